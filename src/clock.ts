@@ -1,8 +1,8 @@
-/** Where time comes from; tests hand in their own. */
+/** The source of time; tests hand in their own. */
 export interface Clock {
-  /** Milliseconds since 1970, as the wall says. */
+  /** Milliseconds since 1970, by the wall clock. */
   now(): number
-  /** Milliseconds that never jump, for durations. */
+  /** Monotonic milliseconds, for durations. */
   monotonic(): number
 }
 

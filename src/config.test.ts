@@ -110,13 +110,13 @@ describe('settings', () => {
   }
 
   for (const name of [
-    // What machines, shells and orchestrators set.
+    // Variables set by machines, shells and orchestrators.
     ...['HOME', 'PATH', 'PWD', 'HOSTNAME', 'HOSTTYPE', 'TERM', 'LANG', 'SHELL', 'USER', 'MAIL'],
     ...['SSL_CERT_FILE', 'TRUSTED_PROXY', 'PGPASSFILE', 'KUBERNETES_PORT', 'NPM_CONFIG_CACHE'],
     ...['SERVICE_HOST', 'SERVICE_PORT_HTTP', 'PORT', 'PORT_8080_TCP_ADDR'].map(
       (end) => `INTERCEPT_${end}`,
     ),
-    // What the command line reads.
+    // Variables that the command line reads.
     ...['INTERCEPT_SERVER', 'INTERCEPT_TOKEN'],
   ]) {
     test(`${name} is neither doubted nor refused`, () => {

@@ -1,4 +1,4 @@
-/** Every setting: read once from the environment, parsed, and refused in one sentence when it is wrong. */
+/** Every setting: read once from the environment, parsed, and refused in one sentence if it is invalid. */
 import { resolve } from 'node:path'
 import { complainAboutNode, complainAboutPairs } from './setting-checks.ts'
 import { doubtsAbout, misspelt, type KnownNames } from './setting-names.ts'
@@ -29,7 +29,7 @@ import { parseDuration, parseSize } from './units.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** What a wrong setting is answered with; the settings' names are in front of the sentences. */
+/** Thrown for invalid settings; each sentence begins with the setting's name. */
 export class ConfigError extends Error {
   readonly sentences: readonly string[]
 
@@ -172,19 +172,19 @@ const table = {
 
 type Name = keyof typeof table
 type Parsed = { [N in Name]: ReturnType<(typeof table)[N]['parse']> | undefined }
-/** The settings that have a default, which is nearly all. */
+/** The settings that have a default, which are nearly all. */
 type Given<N extends Name> = NonNullable<Parsed[N]>
 
-/** The settings as the product uses them. Times are milliseconds, sizes bytes; undefined = off or not set. */
+/** The settings as the product uses them. Times are milliseconds, sizes bytes; undefined means off or not set. */
 export type Config = ReturnType<typeof compose>
 
-/** What reading the settings depends on besides the environment. */
+/** Everything besides the environment that reading the settings depends on. */
 export interface ConfigSource {
   readonly nodeVersion?: string
   readonly readFile?: ReadFile
 }
 
-/** Reads all settings; throws a ConfigError that names every wrong one. */
+/** Reads all settings; throws a ConfigError that names every invalid one. */
 export function readConfig(env: Environment, source: ConfigSource = {}): Config {
   const { nodeVersion = process.versions.node, readFile = readSecretFile } = source
   const wrong = complainAboutNode(nodeVersion)
@@ -198,23 +198,23 @@ export function readConfig(env: Environment, source: ConfigSource = {}): Config 
   }
   wrong.push(...misspelt(env, known()), ...complainAboutPairs(env))
   if (wrong.length > 0) throw new ConfigError(wrong)
-  // Each value came from the parser of its own name, just above.
+  // Each value came from its own setting's parser above.
   return compose(parsed as Parsed)
 }
 
-/** One line of `doctor`: a setting, what it is now and what it would be by itself; secrets are not shown. */
+/** One line of `doctor`: a setting with its current and default values; secrets are not shown. */
 export interface SettingLine {
   readonly name: string
   readonly value: string
   readonly default: string
   readonly about: string
   readonly isSet: boolean
-  /** Where the value comes from: `default`, `environment`, or the file of a secret. */
+  /** The origin of the value: `default`, `environment`, or the file of a secret. */
   readonly source: string
   readonly isSecret: boolean
 }
 
-/** All settings with their values and defaults, in the order of the table. */
+/** All settings with their values and defaults, in the table's order. */
 export function listSettings(env: Environment): SettingLine[] {
   return names().map((name) => {
     const { fallback, about, secret: isSecret } = table[name] as Setting<unknown>
@@ -231,7 +231,7 @@ export function listSettings(env: Environment): SettingLine[] {
   })
 }
 
-/** Sentences about settings that are allowed and deserve a line in the start log. */
+/** Warnings about allowed but unusual settings, for the start log. */
 export function remarks(config: Config): string[] {
   const found: string[] = []
   if (config.loopbackIsOpen) {
@@ -252,7 +252,10 @@ export function remarks(config: Config): string[] {
   return found
 }
 
-/** Near misses of short names such as PORT: warned about, never refused, because other programs use the environment too. */
+/**
+ * Names that nearly match a short setting such as PORT: warned about but never refused, because other programs share
+ * the environment.
+ */
 export function suspicions(env: Environment): string[] {
   return doubtsAbout(env, known())
 }
@@ -272,7 +275,7 @@ function compose(parsed: Parsed) {
     metricsPort: parsed.METRICS_PORT,
     metricsTargets: given('METRICS_TARGETS'),
     baseUrl,
-    /** BASE_URL was not set: it follows the port that is really listened on. */
+    /** If BASE_URL is not set, it follows the port that is actually used. */
     baseUrlFollowsPort: parsed.BASE_URL === undefined,
     authUrl: parsed.AUTH_URL ?? baseUrl,
     dataDir: given('DATA_DIR'),
@@ -285,7 +288,7 @@ function compose(parsed: Parsed) {
     trustedProxies: given('TRUSTED_PROXIES'),
     forwardedHost: given('FORWARDED_HOST'),
     outboundAllowCidrs: parsed.OUTBOUND_ALLOW_CIDRS ?? [],
-    /** BASE_URL is on this machine: a trial, so upstreams and receivers may be here too. */
+    /** BASE_URL on loopback means a trial on one machine, so upstreams and receivers may be on loopback too. */
     loopbackIsOpen: isLoopback(new URL(baseUrl).hostname),
     workers: given('WORKERS'),
     httpLane: given('HTTP_LANE'),
@@ -297,7 +300,7 @@ function compose(parsed: Parsed) {
     google: provider(parsed.GOOGLE_CLIENT_ID, parsed.GOOGLE_CLIENT_SECRET, {
       issuer: given('GOOGLE_ISSUER'),
     }),
-    /** How long a stopping node takes requests that a load balancer still sends. */
+    /** How long a stopping node accepts requests that a load balancer still sends. */
     lameDuckMs: given('LAME_DUCK'),
     otlpLogsEndpoint: parsed.OTEL_EXPORTER_OTLP_LOGS_ENDPOINT,
     otlpEndpoint: parsed.OTEL_EXPORTER_OTLP_ENDPOINT,
@@ -358,7 +361,7 @@ function provider<T>(clientId: string | undefined, clientSecret: string | undefi
 }
 
 function names(): Name[] {
-  // The keys of a literal object are exactly its names.
+  // A literal object's keys are exactly its names.
   return Object.keys(table) as Name[]
 }
 

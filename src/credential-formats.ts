@@ -1,4 +1,7 @@
-/** Every credential that Intercept mints, one row each: minting, reading, redaction, the scanner and the pages go by it. */
+/**
+ * Every credential that Intercept mints, one row each; minting, parsing, redaction, the scanner and the pages all use
+ * this table.
+ */
 
 /** What a credential lets its holder do. */
 export type CredentialKind = 'api_key' | 'access_token' | 'scim_token' | 'webhook_secret'
@@ -14,7 +17,7 @@ export const idDigits = 8
 export const checksumDigits = 6
 /** 43 base62 digits carry 256 random bits. */
 export const identifiedDigits = 43
-/** 42 and the checksum make 48: base64 without padding, as the strictest decoder wants it. */
+/** With the checksum these make 48 digits, which is base64 without padding, as the strictest decoder requires. */
 export const plainDigits = 42
 
 export const credentialFormats = {
@@ -27,17 +30,17 @@ export const credentialFormats = {
 
 const all: readonly CredentialFormat[] = Object.values(credentialFormats)
 
-/** The prefixes as alternatives of a regular expression. */
+/** All prefixes, as alternatives in a regular expression. */
 export const anyPrefix = all.map(({ prefix }) => prefix).join('|')
 
-/** The length in characters of every credential of this format. */
+/** The length of every credential in this format. */
 export function lengthOf({ prefix, shape }: CredentialFormat): number {
   return shape === 'plain'
     ? prefix.length + plainDigits + checksumDigits
     : prefix.length + idDigits + 1 + identifiedDigits + checksumDigits
 }
 
-/** The source of a regular expression that finds credentials of ours in a text; their checksums are not looked at. */
+/** The source of a regular expression that finds our credentials in a text, without verifying their checksums. */
 export const credentialPattern = all
   .map((format) => {
     const digits = lengthOf(format) - format.prefix.length
@@ -47,7 +50,7 @@ export const credentialPattern = all
   })
   .join('|')
 
-/** The format of a text that begins with a prefix of ours, else undefined. */
+/** The format of a text that begins with one of our prefixes; otherwise undefined. */
 export function formatOf(text: string): CredentialFormat | undefined {
   return all.find(({ prefix }) => text.startsWith(prefix))
 }

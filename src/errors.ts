@@ -1,6 +1,6 @@
-/** Every refusal the service makes: its code, the HTTP status and the title. Each has a page in docs/problems. */
+/** Every refusal of the service: its code, HTTP status and title. Each has a page in docs/problems. */
 export const problems = {
-  // A request that nobody could answer.
+  // Requests that are invalid for any route.
   bad_request: { status: 400, title: 'The request could not be understood' },
   not_found: { status: 404, title: 'There is nothing here' },
   method_not_allowed: { status: 405, title: 'This address does not answer that method' },
@@ -15,7 +15,7 @@ export const problems = {
   transfer_encoding_unsupported: { status: 501, title: 'This transfer encoding is not supported' },
   host_invalid: { status: 400, title: 'The Host header is missing, doubled or wrong' },
 
-  // The guarded area, in the order of its checks.
+  // The gateway's refusals, in the order of its checks.
   person_required: { status: 403, title: 'This belongs to a person' },
   credential_missing: { status: 401, title: 'No API key was sent' },
   credential_invalid: { status: 401, title: 'The API key is not valid' },
@@ -37,7 +37,7 @@ export const problems = {
   upstream_timeout: { status: 504, title: 'The upstream took too long' },
   outbound_blocked: { status: 400, title: 'This address must not be called' },
 
-  // What an organization's identity provider says (the member `check` names the exact check).
+  // Faults in the messages of an organization's identity provider (the member `check` names the exact one).
   idp_unreachable: { status: 502, title: 'The identity provider could not be reached' },
   idp_timeout: { status: 504, title: 'The identity provider took too long' },
   idp_answer_invalid: { status: 502, title: 'The identity provider gave a broken answer' },
@@ -53,7 +53,7 @@ export const problems = {
   callback_issuer_mismatch: { status: 400, title: 'The answer comes from another provider' },
   logout_token_invalid: { status: 400, title: 'The logout token is not valid' },
 
-  // Who may come in through an organization's identity provider.
+  // Refusals to sign someone in through an organization's identity provider.
   sso_not_available: { status: 404, title: 'There is no company sign-in here' },
   sso_connection_disabled: { status: 403, title: 'The connection to the identity provider is off' },
   sso_email_missing: { status: 403, title: 'The identity provider named no usable e-mail address' },
@@ -88,7 +88,7 @@ export const problems = {
   last_owner: { status: 409, title: 'An organization keeps at least one owner' },
   idempotency_conflict: { status: 409, title: 'The Idempotency-Key was used for something else' },
 
-  // Managing.
+  // Administration.
   invalid_input: { status: 400, title: 'Some of the values are not acceptable' },
   conflict: { status: 409, title: 'This does not fit what is there already' },
   managed_by_file: { status: 409, title: 'A configuration file manages this' },
@@ -111,13 +111,13 @@ export class Problem extends Error {
     detail: string = problems[code].title,
     more: {
       cause?: unknown
-      /** Further answer headers, such as Retry-After. */
+      /** Additional response headers, such as Retry-After. */
       headers?: Readonly<Record<string, string>>
-      /** Further members of the problem document (RFC 9457, section 3.2). */
+      /** Additional members of the problem document (RFC 9457, section 3.2). */
       members?: Readonly<Record<string, unknown>>
     } = {},
   ) {
-    // A refusal is an answer, not a mistake: recording where it was made costs more than making it.
+    // A refusal is a normal result, and capturing its stack would cost more than creating it.
     const limit = Error.stackTraceLimit
     Error.stackTraceLimit = 0
     super(detail, more.cause === undefined ? undefined : { cause: more.cause })

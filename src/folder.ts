@@ -2,8 +2,8 @@ import { mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 /**
- * Makes a folder, and those above it that are missing, for their owner only. Node's own `recursive` never ends where a
- * folder exists and takes no children, as /proc does; here that is the error of the operating system.
+ * Creates a folder and its missing parents, accessible only to their owner. Node's `recursive` option loops forever
+ * under an existing folder that accepts no children, such as /proc; this throws the operating system's error instead.
  */
 export function makeFolder(path: string): void {
   if (isFolder(path)) return
@@ -12,7 +12,7 @@ export function makeFolder(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 })
   } catch (error) {
-    // Another process of ours was first.
+    // Another of our processes created it first.
     if (!isFolder(path)) throw error
   }
 }

@@ -6,12 +6,12 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 }
 
-/** Text as HTML: nothing in it is markup. */
+/** Escapes text for HTML, so that none of it is markup. */
 export function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? '')
 }
 
-/** A whole document; `head` and `body` are HTML, the title is text. */
+/** A complete document; `head` and `body` are HTML, the title is text. */
 export function htmlDocument(parts: {
   readonly title: string
   readonly head: string

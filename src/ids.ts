@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto'
 
-/** The prefixes of all ids; an id says what it names. */
+/** The prefixes of all ids, which tell what kind of thing an id names. */
 export type IdPrefix =
   | 'org'
   | 'usr'
@@ -36,7 +36,7 @@ export type RuleId = Id<'rul'>
 export type EventId = Id<'evt'>
 export type RequestId = Id<'req'>
 
-// Crockford's base 32: sorts like the number, no letters that are mistaken for one another.
+// Crockford's base 32: sorts like the number, and has no easily confused letters.
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 const timeDigits = 10
 const randomDigits = 16
@@ -45,17 +45,20 @@ let used = pool.length
 let lastTime = -1
 let timeText = ''
 
-/** A new id: prefix, 10 digits of time (ms), 16 random digits (80 bits). Later ids sort later, to the millisecond. */
+/**
+ * Creates an id: prefix, 10 digits of time (ms) and 16 random digits (80 bits). Later ids sort later, to the
+ * millisecond.
+ */
 export function createId<P extends IdPrefix>(prefix: P, nowMs: number = Date.now()): Id<P> {
   return `${prefix}_${timePart(nowMs)}${randomPart()}`
 }
 
-/** What every id of this prefix that was made at or after a time sorts at or after; and before it, before. */
+/** A bound for ids with this prefix: those created at or after a time sort at or after it, older ones before it. */
 export function idBound(prefix: IdPrefix, ms: number): string {
   return `${prefix}_${timePart(Math.max(0, Math.floor(ms)))}`
 }
 
-/** When an id was made, in milliseconds since 1970. */
+/** When an id was created, in milliseconds since 1970. */
 export function timeOfId(id: string): number {
   const start = id.indexOf('_') + 1
   let time = 0
@@ -65,7 +68,7 @@ export function timeOfId(id: string): number {
   return time
 }
 
-/** Whether a text has the shape of an id with this prefix; says nothing of its existence. */
+/** Whether a text has the form of an id with this prefix; the id need not exist. */
 export function isId<P extends IdPrefix>(prefix: P, text: string): text is Id<P> {
   return (
     text.length === prefix.length + 1 + timeDigits + randomDigits &&
@@ -90,7 +93,7 @@ function timePart(nowMs: number): string {
 function randomPart(): string {
   if (used + randomDigits > pool.length) {
     randomFillSync(pool)
-    // The whole pool becomes digits at once; 256 = 8 × 32, so that all are equally likely.
+    // Converts the whole pool to digits at once; 256 = 8 × 32, so all digits are equally likely.
     for (let at = 0; at < pool.length; at++) pool[at] = alphabet.charCodeAt((pool[at] ?? 0) & 31)
     used = 0
   }

@@ -8,18 +8,18 @@ import { startSchedule } from './compose/schedule.ts'
 import type { Readiness } from './operations/index.ts'
 import type { MetricFamily } from './telemetry/index.ts'
 
-/** What a running Intercept tells of itself. */
+/** A running Intercept. */
 export interface Running extends AsyncDisposable {
   readonly baseUrl: string
   readonly host: string
   readonly port: number
-  /** A link that makes the first owner, or undefined when there is one; links that other nodes printed stay. */
+  /** A link that creates the first owner; undefined if there is one. Links printed by other nodes stay valid. */
   setupLink(): Promise<string | undefined>
-  /** Readiness and metrics, for whoever answers for several nodes. */
+  /** Readiness and metrics, for the supervisor of several workers. */
   report(): Promise<Readiness & { readonly families: readonly MetricFamily[] }>
 }
 
-/** Opens infrastructure, domain and servers, then listens; closing goes in reverse. */
+/** Opens infrastructure, domain and servers, then listens; closing happens in reverse order. */
 export async function start(settings: Config, surroundings: Surroundings = {}): Promise<Running> {
   await using opened = new AsyncDisposableStack()
   const config = await withKnownPort(settings)
@@ -53,7 +53,7 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
   }
 }
 
-/** With `PORT=0` our own address is only known once a port is chosen. */
+/** With `PORT=0`, our own URL is known only after a port has been chosen. */
 async function withKnownPort(config: Config): Promise<Config> {
   if (config.port !== 0 || !config.baseUrlFollowsPort) return config
   const port = await freePort(config.host)

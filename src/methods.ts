@@ -1,4 +1,4 @@
-/** The methods that pass; CONNECT and TRACE never do (an open proxy, an echo of the injected credential). */
+/** The methods that are forwarded; never CONNECT (an open proxy) or TRACE (it would echo the injected credential). */
 export const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 
 const known: ReadonlySet<string> = new Set(methods)

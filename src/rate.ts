@@ -2,23 +2,23 @@
 export interface Rate {
   readonly calls: number
   readonly perSeconds: number
-  /** Calls that may come at once; `calls` when left out. */
+  /** Calls that may come at once; defaults to `calls`. */
   readonly burst?: number | undefined
 }
 
-/** What a limiter says of one call. */
+/** A limiter's decision about one call. */
 export interface RateVerdict {
   readonly admitted: boolean
-  /** Calls that would be admitted right now, after this one. */
+  /** Further calls that would be admitted right now, after this one. */
   readonly remaining: number
-  /** Seconds until the limit is whole again. */
+  /** Seconds until the limit is completely refilled. */
   readonly resetSeconds: number
-  /** Seconds until the next call is admitted; 0 if it is now. */
+  /** Seconds until the next call is admitted; 0 if it is admitted now. */
   readonly retrySeconds: number
 }
 
 /**
- * The generic cell rate algorithm (ITU-T I.371): one number per subject, the time at which its bucket is whole again.
+ * The generic cell rate algorithm (ITU-T I.371): one number per subject, the time at which its bucket is full again.
  * Times are monotonic milliseconds, so that a jump of the wall clock neither freezes nor resets a limit.
  */
 export class RateLimiter {
@@ -29,14 +29,14 @@ export class RateLimiter {
     this.#subjectsAtMost = maxSubjects
   }
 
-  /** Subjects that are remembered. */
+  /** The number of remembered subjects. */
   get size(): number {
     return this.#wholeAt.size
   }
 
   /**
-   * Asks for a call; with `spend` false nothing is counted. With a `share` of the rate below 1 both the rate and what may
-   * come at once are that much smaller: the shares of all nodes together keep the whole rate.
+   * Checks a call; with `spend` false nothing is counted. A `share` below 1 reduces both the rate and the burst, so
+   * that the shares of all nodes add up to the whole rate.
    */
   // oxlint-disable-next-line max-params
   ask(subject: string, rate: Rate, nowMs: number, spend: boolean, share = 1): RateVerdict {
@@ -45,7 +45,7 @@ export class RateLimiter {
     const intervalMs = wholeMs / share
     const wholeAt = Math.max(this.#wholeAt.get(subject) ?? 0, nowMs)
     const next = wholeAt + intervalMs
-    // Half a microsecond of grace: sums of intervals are not exact.
+    // Half a microsecond of tolerance, because sums of intervals are inexact.
     const excessMs = next - nowMs - toleranceMs - 0.0005
     const admitted = excessMs <= 0
     if (admitted && spend) this.#remember(subject, next, nowMs)
@@ -58,21 +58,21 @@ export class RateLimiter {
     }
   }
 
-  /** When a subject's bucket is whole again; a time in the past if it is. */
+  /** When a subject's bucket is full again; a time in the past if it already is. */
   wholeAt(subject: string): number {
     return this.#wholeAt.get(subject) ?? 0
   }
 
-  /** Sets that time, for a share that was given by somebody who has spent of it. */
+  /** Sets that time, for a share taken over from a node that has already spent part of it. */
   setWholeAt(subject: string, wholeAt: number, nowMs: number): void {
     this.#remember(subject, wholeAt, nowMs)
   }
 
-  // A whole bucket is as good as none: what is whole is forgotten when there is much to remember.
+  // A full bucket is the same as none, so full ones are dropped when there is too much to remember.
   #remember(subject: string, wholeAt: number, nowMs: number): void {
     if (this.#wholeAt.size >= this.#subjectsAtMost && !this.#wholeAt.has(subject)) {
       for (const [other, at] of this.#wholeAt) if (at <= nowMs) this.#wholeAt.delete(other)
-      // Still full: the oldest go, a thousand at a time, rather than growing for ever.
+      // Still too many: drop the oldest, a thousand at a time, rather than growing forever.
       let spare = this.#wholeAt.size >= this.#subjectsAtMost ? 1000 : 0
       for (const other of this.#wholeAt.keys()) {
         if (spare-- <= 0) break

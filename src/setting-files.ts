@@ -1,10 +1,10 @@
-/** Settings that are read from files: what Docker, Kubernetes and systemd mount for secrets. */
+/** Settings read from files, as Docker, Kubernetes and systemd mount secrets. */
 import { readFileSync, statSync } from 'node:fs'
 
 /** Reads a small text file; handed in by tests. */
 export type ReadFile = (path: string) => string
 
-/** The secret in a file, without the line end that editors and `echo` add. */
+/** The secret in a file, without the trailing line break that editors and `echo` add. */
 export function textOfFile(path: string, readFile: ReadFile): string {
   let text: string
   try {
@@ -26,7 +26,7 @@ function reasonOf(error: unknown): string {
 
 const maxSecretFileBytes = 64 * 1024
 
-/** Reads a secret's file; throws when it is missing or not a secret's size. */
+/** Reads a secret's file; throws if it is missing, or too small or too large for a secret. */
 export function readSecretFile(path: string): string {
   const { size } = statSync(path)
   if (size > maxSecretFileBytes) throw new Error(`it is larger than ${maxSecretFileBytes} bytes`)

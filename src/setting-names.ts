@@ -1,4 +1,4 @@
-/** Names in the environment that look like settings of ours. */
+/** Finds names in the environment that look like misspelled settings. */
 import { isNear } from './setting.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -9,7 +9,7 @@ export interface KnownNames {
   readonly secrets: readonly string[]
 }
 
-/** Variables of the command line that are no settings of a node. */
+/** Variables for the command line, which are not settings of a node. */
 const commandLineNames = [
   'INTERCEPT_SERVER',
   'INTERCEPT_TOKEN',
@@ -19,8 +19,8 @@ const commandLineNames = [
 ]
 
 /**
- * Sentences about names in the environment that can only be settings of ours written wrongly. A misspelt secret or
- * limit would silently not hold, so these stop the start.
+ * Sentences about names that can only be misspelled settings of ours. A misspelled secret or limit would silently not
+ * apply, so these prevent the start.
  */
 export function misspelt(env: Environment, known: KnownNames): string[] {
   return Object.keys(env).flatMap((name) => {
@@ -32,7 +32,10 @@ export function misspelt(env: Environment, known: KnownNames): string[] {
   })
 }
 
-/** Near misses of short names such as PORT: told and never refused, for the environment belongs to others too. */
+/**
+ * Sentences about names that nearly match a short setting such as PORT: reported but never refused, because other
+ * programs share the environment.
+ */
 export function doubtsAbout(env: Environment, known: KnownNames): string[] {
   return Object.keys(env).flatMap((name) => {
     if (isKnown(name, known) || isOfOthers(name)) return []
@@ -55,12 +58,15 @@ function allNames({ settings, secrets }: KnownNames): string[] {
   return [...settings, ...secrets.map((name) => `${name}_FILE`)]
 }
 
-/** Kubernetes and Docker put the address of a service of our name into every container beside it. */
+/**
+ * Kubernetes and Docker add a service's address to the environment of neighboring containers; a service with our name
+ * may look like a setting.
+ */
 function isOfOthers(name: string): boolean {
   return !/^\w{3,60}$/.test(name) || /^INTERCEPT_(SERVICE|PORT|ENV|NAME)(_|$)/.test(name)
 }
 
-/** The setting, or the file of a secret, that somebody may have meant. */
+/** The setting, or secret's file, whose name was probably meant. */
 function meantBy(name: string, known: KnownNames): string | undefined {
   const written = name.toUpperCase()
   const plain = written.replace(/^INTERCEPT_/, '')

@@ -1,4 +1,4 @@
-/** The settings of what a node tells others of itself; names and forms are OpenTelemetry's where it has some. */
+/** The settings of telemetry; their names and formats are OpenTelemetry's where it defines them. */
 import { samplerNames } from './telemetry/index.ts'
 import {
   parseOff,

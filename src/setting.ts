@@ -1,17 +1,20 @@
-/** One setting: its default, what it is for, and how its text is read. Parsers throw an Error that completes the sentence "NAME …". */
+/**
+ * One setting: its default, its purpose and its parser. Parsers throw an Error whose message completes the sentence
+ * "NAME …".
+ */
 import { isIP } from 'node:net'
 import type { Rate } from './rate.ts'
 import { parseRecordChoice, type RecordChoice } from './record-choice.ts'
 import { parseDuration } from './units.ts'
 
-/** Whose X-Forwarded-For counts: the last `count` proxies, or peers in these ranges. */
+/** Whose X-Forwarded-For is trusted: the last `count` proxies, or peers in these ranges. */
 export type TrustedProxies =
   | { readonly kind: 'count'; readonly count: number }
   | { readonly kind: 'ranges'; readonly ranges: readonly string[] }
 
 /** How one setting is read. */
 export interface Setting<T> {
-  /** The default, written as somebody would write it; empty: not set. */
+  /** The default, as one would write it; empty means not set. */
   readonly fallback: string
   readonly about: string
   /** Throws an Error whose message completes the sentence "NAME …". */
@@ -19,7 +22,7 @@ export interface Setting<T> {
   readonly secret?: boolean
 }
 
-/** A setting that may be shown. */
+/** A setting whose value may be shown. */
 export function setting<T>(
   fallback: string,
   about: string,
@@ -28,7 +31,7 @@ export function setting<T>(
   return { fallback, about, parse }
 }
 
-/** A setting that is never shown. */
+/** A setting whose value is never shown. */
 export function secret<T>(fallback: string, about: string, parse: (text: string) => T): Setting<T> {
   return { fallback, about, parse, secret: true }
 }
@@ -47,12 +50,12 @@ export function parsePort(text: string): number {
   return Number(text)
 }
 
-/** The same, and `off` → undefined. */
+/** Like `parse`, but `off` becomes undefined. */
 export function parseOff<T>(parse: (text: string) => T): (text: string) => T | undefined {
   return (text) => (text === 'off' ? undefined : parse(text))
 }
 
-/** A whole number between two, both included. */
+/** An integer within inclusive bounds. */
 export function parseCount(least: number, most: number): (text: string) => number {
   return (text) => {
     const count = Number(text)
@@ -63,7 +66,7 @@ export function parseCount(least: number, most: number): (text: string) => numbe
   }
 }
 
-/** One of a few words. */
+/** One of several words. */
 export function parseOneOf<const T extends string>(choices: readonly T[]): (text: string) => T {
   return (text) => {
     const choice = choices.find((one) => one === text)
@@ -72,7 +75,7 @@ export function parseOneOf<const T extends string>(choices: readonly T[]): (text
   }
 }
 
-/** A duration with a ceiling, in milliseconds. */
+/** A duration up to a maximum, in milliseconds. */
 export function parseDurationUpTo(maxMs: number): (text: string) => number {
   return (text) => {
     const ms = parseDuration(text)
@@ -90,7 +93,7 @@ export function parseRate(text: string): Rate {
   return { calls: Number(perSecond), perSeconds: 1, burst: Number(burst ?? perSecond) }
 }
 
-/** Which calls leave a record. */
+/** Which calls are recorded. */
 export function parseCallRecords(text: string): RecordChoice {
   const choice = parseRecordChoice(text)
   if (choice === undefined) throw new Error('must be all, refused, none or "sampled 1/n"')
@@ -102,7 +105,7 @@ export function parseSchemes(text: string): readonly ('x-api-key' | 'bearer')[] 
   return text.split(',').map((part) => parseOneOf(['x-api-key', 'bearer'])(part.trim()))
 }
 
-/** An address with one of these protocols, kept as it was written. */
+/** A URL with one of these protocols, kept as written. */
 export function parseUrlOf(protocols: readonly string[]): (text: string) => string {
   return (text) => {
     const url = URL.parse(text)
@@ -113,7 +116,7 @@ export function parseUrlOf(protocols: readonly string[]): (text: string) => stri
   }
 }
 
-/** An origin without a trailing slash. Without https a browser keeps our cookies on loopback names only. */
+/** An origin without a trailing slash. Without https, browsers keep our cookies only on loopback names. */
 export function parseOrigin(text: string): string {
   const url = URL.parse(parseUrlOf(['https:', 'http:'])(text))
   if (url === null || `${url.origin}/` !== url.href) {
@@ -125,14 +128,14 @@ export function parseOrigin(text: string): string {
   return url.origin
 }
 
-/** The address of a PostgreSQL database. */
+/** A PostgreSQL URL. */
 export function parseDatabaseUrl(text: string): string {
-  // Not parsed with URL: a Unix socket (postgres:///name?host=/run/postgresql) has no host.
+  // Not parsed with URL, because a Unix socket (postgres:///name?host=/run/postgresql) has no host.
   if (!/^postgres(ql)?:\/\/\S+$/.test(text)) throw new Error('must begin with postgres://')
   return text
 }
 
-/** 32 characters of which ten differ: nobody's name and no repeated word. */
+/** At least 32 characters, ten of them different, which rules out names and repeated words. */
 export function parseMasterSecrets(text: string): string {
   const isWeak = (part: string) => part.length < 32 || new Set(part).size < 10
   if (text.split(',').some((part) => isWeak(part.trim()))) {
@@ -141,7 +144,7 @@ export function parseMasterSecrets(text: string): string {
   return text
 }
 
-/** A number of proxies, or their ranges. */
+/** A number of proxies, or their address ranges. */
 export function parseTrustedProxies(text: string): TrustedProxies {
   if (/^\d{1,2}$/.test(text)) return { kind: 'count', count: Number(text) }
   try {
@@ -164,7 +167,7 @@ export function parseRanges(text: string): readonly string[] {
   })
 }
 
-/** `name=value,…` with percent-encoding, as OpenTelemetry writes headers and attributes. */
+/** `name=value,…` with percent-encoding, the format of OpenTelemetry's headers and attributes. */
 export function parsePairs(text: string): Readonly<Record<string, string>> {
   const pairs = text.split(',').map((part) => {
     const at = part.indexOf('=')
@@ -196,7 +199,9 @@ export function isLoopback(hostname: string): boolean {
   )
 }
 
-/** Whether somebody may have meant a name: up to two letters left out, added, changed or swapped; one in a short name. */
+/**
+ * Whether a name was probably meant: up to two letters omitted, added, changed or swapped; only one in a short name.
+ */
 export function isNear(written: string, meant: string): boolean {
   const most = meant.length < 8 ? 1 : 2
   if (Math.abs(written.length - meant.length) > most) return false
@@ -215,7 +220,7 @@ export function isNear(written: string, meant: string): boolean {
         isSwap && i > 1 && j > 1 ? (earlier[j - 2] ?? 0) + 1 : Infinity,
       )
     }
-    // Two rows that are beyond it: no later one comes back (a swap skips one).
+    // Once two consecutive rows exceed the limit, no later one can be below it (a swap skips one row).
     if (Math.min(...row) > most && Math.min(...above) > most) return false
     earlier = above
     above = row

@@ -9,12 +9,12 @@ export type Json =
 
 export interface JsonRules {
   readonly maxDepth: number
-  /** Of one object. */
+  /** The maximum number of members of one object. */
   readonly maxMembers: number
   /** Of the whole text: objects, lists, texts and all other values. */
   readonly maxValues?: number
   readonly refusedNames?: ReadonlySet<string>
-  /** Whether texts may hold U+0000 and lone surrogates, which the caller then has to judge. */
+  /** Whether texts may contain U+0000 and lone surrogates, which the caller must then check. */
   readonly allowsAnyText?: boolean
 }
 
@@ -29,9 +29,9 @@ export class JsonFault extends Error {
 }
 
 /**
- * Reads JSON more strictly than `JSON.parse`: bytes are valid UTF-8, no object names a member twice, depth and members
- * are bounded, and (unless allowed) no text holds U+0000 or a lone surrogate. Two readers that disagree on a doubled member would
- * disagree on who signs in, or on who is provisioned. Throws a `JsonFault`.
+ * Parses JSON more strictly than `JSON.parse`: bytes must be valid UTF-8, no object may repeat a member name, depth and
+ * members are limited, and (unless allowed) no text may contain U+0000 or a lone surrogate. Two parsers that treat a
+ * repeated member differently could disagree on who signs in or who is provisioned. Throws a `JsonFault`.
  */
 export function readStrictJson(source: Uint8Array | string, rules: JsonRules): Json {
   const reader = new Reader(typeof source === 'string' ? source : decode(source), rules)
@@ -93,7 +93,7 @@ class Reader {
       members.set(name, this.value(depth + 1))
     } while (this.#takes(','))
     if (!this.#takes('}')) throw wrong('has an object without end')
-    // Defines every member as an own property, `__proto__` too.
+    // Defines every member as an own property, even `__proto__`.
     return Object.fromEntries(members)
   }
 

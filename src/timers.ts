@@ -1,6 +1,6 @@
 /**
- * Runs a task again and again, the first time after one interval; never twice at once. A task that fails is
- * reported and tried again at the next turn. Closing waits for the task that is under way.
+ * Runs a task repeatedly, first after one interval and never concurrently. A failing task is reported and retried at
+ * the next interval. Closing waits for a running task.
  */
 export function every(
   intervalMs: number,

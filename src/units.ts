@@ -21,7 +21,7 @@ const bytesPerUnit: Readonly<Record<string, number>> = {
 }
 const secondsPerPeriod: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 }
 
-/** `30s`, `24h`, `90d` → milliseconds. */
+/** Converts `30s`, `24h` or `90d` to milliseconds. */
 export function parseDuration(text: string): number {
   const [, digits, unit = ''] = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text) ?? []
   const ms = msPerUnit[unit]
@@ -31,7 +31,7 @@ export function parseDuration(text: string): number {
   return Number(digits) * ms
 }
 
-/** `16KiB`, `100MiB`, `65536` → bytes. */
+/** Converts `16KiB`, `100MiB` or `65536` to bytes. */
 export function parseSize(text: string): number {
   const [, digits, unit = ''] = /^(\d{1,12}) ?([a-z]*)$/.exec(text.toLowerCase()) ?? []
   const bytes = bytesPerUnit[unit]
@@ -41,7 +41,7 @@ export function parseSize(text: string): number {
   return Number(digits) * bytes
 }
 
-/** `100/s`, `6000/m`, `5/10s` → calls and seconds. */
+/** Converts `100/s`, `6000/m` or `5/10s` to calls and seconds. */
 export function parseCallsPerSeconds(text: string): Rate {
   const [, digits, times, unit = ''] = /^(\d{1,9})\/(\d{0,4})([smhd])$/.exec(text) ?? []
   const seconds = secondsPerPeriod[unit]

@@ -1,4 +1,4 @@
-/** /api/v1/… : the JSON behind people's pages, its description, and the pages' files. */
+/** The JSON API at /api/v1/… that the dashboard uses, with its OpenAPI description and reference page. */
 import { schemaDocument } from '../configuration/index.ts'
 import { Problem } from '../errors.ts'
 import type { App, AppRequest } from '../http/index.ts'
@@ -27,7 +27,7 @@ export function registerApi(
   const { services } = deps
   registerRoutes(app, routes, { prefix, services, addressOf: deps.addressOf })
   const { baseUrl } = services
-  // Two megabytes of text that most nodes are never asked for.
+  // The description is two megabytes of text that most nodes are never asked for, so it is built on first use.
   const description = onceAsked(() =>
     JSON.stringify(describeRoutes(routes, { baseUrl, version: deps.version })),
   )
@@ -52,7 +52,7 @@ export function registerApi(
   app.get('/docs/api.css', async (_request, reply) =>
     reply.type('text/css; charset=utf-8').header('Cache-Control', 'no-cache').send(referenceStyle),
   )
-  // What is not in the table is not there, whoever asks: no page ever answers below /api.
+  // Unknown addresses below /api always get a JSON 404 and never a page, whoever asks.
   app.all(`${prefix}/*`, async () => {
     throw new Problem('not_found')
   })

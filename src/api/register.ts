@@ -25,7 +25,7 @@ import {
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** Registers a table of routes on the app, below a prefix. */
+/** Registers a table of routes on the app under a prefix. */
 export function registerRoutes(
   app: App,
   table: RouteTable,
@@ -41,7 +41,7 @@ export function registerRoutes(
   }
 }
 
-interface Hung {
+interface Registration {
   readonly name: string
   readonly method: Method
   readonly url: string
@@ -50,18 +50,18 @@ interface Hung {
 
 function registerRoute(
   app: App,
-  hung: Hung,
+  registration: Registration,
   deps: { readonly services: Services; readonly addressOf: (request: AppRequest) => string },
 ): void {
-  const [{ route }, { services }] = [hung, deps]
+  const [{ route }, { services }] = [registration, deps]
   const admitted = new WeakMap<AppRequest, Admitted>()
   app.route({
-    method: hung.method,
-    url: hung.url,
+    method: registration.method,
+    url: registration.url,
     attachValidation: true,
     ...(route.maxBodyBytes === undefined ? {} : { bodyLimit: route.maxBodyBytes }),
     schema: schemaOf(route),
-    // Before the body is read: a stranger's body is never looked at.
+    // Runs before the body is read, so an unauthenticated body is never parsed.
     onRequest: async (request) => {
       const params = request.params as Record<string, string>
       for (const value of Object.values(params)) checkText(value)
@@ -74,8 +74,8 @@ function registerRoute(
         requestId: request.id,
       }
       admitted.set(request, await admit(route, caller, services))
-      if (hung.method === 'GET') return
-      // A page of another origin cannot send a token that it does not know: only cookies need the check.
+      if (registration.method === 'GET') return
+      // Another origin's page can't send a token that it does not know, so only cookies need the origin check.
       const isToken = admitted.get(request)?.caller?.kind === 'token'
       if (!route.anyOrigin && !isToken) checkSameOrigin(request.headers, services.baseUrl)
       checkContentType(request.headers, announcesBody(request))
@@ -98,8 +98,8 @@ function registerRoute(
         const handle = async () => await route.handle(given as never, services)
         return await send(
           reply,
-          hung,
-          await handleOnce(hung, { request, given }, { services, handle }),
+          registration,
+          await handleOnce(registration, { request, given }, { services, handle }),
         )
       } catch (error) {
         noteDenial(error, { organization: who?.organization, actor: given.actor }, services)
@@ -117,7 +117,7 @@ function schemaOf({ body, query, answer, status }: AnyRoute) {
   }
 }
 
-/** What a file owns is changed in the file: the next apply would undo anything else without a word. */
+/** Refuses to change a thing that a file manages: the file's next apply would silently undo the change. */
 async function refuseManaged(
   { section, param: name }: ManagedThing,
   { organization, param }: RouteRequest,
@@ -127,20 +127,24 @@ async function refuseManaged(
   await configurations.requireUnmanaged(organization.id, { section, idOrName })
 }
 
-/** Creations honour Idempotency-Key; everything else is done as often as it is asked for. */
+/** Applies Idempotency-Key to creations; every other request runs each time it is sent. */
 async function handleOnce(
-  hung: Hung,
+  registration: Registration,
   { request, given }: { readonly request: AppRequest; readonly given: RouteRequest },
   how: { readonly services: Services; readonly handle: () => Promise<unknown> },
 ): Promise<unknown> {
   const key = request.headers['idempotency-key']
-  if (hung.route.status !== 201 || hung.route.permission === 'anyone' || key === undefined) {
+  if (
+    registration.route.status !== 201 ||
+    registration.route.permission === 'anyone' ||
+    key === undefined
+  ) {
     return await how.handle()
   }
   const creation = {
     callerId: callerId(given.caller),
     key: String(key),
-    route: hung.name,
+    route: registration.name,
     request: `${request.url} ${JSON.stringify(request.body ?? null)}`,
   }
   return await once(how.services, creation, how.handle)
@@ -184,14 +188,14 @@ function toRouteRequest(
   }
 }
 
-/** Every Authorization header: Node keeps only the first in `headers`. */
+/** Returns every Authorization header, because Node keeps only the first one in `headers`. */
 function authorizationOf({ raw }: AppRequest): string[] {
   return raw.rawHeaders.filter(
     (_, at, all) => at % 2 === 1 && all[at - 1]?.toLowerCase() === 'authorization',
   )
 }
 
-/** The version in `If-Match: "7"`; `*` is any (RFC 9110, section 13.1.1). */
+/** The version in `If-Match: "7"`; `*` matches any (RFC 9110, section 13.1.1). */
 function versionOf(header: string | undefined): number | undefined {
   if (header === undefined || header.trim() === '*') return undefined
   const match = /^(?:W\/)?"(\d{1,15})"$/.exec(header.trim())
@@ -199,8 +203,12 @@ function versionOf(header: string | undefined): number | undefined {
   return Number(match[1])
 }
 
-async function send(reply: AppReply, hung: Hung, result: unknown): Promise<AppReply> {
-  reply.code(hung.route.status)
+async function send(
+  reply: AppReply,
+  registration: Registration,
+  result: unknown,
+): Promise<AppReply> {
+  reply.code(registration.route.status)
   if (result instanceof Streamed) {
     reply.type(result.contentType)
     if (result.fileName !== undefined) {

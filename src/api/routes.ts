@@ -60,5 +60,5 @@ export const routes = {
   ...credentialRoutes,
 }
 
-/** What the browser's typed client knows of them. */
+/** The types from which the dashboard's client is derived. */
 export type Routes = RoutesOf<typeof routes>

@@ -208,12 +208,12 @@ async function create(
   actor: Actor,
 ): Promise<OrganizationRecord> {
   const { name, plan } = entries.organization.get(slug) ?? {}
-  const wish = {
+  const fields = {
     slug,
     name: name as string | undefined,
     plan: plan as 'standard' | 'enterprise' | undefined,
   }
-  return await owners.create(wish, actor)
+  return await owners.create(fields, actor)
 }
 
 function sceneOf(

@@ -4,7 +4,7 @@ import { Problem } from '../errors.ts'
 import type { App, AppReply } from '../http/index.ts'
 import { chooseEncoding, isStale, readPageFiles, type PageFile } from './pages-files.ts'
 
-/** Pages of the application; everything else has an answer of its own or is a plain 404. */
+/** The application's pages; every other address has its own handler or gets a plain 404. */
 const pages = [
   '/',
   '/sign-in',
@@ -18,7 +18,7 @@ const pages = [
 const rootFiles = ['/start.js', '/favicon.svg']
 const buildTimeoutMs = 120_000
 
-/** What a browser may do on our pages: nothing inline, nothing from elsewhere, no text turned into script. */
+/** The content security policy of our pages: nothing inline, nothing foreign, and no text turned into script. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -41,8 +41,8 @@ const missing = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name
 <h1>The dashboard is not built</h1><p>The files of the dashboard are missing. Build them with <code>npx vite build web</code>, then start again. Everything else works: <code>npx interceptd help</code>.</p></html>`
 
 /**
- * Serves the dashboard: one static shell for all its pages, which asks its own origin who is signed in, and its
- * hashed files. No document request is ever sent to sign-in by the server (the cookie is Strict).
+ * Serves the dashboard: one static shell for all pages, which asks its own origin who is signed in, and its hashed
+ * files. The server never redirects a document request to sign-in, because the Strict cookie may be missing from it.
  */
 export function addPages(app: App, deps: PagesDeps & { readonly baseUrl: string }): void {
   const headers = pageHeaders(deps.baseUrl)
@@ -79,7 +79,7 @@ export function addPages(app: App, deps: PagesDeps & { readonly baseUrl: string 
 }
 
 interface PagesDeps {
-  /** The folder `web` of the product. */
+  /** The product's `web` folder. */
   readonly webFolder: string
   readonly log: {
     info(fields: object, text: string): void
@@ -87,7 +87,7 @@ interface PagesDeps {
   }
 }
 
-/** The dashboard's files in memory; built in the background where a checkout has none, or older ones than its sources. */
+/** The dashboard's files in memory; if a checkout has none, or outdated ones, they are built in the background. */
 class BuiltPages {
   readonly #deps: PagesDeps
   readonly #firstRead: Promise<void>
@@ -110,13 +110,13 @@ class BuiltPages {
   }
 
   async #read(): Promise<void> {
-    // Another process may be putting its own build in place at this moment: then ours follows.
+    // Another process may be replacing the build at this moment; our own build then follows.
     this.#files = await readPageFiles(join(this.#deps.webFolder, 'dist')).catch(() => undefined)
   }
 
   async #buildIfStale(): Promise<void> {
     const { webFolder, log } = this.#deps
-    // Until that is known, a page without files waits instead of saying that they are missing.
+    // Until staleness is known, a request waits instead of reporting that the files are missing.
     this.#isBuilding = true
     try {
       if (!(await isStale(webFolder))) return await this.#read()
@@ -151,7 +151,7 @@ function pageHeaders(baseUrl: string): Record<string, string> {
     'Content-Security-Policy': contentSecurityPolicy,
     'Cross-Origin-Opener-Policy': 'same-origin',
     'Cross-Origin-Resource-Policy': 'same-origin',
-    // Setup and invitation links carry a token in their address: it goes nowhere.
+    // The URLs of setup and invitation links contain a token, which must not leak as a referrer.
     'Referrer-Policy': 'no-referrer',
     'X-Frame-Options': 'DENY',
     'Permissions-Policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
@@ -159,7 +159,7 @@ function pageHeaders(baseUrl: string): Record<string, string> {
   }
 }
 
-/** Builds in a process of its own: the server answers meanwhile, and the 300 MB of a build end with it. */
+/** Builds in a separate process: the server keeps responding, and the build's 300 MB of memory are freed with it. */
 async function build(webFolder: string): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const builder = spawn(process.execPath, [join(webFolder, 'build.ts')], {

@@ -1,11 +1,11 @@
-/** What people read in a browser: the dashboard's files, the documentation, the page of each refusal. */
+/** Everything people read in a browser: the dashboard, the documentation, and a page for each refusal. */
 import { join } from 'node:path'
 import type { App } from '../http/index.ts'
 import { addPages } from './dashboard-pages.ts'
 import { Library } from './site/library.ts'
 import { registerSite } from './site-pages.ts'
 
-/** Registers every page; `/api` belongs to others. */
+/** Registers every page; `/api` belongs to other folders. */
 export function registerPages(
   app: App,
   deps: Omit<Parameters<typeof addPages>[1], 'webFolder'>,

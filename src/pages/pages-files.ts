@@ -1,11 +1,11 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { extname, join, sep } from 'node:path'
 
-/** One file of the bundle, in memory, with what was compressed when it was built. */
+/** One file of the bundle in memory, with its compressed forms from the build. */
 export interface PageFile {
   readonly type: string
   readonly etag: string
-  /** Its name changes with its content, so a browser may keep it for ever. */
+  /** Whether its name changes with its content, so that browsers may cache it forever. */
   readonly hashed: boolean
   readonly plain: Buffer
   readonly br: Buffer | undefined
@@ -20,7 +20,7 @@ const types: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 }
 
-/** Reads the built dashboard, about 1 MB; undefined when it has not been built. Addresses start with a slash. */
+/** Reads the built dashboard, about 1 MB; undefined if it has not been built. Addresses start with a slash. */
 export async function readPageFiles(
   folder: string,
 ): Promise<ReadonlyMap<string, PageFile> | undefined> {
@@ -49,8 +49,8 @@ export async function readPageFiles(
 }
 
 /**
- * Whether a checkout's sources are newer than what was built from them, as after a `git pull`. A published package
- * holds no sources and is never stale.
+ * Whether a checkout's sources are newer than their build, for example after `git pull`. A published package contains
+ * no sources and is never stale.
  */
 export async function isStale(webFolder: string): Promise<boolean> {
   const names = await readdir(webFolder, { recursive: true }).catch((): string[] => [])
@@ -63,8 +63,8 @@ export async function isStale(webFolder: string): Promise<boolean> {
 }
 
 /**
- * The smallest form that the browser says it can read. Browsers don't offer `br` on insecure origins, and a proxy
- * may take offers away: what was not offered is never sent (RFC 9110, section 12.5.3).
+ * Chooses the smallest encoding that the request accepts. Browsers don't offer `br` on insecure origins, and a proxy
+ * may remove offers; an encoding that was not offered is never used (RFC 9110, section 12.5.3).
  */
 export function chooseEncoding(
   file: PageFile,

@@ -10,7 +10,7 @@ const textType = 'text/plain; charset=utf-8'
 const markdownType = 'text/markdown; charset=utf-8'
 const maxQuery = 200
 
-/** The documentation at /docs, the guides at /guides and a page per refusal at /problems, all in one frame. */
+/** Serves the documentation at /docs, guides at /guides and a page per refusal at /problems, in a common layout. */
 export function registerSite(app: App, library: Library): void {
   const show = async (reply: AppReply, shown: Shown): Promise<AppReply> =>
     reply.headers(pageHeaders).send(layout(shown, [...(await library.pages()).values()]))
@@ -25,7 +25,7 @@ export function registerSite(app: App, library: Library): void {
   app.get('/docs', async (_request, reply) => await showPage(reply, 'index'))
   app.get<{ Params: { '*': string } }>('/docs/*', async (request, reply) => {
     const name = request.params['*']
-    // These have addresses of their own.
+    // Guides and problems have their own addresses.
     if (/^(guides|problems)\//.test(name)) throw new Problem('not_found')
     return await showPage(reply, name)
   })
@@ -101,7 +101,7 @@ async function found(library: Library, query: string): Promise<string> {
   return `<h1>Search</h1>\n${items.length === 0 ? `<p>${said}</p>` : `<ol>\n${items.join('\n')}\n</ol>`}`
 }
 
-/** The pages for language models (llmstxt.org): a title, a sentence, links to the Markdown of each page. */
+/** The index for language models (llmstxt.org): a title, a sentence, and links to each page's Markdown. */
 async function index(library: Library): Promise<string> {
   const pages = await sectionOf(library, ({ section }) => section !== 'Refusals')
   const sections = Map.groupBy(pages, ({ section }) => section)

@@ -1,16 +1,16 @@
 import { hash, randomBytes, randomFillSync, timingSafeEqual } from 'node:crypto'
 
-/** SHA-256 in hex. Enough for secrets with 256 random bits: there is nothing to guess. */
+/** SHA-256 in hex. Sufficient for secrets with 256 random bits, because guessing is hopeless. */
 export function digest(text: string): string {
   return hash('sha256', text, 'hex')
 }
 
-/** SHA-256 in base64url, as PKCE's S256 asks (RFC 7636, section 4.2). */
+/** SHA-256 in base64url, as PKCE's S256 requires (RFC 7636, section 4.2). */
 export function digestBase64url(text: string): string {
   return hash('sha256', text, 'base64url')
 }
 
-/** Compares in constant time; texts of different length are compared by their digests. */
+/** Compares in constant time; texts of different lengths are compared by their digests. */
 export function sameSecret(a: string, b: string): boolean {
   return timingSafeEqual(Buffer.from(digest(a), 'hex'), Buffer.from(digest(b), 'hex'))
 }
@@ -18,7 +18,7 @@ export function sameSecret(a: string, b: string): boolean {
 const hexPool = Buffer.alloc(4096)
 let hexUsed = hexPool.length
 
-/** Random bytes in hex, from a pool: for ids of traces, not for secrets. */
+/** Random bytes in hex from a pool, for trace ids, not for secrets. */
 export function randomHex(bytes: number): string {
   if (hexUsed + bytes > hexPool.length) {
     randomFillSync(hexPool)
@@ -28,7 +28,7 @@ export function randomHex(bytes: number): string {
   return hexPool.toString('hex', hexUsed - bytes, hexUsed)
 }
 
-/** Unguessable text of this many random bytes, base64url. */
+/** An unguessable base64url text with this many random bytes. */
 export function randomToken(bytes = 32): string {
   return randomBytes(bytes).toString('base64url')
 }

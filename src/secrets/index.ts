@@ -1,4 +1,4 @@
-/** Mint, digest, seal, sign, compare: the only folder that does cryptography. */
+/** The only folder that does cryptography: mints, digests, seals, signs and compares. */
 export { Secret } from './secret.ts'
 export {
   checksumHolds,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { JWK } from 'jose'
 
-// Loaded when the first signature is made or verified: most commands of the command line need none.
+// Loaded with the first signature, because most command-line commands need none.
 const loadJose = async () => await import('jose')
 
 /** The signature algorithms accepted from others: asymmetric ones only (RFC 8725, section 3.1). */
@@ -21,16 +21,16 @@ export const signatureAlgorithms = {
 
 export type SignatureAlgorithm = keyof typeof signatureAlgorithms
 
-/** A public key as somebody publishes it (RFC 7517); members are unproven. */
+/** A public key as published by someone else (RFC 7517); its members are unchecked. */
 export type PublicJwk = Readonly<Record<string, unknown>>
 
-/** Whether a compact JWS was signed by this key with exactly this algorithm; `unusable` when the key cannot serve it. */
+/** Whether a compact JWS was signed by this key with exactly this algorithm; `unusable` if the key is unsuitable. */
 export async function verifyJws(
   token: string,
   jwk: PublicJwk,
   algorithm: SignatureAlgorithm,
 ): Promise<'valid' | 'invalid' | 'unusable'> {
-  // With an exponent of 1 every text is its own signature.
+  // With an exponent of 1, every text is its own signature.
   if (jwk['kty'] === 'RSA' && exponentOf(jwk) < 3n) return 'unusable'
   const { compactVerify, errors, importJWK } = await loadJose()
   try {
@@ -45,18 +45,18 @@ export async function verifyJws(
   }
 }
 
-/** The left half of the hash that belongs to an algorithm, base64url: at_hash and c_hash (OpenID Connect Core, 3.1.3.6). */
+/** The left half of an algorithm's hash, in base64url: at_hash and c_hash (OpenID Connect Core, 3.1.3.6). */
 export function halfHash(algorithm: SignatureAlgorithm, text: string): string {
   const digest = createHash(signatureAlgorithms[algorithm].hash).update(text, 'ascii').digest()
   return digest.subarray(0, digest.length / 2).toString('base64url')
 }
 
-/** A new RSA key pair for client assertions: the private JWK to seal, the public JWK to show to the provider. */
+/** Creates an RSA key pair for client assertions: the private JWK to be sealed, the public JWK for the provider. */
 export async function mintClientKey(
   keyId: string,
 ): Promise<{ privateJwk: Record<string, unknown>; publicJwk: Record<string, unknown> }> {
   const { exportJWK, generateKeyPair } = await loadJose()
-  // RS256 is the algorithm that every provider takes for private_key_jwt.
+  // RS256 is the one algorithm that every provider accepts for private_key_jwt.
   const pair = await generateKeyPair('RS256', { modulusLength: 2048, extractable: true })
   const named = { kid: keyId, alg: 'RS256', use: 'sig' }
   return {
@@ -65,7 +65,7 @@ export async function mintClientKey(
   }
 }
 
-/** Signs the claims of a client assertion (RFC 7523, section 3) with the private JWK made by `mintClientKey`. */
+/** Signs a client assertion's claims (RFC 7523, section 3) with the private JWK from `mintClientKey`. */
 export async function signClientAssertion(
   claims: Readonly<Record<string, unknown>>,
   privateJwk: Readonly<Record<string, unknown>>,

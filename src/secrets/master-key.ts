@@ -12,8 +12,8 @@ import { join } from 'node:path'
 import { makeFolder } from '../folder.ts'
 
 /**
- * The master secrets, newest first: from the setting (comma-separated, the older ones behind), or from
- * `secret.key` in the data folder, made at the first start (0600).
+ * The master secrets, newest first: from the setting (comma-separated, newest first), or from `secret.key` in the data
+ * folder, which the first start creates (0600).
  */
 export function loadMasterSecrets(
   setting: string | undefined,
@@ -25,12 +25,12 @@ export function loadMasterSecrets(
   return readFileSync(file, 'utf8').trim().split('\n')
 }
 
-/** There is a database, and nobody has its key. */
+/** A database exists, but its master key is missing. */
 export class MissingMasterKey extends Error {}
 
 /**
- * The same for a database that may be in use: its own key can't be made again, and a new one beside it would only hide
- * that the right one is missing.
+ * Like `loadMasterSecrets`, for a database that may be in use: its key can't be recreated, and a new one would only
+ * hide that the right one is missing.
  */
 export async function loadMasterSecretsFor(database: {
   readonly setting: string | undefined
@@ -56,7 +56,7 @@ function writeNew(file: string, folder: string): void {
     closeSync(handle)
     chmodSync(file, 0o600)
   } catch (error) {
-    // Another process of ours was first: its key counts.
+    // Another of our processes created the key first, so that key is used.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
 }

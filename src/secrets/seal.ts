@@ -11,29 +11,34 @@ import { digest } from './digest.ts'
 const nonceBytes = 12
 const tagBytes = 16
 
-/** Vouches for what is not secret: whoever can write the database, but has no master key, can't forge it. */
+/**
+ * Authenticates data that is not secret: someone who can write to the database but has no master key can't forge it.
+ */
 export interface Authenticator {
-  /** HMAC-SHA256 under the newest master key, with that key's id. */
+  /** HMAC-SHA256 with the newest master key, together with that key's id. */
   authenticate(parts: readonly (string | number)[]): string
-  /** Whether a code was made from just these parts under one of the keys. */
+  /** Whether a code was made from exactly these parts with one of the keys. */
   isAuthentic(code: string, parts: readonly (string | number)[]): boolean
-  /** Whether a code or a sealed text is under an older master key. */
+  /** Whether a code or sealed text uses an older master key. */
   isOld(sealed: string): boolean
 }
 
 /** Seals and opens secrets at rest. */
 export interface Sealer extends Authenticator {
-  /** AES-256-GCM under the newest master key; `context` (organization, record, field) must be the same at opening. */
+  /**
+   * Encrypts with AES-256-GCM and the newest master key; opening requires the same `context` (organization, record,
+   * field).
+   */
   seal(plain: string, context: readonly string[]): string
-  /** Throws if the text was altered, moved to another context, or sealed under an unknown key. */
+  /** Throws if the text was altered, moved to another context, or sealed with an unknown key. */
   open(sealed: string, context: readonly string[]): string
-  /** Whether the master key of this id is among those given. */
+  /** Whether the master key with this id is among those given. */
   knows(keyId: string): boolean
-  /** The newest master key's id, to be remembered with the data: a wrong key then refuses to start. */
+  /** The newest master key's id, stored with the data so that a start with the wrong key is refused. */
   readonly keyId: string
 }
 
-/** A sealer over the master keys, newest first; older ones only open. Each is at least 32 characters of secret text. */
+/** Creates a sealer from the master keys, newest first; older ones only open. Each has at least 32 characters. */
 export function createSealer(masterSecrets: readonly string[]): Sealer {
   const keys = masterSecrets.map((secret) => {
     const key = Buffer.from(hkdfSync('sha256', secret, 'intercept', 'seal/v1', 32))
@@ -83,7 +88,9 @@ export function createSealer(masterSecrets: readonly string[]): Sealer {
   }
 }
 
-/** In the place of a sealer where the master key is missing: what needs no key works, all else fails with the reason. */
+/**
+ * Replaces a sealer when the master key is missing: operations that need no key work, all others fail with the reason.
+ */
 export function sealerWithoutKey(reason: Error): Sealer {
   const fail = (): never => {
     throw reason
@@ -105,7 +112,7 @@ function mac(key: Buffer, parts: readonly (string | number)[]): Buffer {
   return createHmac('sha256', key).update(JSON.stringify(parts)).digest()
 }
 
-/** Lengths in front: ['a', 'bc'] and ['ab', 'c'] must differ. */
+/** Lengths come first, so that ['a', 'bc'] and ['ab', 'c'] differ. */
 function aad(context: readonly string[]): Buffer {
   return Buffer.from(context.map((part) => `${part.length}:${part}`).join(''))
 }

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 
-/** A secret in memory: prints and serialises as its hint, and is revealed at one line per use. */
+/** A secret in memory: prints and serializes as its hint, and is revealed only by an explicit call. */
 export class Secret {
   readonly #value: string
   readonly hint: string
@@ -10,7 +10,7 @@ export class Secret {
     this.hint = hint
   }
 
-  /** The secret itself; every call of this is a line worth reviewing. */
+  /** Returns the secret itself; every call deserves a review. */
   reveal(): string {
     return this.#value
   }

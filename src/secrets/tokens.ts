@@ -1,21 +1,21 @@
 import type { CryptoKey, JWK } from 'jose'
 
-// Loaded when the first token is signed or verified: most commands of the command line do neither.
+// Loaded with the first token, because most command-line commands neither sign nor verify one.
 const loadJose = async () => await import('jose')
 
-/** A key pair for ES256, its private half as a JWK text (to be sealed). */
+/** A key pair for ES256; its private half is JWK text, to be sealed. */
 export interface SigningKeyPair {
   readonly publicJwk: string
   readonly privateJwk: string
 }
 
-/** The key that signs now. */
+/** The key that currently signs. */
 export interface Signer {
   readonly kid: string
   readonly key: CryptoKey | Uint8Array
 }
 
-/** What a signed token says; times in seconds since 1970 (RFC 7519, section 2). */
+/** The claims of a signed token; times are seconds since 1970 (RFC 7519, section 2). */
 export type Claims = Readonly<Record<string, unknown>>
 
 /** Mints a P-256 key pair. */
@@ -28,13 +28,13 @@ export async function mintSigningKeyPair(): Promise<SigningKeyPair> {
   }
 }
 
-/** Turns a private JWK text into a signer. */
+/** Creates a signer from a private JWK text. */
 export async function loadSigner(kid: string, privateJwk: string): Promise<Signer> {
   const { importJWK } = await loadJose()
   return { kid, key: await importJWK(JSON.parse(privateJwk) as JWK, 'ES256') }
 }
 
-/** Signs claims as an ES256 JWT; `typ` keeps one kind of token from passing as another (RFC 8725, section 3.11). */
+/** Signs claims as an ES256 JWT; `typ` prevents one kind of token from passing as another (RFC 8725, section 3.11). */
 export async function signToken(signer: Signer, typ: string, claims: Claims): Promise<string> {
   const { SignJWT } = await loadJose()
   return await new SignJWT({ ...claims })
@@ -42,7 +42,7 @@ export async function signToken(signer: Signer, typ: string, claims: Claims): Pr
     .sign(signer.key)
 }
 
-/** What a token must say to be believed. */
+/** The values a token must have to be accepted. */
 export interface TokenExpectation {
   readonly typ: string
   readonly issuer: string
@@ -51,8 +51,8 @@ export interface TokenExpectation {
 }
 
 /**
- * The claims of a token that one of these keys signed with ES256 and that meets the expectation, else undefined.
- * The algorithm comes from here, never from the token (RFC 8725, section 3.1).
+ * The claims of a token that one of these keys signed with ES256 and that meets the expectation; otherwise undefined.
+ * The algorithm is fixed here and never taken from the token (RFC 8725, section 3.1).
  */
 export async function verifyToken(
   token: string,

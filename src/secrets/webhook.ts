@@ -11,24 +11,24 @@ import { Secret } from './secret.ts'
 
 const { prefix } = credentialFormats.webhookSecret
 const secretLength = lengthOf(credentialFormats.webhookSecret)
-// Ed25519 public keys end their SPKI document with the 32 raw bytes (RFC 8410, section 4).
+// An Ed25519 public key's SPKI document ends with the 32 raw bytes (RFC 8410, section 4).
 const rawKeyBytes = 32
 
 /**
- * Mints an organization's webhook secret: 42 random digits and 6 of checksum. The 48 are base64 as the strictest
- * decoder wants it (no padding needed, neither - nor _), so that Standard Webhooks libraries can take them as a key.
+ * Mints an organization's webhook secret: 42 random digits and 6 of checksum. Those 48 are valid base64 for the
+ * strictest decoder (no padding, no - or _), so that Standard Webhooks libraries accept them as a key.
  */
 export function mintWebhookSecret(): Secret {
   const body = prefix + randomBase62(plainDigits)
   return webhookSecret(body + checksum(body))
 }
 
-/** The secret of a text that was stored. */
+/** Restores a secret from its stored text. */
 export function webhookSecret(text: string): Secret {
   return new Secret(text, `${prefix}…${text.slice(-4)}`)
 }
 
-/** Whether a text has the shape and the checksum of a webhook secret. */
+/** Whether a text has a webhook secret's shape and checksum. */
 export function isWebhookSecret(text: string): boolean {
   return (
     text.length === secretLength &&
@@ -44,13 +44,16 @@ function isBase62(text: string): boolean {
 
 /** Signs deliveries with one secret. */
 export interface WebhookSigner {
-  /** Standard Webhooks `v1`: base64 HMAC-SHA256 over `id.timestamp.body`, keyed by the decoded part after `svc_whsec_`. */
+  /**
+   * Standard Webhooks `v1`: base64 HMAC-SHA256 over `id.timestamp.body`, keyed with the decoded part after
+   * `svc_whsec_`.
+   */
   signMessage(id: string, timestamp: number, body: Uint8Array): string
-  /** Hex HMAC-SHA256 over the body alone, keyed by the whole secret's text. */
+  /** Hex HMAC-SHA256 over the body alone, keyed with the secret's complete text. */
   signBody(body: Uint8Array): string
 }
 
-/** A signer with its keys prepared once: a raw key costs five times as much at every use. */
+/** Creates a signer whose keys are prepared once, because a raw key costs five times as much at every use. */
 export function createWebhookSigner(secret: Secret): WebhookSigner {
   const text = secret.reveal()
   const decoded = createSecretKey(Buffer.from(text.slice(prefix.length), 'base64'))
@@ -62,15 +65,15 @@ export function createWebhookSigner(secret: Secret): WebhookSigner {
   }
 }
 
-/** A key pair for Standard Webhooks' `v1a`: the public half to publish, the private one to seal. */
+/** A key pair for Standard Webhooks' `v1a`: the public half is published, the private one sealed. */
 export interface WebhookKeyPair {
-  /** `whpk_` and the base64 of the 32 raw bytes. */
+  /** `whpk_` followed by the 32 raw bytes in base64. */
   readonly publicKey: string
-  /** PKCS #8, base64. */
+  /** PKCS #8 in base64. */
   readonly privateKey: string
 }
 
-/** Mints an Ed25519 pair. */
+/** Mints an Ed25519 key pair. */
 export function mintWebhookKeyPair(): WebhookKeyPair {
   const pair = generateKeyPairSync('ed25519')
   const spki = pair.publicKey.export({ format: 'der', type: 'spki' })
@@ -80,7 +83,7 @@ export function mintWebhookKeyPair(): WebhookKeyPair {
   }
 }
 
-/** Signs `id.timestamp.body` with Ed25519, base64. */
+/** Signs `id.timestamp.body` with Ed25519; the signature is base64. */
 export function createWebhookKeySigner(
   privateKey: string,
 ): (id: string, timestamp: number, body: Uint8Array) => string {

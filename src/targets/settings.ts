@@ -68,10 +68,10 @@ export function defaultSettings(bodyBytes: number, records: RecordChoice = 'all'
 /** Merges changes into stored settings and validates them; only differences from the defaults are stored. */
 export function mergeSettings(
   stored: Readonly<Record<string, unknown>>,
-  wish: TargetSettingsInput,
+  input: TargetSettingsInput,
 ): Record<string, unknown> {
   const merged: Record<string, unknown> = { ...stored }
-  for (const [name, value] of Object.entries(wish)) {
+  for (const [name, value] of Object.entries(input)) {
     const check = checks[name as keyof TargetSettings]
     if (check === undefined) throw wrong(name, 'is not a setting of a target')
     if (value === null) delete merged[name]

@@ -60,7 +60,7 @@ export interface Targets {
   /** `invalid_input`, `outbound_blocked`, or `conflict` if the slug is taken. */
   create(
     organizationId: OrganizationId,
-    wish: TargetInput & { readonly slug: string; readonly upstream: string },
+    input: TargetInput & { readonly slug: string; readonly upstream: string },
     actor: Actor,
   ): Promise<Target>
   /**

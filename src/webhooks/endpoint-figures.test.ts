@@ -32,8 +32,8 @@ for (const engine of engines) {
           .execute()
       }
     })
-    const wish = { endpointId: 'ep_1', from, to: now, stepMs: minuteMs }
-    const { steps, isSampled } = await endpointFigures(store, 'org_1', wish)
+    const range = { endpointId: 'ep_1', from, to: now, stepMs: minuteMs }
+    const { steps, isSampled } = await endpointFigures(store, 'org_1', range)
     assert.equal(isSampled, false)
     assert.deepEqual(
       steps.map(({ delivered, dead, waiting, backlog }) => [delivered, dead, waiting, backlog]),
@@ -44,6 +44,6 @@ for (const engine of engines) {
       ],
     )
     assert.deepEqual([steps[0]?.p50Ms, steps[0]?.p95Ms], [63_000, 63_000])
-    assert.equal((await endpointFigures(store, 'org_2', wish)).steps[0]?.delivered, 0)
+    assert.equal((await endpointFigures(store, 'org_2', range)).steps[0]?.delivered, 0)
   })
 }

@@ -29,11 +29,11 @@ export interface EndpointFigures {
 export async function endpointFigures(
   store: Store,
   organizationId: string,
-  wish: { endpointId: string; from: number; to: number; stepMs: number },
+  range: { endpointId: string; from: number; to: number; stepMs: number },
 ): Promise<EndpointFigures> {
-  const { from, to, stepMs } = wish
+  const { from, to, stepMs } = range
   const found = await deliveryTimes(store.slowReads, organizationId, {
-    endpointId: wish.endpointId,
+    endpointId: range.endpointId,
     // Ids grow with time, so a time limit is an id limit, which the index supports.
     fromId: createId('dlv', from).slice(0, -randomPart),
     limit: maxDeliveries + 1,

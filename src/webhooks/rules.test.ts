@@ -93,7 +93,7 @@ describe('the health of an endpoint', () => {
     assert.equal(probedNow(freshHealth, now), freshHealth)
   })
 
-  test('it is disabled by 410, by its own wish, and by five days without success; then nothing moves it', () => {
+  test('it is disabled by 410, at its own request, and by five days without success; then nothing moves it', () => {
     assert.equal(healthAfter(freshHealth, { ...failed, gone: true }, 0).disabledReason, 'gone')
     const asked = healthAfter(freshHealth, { ...succeeded, asksToDisable: true }, 0)
     assert.equal(asked.disabledReason, 'receiver_asked')

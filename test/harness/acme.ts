@@ -6,13 +6,15 @@ import type { TestProduct } from './product.ts'
 const recordsWithinMs = 10_000
 
 interface Furniture {
-  /** Of the keys, in their order. */
+  /** The secrets of the keys, in the same order. */
   readonly secrets: readonly string[]
   readonly keys: readonly string[]
   readonly endpoint: string
 }
 
-/** Targets, rules, keys of several kinds, open invitations and an endpoint with a ping, in organization acme. */
+/**
+ * Creates targets, rules, several kinds of keys, open invitations and an endpoint with a ping, in organization acme.
+ */
 export async function furnish(person: Person, upstreamUrl: string): Promise<Furniture> {
   const rules = [
     { effect: 'allow', methods: ['GET'], path: '/v1/charges/*', trial: false },
@@ -54,7 +56,7 @@ export async function furnish(person: Person, upstreamUrl: string): Promise<Furn
   return { secrets, keys, endpoint: String(endpoint.id) }
 }
 
-/** One call of a mixed lot: the number decides key, target and path, and so where it stops. */
+/** Makes one of a varied set of calls: the number selects key, target and path, and thereby the result. */
 export async function callOnce(
   at: TestProduct,
   secrets: readonly string[],
@@ -78,11 +80,11 @@ export async function callOnce(
   await answer.text()
 }
 
-/** What the pages' addresses need, once calls have been made and a directory has sent people. */
+/** Finds the ids that the pages' URLs need, once calls have been made and a directory has sent people. */
 export async function idsOf(person: Person, made: Furniture): Promise<PageIds> {
   const [key = '', rotated = ''] = made.keys
   await ask(person, `POST /organizations/acme/keys/${rotated}/rotate`, { overlap_seconds: 86_400 })
-  // Records of calls are written in batches: the first may come a moment later.
+  // Call records are written in batches, so the first may appear a moment later.
   const until = Date.now() + recordsWithinMs
   let call: string | undefined
   while (call === undefined) {

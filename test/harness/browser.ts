@@ -9,7 +9,7 @@ import {
   chromium as playwright,
 } from 'playwright-core'
 
-/** One person at one browser; `findings` must be empty at the end of a journey. */
+/** One person using one browser; `findings` must be empty at the end of a journey. */
 export interface Visitor extends AsyncDisposable {
   readonly page: Page
   readonly context: BrowserContext
@@ -27,9 +27,12 @@ interface VisitOptions {
   readonly width?: number
   readonly height?: number
   readonly colorScheme?: 'light' | 'dark'
-  /** Test parts (identity provider, GitHub look-alike) that a page may lead to; the product's origin is always allowed. */
+  /**
+   * Origins of test servers (identity provider, fake GitHub) that a page may visit; the product's own origin is always
+   * allowed.
+   */
   readonly alsoAllow?: readonly string[]
-  /** The product's origin; without it, requests are not judged. */
+  /** The product's origin; without it, requests are not checked. */
   readonly origin?: string
   readonly javaScriptEnabled?: boolean
   /** Findings that the journey provokes on purpose, such as the console line of a refused fetch. */
@@ -42,7 +45,7 @@ export async function browserForTests(): Promise<TestBrowser> {
   const browser = await playwright.launch({
     ...(executablePath ? { executablePath } : {}),
     headless: true,
-    // Never the package's own list of arguments: it switches web security off.
+    // Never use the package's own arguments: they switch web security off.
     args: ['--no-sandbox'],
   })
   return {
@@ -88,7 +91,7 @@ function watch(page: Page, options: VisitOptions, report: (finding: string) => v
   })
 }
 
-/** Runs in the page, so it can use nothing from this file. */
+/** Runs in the page, so it can't use anything from this file. */
 function watchViolations(): void {
   interface Violation {
     readonly violatedDirective: string
@@ -106,7 +109,7 @@ function watchViolations(): void {
 }
 
 async function executable(): Promise<string | undefined> {
-  // The package holds Linux x64 only; elsewhere Playwright's own browser is used.
+  // The package contains Linux x64 only; elsewhere Playwright's own browser is used.
   if (process.platform !== 'linux' || process.arch !== 'x64') return undefined
   const version = chromiumVersion()
   const cache = join(tmpdir(), `intercept-chromium-${version}`)
@@ -115,7 +118,7 @@ async function executable(): Promise<string | undefined> {
   return path
 }
 
-/** Unpacked aside and renamed, so that two test runs never see half a browser. */
+/** Unpacks to another folder and renames it, so that no concurrent test run sees half a browser. */
 async function unpackInto(cache: string): Promise<void> {
   const before = process.env['TMPDIR']
   const aside = mkdtempSync(join(tmpdir(), 'intercept-chromium-new-'))

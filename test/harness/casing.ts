@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 
 const snake = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/
-/** Members whose inside has names that somebody else chose: headers, a JSON Schema's own words, SCIM's attributes. */
+/** Members that contain names chosen by others: headers, JSON Schema keywords, SCIM attributes. */
 const foreign = new Set(['headers', 'schema', 'attributes'])
 
-/** Members of an exported organization that map names, chosen by people, to what they name. */
+/** Members of an exported organization that map names chosen by people to things. */
 const named = new Set(['targets', 'endpoints', 'connections', 'domains', 'groups', 'keys'])
 
-/** The names in a JSON value that are not snake_case, each with where it stands. */
+/** Names in a JSON value that are not snake_case, each with its path. */
 export function otherNames(value: unknown, at = ''): string[] {
   if (Array.isArray(value)) return value.flatMap((one) => otherNames(one, `${at}[]`))
   if (typeof value !== 'object' || value === null) return []
@@ -22,7 +22,7 @@ export function otherNames(value: unknown, at = ''): string[] {
   })
 }
 
-/** The names that a JSON Schema gives to members, anywhere in it, that are not snake_case. */
+/** Member names in a JSON Schema, at any depth, that are not snake_case. */
 export function otherNamesOfSchema(schema: unknown, at = ''): string[] {
   if (Array.isArray(schema)) return schema.flatMap((one) => otherNamesOfSchema(one, at))
   if (typeof schema !== 'object' || schema === null) return []
@@ -37,7 +37,7 @@ export function otherNamesOfSchema(schema: unknown, at = ''): string[] {
   return [...inside, ...members]
 }
 
-/** Everything that is JSON and leaves the product has names in snake_case. */
+/** Asserts that all names in JSON that leaves the product are snake_case. */
 export function assertSnakeCase(value: unknown, what: string): void {
   assert.deepEqual(otherNames(value), [], `${what} has names that are not snake_case`)
 }

@@ -1,4 +1,4 @@
-// Certificates made on the spot (RFC 5280, section 4.1): a CA of the test's own, and servers that it vouches for.
+// Generates certificates (RFC 5280, section 4.1): a CA for the test, and servers that it certifies.
 import { generateKeyPairSync, sign, type KeyObject } from 'node:crypto'
 
 /** A key pair with its certificate, in PEM. */
@@ -7,14 +7,14 @@ export interface TestCertificate {
   readonly key: string
 }
 
-/** Somebody who vouches for servers. */
+/** A certificate authority that certifies servers. */
 export interface TestAuthority {
   readonly cert: string
-  /** A server's certificate for a name; `ended` is one that was valid once. */
+  /** Issues a server certificate for a name; with `ended` one that has expired. */
   issue(name: string, ended?: boolean): TestCertificate
 }
 
-/** A certificate authority that nobody knows but who is told. */
+/** Creates a certificate authority trusted only by those configured to trust it. */
 export function authorityForTests(name: string): TestAuthority {
   const own = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const signed = (parts: Omit<Parts, 'issuer' | 'signer'>) =>
@@ -40,7 +40,7 @@ interface Parts {
   readonly issuer: string
   readonly publicKey: KeyObject
   readonly signer: KeyObject
-  /** Until when it is valid, from now. */
+  /** The validity in days from now. */
   readonly days: number
   readonly extension: Buffer
 }

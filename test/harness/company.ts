@@ -5,10 +5,10 @@ import type { TestProduct } from './product.ts'
 import { groupUrn, patchUrn, scimCall, userUrn } from '../conformance/scim/directory.ts'
 import { command } from './sso.ts'
 
-/** The company that the pictures show: its providers, which must live as long as the pages are looked at. */
+/** The company shown in the pictures; its providers must run for as long as the pages are open. */
 export type Company = AsyncDisposable
 
-/** Whom the directory knows: name, login, group. */
+/** The directory's people: name, login, group. */
 export const people = [
   ['Ada Lovelace', 'ada', 'developer'],
   ['Edsger Dijkstra', 'edsger', 'developer'],
@@ -19,7 +19,7 @@ export const people = [
   ['Tony Hoare', 'tony', 'audit'],
 ] as const
 
-/** Connections in all their states, domains, a directory with people, groups, roles and refused requests. */
+/** Creates connections in all states, domains, and a directory with people, groups, roles and refused requests. */
 export async function companyFor(
   product: TestProduct,
   browser: TestBrowser,
@@ -83,7 +83,7 @@ async function connections(
   }
 }
 
-/** One walk through the provider's form, up to our answer. */
+/** Goes through the provider's form, up to our response. */
 async function walk(browser: TestBrowser, address: string, login: string): Promise<void> {
   await using visitor = await browser.visit({})
   const { page } = visitor
@@ -147,7 +147,7 @@ async function directory(product: TestProduct, owner: Person): Promise<void> {
   }
 }
 
-/** Calls as the owner; an answer that refuses ends the pictures. */
+/** Calls as the owner; a refusal aborts the pictures. */
 export async function ask(person: Person, route: string, body?: object) {
   const { status, json, text } = await person.call(route, body)
   if (status >= 300) throw new Error(`${route}: ${text}`)

@@ -10,12 +10,12 @@ import { createLog } from '../../src/telemetry/index.ts'
 export const operator: Actor = { kind: 'operator', name: 'test' }
 export const sealer = createSealer(['a master secret of the tests, long enough'])
 
-/** Every secret that a generated file refers to: `env:S_<n>`. */
+/** The secret for each reference in a generated file: `env:S_<n>`. */
 export function secretFor(reference: string): string | undefined {
   return reference.startsWith('env:S_') ? `canary-${reference.slice(6)}-9f3c1d77` : undefined
 }
 
-/** The configurations of a store; providers answer without a network. */
+/** Opens the configurations of a store; its providers respond without a network. */
 export function configurationsFor(store: Store, seals = sealer): Configurations {
   const reach = { allowLoopback: true }
   return createConfigurations({
@@ -51,7 +51,7 @@ function providerOf(issuer: string): Provider {
 
 type Random = () => number
 
-/** A file out of a seed: the same for the same seed; with `previous`, a changed one. */
+/** Generates a file from a seed, always the same one; with `previous`, a changed version of that file. */
 export function fileOf(random: Random, slug: string): string {
   const pick = <T>(...values: readonly T[]): T => values[Math.floor(random() * values.length)]!
   const some = <T>(value: () => T): T | undefined => (random() < 0.5 ? value() : undefined)

@@ -1,6 +1,6 @@
 import pg from 'pg'
 
-/** Makes one database hold the rows of another of the same schema, as a dump and its restore do. */
+/** Copies all rows from one database to another with the same schema, like dump and restore. */
 export async function copyRows(fromUrl: string, toUrl: string): Promise<void> {
   const from = new pg.Client(fromUrl)
   const to = new pg.Client(toUrl)
@@ -8,7 +8,7 @@ export async function copyRows(fromUrl: string, toUrl: string): Promise<void> {
   try {
     await from.query('begin isolation level repeatable read read only')
     await to.query('begin')
-    // No foreign key asks for an order.
+    // Disables foreign keys, so that tables can be copied in any order.
     await to.query('set local session_replication_role = replica')
     const tables = await tablesOf(from)
     await to.query(`truncate ${tables.join(', ')}`)
@@ -19,7 +19,7 @@ export async function copyRows(fromUrl: string, toUrl: string): Promise<void> {
   }
 }
 
-/** Without the partitions, whose rows their table has. */
+/** Lists tables without the partitions, whose rows the parent table includes. */
 async function tablesOf(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(
     `select format('%I', relname) as name from pg_class

@@ -12,18 +12,18 @@ const pictures = join(root, 'test', 'pictures')
 
 interface Visit {
   readonly baseUrl: string
-  /** A sign-in link to begin with. */
+  /** A sign-in link to start with. */
   readonly link?: string | undefined
   readonly width?: number
   readonly height?: number
   readonly colorScheme?: 'light' | 'dark'
   /** Findings that the journey provokes on purpose. */
   readonly expected?: readonly RegExp[]
-  /** Test parts that a page may lead to. */
+  /** Origins of test servers that a page may visit. */
   readonly alsoAllow?: readonly string[]
 }
 
-/** Builds web/dist when a source is newer: what the journeys see is what is in the tree. */
+/** Builds web/dist if a source is newer, so that journeys test the current sources. */
 export function freshDashboard(): void {
   const built = join(web, 'dist', 'index.html')
   const sources = globSync(['*.{ts,html,json}', 'src/**/*', 'words/**/*', 'public/*'], { cwd: web })
@@ -32,7 +32,7 @@ export function freshDashboard(): void {
   execFileSync(process.execPath, [join(web, 'build.ts')], { timeout: 120_000 })
 }
 
-/** A browser at the dashboard, signed in if a session is given. */
+/** Opens the dashboard in a browser, signed in if a session is given. */
 export async function visitDashboard(browser: TestBrowser, visit: Visit): Promise<Visitor> {
   const visitor = await browser.visit({
     origin: visit.baseUrl,
@@ -43,7 +43,7 @@ export async function visitDashboard(browser: TestBrowser, visit: Visit): Promis
     alsoAllow: visit.alsoAllow ?? [],
   })
   visitor.page.setDefaultTimeout(10_000)
-  // As on a second visit: the fonts are there from the beginning.
+  // Simulates a second visit, on which the fonts load from the start.
   await visitor.context.addInitScript(`try { localStorage.setItem('fonts', 'loaded') } catch {}`)
   if (visit.link !== undefined) {
     await visitor.page.goto(visit.link)
@@ -54,12 +54,12 @@ export async function visitDashboard(browser: TestBrowser, visit: Visit): Promis
 }
 
 const axeSource = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
-/** An animation of something that is not drawn never ends. */
+/** Limits the wait, because an animation of something invisible never ends. */
 const maxAnimationMs = 150
 const tallestPicture = 1800
 const tabsAtOnce = 3
 const tabTimeoutMs = 15_000
-/** Runs in the page: buttons, links and fields that reach beyond what clips them. */
+/** Runs in the page: finds buttons, links and fields that extend beyond their clipping ancestor. */
 const cutOff = `[...document.querySelectorAll('button, a[href], input, select, textarea')].flatMap((control) => {
   const box = control.getBoundingClientRect()
   if (box.width <= 1 || control.closest('.visually-hidden, [aria-hidden=true], pre') !== null) return []
@@ -74,13 +74,13 @@ const cutOff = `[...document.querySelectorAll('button, a[href], input, select, t
   }
   return []
 })`
-/** Rules that a theme can break: everything else is the same in both. */
+/** Rules that depend on the theme; all others give the same result in both. */
 const ofColours = ['color-contrast', 'link-in-text-block']
 const runAxe = (rules?: readonly string[]): string =>
   `;axe.run(document, { resultTypes: ['violations'], ${rules === undefined ? '' : `runOnly: ${JSON.stringify(rules)}`} }).then((report) =>
   JSON.stringify(report.violations.map((one) => one.id + ': ' + one.nodes.map((node) => node.target.join(' ')).join(', '))))`
 
-/** What a state of a page must be: no accessibility violation, no sideways scrolling; keeps a picture of it. */
+/** Checks a page for accessibility violations and sideways scrolling, and takes a picture. */
 export async function checkState(
   visitor: Visitor,
   name: string,
@@ -100,7 +100,7 @@ async function checkFits(page: Page, name: string): Promise<void> {
   assert.deepEqual(await page.evaluate(cutOff), [], `${name}: controls that are cut off`)
 }
 
-/** Walks through a list in several tabs of one browser: a page that waits leaves the processor to the others. */
+/** Processes a list in several tabs of one browser, so that a waiting page leaves the processor to the others. */
 export async function inTabs<Item>(
   visitor: Visitor,
   items: readonly Item[],
@@ -118,7 +118,7 @@ export async function inTabs<Item>(
   await Promise.all(tabs)
 }
 
-/** The same of a page in light, dark and 320 px, without a picture and without loading it again. */
+/** Checks a page in light, dark and at 320 px, without a picture and without reloading. */
 export async function checkWithout(visitor: Visitor, name: string): Promise<void> {
   const { page } = visitor
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
@@ -135,7 +135,7 @@ export async function checkWithout(visitor: Visitor, name: string): Promise<void
   await page.setViewportSize(before)
 }
 
-/** A whole page, but not the thousands of pixels of a long list, and no more than the window under a dialog. */
+/** Takes a picture of the whole page, but limits long lists, and shows only the window under a dialog. */
 async function takePicture(page: Page, path: string, whole: boolean): Promise<void> {
   const dialog = await page.locator('[role=dialog]:has(h2), [role=alertdialog]').count()
   const width = page.viewportSize()?.width ?? 0
@@ -148,7 +148,7 @@ async function takePicture(page: Page, path: string, whole: boolean): Promise<vo
   }
 }
 
-// Through the debugger: the page's own policy would stop an injected script.
+// Uses the debugger, because the page's own policy would block an injected script.
 async function violations(
   { page, context }: Visitor,
   rules?: readonly string[],
@@ -165,13 +165,13 @@ async function violations(
   return JSON.parse(String(result.value)) as string[]
 }
 
-/** What people work with, as the accessibility tree names it. */
+/** The roles of interactive elements in the accessibility tree. */
 const worked = new Set([
   ...['button', 'link', 'textbox', 'searchbox', 'combobox', 'checkbox', 'radio', 'switch'],
   ...['slider', 'spinbutton', 'tab', 'menuitem', 'option', 'grid', 'dialog', 'alertdialog'],
 ])
 
-/** What the browser's own accessibility tree has no name for, and a page without a heading or a main part. */
+/** Finds elements that have no accessible name, and pages without a heading or main landmark. */
 async function namelessIn({ page, context }: Visitor): Promise<string[]> {
   const session = await context.newCDPSession(page)
   const { nodes } = await session.send('Accessibility.getFullAXTree')
@@ -186,7 +186,7 @@ async function namelessIn({ page, context }: Visitor): Promise<string[]> {
   return [...nameless, ...missing.map((role) => `no ${role}`)]
 }
 
-/** Waits until nothing moves and nothing is being read. */
+/** Waits until nothing is animated or loading. */
 async function settle(page: Page): Promise<void> {
   await page.waitForSelector('text=Reading…', { state: 'detached' })
   await page.evaluate(

@@ -1,21 +1,24 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 
-/** A way to PostgreSQL that can be cut, slowed down, or lose what is sent. */
+/** A proxy to PostgreSQL that can cut connections, delay them, or drop what is sent. */
 export interface DatabaseProxy extends AsyncDisposable {
-  /** Works as DATABASE_URL. */
+  /** Can be used as DATABASE_URL. */
   readonly url: string
-  /** Ends all connections and takes no new ones. */
+  /** Closes all connections and refuses new ones. */
   cut(): void
-  /** What is sent gets nowhere, and nobody is told. */
+  /** Silently drops everything that is sent. */
   blackHole(): void
-  /** A connection that has sent these words gets no answer any more: their effect is there, and nobody hears of it. */
+  /**
+   * After a connection has sent this text it gets no more responses: the statement takes effect, but nobody learns of
+   * it.
+   */
   blackHoleAfter(words: string): void
   delay(ms: number): void
   heal(): void
 }
 
-/** Opens the way to the server whose address is a socket in a folder. */
+/** Starts a proxy to a server that listens on a socket in a folder. */
 export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseProxy> {
   const to = new URL(databaseUrl)
   const port = to.port || (to.searchParams.get('port') ?? '5432')
@@ -70,7 +73,7 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
     blackHole: () => void (mode = 'lost'),
     blackHoleAfter(words) {
       fatalWords = words
-      // Connections from before are not watched.
+      // Existing connections are not watched, so close them.
       destroyAll()
     },
     delay: (ms) => void (delayMs = ms),
@@ -79,7 +82,7 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
       mode = 'open'
       delayMs = 0
       fatalWords = undefined
-      // What was swallowed is missing: each connection begins anew.
+      // Dropped bytes are missing, so each connection must start over.
       if (!wasOpen) destroyAll()
     },
     async [Symbol.asyncDispose]() {

@@ -10,10 +10,13 @@ import { verdictOf } from '../../src/webhooks/delivery/outcome.ts'
 import type { SendResult } from '../../src/webhooks/delivery/send.ts'
 import type { DeliveryWork } from '../../src/webhooks/delivery/work.ts'
 
-/** The real dispatcher in a world of its own: time, chance, storage and network are made here, from one number. */
+/**
+ * The result of running the real dispatcher in a simulated world, whose time, randomness, storage and network derive
+ * from one number.
+ */
 export interface SimulationResult {
   readonly seed: number
-  /** What must never happen, in words; empty when all is well. */
+  /** Violated invariants as sentences; empty if all hold. */
   readonly broken: string[]
   readonly sent: number
   readonly repeated: number
@@ -30,12 +33,12 @@ interface Row extends DueDelivery {
 interface SimEndpoint {
   record: EndpointRecord
   health: EndpointHealth
-  /** What all attempts that ended taught, whoever wrote it down. */
+  /** The health derived from all finished attempts, whichever node recorded them. */
   learnt: EndpointHealth
   owner: string | undefined
   token: number
   until: number
-  /** How the receiver behaves: shares of failures, of 429 with Retry-After and of never answering. */
+  /** The receiver's behavior: the shares of failures, of 429 with Retry-After, and of requests never answered. */
   failing: number
   pacing: number
   hanging: number
@@ -61,7 +64,7 @@ export async function simulate(seed: number): Promise<SimulationResult> {
   const later = async (ms: number): Promise<void> =>
     await new Promise<void>((resolve) => void schedule(ms, resolve))
   let storageDown = false
-  // In some worlds one call in five takes long, and others overtake it.
+  // In some worlds one call in five is slow, and others overtake it.
   const slow = random() < 0.4 ? 0.2 : 0
   const wayMs = (): number => random() * (random() < slow ? 400 : 8)
 
@@ -93,7 +96,10 @@ export async function simulate(seed: number): Promise<SimulationResult> {
   let kills = 0
 
   function workOf(node: { name: string; dead: boolean }): DeliveryWork {
-    /** A call to the database: takes time, may fail before or after it took effect, and is lost with its node. */
+    /**
+     * Simulates a call to the database: it takes time, may fail before or after taking effect, and is lost with its
+     * node.
+     */
     async function call<T>(effect: () => T, isTaking = false): Promise<T> {
       await later(wayMs())
       if (node.dead) return await new Promise<never>(() => undefined)
@@ -233,7 +239,7 @@ export async function simulate(seed: number): Promise<SimulationResult> {
         const fails = !hangs && random() < endpoint.failing
         const paces = !hangs && !fails && random() < endpoint.pacing
         await later(hangs ? 15_000 : 1 + random() * 60)
-        // The receiver acts whether or not the sender still lives.
+        // The receiver acts whether or not the sender is still alive.
         if (!hangs && !fails && !paces) accept(endpoint, delivery)
         if (node.dead) return await new Promise<never>(() => undefined)
         sending.set(delivery.endpointId, (sending.get(delivery.endpointId) ?? 1) - 1)
@@ -255,7 +261,7 @@ export async function simulate(seed: number): Promise<SimulationResult> {
     acceptedInOrder.set(endpoint.record.id, list)
   }
 
-  // --- The story ---
+  // --- The scenario ---
   startNode()
   if (random() < 0.4) startNode()
   const events = 10 + Math.floor(random() * 60)
@@ -266,7 +272,7 @@ export async function simulate(seed: number): Promise<SimulationResult> {
           id: `dlv_${record.id}_${String(sequence).padStart(4, '0')}`,
           organizationId: 'org_1',
           endpointId: record.id,
-          // Numbers are given in the order of the commits.
+          // Numbers are assigned in commit order.
           eventSequence: rows.length + 1,
           eventId: `evt_${sequence}`,
           type: 'x.y',
@@ -323,7 +329,7 @@ export async function simulate(seed: number): Promise<SimulationResult> {
     if (!next || next.at > end) {
       const waiting = rows.some((row) => row.state === 'pending')
       if (!next || !waiting || hops >= 25) break
-      // What failed waits for up to a day: the wall clock hops there, and the world goes on a little.
+      // A failed delivery may wait up to a day: the wall clock jumps there, and the world continues for a while.
       hops += 1
       wall += hopMs
       end += 16_000
@@ -335,7 +341,7 @@ export async function simulate(seed: number): Promise<SimulationResult> {
     next.call()
   }
 
-  // --- What must hold ---
+  // --- The invariants ---
   for (const row of rows) {
     if (row.state === 'pending') broken.push(`${row.id} still waits in a healthy world`)
     if (row.state === 'delivered' && !accepted.has(row.id))
@@ -348,7 +354,7 @@ export async function simulate(seed: number): Promise<SimulationResult> {
     const ascends = list.every((sequence, at) => at === 0 || sequence > (list[at - 1] ?? 0))
     if (endpoint.record.ordered && !ascends) broken.push(`${endpoint.record.id} is out of order`)
   }
-  // One node that lives, and knows every lease it took, forgets nothing it learnt.
+  // A single node that lives throughout and keeps all its leases must not lose any knowledge.
   if (nodes.length === 1 && kills === 0 && lostLeases === 0) {
     for (const { record, health, learnt } of endpoints) {
       if (!isDeepStrictEqual(health, learnt)) {
@@ -359,7 +365,7 @@ export async function simulate(seed: number): Promise<SimulationResult> {
     }
   }
   const repeated = [...accepted.values()].reduce((sum, times) => sum + times - 1, 0)
-  // A repetition needs a reason: a killed node, a lost answer of the database, or a lease that ran out.
+  // A repeated delivery needs a reason: a killed node, a lost database response, or an expired lease.
   if (repeated > 0 && kills === 0 && lostAnswers === 0 && hops === 0 && monotonic <= horizonMs) {
     if (!nodes.some((node) => node.self.dead) && !mayHaveLostLeases())
       broken.push(`${repeated} repeated without a reason`)
@@ -384,7 +390,7 @@ function resultOf(startedAt: number, status: number | undefined): SendResult {
   }
 }
 
-/** Mulberry32: a small generator with a seed. */
+/** Mulberry32: a small seeded generator. */
 function chance(seed: number): () => number {
   let state = seed >>> 0
   return () => {

@@ -15,7 +15,7 @@ interface Schema {
 
 const known = new Map(eventTypes.map(({ type, schema }) => [type, schema as Schema]))
 
-/** What of a value contradicts its schema, in words; of JSON Schema only what the catalogue uses. */
+/** Lists where a value violates its schema; supports only the part of JSON Schema that the catalogue uses. */
 export function faultsOf(value: unknown, schema: Schema, at = 'body'): string[] {
   const types = schema.type === undefined ? [] : [schema.type].flat()
   if (types.length > 0 && !types.some((type) => isOf(value, type))) {
@@ -50,7 +50,7 @@ function isOf(value: unknown, type: string): boolean {
   return typeof value === type
 }
 
-/** Every event of an organization is what the catalogue says of its type; returns the types there were. */
+/** Asserts that every event of an organization matches the catalogue; returns the types found. */
 export async function eventsThatFit(store: Store, organizationId: string): Promise<string[]> {
   const rows = await events.listAfter(store, organizationId, { after: 0, limit: 1000 })
   const types = new Set<string>()

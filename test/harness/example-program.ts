@@ -1,4 +1,4 @@
-// The programs of examples/, started as their first lines say, in the languages that are installed.
+// Starts the programs in examples/ as their first lines describe, for the languages that are installed.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
@@ -10,20 +10,20 @@ export interface ExampleProgram extends AsyncDisposable {
 
 const startWithinMs = 60_000
 
-/** Starts a program; it says `listening at <port>`, or listens at the port that it was given. */
+/** Starts a program, which either prints `listening at <port>` or listens on the given port. */
 export async function startExample(options: {
   readonly command: string
   readonly args: readonly string[]
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
-  /** What it prints when it listens. */
+  /** What it prints once it listens. */
   readonly sign?: RegExp
 }): Promise<ExampleProgram> {
   const child = spawn(options.command, options.args, {
     cwd: options.cwd,
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // `go run` starts a program of its own: both end with their group.
+    // `go run` starts a child process; both end with their process group.
     detached: true,
   })
   const lines: string[] = []

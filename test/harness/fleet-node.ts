@@ -9,17 +9,17 @@ import type { SessionWithUser } from '../../src/store/index.ts'
 import type { SimDatabase, World } from './fleet-world.ts'
 
 /**
- * What may be taken out again, to see that the simulation finds the defect that it mends:
- * history: the feed compares sequences only · clock: liveness is judged by each node's wall clock · locks: whoever stands
- * still keeps its locks for 10 s, and who waits is refused · settling: a new server's first second is like any other ·
- * lost: a change that is gone counts as confirmed
+ * Fixes that can be removed, to prove that the simulation finds the defect they repair:
+ * history: the feed compares only sequence numbers · clock: liveness depends on each node's wall clock · locks: a stalled
+ * process keeps its locks for 10 s, and waiters are refused · settling: a new server's first second is not special ·
+ * lost: a vanished change counts as confirmed
  */
 export const mends = ['history', 'clock', 'locks', 'settling', 'lost'] as const
 export type Mend = (typeof mends)[number]
 
 const requestTimeoutMs = 5000
 
-/** What a process of the world asks of it. */
+/** What a simulated process needs from its world. */
 export interface Surroundings {
   readonly world: World
   readonly without: Mend | undefined
@@ -32,21 +32,21 @@ export interface Surroundings {
   lockFor(database: SimDatabase, owner: object, maxMs: number): Promise<void>
 }
 
-/** A process that talks to the database: over a network that cuts it off, on a machine that stops it. */
+/** A process that uses the database over a network that may cut it off, on a machine that may suspend it. */
 class SimProcess {
   readonly name: string
   readonly fleet: Surroundings
   isPaused = false
   isDead = false
   isCut = false
-  /** What the wall clock is off, and the monotonic one. */
+  /** The offsets of its wall clock and its monotonic clock. */
   skewMs = 0
-  /** Stands still or is cut off in the middle of its next transaction, with a lock in its hands. */
+  /** Suspends it or cuts it off in the middle of its next transaction, while it holds a lock. */
   stopsInWork: (() => unknown) | undefined
   readonly startedAt: number
   connectedTo: SimDatabase | undefined
   onOther: () => void = () => undefined
-  /** When it was last paused, cut off or given another clock, or was healed from it. */
+  /** When it was last paused, cut off, given another clock, or restored. */
   disturbedAt = Number.NEGATIVE_INFINITY
   #held: (() => void)[] = []
 
@@ -75,7 +75,7 @@ class SimProcess {
     soon: (call: () => void): void => void this.after(0, call),
   }
 
-  /** Calls back unless the process is dead; a stopped one comes to it when it goes on. */
+  /** Calls back unless the process is dead; a suspended one does so when it resumes. */
   after(ms: number, call: () => void): () => void {
     return this.fleet.world.schedule(ms, () => this.#comeTo(call))
   }
@@ -95,7 +95,7 @@ class SimProcess {
     for (const call of this.#held.splice(0)) this.after(0, call)
   }
 
-  /** Asks the database; the effect is there at once, or nothing comes back. */
+  /** Queries the database: the effect is immediate, but the response may be lost. */
   async ask<T>(effect: (database: SimDatabase) => T | Promise<T>): Promise<T> {
     const { world } = this.fleet
     return await new Promise<T>((resolve, reject) => {
@@ -111,7 +111,7 @@ class SimProcess {
       }
       const fail = (): void => answer(() => reject(new Error('connection terminated')))
       world.schedule(this.fleet.wayMs(), () => {
-        // A request that was sent arrives, also where its sender is stopped meanwhile.
+        // A request that was sent arrives even if its sender is suspended in the meantime.
         if (this.isCut || this.isDead) return
         const { database } = this.fleet
         if (!database.isAlive) return fail()
@@ -134,7 +134,7 @@ class SimProcess {
   }
 }
 
-/** The node's own code over a simulated database. */
+/** The node's real code on a simulated database. */
 export class SimNode extends SimProcess {
   readonly feed: ChangeFeed
   readonly sessions: SessionCache
@@ -195,7 +195,7 @@ export class SimNode extends SimProcess {
     }
   }
 
-  /** A command line ends with its work. */
+  /** A command-line process ends with its work. */
   end(): void {
     this.isDead = true
     this.feed.stop()
@@ -213,7 +213,7 @@ export class SimNode extends SimProcess {
     if (this.fleet.without !== 'history') {
       return { server, changes: database.from(from.sequence, limit) }
     }
-    // As if only sequences were compared: the change at the mark is always there.
+    // Simulates comparing only sequence numbers: the change at the mark always seems to exist.
     const newer = database.from(from.sequence + 1, limit)
     const at = { ...(database.changes[0] ?? this.fleet.anyChange), ...from }
     const known = from.sequence === 0 ? newer : [at, ...newer]
@@ -226,7 +226,7 @@ export class SimNode extends SimProcess {
     return { server, mark: { sequence, token } }
   }
 
-  /** What a call with a session sees: from memory while that is trusted, else from the database. */
+  /** Whether a call with this session is allowed, from the cache while it is trusted, otherwise from the database. */
   async lets(id: string): Promise<boolean> {
     const known = this.sessions.peek(id)
     if (known !== undefined) return known.endedAt === undefined
@@ -234,7 +234,7 @@ export class SimNode extends SimProcess {
     return found !== undefined && found.endedAt === undefined
   }
 
-  /** Revokes as `transactionConfirmed` does; returns the database that had the change when it was confirmed. */
+  /** Revokes like `transactionConfirmed`; returns the database that had the change when it was confirmed. */
   async revoke(id: string): Promise<SimDatabase> {
     const change = await patiently(
       { clock: this.clock, isAnswering: () => this.feed.isCurrent(), isWaitTooLong },
@@ -263,7 +263,7 @@ export class SimNode extends SimProcess {
     const isMended = fleet.without !== 'locks'
     const database = await this.ask(async (at) => {
       await fleet.lockFor(at, owner, isMended ? 1500 : 5000)
-      // Whoever stands still with it loses it.
+      // A process stalled while holding the lock loses it.
       fleet.world.schedule(isMended ? 500 : 10_000, () => at.unlock(owner))
       this.stopsInWork?.()
       this.stopsInWork = undefined

@@ -5,7 +5,7 @@ import { SimDatabase, World } from './fleet-world.ts'
 
 export interface FleetResult {
   readonly seed: number
-  /** What must never happen, in words; empty when all is well. */
+  /** Violated invariants as sentences; empty if all hold. */
   readonly broken: string[]
   readonly calls: number
   readonly answered: number
@@ -15,22 +15,22 @@ export interface FleetResult {
 
 const kinds = ['pause', 'cut', 'kill', 'failover', 'step', 'restart', 'stop in a work'] as const
 const sessionsInWorld = 12
-// Long enough for a node to be given up in one world of six; misfortunes end with the first time.
+// Long enough for a node to be declared dead in one world of six; disturbances stop at healAtMs.
 const usualTimes = { healAtMs: 16_000, endMs: 28_000, maxMs: 12_000, longShare: 0.3 }
 const longTimes = { healAtMs: 44_000, endMs: 62_000, maxMs: 30_000, longShare: 0.8 }
-/** Beside one node that stands still; each more may hold the organization's lock for half a second first. */
+/** The limit with one stalled node; each further node may first hold the organization's lock for half a second. */
 const promisedMs = 3000
 const lockHeldMs = 500
-// What a request that is lost waits for, and a connection after it.
+// How long a lost request waits, plus the connection after it.
 const calmMs = 6000
 
-/** Runs the real feed, registration and confirmation of several nodes in one world, made from one number. */
+/** Runs the real feed, registration and confirmation of several nodes in one world derived from one number. */
 export async function simulateFleet(seed: number, without?: Mend): Promise<FleetResult> {
   const fleet = new Fleet(seed, without)
   return await fleet.run()
 }
 
-/** Nodes, clients, and what befalls them. */
+/** The nodes, the clients and their disturbances. */
 class Fleet implements Surroundings {
   readonly world: World
   readonly without: Mend | undefined
@@ -40,7 +40,7 @@ class Fleet implements Surroundings {
   readonly #seed: number
   readonly #broken = new Set<string>()
   readonly #faults: Record<string, number> = {}
-  /** When a revocation was answered; what a failover lost is not in it. */
+  /** When each revocation was confirmed, without those lost in a failover. */
   readonly #answered = new Map<string, number>()
   #nodes: SimNode[] = []
   #tokens = 0
@@ -49,7 +49,7 @@ class Fleet implements Surroundings {
   #answers = 0
   #replacedAt = Number.NEGATIVE_INFINITY
   #slow: number
-  /** From before any node was there. */
+  /** A copy from before any node was started. */
   readonly #backup: SimDatabase
   readonly #times: typeof usualTimes
 
@@ -70,7 +70,7 @@ class Fleet implements Surroundings {
     return this.world.random() * (this.world.random() < 0.05 ? this.#slow : 2)
   }
 
-  /** A notification to all; one in five gets lost. */
+  /** Sends a notification to all nodes; one in five gets lost. */
   tell({ sequence, token }: Change): void {
     for (const hint of this.hints) if (this.world.random() < 0.8) hint({ sequence, token })
   }
@@ -160,7 +160,7 @@ class Fleet implements Surroundings {
   async #revoke(byCommandLine = this.world.random() < 0.3, inUse?: string): Promise<void> {
     const { world } = this
     const id = inUse ?? this.#session()
-    // In use everywhere, as what is revoked in earnest is.
+    // Caches the session on every node, because a session that gets revoked is usually in use.
     for (const node of this.#nodes)
       if (inUse === undefined && !node.isPaused) void this.#call(node, id)
     const node = byCommandLine
@@ -195,7 +195,7 @@ class Fleet implements Surroundings {
     }
   }
 
-  /** Whether nothing befell the database and this process for long enough before a time, and since. */
+  /** Whether neither the database nor this process was disturbed for long enough before a time, and since. */
   #isCalm(node: SimNode, since: number): boolean {
     const latest = Math.max(node.disturbedAt, this.#replacedAt, node.startedAt)
     const isWell = !node.isCut && !node.isDead && !node.isPaused && this.database.isAlive
@@ -272,17 +272,17 @@ class Fleet implements Surroundings {
     })
   }
 
-  /** The moments after a misfortune are those that matter. */
+  /** The moments after a disturbance are the interesting ones. */
   #revokeSoon(withinMs: number): void {
     for (let at = 0; at < 4; at++) {
       this.world.schedule(this.world.random() * withinMs, () => void this.#revoke())
     }
   }
 
-  /** The server dies; what takes its place knows what it knew some time ago, or all of it. */
+  /** The server dies; its replacement has an older state or the complete one. */
   #replace(isCopy: boolean, inMs?: number): void {
     const { world } = this
-    // A node that the copy does not know.
+    // Adds a node that the copy does not know.
     if (isCopy && world.random() < 0.4) world.schedule(1, () => this.#startNode())
     const before = this.database
     const copy = new SimDatabase(
@@ -309,7 +309,7 @@ class Fleet implements Surroundings {
     })
   }
 
-  /** A copy may be started as the same cluster on the same timeline: only its start is another. */
+  /** A copy may start as the same cluster on the same timeline, so that only its start time differs. */
   #nextServer(isCopy: boolean) {
     const isPromoted = isCopy && this.world.random() < 0.5
     const identity = isPromoted ? `db/${this.token()}` : this.database.server.identity
@@ -326,7 +326,7 @@ class Fleet implements Surroundings {
 
   #checkEnd(): void {
     const calmSince = this.world.now - calmMs
-    // A failover may come late: its world ends before it is healthy again.
+    // A failover may come late, so that its world ends before it is healthy again.
     if (!this.database.isAlive || this.#replacedAt > calmSince) return
     for (const node of this.#nodes) {
       if (!node.isDead && node.startedAt < calmSince && !node.feed.isCurrent()) {

@@ -5,11 +5,11 @@ import type { NodeRow } from '../../src/store/tables/nodes/nodes.ts'
 interface Scheduled {
   readonly at: number
   readonly order: number
-  /** Undefined once it was called off. */
+  /** Undefined once it has been canceled. */
   call: (() => void) | undefined
 }
 
-/** Time and chance of one simulated world: what is scheduled happens in order, and nothing else lets time pass. */
+/** The time and randomness of a simulated world: scheduled callbacks run in order, and only they advance time. */
 export class World {
   now = 0
   readonly random: () => number
@@ -20,7 +20,7 @@ export class World {
     this.random = random
   }
 
-  /** Returns how to call it off. */
+  /** Schedules a callback; returns a function that cancels it. */
   schedule(ms: number, call: () => void): () => void {
     const item: Scheduled = { at: this.now + Math.max(0, ms), order: (this.#order += 1), call }
     const heap = this.#heap
@@ -43,7 +43,7 @@ export class World {
       if (next.call === undefined) continue
       this.now = next.at
       next.call()
-      // Lets everything that was waiting for it go on, to where it waits again: a tick comes when no promise is left.
+      // Runs everything that was waiting until it waits again: the next tick comes only when no promise is pending.
       await new Promise<void>((resolve) => process.nextTick(resolve))
     }
     this.now = untilMs
@@ -76,20 +76,20 @@ interface SimNodeRow {
   seen: FeedMark
 }
 
-/** Whoever waits for a lock, and what tells it how that ended. */
+/** A process waiting for a lock, and a callback for the result. */
 interface Waiter {
   readonly owner: object
   readonly got: () => void
   isGone: boolean
 }
 
-/** What a database holds; a copy of it is what a standby or a backup would have. */
+/** The content of a database; standbys and backups are copies of it. */
 export class SimDatabase {
   readonly server: ServerMark
   readonly changes: Change[]
   readonly nodes: Map<string, SimNodeRow>
   readonly revoked: Set<string>
-  /** As whom nodes have met it, and since when. */
+  /** The server identity that nodes met, and since when. */
   met: string
   since: number
   isAlive = true
@@ -118,7 +118,7 @@ export class SimDatabase {
     return change
   }
 
-  /** Sequences run without a gap, so that a change's place follows from its number. */
+  /** Sequence numbers have no gaps, so a change's index follows from its number. */
   #at(sequence: number): Change | undefined {
     return this.changes[sequence - (this.changes[0]?.sequence ?? 0)]
   }
@@ -142,7 +142,7 @@ export class SimDatabase {
     }))
   }
 
-  /** Takes the lock of the organization, in turn. */
+  /** Takes the organization's lock in turn. */
   lock(owner: object, got: () => void): Waiter {
     const waiter = { owner, got, isGone: false }
     this.#waiters.push(waiter)

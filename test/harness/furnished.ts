@@ -14,14 +14,14 @@ const names = Object.keys(organizationPages) as (keyof typeof organizationPages)
 export interface Furnished extends AsyncDisposable {
   readonly baseUrl: string
   readonly ids: PageIds
-  /** Every page: its name and its address without the origin. */
+  /** Every page: its name and its path. */
   readonly addresses: readonly (readonly [string, string])[]
   visit(expected?: readonly RegExp[]): Promise<Visitor>
-  /** Opens a page and waits for its head, and for the dialog that its address opens. */
+  /** Opens a page and waits for its heading, and for the dialog that its URL opens. */
   open(visitor: Visitor, name: string, address: string): Promise<void>
 }
 
-/** Builds the dashboard, starts the product and a browser, and furnishes the organization with 40 calls. */
+/** Builds the dashboard, starts the product and a browser, and fills the organization, including 40 calls. */
 export async function furnishedForTests(): Promise<Furnished> {
   await using starting = new AsyncDisposableStack()
   freshDashboard()

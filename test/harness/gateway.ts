@@ -1,4 +1,4 @@
-// A running product with an organization, a target and a key in each scheme: what nearly every gateway test begins with.
+// A running product with an organization, a target and a key in each scheme, which most gateway tests need.
 import { intercept } from './terminal.ts'
 import { productForTests, type TestProduct } from './product.ts'
 import { exchangeRaw } from './raw.ts'
@@ -15,18 +15,18 @@ export interface TestGateway extends AsyncDisposable {
   /** Keys of organization acme for every target, one in each scheme. */
   readonly xApiKey: IssuedKey
   readonly bearer: IssuedKey
-  /** Runs a command and gives back its JSON; fails with what the command complained of. */
+  /** Runs a command and returns its JSON; fails with the command's error message. */
   run(...words: string[]): Promise<Record<string, unknown>>
   issue(...words: string[]): Promise<IssuedKey>
-  /** Calls the guarded area below its prefix with a key. */
+  /** Calls the gateway below its prefix with a key. */
   call(path: string, key: IssuedKey | undefined, init?: RequestInit): Promise<Response>
-  /** Sends raw bytes; `{key}` stands for the X-API-Key header line, `{prefix}` for the guarded prefix and target. */
+  /** Sends raw bytes; `{key}` stands for the X-API-Key header line, `{prefix}` for the gateway's prefix and target. */
   raw(text: string, options?: { quietMs?: number }): Promise<string>
 }
 
 export const prefix = '/api/v1/intercept'
 
-/** Starts product and upstream; the target is called echo. */
+/** Starts the product and an upstream; the target is named echo. */
 export async function gatewayForTests(
   options: {
     readonly settings?: Record<string, string>
@@ -89,14 +89,14 @@ export async function gatewayForTests(
   }
 }
 
-/** The header that a key travels in. */
+/** The header that carries a key. */
 export function credential(key: IssuedKey): [name: string, value: string] {
   return key.secret.startsWith('svc_live_')
     ? ['X-API-Key', key.secret]
     : ['Authorization', `Bearer ${key.secret}`]
 }
 
-/** Waits until something holds; tests never sleep. */
+/** Waits until a condition holds; tests never sleep. */
 export async function until(
   holds: () => boolean | Promise<boolean>,
   withinMs = 20_000,

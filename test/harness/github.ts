@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** Somebody with an account at the look-alike. */
+/** A person with an account at the fake GitHub. */
 export interface GithubPerson {
   readonly id: number
   readonly login: string
@@ -15,11 +15,11 @@ export interface GithubPerson {
   }[]
 }
 
-/** Looks like github.com's OAuth and the two API calls that a sign-in needs; on GitHub Enterprise's address scheme. */
+/** Imitates github.com's OAuth and the two API calls that sign-in needs, with GitHub Enterprise's URL layout. */
 export interface TestGithub extends AsyncDisposable {
-  /** GITHUB_URL: pages and the token endpoint. */
+  /** The value for GITHUB_URL: the pages and the token endpoint. */
   readonly url: string
-  /** GITHUB_API_URL: /user and /user/emails. */
+  /** The value for GITHUB_API_URL: /user and /user/emails. */
   readonly apiUrl: string
   readonly clientId: string
   readonly clientSecret: string
@@ -47,7 +47,7 @@ interface GithubOptions {
   readonly port?: number
 }
 
-/** Starts the look-alike on a free port of 127.0.0.1. */
+/** Starts the fake GitHub on a free port of 127.0.0.1. */
 export async function githubForTests(options: GithubOptions = {}): Promise<TestGithub> {
   const parts: Parts = {
     people: new Map((options.people ?? []).map((person) => [person.login, person])),
@@ -148,7 +148,7 @@ function authorize(parts: Parts, form: URLSearchParams, response: ServerResponse
   response.writeHead(302, { location: back.href }).end()
 }
 
-/** GitHub answers 200 with an `error` member when the exchange fails. */
+/** GitHub responds with 200 and an `error` member when the exchange fails. */
 function exchange(parts: Parts, form: URLSearchParams, response: ServerResponse): void {
   const code = form.get('code') ?? ''
   const grant = parts.codes.get(code)

@@ -12,21 +12,22 @@ import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** An answer that is not simply the JSON it should be. */
+/** A response other than the plain JSON it should be. */
 export interface Raw {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Buffer
   /**
-   * `hang`: nothing ever comes; `drip`: a byte now and then; `endless`: more and more; `cut`: the connection ends within
-   * the body; `close`: before a byte; `garbage`: what comes is no HTTP; `short`: less than was promised.
+   * `hang`: never responds; `drip`: one byte now and then; `endless`: never stops; `cut`: closes within the body;
+   * `close`: closes before the first byte; `garbage`: sends something that is not HTTP; `short`: sends less than
+   * promised.
    */
   readonly fault?: 'hang' | 'drip' | 'endless' | 'cut' | 'close' | 'garbage' | 'short'
 }
 
 export type Json = Record<string, unknown>
 
-/** How one lie of the provider differs from the truth; each part left out is honest. */
+/** How one lie of the provider differs from the truth; omitted parts are honest. */
 export interface Lie {
   readonly discovery?: (document: Json, idp: Keys) => Json | Raw
   readonly keys?: (keys: Json[], idp: Keys) => Json | Raw
@@ -34,12 +35,12 @@ export interface Lie {
   readonly token?: (answer: Json) => Json | Raw
   readonly header?: (header: Json, idp: Keys) => Json | string
   readonly claims?: (claims: Json, context: { accessToken: string; code: string }) => Json | string
-  /** Makes the whole id_token from its two parts. */
+  /** Builds the complete id_token from its two parts. */
   readonly sign?: (parts: { header: Json; claims: Json | string }, idp: Keys) => unknown
   readonly userinfo?: (claims: Json, idp: Keys, clientId: string) => Json | Raw
 }
 
-/** The provider's key pairs, and a stranger's. */
+/** The provider's key pairs, and an attacker's. */
 export interface Keys {
   readonly issuer: string
   readonly rsa: KeyPair
@@ -57,19 +58,19 @@ interface KeyPair {
 export interface HostileIdp extends AsyncDisposable {
   /** The issuer that tells this lie, or `honest`. */
   issuerOf(lie: string): string
-  /** How often a path was asked, by lie and endpoint. */
+  /** How many requests an endpoint got for a lie. */
   asked(lie: string, endpoint: string): number
-  /** What the next sign-ins will say of the person. */
+  /** The person claimed by the next sign-ins. */
   person: Json
   readonly clientSecret: string
-  /** What was sent to the token endpoint, newest last. */
+  /** Requests to the token endpoint, newest last. */
   readonly tokenRequests: { readonly form: URLSearchParams; readonly authorization: string }[]
-  /** A logout token of the honest provider, with these claims over the usual ones. */
+  /** A logout token of the honest provider; these claims override the usual ones. */
   logoutToken(clientId: string, claims: Json, header?: Json): string
   keys: Keys
 }
 
-/** Starts a provider on 127.0.0.1 that lies as the first segment of its issuer's path says. */
+/** Starts a provider on 127.0.0.1 whose lie is selected by the first path segment of its issuer. */
 export async function hostileIdp(lies: Readonly<Record<string, Lie>>): Promise<HostileIdp> {
   const server = createServer()
   server.listen(0, '127.0.0.1')
@@ -174,7 +175,7 @@ export async function hostileIdp(lies: Readonly<Record<string, Lie>>): Promise<H
   return state
 }
 
-/** A compact token over these parts, signed with a key under an algorithm; texts are taken as they are. */
+/** Builds a compact token from these parts, signed with a key under an algorithm; texts are used unchanged. */
 export function signed(
   header: Json | string,
   claims: Json | string,
@@ -206,7 +207,7 @@ function signature(input: string, algorithm: string, key: KeyObject | string): s
   return sign(bits, bytes, algorithm.startsWith('ES') ? raw : key).toString('base64url')
 }
 
-/** The public half as it is published. */
+/** The public half as a provider publishes it. */
 export function jwkOf(pair: KeyPair, kid: string | undefined, more: Json = {}): Json {
   return {
     ...pair.publicKey.export({ format: 'jwk' }),
@@ -216,7 +217,7 @@ export function jwkOf(pair: KeyPair, kid: string | undefined, more: Json = {}): 
   }
 }
 
-/** at_hash and c_hash for algorithms over SHA-256. */
+/** Computes at_hash and c_hash for algorithms with SHA-256. */
 export function half(text: string): string {
   return createHash('sha256').update(text).digest().subarray(0, 16).toString('base64url')
 }

@@ -170,7 +170,7 @@ export const lies: Readonly<Record<string, ExpectedLie>> = {
     stops: ['id_token', 'key_unusable'],
   },
 
-  // The token answer.
+  // The token response.
   'token-type-mac': { ...token({ token_type: 'mac' }), stops: ['token', 'token_type'] },
   'token-type-missing': { ...token({ token_type: undefined }), stops: ['token', 'token_type'] },
   'token-no-access-token': {
@@ -276,7 +276,7 @@ export const lies: Readonly<Record<string, ExpectedLie>> = {
     stops: ['userinfo', 'audience'],
   },
 
-  // The redirect back.
+  // The redirect to our callback.
   'redirect-no-code': {
     redirect: (answer) => answer.delete('code'),
     stops: ['callback', 'parameter_missing'],

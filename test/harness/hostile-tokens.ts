@@ -42,13 +42,13 @@ export const tokenLies: Readonly<Record<string, ExpectedLie>> = {
       signed(head, said, 'RS256', idp.rsa.privateKey).replace(/[^.]+$/, ''),
     stops: ['id_token', 'signature'],
   },
-  // Two characters less are whole bytes again: 255 of 256.
+  // Removing two characters leaves whole bytes: 255 of 256.
   'signature-truncated': {
     sign: ({ header: head, claims: said }, idp) =>
       signed(head, said, 'RS256', idp.rsa.privateKey).slice(0, -2),
     stops: ['id_token', 'signature'],
   },
-  // CVE-2022-21449: r and s of zero.
+  // CVE-2022-21449: r and s are zero.
   'signature-of-zeros': {
     sign: ({ claims: said }, idp) =>
       signed({ alg: 'ES256', kid: 'ec-1' }, said, 'ES256', idp.ec.privateKey).replace(
@@ -80,7 +80,7 @@ export const tokenLies: Readonly<Record<string, ExpectedLie>> = {
     },
     stops: ['id_token', 'signature'],
   },
-  // A key of one kind under the name of another algorithm.
+  // A key of one kind under another algorithm's name.
   'algorithm-es256-rsa-key': {
     sign: ({ claims: said }, idp) =>
       signed({ alg: 'ES256', kid: 'rsa-1' }, said, 'ES256', idp.ec.privateKey),

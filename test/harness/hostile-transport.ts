@@ -61,7 +61,7 @@ const transport = (
   },
 })
 
-/** What can be wrong with an answer whatever it says: its status, form, size, speed. */
+/** Faults in a response apart from its content: status, form, size, speed. */
 export const transportLies: Readonly<Record<string, ExpectedLie>> = {
   ...transport('discovery'),
   ...transport('keys'),

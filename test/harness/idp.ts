@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { Provider } from 'oidc-provider'
 
-/** Somebody whom the provider knows; `claims` go into the id_token and userinfo as they are. */
+/** A person at the provider; `claims` go unchanged into the id_token and userinfo. */
 export interface IdpPerson {
   readonly subject: string
   readonly email?: string
@@ -13,16 +13,16 @@ export interface IdpPerson {
   readonly claims?: Readonly<Record<string, unknown>>
 }
 
-/** A real OpenID provider on 127.0.0.1; a person types a login into its form and clicks. */
+/** A real OpenID provider on 127.0.0.1; a person types a login into its form and submits it. */
 export interface TestIdp extends AsyncDisposable {
   readonly issuer: string
   readonly clientId: string
   readonly clientSecret: string
-  /** People may be added and changed at any time; the login form takes their e-mail or subject. */
+  /** People may be added and changed at any time; the login form accepts their e-mail address or subject. */
   readonly people: Map<string, IdpPerson>
-  /** Registers a redirect address; the product's port is known only after the provider's. */
+  /** Registers a redirect URL, because the product's port is known only after the provider has started. */
   allowRedirect(address: string): void
-  /** How often the token endpoint was asked. */
+  /** How many requests the token endpoint got. */
   readonly tokenRequests: () => number
 }
 
@@ -98,7 +98,7 @@ function configuration(
     },
     cookies: { keys: [randomBytes(24).toString('hex')] },
     features: { devInteractions: { enabled: false } },
-    // As Google does: claims of the scopes are in the id_token.
+    // Like Google, puts the scopes' claims into the id_token.
     conformIdTokenClaims: false,
     claims: {
       openid: ['sub', 'oid', 'tid', 'groups', 'hd', 'auth_time'],
@@ -139,7 +139,7 @@ function account(people: Map<string, IdpPerson>, subject: string): unknown {
   }
 }
 
-/** Nobody is asked for consent: every scope is granted at once. */
+/** Grants every scope without asking for consent. */
 async function grantEverything(context: {
   oidc: {
     provider: Provider
@@ -196,7 +196,7 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   return text
 }
 
-/** oidc-provider's own memory adapter warns; this one also lets the client's addresses change. */
+/** oidc-provider's own memory adapter logs warnings; this one also allows changing the client's URLs. */
 function memoryAdapter(clientId: string, client: () => Record<string, unknown>): unknown {
   const rows = new Map<string, Record<string, unknown>>()
   const byUid = new Map<string, string>()

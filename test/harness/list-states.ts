@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import type { Page, Route } from 'playwright-core'
 import type { Visitor } from './browser.ts'
 
-/** A list of the dashboard: where it is seen, what it asks, and what it says when there is nothing. */
+/** A list in the dashboard: its page, the request it makes, and its text when it is empty. */
 export interface ListPage {
   readonly page: string
   readonly api: string
   readonly empty: string
-  /** How many rows "many" are; each is a copy of a real one. */
+  /** How many rows the state "many" has; each is a copy of a real one. */
   readonly many?: number
 }
 
@@ -20,12 +20,15 @@ const problem = {
   detail: 'Something went wrong here.',
   request_id: requestId,
 }
-/** Longer than an answer counts as fresh. */
+/** Longer than a response counts as fresh. */
 const staleMs = 11_000
 
 type Answer = 'held' | 'failed' | 'none' | 'many' | 'unreachable'
 
-/** Takes one list through its states, one after the other: reading, failed, empty, many rows, and rows that are old because nothing answers. */
+/**
+ * Puts a list through its states: loading, failed, empty, many rows, and outdated rows while the server does not
+ * respond.
+ */
 export async function walkStates(visitor: Visitor, base: string, list: ListPage): Promise<void> {
   const { page } = visitor
   const given = await givenAnswer(page, base, list)
@@ -73,7 +76,7 @@ export async function walkStates(visitor: Visitor, base: string, list: ListPage)
     await page.clock.fastForward(staleMs)
     await page.evaluate(`window.dispatchEvent(new Event('visibilitychange'))`)
     const banner = page.getByText('Intercept does not answer. Trying again…')
-    // Asked again before it is said: the pauses between are skipped.
+    // The dashboard retries before it reports the failure, so skip the delays in between.
     for (let tries = 0; tries < 20 && !(await banner.isVisible()); tries++) {
       await page.clock.fastForward(2500)
     }
@@ -89,7 +92,7 @@ export async function walkStates(visitor: Visitor, base: string, list: ListPage)
   }
 }
 
-/** A real answer whose first item is repeated. */
+/** A real response whose first item is repeated. */
 async function givenAnswer(page: Page, base: string, list: ListPage) {
   const real = await page.request.get(`${base}/api/v1${list.api}`)
   const answer = (await real.json()) as { items: { id: string }[] }

@@ -2,18 +2,18 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { SMTPServer } from 'smtp-server'
 
-/** A mail as it arrived: the envelope and the raw text. */
+/** A received mail: its envelope and raw text. */
 export interface ReceivedMail {
   readonly from: string
   readonly to: readonly string[]
   readonly raw: string
 }
 
-/** A mail server on 127.0.0.1 that keeps what it gets; `url` works as SMTP_URL. */
+/** A mail server on 127.0.0.1 that stores received mail; `url` can be used as SMTP_URL. */
 export interface TestMail extends AsyncDisposable {
   readonly url: string
   readonly received: ReceivedMail[]
-  /** Resolves with the first mail to this address, also when it has already come. */
+  /** Resolves with the first mail to this address, even if it has already arrived. */
   mailTo(address: string): Promise<ReceivedMail>
 }
 

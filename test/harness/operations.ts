@@ -12,19 +12,19 @@ export interface Operation {
   readonly permission: string
   readonly body: unknown
   readonly query: string
-  /** Its answer has no end of its own. */
+  /** Whether its response never ends by itself. */
   readonly streams: boolean
 }
 
-/** Something of everything in an organization. */
+/** One of everything in an organization. */
 export interface Seeded {
-  /** Ids by the names of path parameters. */
+  /** Ids by path parameter name. */
   readonly ids: Readonly<Record<string, string>>
   readonly apiKey: string
   readonly scimToken: string
 }
 
-/** The route of an operation, with ids in place of its parameters. */
+/** The path of an operation, with ids in place of its parameters. */
 export function addressOf(
   operation: Operation,
   organization: string,
@@ -36,7 +36,7 @@ export function addressOf(
   return `${operation.method} ${path}${operation.query}`
 }
 
-/** One of everything in acme, for the ids. */
+/** Creates one of everything in acme, to obtain ids. */
 export async function seedEverything(
   product: TestProduct,
   owner: Person,
@@ -73,7 +73,7 @@ export async function seedEverything(
   return { ids, apiKey: issued.json.secret, scimToken: company.scimToken }
 }
 
-/** What the plan enterprise adds: a connection with a test, a domain, a SCIM token. */
+/** Adds what requires the enterprise plan: a connection with a test, a domain, a SCIM token. */
 async function seedCompany(product: TestProduct, owner: Person, idp: HostileIdp) {
   const at = '/organizations/acme'
   await withStore(product, async (store) => {
@@ -102,7 +102,7 @@ async function seedCompany(product: TestProduct, owner: Person, idp: HostileIdp)
   return { ids, scimToken: token.json.secret }
 }
 
-/** Every operation of the OpenAPI document, with the least that it takes. */
+/** Reads every operation from the OpenAPI document, with the smallest valid input. */
 export async function readOperations(baseUrl: string): Promise<Operation[]> {
   const answer = await fetch(`${baseUrl}/api/v1/openapi.json`)
   const document = (await answer.json()) as {
@@ -121,7 +121,7 @@ export async function readOperations(baseUrl: string): Promise<Operation[]> {
       streams: JSON.stringify(described.responses).includes('text/event-stream'),
     })),
   )
-  // What takes an API key is the gateway's; the JSON API has none of it.
+  // Operations that take an API key belong to the gateway, not to the JSON API.
   return all.filter(({ permission }) => permission !== 'key')
 }
 
@@ -148,7 +148,7 @@ interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>
 }
 
-/** Rollups need a span; every other query is optional. */
+/** Rollups require a time range; all other queries are optional. */
 function queryOf(described: Described): string {
   const names = (described.parameters ?? [])
     .filter((one) => one.in === 'query')
@@ -157,7 +157,7 @@ function queryOf(described: Described): string {
   return '?from=2026-01-01T00:00:00Z&to=2026-01-01T01:00:00Z&step_ms=60000'
 }
 
-/** The least that a schema takes. */
+/** The smallest value that satisfies a schema. */
 function sample(schema: Schema | undefined, schemas: Record<string, Schema>): unknown {
   if (!schema) return undefined
   if (schema.$ref) return sample(schemas[schema.$ref.split('/').at(-1)!], schemas)

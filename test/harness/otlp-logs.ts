@@ -1,5 +1,6 @@
-// The shape of an OTLP/HTTP request for logs, by opentelemetry-proto's logs.proto, common.proto and resource.proto in
-// their JSON mapping (OTLP 1.x, "JSON Protobuf Encoding"): every member has its name and type, and there are no others.
+// The format of an OTLP/HTTP request for logs, following opentelemetry-proto's logs.proto, common.proto and
+// resource.proto in their JSON mapping (OTLP 1.x, "JSON Protobuf Encoding"): every member has its name and type, and
+// there are no others.
 import assert from 'node:assert/strict'
 
 export interface SentLog {
@@ -11,7 +12,7 @@ export interface SentLog {
 
 type Shape = Readonly<Record<string, (value: unknown, path: string) => void>>
 
-/** Parses a request's body; throws where it is not what the protocol says. */
+/** Parses a request's body; throws if it violates the protocol. */
 export function readLogs(text: string): SentLog[] {
   const request: unknown = JSON.parse(text)
   check(request, { resourceLogs: list(resourceLogs) }, 'request')

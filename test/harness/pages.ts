@@ -1,4 +1,4 @@
-/** Every page of an organization, by the name of its picture; what stands in braces is an id that the caller knows. */
+/** Every page of an organization, by the name of its picture; braces contain an id that the caller supplies. */
 export const organizationPages = {
   overview: '',
   calls: '/calls',
@@ -32,7 +32,7 @@ export const organizationPages = {
   'access-tokens-issue': '/settings/access-tokens?issue=now',
 } as const
 
-/** Pages whose address opens a dialog. */
+/** Pages whose URL opens a dialog. */
 export const opensDialog: ReadonlySet<string> = new Set([
   'call',
   'keys-issue',
@@ -40,15 +40,15 @@ export const opensDialog: ReadonlySet<string> = new Set([
   'access-tokens-issue',
 ])
 
-/** Ids that stand in for what is in braces. */
+/** The ids that replace the braces. */
 export type PageIds = Readonly<
   Record<'call' | 'key' | 'rotated' | 'endpoint' | 'member' | 'entry', string>
 >
 
-/** Pages outside of any organization. */
+/** Pages outside any organization. */
 export const ownPages = ['you', 'welcome', 'sign-in'] as const
 
-/** The address of a page of organization acme. */
+/** The path of a page of organization acme. */
 export function pageAddress(name: keyof typeof organizationPages, ids: PageIds): string {
   const path = organizationPages[name].replace(/\{(\w+)\}/, (_, id: keyof PageIds) => ids[id])
   return `/o/acme${path}`

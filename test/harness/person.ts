@@ -5,7 +5,7 @@ import { Links } from '../../src/organizations/index.ts'
 import { assertSnakeCase } from './casing.ts'
 import type { TestProduct } from './product.ts'
 
-/** Somebody at the JSON API, with or without a session cookie. */
+/** A person using the JSON API, with or without a session cookie. */
 export interface Person {
   /** The session cookie's value. */
   cookie: string | undefined
@@ -13,7 +13,7 @@ export interface Person {
   call(route: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>
 }
 
-/** An answer, read. */
+/** A response with its parsed body. */
 export interface Reply {
   readonly status: number
   readonly headers: Headers
@@ -22,7 +22,7 @@ export interface Reply {
   readonly text: string
 }
 
-/** Somebody who calls with this session cookie. */
+/** Creates a person with this session cookie. */
 export function personWith(baseUrl: string, cookie?: string, at = baseUrl): Person {
   const person: Person = {
     cookie,
@@ -49,7 +49,7 @@ export function personWith(baseUrl: string, cookie?: string, at = baseUrl): Pers
   return person
 }
 
-/** The session token that an answer sets, '' where it takes it away. */
+/** The session token that a response sets; '' if it removes the cookie. */
 export function sessionOf(headers: Headers): string | undefined {
   for (const line of headers.getSetCookie()) {
     const match = /^__Host-session=([^;]*)/.exec(line)
@@ -58,7 +58,7 @@ export function sessionOf(headers: Headers): string | undefined {
   return undefined
 }
 
-/** Uses the setup link: the first owner of organization `acme`, signed in. */
+/** Uses the setup link to create the first owner of organization `acme`, signed in. */
 export async function firstOwner(product: TestProduct): Promise<Person> {
   const link = await withLinks(product, async (links) => await links.setupLink())
   const token = new URL(link ?? '').searchParams.get('token')
@@ -73,7 +73,7 @@ export async function firstOwner(product: TestProduct): Promise<Person> {
   return person
 }
 
-/** What the command line does with links, on the product's own database. */
+/** The command line's operations on sign-in links, on the product's own database. */
 export async function withLinks<T>(
   product: TestProduct,
   work: (links: Links) => Promise<T>,
@@ -82,7 +82,7 @@ export async function withLinks<T>(
   return await withStore(product, async (store) => await work(new Links({ store, clock, baseUrl })))
 }
 
-/** Works on the product's own database, as another process would. */
+/** Opens the product's own database, as another process would. */
 export async function withStore<T>(
   product: TestProduct,
   work: (store: Store) => Promise<T>,
@@ -97,7 +97,7 @@ export async function withStore<T>(
   return await work(store)
 }
 
-/** Makes an organization, if there is none of this name, and somebody in it; signs them in by a printed link. */
+/** Creates the organization if it does not exist, adds a member, and signs them in with a printed link. */
 export async function memberOf(product: TestProduct, slug: string, who: Who): Promise<Person> {
   await addMember(product, slug, who)
   return await signedInByLink(product, who.email)
@@ -108,7 +108,7 @@ interface Who {
   readonly role: 'owner' | 'admin' | 'developer' | 'viewer'
 }
 
-/** Adds somebody to an organization as the operator does: nobody has been in their account yet. */
+/** Adds a person to an organization as the operator does, so that nobody has signed in to the account yet. */
 export async function addMember(product: TestProduct, slug: string, who: Who): Promise<void> {
   await withStore(product, async (store) => {
     await store.transaction(async (tx) => {
@@ -125,7 +125,7 @@ export async function addMember(product: TestProduct, slug: string, who: Who): P
   })
 }
 
-/** Signs somebody in by a printed link. */
+/** Signs a person in with a printed link. */
 export async function signedInByLink(product: TestProduct, email: string): Promise<Person> {
   const link = await withLinks(product, async (links) => await links.signInLink(email))
   const answer = await fetch(`${product.baseUrl}/sign-in-link`, {

@@ -1,5 +1,5 @@
-// npm run pictures [-- page …]: every page with a day of calls behind it, light, dark and narrow, whole, into test/pictures;
-// three into docs/pictures. Names of pages take only these.
+// npm run pictures [-- page …]: takes pictures of every page, with a day of calls, in light, dark and narrow, into
+// test/pictures, and three into docs/pictures. Page names limit it to those pages.
 import { copyFileSync, mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { browserForTests, type TestBrowser } from './browser.ts'
@@ -65,7 +65,7 @@ async function takeForReadme(): Promise<void> {
   }
 }
 
-/** Calls spread over the last 24 hours; the product's clock is moved along. */
+/** Makes calls spread over the last 24 hours by moving the product's clock. */
 async function liveThroughADay(
   at: TestProduct,
   person: Person,

@@ -17,23 +17,23 @@ import { openStore } from '../../src/store/index.ts'
 import { copyRows } from './copy-rows.ts'
 import { postgresPrograms } from './postgres.ts'
 
-/** A PostgreSQL server of one's own, for what must not happen to the one that all tests share: death and replacement. */
+/** A private PostgreSQL server, for tests that kill or replace it, which must not affect the shared one. */
 export interface PostgresCluster extends AsyncDisposable {
-  /** The same through every replacement. */
+  /** Stays the same through every replacement. */
   readonly url: string
   readonly pid: () => number
   sql(text: string): Promise<pg.QueryResult>
-  /** Copies the data while the server runs, as pg_basebackup does; the copy stays behind. */
+  /** Copies the data of the running server like pg_basebackup; later changes are missing from the copy. */
   copy(): Promise<string>
-  /** A new cluster with another identifier that holds what this one holds, as after a dump and its restore. */
+  /** Creates a new cluster with another identifier and the same content, like dump and restore. */
   copyAnew(): Promise<string>
-  /** kill -9; returns when its address is free. */
+  /** Kills the server with SIGKILL; resolves once its address is free. */
   kill(): Promise<void>
-  /** Starts the server again, on the data it had or on a copy in their place; as a standby, or as one that takes over. */
+  /** Starts the server again on its own data or on a copy; optionally as a standby or as a promoted one. */
   start(options?: { data?: string; promoted?: boolean; standby?: boolean }): Promise<void>
 }
 
-// initdb refuses root; this uid exists in passwd on every Linux, though the gid need not.
+// initdb refuses to run as root; this uid exists in passwd on every Linux, though the gid need not.
 const nobody = 65_534
 const asRoot = process.getuid?.() === 0
 const owner = asRoot ? { uid: nobody, gid: nobody } : {}
@@ -41,7 +41,7 @@ const owner = asRoot ? { uid: nobody, gid: nobody } : {}
 const environment = { cwd: '/', env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' }, ...owner }
 const usualOptions = ['-U', 'postgres', '-A', 'trust', '--locale=C', '-E', 'UTF8', '--no-sync']
 
-/** A new cluster with an empty database; in a folder of its own, within the temporary one if no other is named. */
+/** Creates a cluster with an empty database in its own folder, by default below the temporary folder. */
 export async function postgresCluster(within = tmpdir()): Promise<PostgresCluster> {
   const { native, isCopy } = postgresPrograms()
   const folder = mkdtempSync(join(within, 'intercept-cluster-'))
@@ -50,7 +50,7 @@ export async function postgresCluster(within = tmpdir()): Promise<PostgresCluste
   makeData(own)
   let child: ChildProcess | undefined
   let copies = 0
-  /** Where the server's data are; another place after a replacement. */
+  /** The data folder, which changes with a replacement. */
   let current = own
 
   function makeData(at: string): void {
@@ -84,14 +84,14 @@ export async function postgresCluster(within = tmpdir()): Promise<PostgresCluste
     try {
       await until(async () => await sql('create database node', 'postgres', to), log)
       const databaseUrl = addressOf(to)
-      // Makes the tables; what is in them is replaced.
+      // Creates the tables; their content is replaced.
       await (
         await openStore({ databaseUrl, folder: to, clock: systemClock, isNode: false })
       )[Symbol.asyncDispose]()
       await copyRows(addressOf(folder), databaseUrl)
     } finally {
       const ended = once(server, 'close')
-      // Our end of its stdin is what keeps it.
+      // The server runs only as long as our end of its stdin is open.
       server.stdin?.destroy()
       await ended
     }
@@ -146,7 +146,7 @@ export async function postgresCluster(within = tmpdir()): Promise<PostgresCluste
       try {
         await client.query("select pg_backup_start('copy', true)")
         cpSync(current, to, { recursive: true, filter: (path) => !path.endsWith('postmaster.pid') })
-        // What the log holds up to here makes the copy whole.
+        // The log up to this point makes the copy complete.
         const stopped = await client.query<{ labelfile: string }>(
           'select labelfile from pg_backup_stop(false)',
         )
@@ -172,7 +172,7 @@ function addressOf(socketFolder: string): string {
   return `postgres://postgres@localhost/node?host=${encodeURIComponent(socketFolder)}`
 }
 
-// The shell outlives us: when our end of its stdin closes (also by kill -9), it stops the server.
+// The shell outlives this process: when our end of its stdin closes (even by kill -9), it stops the server.
 const script = `
 exec 3<&0
 "$1" -D "$2" -k "$3" -c listen_addresses= -c fsync=off -c full_page_writes=on -c wal_level=replica \\

@@ -17,32 +17,32 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join, relative } from 'node:path'
 import pg from 'pg'
 
-/** An empty database on a real PostgreSQL: `url` works as DATABASE_URL. */
+/** An empty database on a real PostgreSQL; `url` can be used as DATABASE_URL. */
 export interface TestDatabase {
   readonly url: string
   readonly name: string
   /** Runs one statement as the superuser, in this database. */
   sql(text: string): Promise<pg.QueryResult>
-  /** Drops the database, cutting whoever is still connected. */
+  /** Drops the database and disconnects its clients. */
   [Symbol.asyncDispose](): Promise<void>
 }
 
 interface Server {
-  /** Folder of the Unix socket; no TCP port exists. */
+  /** The folder of the Unix socket; there is no TCP port. */
   readonly socket: string
   readonly folder: string
-  /** Where its programs are; a copy goes when the server ends. */
+  /** The folder of its programs; a copy is deleted when the server ends. */
   readonly native: string
   readonly isCopy: boolean
 }
 
-// initdb refuses root; this uid exists in passwd on every Linux, though the gid need not.
+// initdb refuses to run as root; this uid exists in passwd on every Linux, though the gid need not.
 const nobody = 65_534
 const user = 'postgres'
 const startTimeoutMs = 60_000
 let running: Promise<Server> | undefined
 
-/** A new empty database; the server is started at the first call of the process and stops with it. */
+/** Creates an empty database; the server starts at the process's first call and stops with the process. */
 export async function postgresForTests(): Promise<TestDatabase> {
   running ??= startServer()
   const { socket } = await running
@@ -58,7 +58,7 @@ export async function postgresForTests(): Promise<TestDatabase> {
   }
 }
 
-/** The process id of the server behind the databases, for tests that stop or kill it. */
+/** The server's process id, for tests that suspend or kill it. */
 export async function postgresProcess(): Promise<number> {
   running ??= startServer()
   const { folder } = await running
@@ -71,7 +71,7 @@ export async function startPostgresAgain(): Promise<void> {
   await serve(await running)
 }
 
-/** The folder of PostgreSQL's programs, readable for whom they run as. */
+/** The folder of PostgreSQL's programs, readable by the user they run as. */
 export function postgresPrograms(): { native: string; isCopy: boolean } {
   const installed = restoreSymlinks(nativeFolder())
   const native = readableByNobody(installed)
@@ -92,7 +92,8 @@ async function serve({ native, isCopy, folder }: Server): Promise<void> {
   const asRoot = process.getuid?.() === 0
   const log = join(folder, 'log')
   const out = openSync(log, 'a', 0o644)
-  // The shell outlives us: when our end of its stdin closes (also by kill -9), it stops the server and tidies up.
+  // The shell outlives this process: when our end of its stdin closes (even by kill -9), it stops the server and cleans
+  // up.
   const child = spawn(
     '/bin/sh',
     ['-c', script, 'sh', native, folder, isCopy ? dirname(native) : ''],
@@ -109,7 +110,7 @@ async function serve({ native, isCopy, folder }: Server): Promise<void> {
   })
   await Promise.race([untilReady(folder), failed])
   failed.catch(() => {})
-  // Neither the child nor its pipe may keep the test run alive.
+  // Neither the child nor its pipe may keep the test process alive.
   child.unref()
   if (child.stdin && 'unref' in child.stdin && typeof child.stdin.unref === 'function') {
     child.stdin.unref()
@@ -163,7 +164,7 @@ function nativeFolder(): string {
   return join(dirname(entry), '..', 'native')
 }
 
-/** npm drops symlinks, and the package's install script, which restores them, never runs here. */
+/** npm drops symlinks, and the package's install script that restores them never runs here. */
 function restoreSymlinks(native: string): string {
   const links: unknown = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8'))
   for (const link of Array.isArray(links) ? links : []) {
@@ -172,14 +173,14 @@ function restoreSymlinks(native: string): string {
     try {
       if (!existsSync(path)) symlinkSync(basename(source), path)
     } catch (error) {
-      // Another test process made it first.
+      // Another test process created it first.
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     }
   }
   return native
 }
 
-/** Below a folder of mode 700 (such as /root) the other uid sees nothing: then it gets a copy. */
+/** Copies the programs if they are below a folder of mode 700 (such as /root), which the other uid can't read. */
 function readableByNobody(native: string): string {
   if (process.getuid?.() !== 0) return native
   for (let folder = native; folder !== dirname(folder); folder = dirname(folder)) {

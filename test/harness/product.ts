@@ -9,32 +9,35 @@ import type { Engine } from '../../src/store/index.ts'
 import { postgresForTests } from './postgres.ts'
 import { steadyClock, type TestClock } from './store.ts'
 
-/** The whole product in this process, on a port of its own. */
+/** The whole product in this process, on its own port. */
 export interface TestProduct extends AsyncDisposable {
   readonly baseUrl: string
   readonly port: number
   readonly folder: string
-  /** What the command line needs to work on the same database. */
+  /** The environment that lets the command line work on the same database. */
   readonly env: Readonly<Record<string, string>>
   readonly clock: TestClock
-  /** Stops the node as a deployment does and starts it again on the same port and data, with changed settings if any. */
+  /**
+   * Stops the node as a deployment would and starts it again on the same port and data, optionally with changed
+   * settings.
+   */
   restart(changed?: Readonly<Record<string, string>>): Promise<void>
-  /** Another node on the same database, with its own port and the same addresses in its settings. */
+  /** Starts another node on the same database, with its own port and otherwise the same settings. */
   anotherNode(): Promise<{ readonly port: number; readonly stop: () => Promise<void> }>
 }
 
 interface ProductOptions {
   readonly engine?: Engine
   readonly settings?: Readonly<Record<string, string>>
-  /** The DNS that the product sees. */
+  /** The DNS responses that the product gets. */
   readonly resolveTxt?: ResolveTxt
 }
 
-/** `HTTP_LANE=standard npm test` and the tortures run everything on that lane. */
+/** With `HTTP_LANE=standard`, `npm test` and the tortures use that lane for everything. */
 const lane = process.env['HTTP_LANE']
 const laneOfTests = lane === undefined ? {} : { HTTP_LANE: lane }
 
-/** Starts the product on a free port and an empty database; further settings as environment variables. */
+/** Starts the product on a free port with an empty database; other settings are environment variables. */
 export async function productForTests(options: ProductOptions = {}): Promise<TestProduct> {
   const folder = mkdtempSync(join(tmpdir(), 'intercept-product-'))
   const database = options.engine === 'postgres' ? await postgresForTests() : undefined

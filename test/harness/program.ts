@@ -1,12 +1,12 @@
 import { assertSnakeCase } from './casing.ts'
 import type { Person, Reply } from './person.ts'
 
-/** A program at the JSON API, with an access token: no cookie, no origin. */
+/** A program using the JSON API with an access token: no cookie, no origin. */
 export interface Program {
   call(route: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>
 }
 
-/** A program that calls with this token. */
+/** Creates a program with this token. */
 export function programWith(at: string, secret: string): Program {
   return {
     async call(route, body, headers = {}) {
@@ -32,7 +32,7 @@ export function programWith(at: string, secret: string): Program {
   }
 }
 
-/** An access token that somebody issues in an organization. */
+/** Issues an access token in an organization. */
 export async function issuedBy(
   person: Person | Program,
   input: {

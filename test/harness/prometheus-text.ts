@@ -1,4 +1,4 @@
-// Prometheus' text format, checked: by promtool where it is installed, and by these rules everywhere.
+// Checks Prometheus' text format: with promtool where it is installed, and with the rules below everywhere.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { findProgram } from './proxy-program.ts'
@@ -10,7 +10,7 @@ export interface Sample {
   readonly value: number
 }
 
-/** Reads a scrape strictly; whatever is against the format's rules fails. */
+/** Parses a scrape strictly; any violation of the format fails. */
 export function parseScrape(text: string): Sample[] {
   assert.ok(text.endsWith('\n'), 'the last line ends')
   const types = new Map<string, string>()
@@ -39,7 +39,7 @@ export function parseScrape(text: string): Sample[] {
   return samples
 }
 
-/** What promtool says against a scrape; undefined where it is not installed. */
+/** promtool's complaints about a scrape; undefined if it is not installed. */
 export function promtoolFindings(text: string): string | undefined {
   const program = findProgram('promtool')
   if (program === undefined) return undefined

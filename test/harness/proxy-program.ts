@@ -1,4 +1,4 @@
-// A reverse proxy as people run it: the real program with a configuration, on this machine's loopback address.
+// Runs a real reverse proxy with a configuration, on this machine's loopback address.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -13,19 +13,19 @@ export interface ProxyProgram extends AsyncDisposable {
 const places = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin']
 const startWithinMs = 15_000
 
-/** Where a program is, if it is installed. */
+/** The path of a program, if it is installed. */
 export function findProgram(name: string): string | undefined {
   return places.map((place) => join(place, name)).find((path) => existsSync(path))
 }
 
-/** Starts a program that reads its configuration from a file and listens at a port. */
+/** Starts a program that reads a configuration file and listens on a port. */
 export async function startProxy(options: {
   readonly program: string
   readonly port: number
-  /** The configuration; `{folder}` stands for a folder of its own. */
+  /** The configuration; `{folder}` stands for a folder created for it. */
   readonly configuration: string
   readonly fileName: string
-  /** The arguments; `{file}` stands for the configuration. */
+  /** The arguments; `{file}` stands for the configuration file. */
   readonly args: readonly string[]
   readonly env?: Readonly<Record<string, string>>
 }): Promise<ProxyProgram> {

@@ -1,13 +1,13 @@
-// The samples of deploy/proxies, moved to ports of this machine: nothing else of them is changed.
+// The samples in deploy/proxies, changed only to use ports of this machine.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startProxy, type ProxyProgram } from './proxy-program.ts'
 
 const samples = join(import.meta.dirname, '..', '..', 'deploy', 'proxies')
 
-/** Where a sample's parts are in a test. */
+/** The ports of a sample's parts in a test. */
 export interface SamplePorts {
-  /** Of the proxy in front of Intercept, or of the API that it guards by asking. */
+  /** The proxy in front of Intercept, or the API's proxy that asks Intercept (forward-auth). */
   readonly proxy: number
   /** nginx has both uses in one file; the other one listens here. */
   readonly other: number
@@ -24,14 +24,14 @@ function nodesOf(intercept: SamplePorts['intercept']): readonly number[] {
   return typeof intercept === 'number' ? [intercept] : intercept
 }
 
-/** The sample's line for one node, for each of the test's. */
+/** Repeats the sample's line for one node, once for each node in the test. */
 function perNode(line: string, intercept: SamplePorts['intercept']): string {
   return nodesOf(intercept)
     .map((port, at) => line.replace('8080', String(port)).replace('node1', `node${at + 1}`))
     .join('\n')
 }
 
-/** nginx with both servers: the front at `proxy`, the API that asks at `other`. */
+/** nginx with both servers: the front at `proxy`, forward-auth at `other`. */
 export async function startNginx(ports: SamplePorts): Promise<ProxyProgram> {
   let listeners = 0
   const servers = readSample('nginx.conf')
@@ -78,7 +78,7 @@ export async function startCaddy(
   })
 }
 
-/** HAProxy in front. */
+/** HAProxy in front of Intercept. */
 export async function startHaproxy(ports: Omit<SamplePorts, 'other'>): Promise<ProxyProgram> {
   return await startProxy({
     program: 'haproxy',

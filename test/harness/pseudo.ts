@@ -12,8 +12,8 @@ const types: Readonly<Record<string, string>> = {
 }
 
 /**
- * Builds the dashboard with marked words into a folder, and shows that build in every page of the browser's context:
- * lengthened English, or German as it is.
+ * Builds the dashboard with marked words into a folder and serves that build to every page of the browser's context:
+ * lengthened English, or real German.
  */
 export async function showMarked(
   context: BrowserContext,
@@ -23,7 +23,7 @@ export async function showMarked(
   execFileSync(process.execPath, [join(web, 'build-pseudo.ts'), folder, language], {
     timeout: buildTimeoutMs,
   })
-  // A new tab is an empty page first, whose storage is closed.
+  // A new tab is first an empty page, whose storage is unavailable.
   await context.addInitScript(`try { localStorage.setItem('language', '${language}') } catch {}`)
   await context.route('**/assets/**', async (route) => {
     const { pathname } = new URL(route.request().url())
@@ -32,7 +32,7 @@ export async function showMarked(
   })
   await context.route(/\/(?:sign-in|welcome|you|o\/[^.]*)$/, async (route) => {
     if (route.request().resourceType() !== 'document') return await route.continue()
-    // The server's own head, so that the policy is the real one.
+    // Uses the server's own head, so that its content security policy applies.
     const response = await route.fetch()
     const headers = { ...response.headers() }
     for (const name of ['content-encoding', 'content-length', 'etag']) delete headers[name]
@@ -40,7 +40,7 @@ export async function showMarked(
   })
 }
 
-/** Texts on the page that did not come from the catalogue and are no data: what is in code, times and `data` may be plain. */
+/** Finds texts on the page that come neither from the catalogue nor from `data`; code and times are excluded. */
 export async function plainTexts(page: Page, data: readonly RegExp[]): Promise<string[]> {
   const found = (await page.evaluate(readTexts)) as string[]
   const rest = found.map((text) => {
@@ -55,7 +55,7 @@ export async function plainTexts(page: Page, data: readonly RegExp[]): Promise<s
   return [...new Set(rest.filter((text) => /\p{L}{2}/u.test(text)))]
 }
 
-/** Catalogue texts of which the end cannot be seen. */
+/** Finds catalogue texts whose end is not visible. */
 export async function cutTexts(page: Page): Promise<string[]> {
   return [...new Set(await page.evaluate<string[]>(readCut))]
 }
@@ -75,7 +75,7 @@ const readTexts = `(() => {
   return texts.map((text) => text.trim()).filter((text) => text !== '')
 })()`
 
-// What is cut off in a cell and stands whole in its tip is read there, and where the row leads to.
+// Excludes text cut off in a cell if its tooltip or the row's own page shows all of it.
 const readCut = `[...document.querySelectorAll('body *')].flatMap((element) => {
   if (element.closest('.visually-hidden, [aria-hidden=true], pre, select') !== null) return []
   if (element.title !== '' && element.title === element.textContent) return []

@@ -5,7 +5,7 @@ import { ClaimedQuotas, type QuotaSubject } from '../../src/targets/quotas.ts'
 import { randomFrom } from '../torture/torture.ts'
 import { World } from './fleet-world.ts'
 
-/** What may be taken out again: the database grants what is not spent yet, whatever other nodes have claimed. */
+/** A fix that can be removed: the database then grants everything not yet spent, ignoring other nodes' claims. */
 export type QuotaMend = 'claims'
 
 export interface QuotaResult {
@@ -20,7 +20,7 @@ const healAtMs = 12_000
 const flushMs = 1000
 const midday = Date.UTC(2027, 0, 15, 12)
 
-/** Spends one quota through the real quotas of several nodes in one world, made from one number. */
+/** Spends one quota with the real quota code of several nodes in one world derived from one number. */
 export async function simulateQuota(seed: number, without?: QuotaMend): Promise<QuotaResult> {
   return await new QuotaWorld(seed, without).run()
 }
@@ -39,7 +39,7 @@ class QuotaWorld {
   readonly #nodes: QuotaNode[] = []
   readonly #row = { spent: 0, claimed: 0 }
   readonly #slowMs: number
-  /** Whether anything befell a node: then some of what it had claimed may be lost. */
+  /** Whether a node was disturbed, so that some of its claims may be lost. */
   #isTroubled = false
   #passed = 0
   #refused = 0
@@ -98,7 +98,7 @@ class QuotaWorld {
     return node
   }
 
-  /** Bursts at random nodes, far more than the quota in all; the last ones find what others gave back late. */
+  /** Offers bursts of calls at random nodes, far more than the quota; the last ones find calls returned late. */
   #offer(): void {
     const world = this.#world
     const { calls } = this.#subject.quota
@@ -121,7 +121,7 @@ class QuotaWorld {
     if (node === undefined || node.isDead) return
     try {
       let verdict = node.quotas.ask(this.#subject, this.#clock.now())
-      // As limits do: what is spent must have been there in this very turn.
+      // Like the real limits: checking and spending must happen in the same turn.
       while (verdict instanceof Promise) {
         await verdict
         if (node.isDead) return
@@ -143,12 +143,12 @@ class QuotaWorld {
     const standings = claims.map((claim) => this.#settle(claim))
     await this.#wait(this.#world.random() * this.#slowMs)
     if (node.isDead) return await new Promise<never>(() => undefined)
-    // It took effect, and nobody hears of it.
+    // The claim took effect, but its response is lost.
     if (node.isCut) throw new Error('the answer got lost')
     return standings
   }
 
-  /** As `claimQuotas` does. */
+  /** Does the same as `claimQuotas`. */
   #settle({ spent, wanted, returned, limit }: QuotaClaim): QuotaStanding {
     const row = this.#row
     row.spent += spent

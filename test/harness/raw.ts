@@ -1,11 +1,12 @@
-// Raw bytes to a port of this machine, and whatever comes back: for what no HTTP client would send.
+// Sends raw bytes to a local port and returns the response: for input that no HTTP client would send.
 import { connect } from 'node:net'
 
 const firstByteMs = 10_000
 
 /**
- * Sends the text (latin1) and gives back everything until the other side closes, or `quietMs` without a byte after the
- * first. Without `quietMs` a busy machine has `firstByteMs` for the first byte; with it, silence is an answer too.
+ * Sends the text (latin1) and returns everything until the other side closes, or until `quietMs` pass without a byte
+ * after the first. Without `quietMs` a busy machine gets `firstByteMs` for the first byte; with it, silence is a valid
+ * result.
  */
 export async function exchangeRaw(
   port: number,
@@ -25,7 +26,7 @@ export async function exchangeRaw(
       quiet = setTimeout(() => socket.destroy(), quietMs)
     })
     socket.on('error', (error: NodeJS.ErrnoException) => {
-      // A reset after the answer is how a refusing server may end.
+      // A refusing server may end with a reset after its response.
       if (error.code !== 'ECONNRESET' && error.code !== 'EPIPE') reject(error)
     })
     socket.on('close', () => {
@@ -35,7 +36,7 @@ export async function exchangeRaw(
   })
 }
 
-/** The status codes of the answers in a raw transcript, interim ones included. */
+/** The status codes of the responses in a raw transcript, including interim ones. */
 export function statusesOf(transcript: string): number[] {
   return [...transcript.matchAll(/(?:^|\n|\}|[^\r\n])HTTP\/1\.1 (\d{3})/g)].map((match) =>
     Number(match[1]),

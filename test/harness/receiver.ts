@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 
-/** A delivery as it arrived. */
+/** A received delivery. */
 export interface Arrival {
   readonly path: string
   readonly headers: IncomingHttpHeaders
@@ -11,15 +11,14 @@ export interface Arrival {
   readonly at: number
 }
 
-/** A receiver on a free loopback port; what it answers can be changed at any moment. */
+/** A receiver on a free loopback port; its response can be changed at any time. */
 export interface Receiver extends AsyncDisposable {
   readonly url: string
   readonly arrivals: Arrival[]
-  /** Answers an arrival; by default 204. */
+  /** Responds to a delivery; by default with 204. */
   answer: (response: ServerResponse, arrival: Arrival) => void
 }
 
-/** Starts a receiver. */
 export async function startReceiver(): Promise<Receiver> {
   const sockets = new Set<Socket>()
   const server = createServer((request, response) => {

@@ -3,11 +3,11 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
-/** A node of Intercept in a process of its own. */
+/** An Intercept node in a separate process. */
 export interface ServerProcess extends AsyncDisposable {
   readonly baseUrl: string
   readonly pid: number
-  /** What it has logged so far, one JSON object per line. */
+  /** Its log so far, one JSON object per line. */
   readonly lines: readonly string[]
   kill(signal: NodeJS.Signals): void
   /** Resolves when the process has ended. */

@@ -13,7 +13,9 @@ const ofSeveralNodes: ReadonlySet<string> = new Set([
   'deliveries',
 ])
 
-/** Runs tortures for a few seconds each; two files share them, so that each ends within the time a file has. */
+/**
+ * Runs tortures for a few seconds each; they are split over two files, so that each stays within a file's time limit.
+ */
 export function runShortTortures(part: 'one node' | 'several nodes'): void {
   describe(`tortures of ${part}, short`, () => {
     for (const [name, torture] of Object.entries(tortures)) {

@@ -5,14 +5,14 @@ import { githubForTests, type TestGithub } from './github.ts'
 import { idpForTests, type TestIdp } from './idp.ts'
 import { productForTests, type TestProduct } from './product.ts'
 
-/** The product with both built-in providers set up, and the providers. */
+/** The product with both built-in providers configured, and those providers. */
 export interface SignInProduct extends AsyncDisposable {
   readonly product: TestProduct
   readonly idp: TestIdp
   readonly github: TestGithub
 }
 
-/** Starts a test provider for Google, the GitHub look-alike, and the product that knows both. */
+/** Starts a test provider for Google, the fake GitHub, and a product configured for both. */
 export async function signInProductForTests(
   options: { engine?: Engine; settings?: Readonly<Record<string, string>> } = {},
 ): Promise<SignInProduct> {
@@ -73,11 +73,11 @@ export async function signInProductForTests(
   }
 }
 
-/** A browser without a window: keeps cookies by host, follows what it is told to. */
+/** A browser without a window: keeps cookies by host and follows redirects on request. */
 export class Jar {
   readonly #cookies = new Map<string, string>()
 
-  /** Calls an address with the cookies that are kept, and keeps what is set. */
+  /** Requests a URL with the stored cookies, and stores the ones that are set. */
   async fetch(url: string, init: RequestInit = {}): Promise<Response> {
     const headers = new Headers(init.headers)
     const cookies = [...this.#cookies].map(([name, value]) => `${name}=${value}`)
@@ -87,7 +87,7 @@ export class Jar {
     return answer
   }
 
-  /** Keeps a Set-Cookie line. */
+  /** Stores a Set-Cookie line. */
   keep(line: string): void {
     const [pair = ''] = line.split(';')
     const at = pair.indexOf('=')
@@ -100,7 +100,7 @@ export class Jar {
     return this.#cookies.get(name)
   }
 
-  /** The cookie of the one sign-in that is under way. */
+  /** The cookie of the only sign-in in progress. */
   signIn(): { readonly name: string; readonly value: string } {
     const found = [...this.#cookies].filter(([name]) => name.startsWith('__Host-sign-in-'))
     const [name = '', value = ''] = found[0] ?? []
@@ -112,7 +112,7 @@ export class Jar {
   }
 }
 
-/** Goes to the GitHub look-alike as somebody and comes back with the callback's address, not yet called. */
+/** Signs in to the fake GitHub and returns the callback's URL without requesting it. */
 export async function atGithub(
   jar: Jar,
   { product, github }: Pick<SignInProduct, 'product' | 'github'>,
@@ -131,7 +131,7 @@ export async function atGithub(
   return back.headers.get('location') ?? ''
 }
 
-/** Calls something that must end in a page that refuses: no session, and (unless said) no question to a token endpoint. */
+/** Asserts that a request ends with a refusal page: no session and (unless stated) no request to a token endpoint. */
 export async function refused(
   parts: SignInProduct,
   call: () => Promise<Response>,
@@ -148,7 +148,7 @@ export async function refused(
   assert.equal(asked, expected.tokenRequests ?? 0)
 }
 
-/** The first owner, an invitation of theirs, and Ada, who has an account that her GitHub identity made. */
+/** The first owner, an invitation by them, and Ada, whose account was created by her GitHub identity. */
 export async function ownerWithAda(parts: SignInProduct): Promise<{
   readonly owner: Person
   invite(email: string): Promise<void>

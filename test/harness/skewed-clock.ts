@@ -1,4 +1,4 @@
-// Loaded before a node's own code: its wall clock is off by the milliseconds that the file CLOCK_OFFSET_FILE says.
+// Loaded before a node's own code: offsets its wall clock by the milliseconds in the file CLOCK_OFFSET_FILE.
 import { readFileSync } from 'node:fs'
 
 const file = process.env['CLOCK_OFFSET_FILE'] ?? ''

@@ -9,14 +9,14 @@ export interface Import {
   readonly typeOnly: boolean
 }
 
-/** A source file and what it imports. */
+/** A source file and its imports. */
 export interface SourceFile {
   readonly path: string
   readonly text: string
   readonly imports: readonly Import[]
 }
 
-/** The files that fit patterns, in the order of their paths. */
+/** The files that match the patterns, sorted by path. */
 export function readSources(patterns: readonly string[]): SourceFile[] {
   return globSync([...patterns], { cwd: root })
     .toSorted()
@@ -26,7 +26,7 @@ export function readSources(patterns: readonly string[]): SourceFile[] {
     })
 }
 
-/** Reads the statements by their shape at the start of a line; the formatter guarantees that shape. */
+/** Finds import statements by their form at the start of a line, which the formatter guarantees. */
 function importsOf(text: string): Import[] {
   const found: Import[] = []
   const statements =

@@ -4,7 +4,7 @@ import type { TestProduct } from './product.ts'
 import { Jar } from './sign-in.ts'
 import { intercept } from './terminal.ts'
 
-/** What `sso connect --json` prints. */
+/** The output of `sso connect --json`. */
 export interface Connected {
   readonly id: string
   readonly redirect_uri: string
@@ -12,14 +12,14 @@ export interface Connected {
   readonly backchannel_logout_uri: string
 }
 
-/** Runs a command on the product's database; fails the test if the command does. */
+/** Runs a command on the product's database; the test fails if the command does. */
 export async function command<T>(product: TestProduct, words: string, input = ''): Promise<T> {
   const said = await intercept([...words.split(' '), '--json'], { env: { ...product.env }, input })
   assert.equal(said.code, 0, said.err)
   return JSON.parse(said.out) as T
 }
 
-/** Connects a provider to an organization and vouches for a domain. */
+/** Connects a provider to an organization and verifies a domain. */
 export async function connect(
   product: TestProduct,
   wish: { organization: string; issuer: string; clientId: string; secret: string; domain?: string },
@@ -36,7 +36,7 @@ export async function connect(
   return made
 }
 
-/** A real OpenID provider with these people, connected to an organization. */
+/** Starts a real OpenID provider with these people, connected to an organization. */
 export async function connectedIdp(
   product: TestProduct,
   wish: { organization: string; domain: string; people: readonly IdpPerson[] },
@@ -49,7 +49,7 @@ export async function connectedIdp(
   return { idp, connection }
 }
 
-/** Walks a sign-in at a provider that redirects at once, up to our answer to the callback. */
+/** Goes through a sign-in at a provider that redirects immediately, up to our response to the callback. */
 export async function walk(jar: Jar, login: string): Promise<Response> {
   const start = await jar.fetch(login)
   if (start.status !== 302) return start

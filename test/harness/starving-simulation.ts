@@ -7,13 +7,16 @@ import type { DeliveryWork, HealthOutcome } from '../../src/webhooks/delivery/wo
 import { randomFrom } from '../torture/torture.ts'
 import { World } from './fleet-world.ts'
 
-/** What may be taken out again: shares: one bound over all requests, and no more · connections: 16 to each origin. */
+/**
+ * Fixes that can be removed. shares: then there is only one limit for all requests · connections: then only 16 per
+ * origin.
+ */
 export const starvingMends = ['shares', 'connections'] as const
 export type StarvingMend = (typeof starvingMends)[number]
 
 export interface StarvingResult {
   readonly broken: readonly string[]
-  /** Milliseconds from commit to arrival at healthy endpoints, of 95 in 100. */
+  /** The 95th percentile of milliseconds from commit to arrival at healthy endpoints. */
   readonly p95Ms: number
   readonly orderedP95Ms: number
   readonly arrived: number
@@ -35,7 +38,7 @@ const maxOrderedP95Ms = 100
 const attemptMs = 15_000
 const oldSockets = 16
 
-/** Healthy endpoints beside many slow, hanging and failing ones at the same origin, through the real dispatcher. */
+/** Runs the real dispatcher with healthy endpoints beside many slow, hanging and failing ones at the same origin. */
 export async function simulateStarving(
   seed: number,
   without?: StarvingMend,
@@ -43,7 +46,7 @@ export async function simulateStarving(
   return await new StarvingWorld(seed, without).run()
 }
 
-/** One bound for all, as if nobody had a share. */
+/** A single limit for all requests, without fair shares. */
 class OneBound extends Places {
   override hasRoom(): boolean {
     return this.sending < maxPlaces
@@ -70,7 +73,7 @@ class StarvingWorld {
     const world = this.#world
     const { random } = world
     const bad = 40 + Math.floor(random() * 80)
-    // Of one organization or of several, the healthy ones' own included.
+    // The bad endpoints belong to one or several organizations, possibly including the healthy ones' own.
     const organizations = 1 + Math.floor(random() * 4)
     const kinds = ['slow', 'hanging', 'failing'] as const
     for (let at = 0; at < bad; at++) {
@@ -126,7 +129,7 @@ class StarvingWorld {
     this.#rows.set(id, [])
   }
 
-  /** Bad receivers have a heap from the start and get more; the others get an event every half second. */
+  /** Bad receivers start with a backlog and get more; the others get an event every half second. */
   #publishing(): void {
     const world = this.#world
     for (const { record, kind } of this.#endpoints.values()) {
@@ -188,7 +191,7 @@ class StarvingWorld {
     else next()
   }
 
-  /** A database that answers in a few milliseconds; there is one node, so every lease holds. */
+  /** A database that responds within a few milliseconds; there is one node, so every lease holds. */
   #work(): DeliveryWork {
     const all = async <T>(effect: () => T): Promise<T> => {
       await this.#wait(this.#world.random() * 3)

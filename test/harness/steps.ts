@@ -3,17 +3,17 @@ import { setFlagsFromString } from 'node:v8'
 
 /** Counts steps from now on. */
 export interface Steps {
-  /** How many blocks of source files below a folder ran during a work, as `src/scim`. */
+  /** How many blocks of source files below a folder (such as `src/scim`) ran during a function. */
   of(folder: string, work: () => void): Promise<number>
 }
 
 /**
- * Begins to count which blocks of our source run: V8 does it, so a count is the same on every machine, however busy.
- * What happens inside of V8 (a regular expression, `indexOf`) is one step. To be called before the functions that
- * are counted ran for the first time, as V8 compiles the counters into them.
+ * Starts counting which blocks of our source run. V8 does the counting, so the count is the same on every machine,
+ * however busy. Work inside V8 (a regular expression, `indexOf`) counts as one step. Call it before the counted
+ * functions first run, because V8 compiles the counters into them.
  */
 export async function startSteps(): Promise<Steps> {
-  // Compiled again, or thrown away because memory is short, a function would lose counts.
+  // Recompiling a function, or discarding it to save memory, would lose counts.
   for (const flag of ['--no-opt', '--no-maglev', '--no-flush-bytecode']) setFlagsFromString(flag)
   const session = new Session()
   session.connect()

@@ -6,10 +6,10 @@ import { createSealer } from '../../src/secrets/index.ts'
 import { openStore, type Engine, type Store } from '../../src/store/index.ts'
 import { postgresForTests } from './postgres.ts'
 
-/** The engines that every promise of the store holds on. */
+/** The engines on which every guarantee of the store is tested. */
 export const engines: readonly Engine[] = ['sqlite', 'postgres']
 
-/** A fresh store on an engine; `another` opens the same database as a second node would. */
+/** An empty store on an engine; `another` opens the same database as a second node would. */
 export interface TestStore extends AsyncDisposable {
   readonly store: Store
   readonly databaseUrl: string | undefined
@@ -17,10 +17,10 @@ export interface TestStore extends AsyncDisposable {
   another(): Promise<Store>
 }
 
-/** Vouches for the audit chains of test stores. */
+/** Authenticates the audit chains of test stores. */
 const testSealer = createSealer(['a master secret of the tests, long enough'])
 
-/** Opens an empty database of this engine; everything goes when it is disposed of. */
+/** Opens an empty database on this engine, which is deleted on disposal. */
 export async function storeForTests(
   engine: Engine,
   clock: Clock = steadyClock(),
@@ -54,12 +54,12 @@ export async function storeForTests(
   }
 }
 
-/** The wall clock of a test: it runs, and `forward` moves it. */
+/** A test's wall clock: it runs, and `forward` moves it. */
 export interface TestClock extends Clock {
   forward(milliseconds: number): void
 }
 
-/** A clock that a test can move; durations stay true. */
+/** Creates a clock that a test can move; durations stay correct. */
 export function steadyClock(): TestClock {
   let shift = 0
   return {

@@ -1,13 +1,13 @@
 import { run } from '../../src/cli/index.ts'
 
-/** What a command said and how it ended. */
+/** A command's output and exit code. */
 export interface CommandResult {
   readonly code: number
   readonly out: string
   readonly err: string
 }
 
-/** Runs a command of the command line in this process, with its own settings and standard input. */
+/** Runs a command in this process, with its own settings and standard input. */
 export async function intercept(
   words: readonly string[],
   surroundings: { env: Record<string, string>; input?: string },

@@ -1,4 +1,4 @@
-// Test libraries without types of their own: only what the harness uses.
+// Types for test libraries that have none: only the parts that the harness uses.
 declare module 'oidc-provider' {
   import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 

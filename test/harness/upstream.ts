@@ -1,9 +1,10 @@
-// An API behind Intercept: an honest one that tells what it saw, and a raw one that says exactly what a test wants.
+// APIs behind Intercept: a normal one that reports what it received, and a raw one that sends exactly what a test
+// wants.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { createServer as createNetServer, type AddressInfo, type Socket } from 'node:net'
 
-/** One request as an upstream saw it. */
+/** One request as the upstream received it. */
 export interface SeenRequest {
   readonly method: string
   readonly url: string
@@ -15,15 +16,17 @@ export interface TestUpstream extends AsyncDisposable {
   readonly port: number
   readonly url: string
   readonly seen: SeenRequest[]
-  /** Connections that were opened so far. */
+  /** How many connections have been opened so far. */
   readonly connections: () => number
-  /** Takes upgrades, which are refused otherwise. */
+  /** Accepts upgrades, which are refused otherwise. */
   onUpgrade(take: (request: IncomingMessage, socket: Duplex, head: Buffer) => void): void
 }
 
 type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => void
 
-/** Starts an upstream that reads each body to its end, remembers the request and answers as told (200 "ok" by default). */
+/**
+ * Starts an upstream that reads each body completely, records the request and responds as told (200 "ok" by default).
+ */
 export async function upstreamForTests(answer: Answer = sayOk): Promise<TestUpstream> {
   const seen: SeenRequest[] = []
   let connections = 0
@@ -57,12 +60,12 @@ export async function upstreamForTests(answer: Answer = sayOk): Promise<TestUpst
 export interface RawUpstream extends AsyncDisposable {
   readonly port: number
   readonly url: string
-  /** Everything received so far, connection after connection. */
+  /** Everything received so far, one connection after the other. */
   readonly received: () => string
   readonly sockets: ReadonlySet<Socket>
 }
 
-/** Starts an upstream that hands each connection's first bytes, and all later ones, to a function. */
+/** Starts an upstream that passes each connection's bytes to a function. */
 export async function rawUpstream(
   speak: (socket: Socket, text: string) => void,
 ): Promise<RawUpstream> {

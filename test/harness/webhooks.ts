@@ -11,14 +11,14 @@ import { steadyClock, storeForTests, type TestClock } from './store.ts'
 
 export const operator: Actor = { kind: 'operator' }
 
-/** The room of webhooks over a fresh store, with one organization and one receiver. */
+/** Webhooks on an empty store, with one organization and one receiver. */
 export interface TestWebhooks extends AsyncDisposable {
   readonly store: Store
   readonly clock: TestClock
   readonly webhooks: Webhooks
   readonly organizationId: OrganizationId
   readonly receiver: Receiver
-  /** What was logged, one JSON line each. */
+  /** The log, one JSON object per line. */
   readonly lines: string[]
   /** A second node on the same database. */
   another(): Promise<Webhooks>
@@ -26,13 +26,13 @@ export interface TestWebhooks extends AsyncDisposable {
   publish(count: number, type?: string): Promise<void>
   /** Waits until a condition holds. */
   until(condition: () => boolean | Promise<boolean>, what: string): Promise<void>
-  /** Waits until nothing is under way and everything is written. */
+  /** Waits until nothing is in progress and everything is written. */
   quiet(): Promise<void>
-  /** The sums of the books, which must balance. */
+  /** The sums of the delivery counts, which must balance. */
   books(): Promise<Record<string, number>>
 }
 
-/** Opens it all; `start: false` leaves the dispatcher asleep. */
+/** Opens everything; with `start: false` the dispatcher does not run. */
 export async function webhooksForTests(
   engine: Engine,
   options: {
@@ -123,7 +123,7 @@ function roomOver(
   )
 }
 
-/** Waits until a condition holds, 45 s at most: the machine may be busy. */
+/** Waits until a condition holds, for at most 45 s because the machine may be busy. */
 export async function until(
   condition: () => boolean | Promise<boolean>,
   what: string,

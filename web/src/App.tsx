@@ -10,7 +10,7 @@ const mostRetries = 2
 const client = new QueryClient({
   defaultOptions: {
     queries: {
-      // A refusal is an answer: only a missing answer is worth asking again.
+      // A refusal is a final answer: only a missing response is worth retrying.
       retry: (failures, error) =>
         failures < mostRetries &&
         error instanceof Refused &&
@@ -24,7 +24,7 @@ const client = new QueryClient({
 })
 const router = createAppRouter()
 
-// The fonts wait until the first page has all that it asks for; a page that asks for nothing has them a little later.
+// The fonts load after the first page has received its data, or a little later if it requests nothing.
 const quietMs = 500
 const fontsAtLastMs = 15_000
 let quiet = setTimeout(showFontsOnce, fontsAtLastMs)
@@ -38,7 +38,7 @@ function showFontsOnce(): void {
   void showFonts().catch(() => undefined)
 }
 
-/** The whole dashboard. */
+/** The complete dashboard. */
 export function App() {
   return (
     <QueryClientProvider client={client}>

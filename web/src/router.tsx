@@ -10,10 +10,10 @@ import { NotFound, PageFailed } from './frame/NotFound.tsx'
 import { whole } from './parts/upgrade.ts'
 import { Loading } from './parts/States.tsx'
 
-/** What a list keeps in the address: every value is a text, and none of it is required. */
+/** The part of the URL's query in which a list keeps its state: only texts, all optional. */
 type Search<Name extends string> = { readonly [N in Name]?: string | undefined }
 
-/** Keeps the named search values, drops everything else. */
+/** Keeps the named search values and drops everything else. */
 function texts<Name extends string>(...names: readonly Name[]) {
   return (raw: Record<string, unknown>): Search<Name> =>
     Object.fromEntries(
@@ -254,7 +254,7 @@ const accessTokens = createRoute({
   ),
 })
 
-// What is no page of an organization is said inside its frame, with the navigation beside it.
+// An unknown page of an organization is reported inside its frame, with the navigation still visible.
 const nothing = createRoute({
   getParentRoute: () => organization,
   path: '/$',
@@ -293,7 +293,7 @@ const tree = root.addChildren([
   ]),
 ])
 
-/** All pages, each loaded when it is first opened; filters live in the address as plain texts. */
+/** All pages, each loaded when first opened; filters are kept in the URL as plain texts. */
 export function createAppRouter() {
   return createRouter({
     routeTree: tree,

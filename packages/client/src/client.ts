@@ -2,27 +2,27 @@ import { operations, type Operations } from './api.ts'
 import { errorOf } from './errors.ts'
 import { sendWithRetries, wait } from './retry.ts'
 
-/** What a client needs. */
+/** The options of a client. */
 export interface ClientOptions {
-  /** Where Intercept is: `https://intercept.example.com`. */
+  /** Intercept's URL: `https://intercept.example.com`. */
   readonly server: string
   /** An access token: `svc_admin_…`. */
   readonly token: string
   readonly fetch?: typeof globalThis.fetch
-  /** Tries of a request that is safe to repeat; 3. */
+  /** How often to try a request that is safe to repeat; defaults to 3. */
   readonly tries?: number
-  /** Milliseconds for one try; 30,000. */
+  /** Milliseconds per attempt; defaults to 30,000. */
   readonly timeoutMs?: number
-  /** How the time between two tries passes; a timer. */
+  /** Waits between two attempts; defaults to a timer. */
   readonly wait?: (ms: number) => Promise<void>
 }
 
-/** What one call takes besides its own input. */
+/** The options of one call besides its input. */
 export interface CallOptions {
   readonly signal?: AbortSignal
-  /** Makes a creation safe to repeat, also by another process; a fresh one for each call unless given. */
+  /** Makes a creation safe to repeat, even from another process; by default each call gets a fresh key. */
   readonly idempotencyKey?: string
-  /** Edit only this version (If-Match). */
+  /** Edits only this version (If-Match). */
   readonly version?: number
 }
 
@@ -33,7 +33,7 @@ type Arguments<Name extends keyof Operations> =
     ? [input?: Input<Name>, options?: CallOptions]
     : [input: Input<Name>, options?: CallOptions]
 
-/** Operations that answer a page of a list. */
+/** Operations that return a page of a list. */
 type Listing = {
   [Name in keyof Operations]: Output<Name> extends { items: unknown[]; next: string | null }
     ? Name
@@ -46,7 +46,7 @@ type Item<Name extends Listing> =
 export type Client = {
   readonly [Name in keyof Operations]: (...call: Arguments<Name>) => Promise<Output<Name>>
 } & {
-  /** Every item of a list, page after page: `for await (const key of client.all('listKeys', { … }))`. */
+  /** Iterates over all items of a list, page by page: `for await (const key of client.all('listKeys', { … }))`. */
   all<Name extends Listing>(name: Name, ...call: Arguments<Name>): AsyncGenerator<Item<Name>>
 }
 
@@ -61,7 +61,7 @@ interface Given {
 const defaultTries = 3
 const defaultTimeoutMs = 30_000
 
-/** Opens a client; nothing is asked until a method is called. */
+/** Creates a client; sends nothing until a method is called. */
 export function createClient(options: ClientOptions): Client {
   async function call(
     name: keyof Operations,
@@ -72,7 +72,7 @@ export function createClient(options: ClientOptions): Client {
     const isRepeatable = isCreation || method === 'GET' || method === 'PUT' || method === 'DELETE'
     const headers: Record<string, string> = { authorization: `Bearer ${options.token}` }
     if (method !== 'GET') headers['content-type'] = 'application/json'
-    // The same key on every try: a retry of a creation whose answer was lost makes nothing twice.
+    // Every attempt sends the same key, so retrying a creation whose response was lost creates nothing twice.
     if (isCreation) headers['idempotency-key'] = how.idempotencyKey ?? crypto.randomUUID()
     if (how.version !== undefined) headers['if-match'] = `"${how.version}"`
     const url = addressOf(options.server, path, input)
@@ -114,7 +114,7 @@ export function createClient(options: ClientOptions): Client {
   return { ...(Object.fromEntries(methods) as object), all } as Client
 }
 
-/** The path with its parameters filled in, and the query; lists are parted by commas. */
+/** Builds the URL from path parameters and query; lists are separated by commas. */
 function addressOf(server: string, path: string, { query = {}, ...parameters }: Given): string {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = parameters[name]

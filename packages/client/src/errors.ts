@@ -1,6 +1,6 @@
 import type { ProblemCode } from './api.ts'
 
-/** A refusal as Intercept words it (RFC 9457). */
+/** The problem document of a refusal by Intercept (RFC 9457). */
 export interface Problem {
   readonly type: string
   readonly title: string
@@ -11,12 +11,12 @@ export interface Problem {
   readonly errors?: readonly { readonly field?: string; readonly message?: string }[]
 }
 
-/** Intercept has refused; decide by `code`. */
+/** Thrown when Intercept refuses a request; distinguish cases by `code`. */
 export class InterceptError extends Error {
   readonly code: ProblemCode | 'unexpected_answer'
   readonly status: number
   readonly requestId: string | undefined
-  /** The whole refusal; undefined where the answer was none of Intercept's. */
+  /** The complete problem document; undefined if the response did not come from Intercept. */
   readonly problem: Problem | undefined
 
   constructor(status: number, problem: Problem | undefined) {
@@ -29,14 +29,14 @@ export class InterceptError extends Error {
   }
 }
 
-/** Reads a refusal out of a response; its body is consumed. */
+/** Reads a refusal from a response and consumes its body. */
 export async function errorOf(response: Response): Promise<InterceptError> {
   const text = await response.text().catch(() => '')
   try {
     const problem = JSON.parse(text) as Problem
     if (typeof problem.code === 'string') return new InterceptError(response.status, problem)
   } catch {
-    // No problem document: something between us and Intercept has answered.
+    // Not a problem document, so something between us and Intercept responded.
   }
   return new InterceptError(response.status, undefined)
 }

@@ -1,11 +1,11 @@
 import { errorOf } from './errors.ts'
 
-/** Calls an API behind Intercept: a target and a path there, and what `fetch` takes. */
+/** Calls an API behind Intercept: takes a target, a path there, and the options of `fetch`. */
 export type GuardedFetch = (target: string, path: string, init?: RequestInit) => Promise<Response>
 
 /**
- * A `fetch` for guarded calls. What the API itself answers is returned, whatever its status; what Intercept refuses
- * (`Intercept-Refused`) is thrown as an `InterceptError` with its code.
+ * Creates a `fetch` for guarded calls. The API's own responses are returned, whatever their status; refusals by
+ * Intercept (`Intercept-Refused`) are thrown as an `InterceptError` with their code.
  */
 export function createGuardedFetch(options: {
   readonly server: string
@@ -20,7 +20,7 @@ export function createGuardedFetch(options: {
     else headers.set('x-api-key', key)
     const slash = path.startsWith('/') ? '' : '/'
     const url = `${server.replace(/\/+$/, '')}/api/v1/intercept/${encodeURIComponent(target)}${slash}${path}`
-    // A redirect of the API is the API's answer; the key never follows it elsewhere.
+    // Redirects are returned, not followed, so that the key is never sent elsewhere.
     const response = await (options.fetch ?? fetch)(url, { ...init, headers, redirect: 'manual' })
     if (response.headers.has('intercept-refused')) throw await errorOf(response)
     return response

@@ -1,4 +1,4 @@
-/** The typed client of Intercept: administer from a program, call guarded APIs, verify webhooks. */
+/** The typed client for Intercept: administer it from a program, call guarded APIs, verify webhooks. */
 export { createClient, type Client, type ClientOptions } from './client.ts'
 export { InterceptError, type Problem } from './errors.ts'
 export { createGuardedFetch, type GuardedFetch } from './guarded.ts'

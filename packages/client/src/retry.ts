@@ -1,9 +1,9 @@
 const maxWaitMs = 30_000
 const firstWaitMs = 250
 
-/** How often a request is tried, and how the time between passes. */
+/** How often to try a request, and how to wait in between. */
 export interface Retries {
-  /** Tries in all; 3. */
+  /** The total number of attempts; defaults to 3. */
   readonly tries: number
   readonly wait: (ms: number) => Promise<void>
 }
@@ -14,8 +14,8 @@ export async function wait(ms: number): Promise<void> {
 }
 
 /**
- * Sends a request, and again where that is safe: always after 429 and 503, which did nothing; after a lost answer or a
- * gateway's failure only if doing it twice is doing it once.
+ * Sends a request, retrying where that is safe: always after 429 and 503, which changed nothing; after a lost response
+ * or a gateway error only if the request is idempotent.
  */
 export async function sendWithRetries(
   send: () => Promise<Response>,
@@ -41,7 +41,7 @@ export async function sendWithRetries(
   }
 }
 
-/** What the server says, or twice as long each time, a little different for everybody. */
+/** The delay that the server asks for; otherwise it doubles each time, with random jitter. */
 function waitMs(at: number, retryAfter: string | null): number {
   const seconds = Number(retryAfter ?? Number.NaN)
   const asked = Number.isFinite(seconds) ? seconds * 1000 : firstWaitMs * 2 ** (at - 1)

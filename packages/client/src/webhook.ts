@@ -1,7 +1,7 @@
 const prefix = 'svc_whsec_'
 const toleranceSeconds = 5 * 60
 
-/** A delivery whose signature holds: what has happened. */
+/** A verified delivery: the event that happened. */
 export interface WebhookEvent {
   readonly id: string
   readonly type: string
@@ -12,7 +12,7 @@ export interface WebhookEvent {
   readonly data: Readonly<Record<string, unknown>>
 }
 
-/** A delivery that is not to be believed. */
+/** Thrown for a delivery that must not be trusted. */
 export class WebhookVerificationError extends Error {
   constructor(message: string) {
     super(message)
@@ -21,8 +21,8 @@ export class WebhookVerificationError extends Error {
 }
 
 /**
- * Verifies a delivery (Standard Webhooks) and answers its event. `rawBody` is the body as it came, byte for byte: a
- * parsed and printed one has another signature. Throws `WebhookVerificationError`.
+ * Verifies a delivery (Standard Webhooks) and returns its event. `rawBody` is the body exactly as received: parsing and
+ * reserializing it would break the signature. Throws `WebhookVerificationError`.
  */
 export async function verifyWebhook(
   rawBody: string | Uint8Array,

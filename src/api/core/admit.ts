@@ -14,28 +14,29 @@ import { readBearer } from './bearer.ts'
 
 const freshForMs = 3_600_000
 
-/** Who calls a route, and in which organization. */
+/** The caller of a route, and the organization in its path. */
 export interface Admitted {
   readonly caller: Caller | undefined
   readonly organization: RouteOrganization | undefined
 }
 
-/** What a request says of its caller. */
+/** The credentials that a request presents. */
 export interface Presented {
   readonly cookieHeader: string | undefined
-  /** Every Authorization header, as it arrived. */
+  /** Every Authorization header, unmodified. */
   readonly authorization: readonly string[]
   readonly address: string
   readonly agent: string | undefined
-  /** The organization of the path: a slug or an id. */
+  /** The organization in the path, as a slug or an id. */
   readonly organization: string | undefined
   readonly requestId: string
 }
 
 /**
- * Lets a caller in, or refuses: `session_missing`, `session_invalid`, `session_ended`, `credential_invalid`,
- * `credential_revoked`, `credential_expired` (401), `credential_ambiguous` (400), `not_found` for an organization that is not theirs (404),
- * `permission_required`, `person_required`, `address_not_allowed`, `sign_in_too_old`, `sso_required` (403).
+ * Authenticates and authorizes a caller, or refuses: `session_missing`, `session_invalid`, `session_ended`,
+ * `credential_invalid`, `credential_revoked`, `credential_expired` (401), `credential_ambiguous` (400), `not_found` for
+ * an organization the caller does not belong to (404), `permission_required`, `person_required`, `address_not_allowed`,
+ * `sign_in_too_old`, `sso_required` (403).
  */
 export async function admit(
   route: AnyRoute,
@@ -52,13 +53,13 @@ export async function admit(
       ? undefined
       : await organizationOf(caller, presented.organization, services)
   if (isPermission(permission)) {
-    // A permission means nothing without the organization that grants it.
+    // A permission is meaningless without the organization that grants it.
     if (!organization) throw new Error('a route with a permission has no organization in its path')
     if (!isAllowed(organization, permission)) {
       throw denied(permission, organization, { actor: actorOf(caller, presented), services })
     }
   }
-  // A token that has the permission was given it by name; it has no sign-in that could be old.
+  // A token was granted the permission by name, and has no sign-in that could be too old.
   if (route.freshSignIn && caller.kind === 'person') checkFresh(caller.person, services)
   return { caller, organization }
 }
@@ -79,7 +80,10 @@ async function identify(presented: Presented, services: Services): Promise<Calle
   return { kind: 'person', person }
 }
 
-/** Wrong tokens are counted per source; beyond the limit the database is not asked (docs/decisions/014). */
+/**
+ * Authenticates a token. Wrong ones are counted per source; beyond the limit the database is not queried
+ * (docs/decisions/014).
+ */
 async function identifyToken(
   secret: string,
   presented: Presented,
@@ -125,7 +129,7 @@ async function organizationOf(
     caller.kind === 'person'
       ? await membershipOf(caller.person, slugOrId, services)
       : ofToken(caller.token, slugOrId)
-  // Another organization's name and a name that nobody has are the same to a stranger.
+  // Another organization's name and an unknown one must be indistinguishable to outsiders.
   if (!found) throw new Problem('not_found', 'You are in no organization of this name.')
   return found
 }
@@ -145,7 +149,7 @@ function ofToken(
   return { id, slug, role: undefined, permissions }
 }
 
-/** Puts what a caller may not do into the audit log, wherever that turned out; other errors are none of it. */
+/** Records a permission refusal in the audit log, wherever it was thrown; other errors are not recorded. */
 export function noteDenial(
   error: unknown,
   who: { readonly organization: RouteOrganization | undefined; readonly actor: Actor },
@@ -159,7 +163,7 @@ export function noteDenial(
   services.denials.note(organization.id, actor, { permission, role: had })
 }
 
-/** The refusal of what a role or token does not include; an administrator finds it in the audit log. */
+/** The refusal of something that a role or token does not permit; an administrator finds it in the audit log. */
 function denied(
   permission: Permission,
   organization: RouteOrganization,
@@ -176,7 +180,7 @@ function denied(
   return problem
 }
 
-/** Holds a sensitive request to a sign-in of the last hour. */
+/** Requires a sign-in within the last hour for a sensitive request. */
 export function checkFresh(person: SignedIn, services: Pick<Services, 'clock'>): void {
   if (services.clock.now() - person.signedInAt < freshForMs) return
   throw new Problem(
@@ -185,7 +189,7 @@ export function checkFresh(person: SignedIn, services: Pick<Services, 'clock'>):
   )
 }
 
-/** The same for whoever calls: a token that has the permission was given it by name. */
+/** Like `checkFresh`, for any caller: a token was granted the permission by name and passes. */
 export function checkFreshCaller(caller: Caller, services: Pick<Services, 'clock'>): void {
   if (caller.kind === 'person') checkFresh(caller.person, services)
 }

@@ -3,8 +3,8 @@ import { Problem } from '../../errors.ts'
 const maxMembers = 10_000
 
 /**
- * Refuses what no schema says: nesting deeper than the limit, more than 10,000 values, and text that the databases
- * cannot keep (U+0000, lone surrogates).
+ * Refuses bodies that a schema can't rule out: nesting deeper than the limit, more than 10,000 values, and text that
+ * the databases can't store (U+0000, lone surrogates).
  */
 export function checkBody(value: unknown, deepest: number): void {
   let members = 0
@@ -22,7 +22,7 @@ export function checkBody(value: unknown, deepest: number): void {
   }
 }
 
-/** Refuses text that the databases cannot keep. */
+/** Refuses text that the databases can't store. */
 export function checkText(text: string): void {
   if (text.includes('\0')) throw refused('holds the character U+0000')
   if (!text.isWellFormed()) throw refused('holds half a surrogate pair')

@@ -8,17 +8,17 @@ import {
 import { Problem } from '../../errors.ts'
 import type { Actor } from '../../store/index.ts'
 
-/** Who calls a route: a person with a session, or a program with an access token. */
+/** The caller of a route: a person with a session, or a program with an access token. */
 export type Caller =
   | { readonly kind: 'person'; readonly person: SignedIn }
   | { readonly kind: 'token'; readonly token: TokenPrincipal }
 
-/** The id that a caller's keys and kept answers belong to. */
+/** The id that a caller's idempotency keys and stored responses belong to. */
 export function callerId(caller: Caller): string {
   return caller.kind === 'person' ? caller.person.userId : caller.token.tokenId
 }
 
-/** Who stands in audit entries and events for what a caller does. */
+/** The actor named in audit entries and events for a caller's actions. */
 export function actorOf(
   caller: Caller | undefined,
   from: { readonly address: string; readonly requestId: string },
@@ -32,7 +32,7 @@ export function actorOf(
   return { kind: 'user', id, name, ...from }
 }
 
-/** The person who calls; `person_required` (403) for a program. */
+/** The calling person; `person_required` (403) for a program. */
 export function personOf(caller: Caller): SignedIn {
   if (caller.kind === 'person') return caller.person
   throw new Problem(
@@ -41,7 +41,7 @@ export function personOf(caller: Caller): SignedIn {
   )
 }
 
-/** Whether a caller has a permission in the organization of the path. */
+/** Whether a caller has a permission in the organization of the route's path. */
 export function isAllowed(
   organization: { readonly role: Role | undefined; readonly permissions: readonly Permission[] },
   permission: Permission,

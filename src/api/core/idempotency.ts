@@ -8,20 +8,20 @@ const keptMs = 24 * 3600 * 1000
 const abandonedAfterMs = 60_000
 const maxKeyLength = 255
 
-/** A creation that carries an Idempotency-Key. */
+/** A creation sent with an Idempotency-Key. */
 export interface Creation {
-  /** A user's or a token's id. */
+  /** The id of a user or a token. */
   readonly callerId: string
   readonly key: string
   readonly route: string
-  /** What was asked: path and body, as text. */
+  /** The path and body of the request, as text. */
   readonly request: string
 }
 
 /**
- * Does a creation once for each Idempotency-Key of a person, and answers the same again for 24 hours. The answer is
- * kept sealed, for some hold a secret. `idempotency_conflict` (409) for another request with the key, or while the
- * first one is still at work.
+ * Runs a creation once per caller and Idempotency-Key, and repeats the same response for 24 hours. Responses are stored
+ * sealed, because some contain a secret. `idempotency_conflict` (409) for a different request with the key, or while
+ * the first one is in progress.
  */
 export async function once<T>(
   services: Services,
@@ -53,7 +53,7 @@ export async function once<T>(
   }
   try {
     let marked = false
-    // In the creation's own transaction: after a crash a retry creates nothing twice.
+    // In the creation's own transaction, so that a retry after a crash creates nothing twice.
     const answer = await store.accompanied(async (tx) => {
       const isOurs = await idempotentAnswers.markDone(tx, { userId, keyDigest, status: 201 })
       if (!isOurs && !marked) throw overtaken()

@@ -8,8 +8,8 @@ interface PropertyShape {
 }
 
 /**
- * The values of a query string by its schema: numbers and booleans are read strictly, lists are split at commas.
- * A parameter that is sent twice, or that nobody knows, is refused: two readers could see two requests.
+ * Parses a query string by its schema: numbers and booleans strictly, lists split at commas. A duplicate or unknown
+ * parameter is refused, because two parsers could read such a query differently.
  */
 export function parseQuery(schema: TSchema | undefined, search: string): Record<string, unknown> {
   const { properties } = (schema ?? {}) as PropertyShape

@@ -7,45 +7,45 @@ import type { Caller } from './caller.ts'
 import type { Services } from './services.ts'
 
 /**
- * Who may call a route: anybody, anybody signed in, an operator's access token, or members and access tokens of the
- * organization in its path with a permission.
+ * Who may call a route: anyone, anyone signed in, an operator's access token, or members and access tokens that have a
+ * permission in the organization of its path.
  */
 export type RouteAccess = 'anyone' | 'signed-in' | 'operator' | Permission
 
-/** The organization in a route's path, as the caller may see it. */
+/** The organization in a route's path, with the caller's rights in it. */
 export interface RouteOrganization {
   readonly id: OrganizationId
   readonly slug: string
   /** The person's role; undefined for an access token. */
   readonly role: Role | undefined
-  /** What the access token may do; empty for a person, whose role says it. */
+  /** The access token's permissions; empty for a person, whose role determines them. */
   readonly permissions: readonly Permission[]
 }
 
-/** What a handler gets: everything checked, typed values only. */
+/** A handler's input, fully validated and typed. */
 export interface RouteRequest<Query = unknown, Body = unknown> {
   readonly query: Query
   readonly body: Body
-  /** A parameter of the path. */
+  /** Returns a parameter of the path. */
   readonly param: (name: string) => string
-  /** Who calls; throws where the route is open to anyone. */
+  /** The caller; throws if the route is open to anyone. */
   readonly caller: Caller
-  /** The person who calls; `person_required` for a program. */
+  /** The calling person; `person_required` for a program. */
   readonly person: SignedIn
-  /** The organization of the path; throws where there is none. */
+  /** The organization of the path; throws if the path has none. */
   readonly organization: RouteOrganization
-  /** Who acts, for audit entries and events. */
+  /** The actor named in audit entries and events. */
   readonly actor: Actor
-  /** The version in If-Match: an edit of any other is refused with 412. */
+  /** The version in If-Match; an edit of any other version is refused with 412. */
   readonly expectedVersion: number | undefined
   readonly address: string
   readonly agent: string | undefined
   readonly requestId: string
-  /** Aborted when the caller leaves. */
+  /** Aborted when the caller disconnects. */
   readonly signal: AbortSignal
 }
 
-/** An answer with headers of its own, such as a cookie. */
+/** A response with additional headers, such as a cookie. */
 export class Answered<Body> {
   readonly body: Body
   readonly headers: Readonly<Record<string, string | string[]>>
@@ -56,7 +56,7 @@ export class Answered<Body> {
   }
 }
 
-/** An answer that is not JSON, in parts: an export, a live stream. */
+/** A response sent in pieces that is not JSON: an export or a live stream. */
 export class Streamed {
   readonly contentType: string
   readonly parts: AsyncIterable<string>
@@ -69,46 +69,46 @@ export class Streamed {
   }
 }
 
-/** The thing that a route changes: its section in files, and the parameter of the path that names it. */
+/** The thing that a route changes: its section in files, and the path parameter that names it. */
 export interface ManagedThing {
   readonly section: SectionKey
   readonly param: string
 }
 
-/** One route of the JSON API: what it takes, who may, what it answers. */
+/** One route of the JSON API: its input, its permission and its response. */
 export interface Route<Query = unknown, Body = unknown, Answer = unknown> {
   readonly summary: string
   readonly permission: RouteAccess
-  /** The sign-in must be younger than an hour: secrets, SSO, SCIM, owners. */
+  /** Requires a sign-in within the last hour: secrets, SSO, SCIM, owners. */
   readonly freshSignIn: boolean
-  /** Whether the route may be called from anywhere, without our origin: only where no cookie counts. */
+  /** Whether pages of other origins may call the route; only for routes where no cookie counts. */
   readonly anyOrigin: boolean
   readonly status: 200 | 201 | 202 | 204
   /**
-   * Refuses what this person may not ask for now. Asked before every answer, also before one that an Idempotency-Key
-   * gives again: what the person could have then, they may not have any more.
+   * Refuses what this person may not request now. It runs before every response, including one repeated for an
+   * Idempotency-Key, because the person's rights may have changed since.
    */
   readonly check:
     | ((request: RouteRequest<Query, Body>, services: Services) => Promise<void>)
     | undefined
-  /** What a file may own that this changes, and the parameter that names it: then it is locked here. */
+  /** The thing that this route changes; a file that manages it locks it against this route. */
   readonly managed: ManagedThing | undefined
-  /** The largest body in bytes, where it is not the usual one. */
+  /** The largest body in bytes, if not the default. */
   readonly maxBodyBytes: number | undefined
   readonly query: TSchema | undefined
   readonly body: TSchema | undefined
   readonly answer: TSchema | undefined
-  /** The content types of a streamed answer, for the description. */
+  /** The content types of a streamed response, for the OpenAPI description. */
   readonly streams: readonly string[]
   readonly handle: (
     request: RouteRequest<Query, Body>,
     services: Services,
   ) => Promise<Answer | Answered<Answer> | Streamed>
-  /** For types only: never set. */
+  /** Exists only at the type level; never set. */
   readonly types?: { readonly query: Query; readonly body: Body; readonly answer: Answer }
 }
 
-/** A route whose own types nobody needs any more: its handler gets what its own schemas have let through. */
+/** A route with its own types erased; its handler receives only what its own schemas accepted. */
 export type AnyRoute = Omit<Route<never, never>, 'types'>
 
 /** The table of routes: `'METHOD /path/:parameter'` below /api/v1. */
@@ -136,7 +136,7 @@ interface RouteRow<Query, Body, Answer> {
   ) => Promise<Typed<Answer> | Answered<Typed<Answer>> | Streamed>
 }
 
-/** A row of the table, typed by its schemas. */
+/** Defines a row of the table, typed by its schemas. */
 export function route<Query = undefined, Body = undefined, Answer = undefined>(
   row: RouteRow<Query, Body, Answer>,
 ): Route<Typed<Query>, Typed<Body>, Typed<Answer>> {
@@ -157,14 +157,14 @@ export function route<Query = undefined, Body = undefined, Answer = undefined>(
   }
 }
 
-/** What the browser's client knows of a table: types only. */
+/** The types from which the dashboard's client is derived. */
 export type RoutesOf<Table> = {
   readonly [Name in keyof Table]: Table[Name] extends Route<infer Query, infer Body, infer Answer>
     ? Part<'query', Query> & Part<'body', Frozen<Body>> & Part<'answer', Answer>
     : never
 }
 
-/** Bodies are only read, so what cannot be changed will do. */
+/** Handlers only read bodies, so the client may pass readonly values. */
 type Frozen<T> = T extends readonly (infer Item)[]
   ? readonly Frozen<Item>[]
   : T extends object

@@ -4,30 +4,30 @@ import type { Confirmation } from '../../store/index.ts'
 
 const maxInPage = 200
 
-/** A moment, as ISO 8601 in UTC. */
+/** A time as ISO 8601 in UTC. */
 export const Time = Type.String({ format: 'date-time' })
 
-/** A value that may be missing; JSON says null. */
+/** A value that may be missing, which JSON shows as null. */
 export function nullable<S extends TSchema>(schema: S) {
   return Type.Union([schema, Type.Null()])
 }
 
-/** One of some words. */
+/** One of several words. */
 export function oneOf<const Words extends readonly string[]>(words: Words) {
   return Type.Unsafe<Words[number]>({ type: 'string', enum: [...words] })
 }
 
-/** A body: what it does not name is refused, so nobody sets what is not theirs to set. */
+/** A request body that refuses unknown members, so that nobody can set a field not meant for them. */
 export function input<P extends Record<string, TSchema>>(properties: P) {
   return Type.Object(properties, { additionalProperties: false })
 }
 
-/** A page of a list; `next` goes into the next request's `after`, null at the end. */
+/** A page of a list; pass `next` as `after` in the next request. It is null on the last page. */
 export function pageOf<S extends TSchema>(item: S) {
   return Type.Object({ items: Type.Array(item), next: nullable(Type.String()) })
 }
 
-/** What every list takes. */
+/** The query parameters of every list. */
 export const pageQuery = {
   after: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: maxInPage })),
@@ -41,25 +41,25 @@ export const Confirmed = Type.Object(
   { title: 'Confirmation' },
 )
 
-/** A confirmation as it is answered. */
+/** Formats a confirmation for a response. */
 export function toConfirmed(confirmation: Confirmation): Static<typeof Confirmed> {
   const { nodes, silentNodes, tookMs } = confirmation
   return { nodes, silent_nodes: silentNodes, took_ms: tookMs }
 }
 
-/** Milliseconds as a time. */
+/** Formats milliseconds as a time. */
 export function time(ms: number): string {
   return new Date(ms).toISOString()
 }
 
-/** Milliseconds as a time, or null. */
+/** Formats milliseconds as a time, or null. */
 export function timeOrNull(ms: number | undefined): string | null {
   return ms === undefined ? null : time(ms)
 }
 
 /**
- * A page out of what was read with `limitOf(query) + 1`: the one too many tells that there is more. The cursor is
- * what `cursorOf` says of the last item.
+ * Builds a page from items read with `limitOf(query) + 1`: the extra one shows that there are more. `cursorOf` gives
+ * the last item's cursor.
  */
 export function toPage<T, Item>(
   query: { limit?: number },
@@ -77,7 +77,7 @@ export function toPage<T, Item>(
 
 const usualInPage = 50
 
-/** How many items a page holds. */
+/** The number of items on a page. */
 export function limitOf(query: { limit?: number }): number {
   return query.limit ?? usualInPage
 }

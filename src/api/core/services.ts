@@ -18,13 +18,13 @@ import type { Store } from '../../store/index.ts'
 import type { Limits, TargetCache, Targets } from '../../targets/index.ts'
 import type { Webhooks } from '../../webhooks/index.ts'
 
-/** What the handlers of the JSON API work with. */
+/** The services that the JSON API's handlers use. */
 export interface Services {
   readonly store: Store
   readonly sealer: Sealer
   readonly clock: Clock
   readonly baseUrl: string
-  /** How deep a JSON body may be nested. */
+  /** The maximum nesting depth of a JSON body. */
   readonly jsonDepth: number
   readonly sessions: Sessions
   readonly keys: Keys
@@ -37,11 +37,11 @@ export interface Services {
   readonly links: Links
   readonly sso: Sso
   readonly directories: Directories
-  /** Active SCIM tokens of an organization, at most. */
+  /** The maximum number of active SCIM tokens per organization. */
   readonly maxScimTokens: number
   readonly audit: Audit
   readonly denials: Denials
-  /** Aborted when the node stops: streams end. */
+  /** Aborted when the node stops, which ends streams. */
   readonly stopping: AbortSignal
   readonly webhooks: Webhooks
   readonly targets: Targets
@@ -51,16 +51,16 @@ export interface Services {
   readonly outbound: Outbound
   /** The built-in upstream. */
   readonly echo: Echo
-  /** Whether anybody may make an account and an organization. */
+  /** Whether anyone may create an account and an organization, or only invited people. */
   readonly signUp: 'invited' | 'open'
-  /** How many found secrets a source may present; no rate = any number. */
+  /** Limits how many found secrets a source may report; without a rate there is no limit. */
   readonly findings: FailedCredentials
-  /** How long things are kept. */
+  /** The retention periods. */
   readonly retention: {
     readonly callsMs: number
     readonly deliveriesMs: number
     readonly auditMs: number
   }
-  /** The built-in providers that are configured: github, google. */
+  /** The configured built-in providers: github, google. */
   readonly providers: readonly string[]
 }

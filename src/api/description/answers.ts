@@ -3,10 +3,10 @@ import type { AnyRoute } from '../core/route.ts'
 
 type Json = Record<string, unknown>
 
-/** Statuses of refusals that any route of the JSON API may give. */
+/** The statuses of refusals that any route of the JSON API may return. */
 const always = [400, 404, 405, 413, 414, 415, 429, 431, 500, 503]
 
-/** The refusals that a route may give, by status. */
+/** The refusals that a route may return, by status. */
 export function refusalsOf(route: AnyRoute, method: string): Json {
   const isOpen = route.permission === 'anyone'
   const statuses = [
@@ -23,12 +23,12 @@ export function refusalsOf(route: AnyRoute, method: string): Json {
   )
 }
 
-/** Routes that ask an upstream or an identity provider something. */
+/** Whether a route calls an upstream or an identity provider. */
 function reachesOut({ summary }: AnyRoute): boolean {
   return /provider|upstream|discover|connection/i.test(summary)
 }
 
-/** Every refusal by its status: which codes it may have, and how it looks. */
+/** Every refusal by status, with its possible codes and an example. */
 export function refusalResponses(baseUrl: string): Json {
   const byStatus = Map.groupBy(Object.entries(problems), ([, { status }]) => status)
   return Object.fromEntries(
@@ -70,7 +70,6 @@ function exampleOf(code: ProblemCode, baseUrl: string): Json {
 
 const text = { type: 'string' }
 
-/** Headers of responses. */
 export const headers: Json = {
   'Intercept-Request-Id': {
     description: 'Names this request in logs, audit entries and call records.',
@@ -109,7 +108,6 @@ export const headers: Json = {
   },
 }
 
-/** Headers of requests. */
 export const requestHeaders: Json = {
   IdempotencyKey: {
     name: 'Idempotency-Key',

@@ -17,7 +17,7 @@ interface Schema {
 const ulid = '01kfxq3v5w2m8r4t6y0z9abcde'
 const maxDepth = 8
 
-/** What texts and numbers of these names look like; everything else follows from its schema. */
+/** Example values for texts and numbers with these names; all others are derived from their schema. */
 const known: Readonly<Record<string, unknown>> = {
   address: '203.0.113.7',
   agent: 'billing-worker/2.1',
@@ -70,7 +70,7 @@ const known: Readonly<Record<string, unknown>> = {
   version: 3,
 }
 
-/** The kind of thing that an id names, by the title of its schema. */
+/** The id prefix for a schema with this title. */
 const prefixes: Readonly<Record<string, string>> = {
   AccessToken: 'tok',
   ApiKey: 'key',
@@ -88,7 +88,7 @@ const prefixes: Readonly<Record<string, string>> = {
   Target: 'tgt',
 }
 
-/** A value that a schema lets through, the way it would look in life. */
+/** Generates a realistic value that satisfies a schema. */
 export function exampleOf(schema: unknown, name = '', depth = 0): unknown {
   const one = schema as Schema
   if (one.const !== undefined) return one.const
@@ -133,7 +133,7 @@ function objectOf({ properties = {}, title }: Schema, depth: number): Record<str
 function textOf({ format, minLength = 0 }: Schema, name: string): string {
   if (format === 'date-time') return '2026-11-21T09:30:00.000Z'
   if (format === 'uri') return 'https://intercept.example.com/problems/rule_denied'
-  // The same word is a number elsewhere.
+  // Elsewhere `status` is a number.
   const text = name === 'status' ? '4xx' : known[name]
   if (typeof text === 'string') return text
   if (name === 'id' || name.endsWith('_id')) return `req_${ulid}`

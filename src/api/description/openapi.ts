@@ -9,7 +9,7 @@ import { operationId } from './operation-id.ts'
 
 type Json = Record<string, unknown>
 
-/** The table of routes as an OpenAPI 3.1 document; schemas with a title become components. */
+/** Describes the table of routes as an OpenAPI 3.1 document; schemas with a title become components. */
 export function describeRoutes(
   table: RouteTable,
   where: { baseUrl: string; version: string },
@@ -167,12 +167,12 @@ function queryParameters(route: AnyRoute, schemas: Map<string, unknown>): Json[]
     in: 'query',
     required: false,
     schema: named(schema, schemas),
-    // Lists are one parameter, parted by commas.
+    // A list is a single parameter, separated by commas.
     ...((schema as Json)['type'] === 'array' ? { style: 'form', explode: false } : {}),
   }))
 }
 
-/** Creations honour Idempotency-Key; edits of what has a version honour If-Match. */
+/** Creations accept Idempotency-Key; edits of versioned resources accept If-Match. */
 function headerParameters(method: string, route: AnyRoute): Json[] {
   if (route.status === 201 && route.permission !== 'anyone') {
     return [{ $ref: '#/components/parameters/IdempotencyKey' }]
@@ -181,7 +181,7 @@ function headerParameters(method: string, route: AnyRoute): Json[] {
   return edits ? [{ $ref: '#/components/parameters/IfMatch' }] : []
 }
 
-/** Each type of event as the request that endpoints get (OpenAPI 3.1, section 4.8.1). */
+/** Describes each event type as the request that endpoints receive (OpenAPI 3.1, section 4.8.1). */
 function webhooks(): Json {
   return Object.fromEntries(
     eventTypes.map(({ type, description, schema, sample }) => [
@@ -216,7 +216,7 @@ const deliveryHeaders = [
   schema: { type: 'string' },
 }))
 
-/** A copy of a schema in which every part with a title is a reference to a component. */
+/** Copies a schema, replacing every part that has a title with a reference to a component. */
 function named(schema: unknown, schemas: Map<string, unknown>): unknown {
   if (Array.isArray(schema)) return schema.map((part: unknown) => named(part, schemas))
   if (typeof schema !== 'object' || schema === null) return schema
@@ -229,7 +229,7 @@ function named(schema: unknown, schemas: Map<string, unknown>): unknown {
   return { $ref: `#/components/schemas/${title}` }
 }
 
-/** The noun that a route is about: what follows the organization, or the first word. */
+/** The noun that a route is about: the word after the organization, otherwise the first word. */
 function tagOf(pattern: string): string {
   const [, first = '', , noun] = pattern.split('/')
   return first === 'organizations' && noun !== undefined ? noun : first

@@ -1,4 +1,4 @@
-/** Last words of a path that say what is done, not to what. */
+/** Last words of a path that are verbs rather than nouns. */
 const verbs: ReadonlySet<string> = new Set([
   'accept',
   'apply',
@@ -23,7 +23,7 @@ const verbs: ReadonlySet<string> = new Set([
   'try',
 ])
 
-/** Where the rule below would say something odd. */
+/** Routes for which the rule below would produce an odd name. */
 const exceptions: Readonly<Record<string, string>> = {
   'GET /organizations/:organization': 'getOrganization',
   'PATCH /organizations/:organization': 'updateOrganization',
@@ -62,7 +62,7 @@ const exceptions: Readonly<Record<string, string>> = {
   'GET /organizations/:organization/configuration/managed': 'listManagedThings',
 }
 
-/** A short name of a route for clients, such as `listKeys` or `rotateKey`. */
+/** A route's short name for clients, such as `listKeys` or `rotateKey`. */
 export function operationId(method: string, pattern: string): string {
   const exception = exceptions[`${method} ${pattern}`]
   if (exception !== undefined) return exception

@@ -22,13 +22,13 @@ const AccessToken = Type.Object(
   {
     id: Type.String(),
     name: Type.String(),
-    /** What may be shown of the secret. */
+    /** The part of the secret that may be shown. */
     hint: Type.String(),
     state: oneOf(['active', 'expiring', 'expired', 'revoked']),
     permissions: Type.Array(oneOf(permissionNames)),
-    /** null = every address. */
+    /** null means every address. */
     cidrs: nullable(Type.Array(Type.String())),
-    /** The member who made it and whose role bounds it; null when the operator did. */
+    /** The member who created it and whose role limits it; null for the operator's tokens. */
     created_by: nullable(Type.String()),
     created_at: Time,
     expires_at: nullable(Time),
@@ -42,10 +42,10 @@ const AccessToken = Type.Object(
 
 const expiringWithinMs = 14 * 86_400_000
 
-/** Access tokens: what programs administer an organization with. */
+/** Access tokens, with which programs administer an organization. */
 export const accessTokenRoutes = {
   'GET /organizations/:organization/access-tokens': route({
-    summary: 'Access tokens, newest first; revoked and expired ones too',
+    summary: 'Access tokens, newest first, including revoked and expired ones',
     permission: 'tokens.manage',
     query: Type.Object(pageQuery),
     answer: pageOf(AccessToken),
@@ -59,16 +59,16 @@ export const accessTokenRoutes = {
   }),
 
   'POST /organizations/:organization/access-tokens': route({
-    summary: 'Issue an access token; its secret is in this answer and nowhere else',
+    summary: 'Issue an access token; only this response contains its secret',
     permission: 'tokens.manage',
     freshSignIn: true,
     status: 201,
     body: input({
       name: Type.String({ minLength: 1, maxLength: 100 }),
-      /** Left out: only to look (`traffic.see`). */
+      /** Defaults to read-only access (`traffic.see`). */
       permissions: Type.Optional(Type.Array(oneOf(permissionNames), { minItems: 1 })),
       cidrs: Type.Optional(nullable(Type.Array(Type.String({ maxLength: 50 }), { minItems: 1 }))),
-      /** Left out: in 90 days. null, or more than a year: only by an owner. */
+      /** Defaults to 90 days from now. Only an owner may set null or more than a year. */
       expires_at: Type.Optional(nullable(Time)),
     }),
     answer: Type.Object({ access_token: AccessToken, secret: Type.String() }),
@@ -102,7 +102,7 @@ export const accessTokenRoutes = {
   }),
 
   'POST /organizations/:organization/access-tokens/:access_token/revoke': route({
-    summary: 'Revoke for good; answers when every node refuses the token',
+    summary: 'Revoke permanently; responds when every node refuses the token',
     permission: 'tokens.manage',
     status: 200,
     answer: Type.Object({ access_token: AccessToken, confirmation: Confirmed }),

@@ -14,17 +14,17 @@ const Item = Type.Object(
     text: Type.String(),
     subject_kind: oneOf(['key', 'target', 'endpoint', 'domain', 'access_token', 'scim_token']),
     subject_id: Type.String(),
-    /** `refuse`: something is refused or lost now; `waits`: somebody should decide. */
+    /** `refuse`: something is being refused or lost now; `waits`: somebody should make a decision. */
     severity: oneOf(['refuse', 'waits']),
   },
   { title: 'Attention' },
 )
 type Item = Static<typeof Item>
 
-/** What waits for a person, and how far a new organization has come. */
+/** Everything that needs a person's attention, and the progress of setting up a new organization. */
 export const attentionRoutes = {
   'GET /organizations/:organization/attention': route({
-    summary: 'What waits for a person, the gravest first',
+    summary: "What needs a person's attention, most severe first",
     permission: 'traffic.see',
     answer: Type.Object({ items: Type.Array(Item) }),
     handle: async ({ organization }, services) => {
@@ -43,7 +43,7 @@ export const attentionRoutes = {
   }),
 
   'GET /organizations/:organization/first-steps': route({
-    summary: 'How far a new organization has come',
+    summary: "The progress of a new organization's first steps",
     permission: 'traffic.see',
     answer: Type.Object(
       {
@@ -140,7 +140,7 @@ async function ofKeys({ id }: RouteOrganization, services: Services): Promise<It
   ]
 }
 
-/** Only for those who can do something about it: the names of tokens are theirs. */
+/** Only for callers who can act on it, because the names of tokens are confidential to them. */
 async function ofAccessTokens(
   organization: RouteOrganization,
   services: Services,
@@ -157,7 +157,7 @@ async function ofAccessTokens(
   }))
 }
 
-/** Somebody outside may know the secret of a token that goes on working. */
+/** Tokens whose secret an outsider may know and that still work. */
 async function ofScimTokens(organization: RouteOrganization, services: Services): Promise<Item[]> {
   if (!isAllowed(organization, 'sso.manage')) return []
   const { tokens } = services.directories
@@ -174,7 +174,7 @@ async function ofScimTokens(organization: RouteOrganization, services: Services)
   }))
 }
 
-/** The old secret of a rotation that was used after the new one was made. */
+/** Whether the old secret was used after a rotation created a new one. */
 function hasStraggler(key: Key, nowMs: number): boolean {
   const [current, ...older] = key.secrets
   return older.some(

@@ -17,7 +17,7 @@ const Entry = Type.Object(
       name: nullable(Type.String()),
     }),
     action: Type.String(),
-    /** `name` is what it is called now; null when it is gone or has none. */
+    /** `name` is the current name; null if the subject is gone or has no name. */
     subject: Type.Object({
       kind: Type.String(),
       id: Type.String(),
@@ -35,13 +35,13 @@ const filter = {
   action: Type.Optional(Type.String({ maxLength: 100 })),
   actor_id: Type.Optional(Type.String({ maxLength: 100 })),
   subject_id: Type.Optional(Type.String({ maxLength: 100 })),
-  /** A part of the action, the actor's name, an id, an address or the detail. */
+  /** Part of the action, the actor's name, an id, an address or the detail. */
   search: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
   from: Type.Optional(Time),
   until: Type.Optional(Time),
 }
 
-/** Who changed what: the log, its check, its export. */
+/** The audit log: who changed what, with its verification and export. */
 export const auditRoutes = {
   'GET /organizations/:organization/audit': route({
     summary: 'Audit entries, newest first',
@@ -61,14 +61,14 @@ export const auditRoutes = {
   }),
 
   'GET /organizations/:organization/audit/chain': route({
-    summary: 'Check the chain: a changed, removed or reordered entry shows',
+    summary: 'Verify the chain, which reveals changed, removed or reordered entries',
     permission: 'audit.see',
     answer: Type.Object({
       intact: Type.Boolean(),
       entries: Type.Integer(),
       broken_at: nullable(Type.Integer()),
       reason: nullable(Type.String()),
-      /** Of the last entry that was read. */
+      /** The hash of the last entry that was read. */
       last_hash: Type.String(),
       checked_at: Time,
     }),
@@ -86,8 +86,7 @@ export const auditRoutes = {
   }),
 
   'GET /organizations/:organization/audit/head': route({
-    summary:
-      'Where the chain ends now, signed: kept elsewhere, `audit verify --against` holds the log to it',
+    summary: "The chain's current end, signed; keep it elsewhere for `audit verify --against`",
     permission: 'audit.see',
     answer: Type.Object({
       organization_id: Type.String(),
@@ -103,7 +102,7 @@ export const auditRoutes = {
   }),
 
   'POST /organizations/:organization/audit/export': route({
-    summary: 'Every entry as JSON lines or CSV, oldest first; the export itself is an entry',
+    summary: 'Every entry as JSON lines or CSV, oldest first; the export itself becomes an entry',
     permission: 'audit.see',
     status: 200,
     streams: ['application/x-ndjson', 'text/csv'],
@@ -135,7 +134,7 @@ export const auditRoutes = {
 
 const checkedEvery = 500
 
-/** Entries as long as the session and the membership that asked for them go on. */
+/** Yields entries only while the caller's session and membership last. */
 async function* whileAllowed(
   request: Pick<RouteRequest, 'caller' | 'organization'>,
   entries: AsyncIterable<AuditEntry>,

@@ -26,19 +26,19 @@ import {
 
 const C = '/organizations/:organization/configuration'
 const maxSecretLength = 8192
-/** A page of ids. */
+/** Enough for the ids of one page. */
 const maxIdsLength = 8000
-/** The file, as JSON text, and the secrets behind its references. */
+/** Room for the file as JSON text, and for the secrets behind its references. */
 const maxBodyBytes = 2 * maxFileBytes
 
 const FileBody = input({
-  /** The file, YAML. */
+  /** The file's YAML text. */
   file: Type.String({ minLength: 1 }),
-  /** What things that it owns are marked with: the file's name. */
+  /** The file's name, which marks the things it manages. */
   label: Type.String({ minLength: 1, maxLength: 100, pattern: '^[^\\x00-\\x1f]+$' }),
-  /** Whether things that the file made, and no longer names, are removed. */
+  /** Whether to remove things that the file created and no longer names. */
   prune: Type.Optional(Type.Boolean()),
-  /** The secrets behind `env:NAME` and `file:PATH`: the caller has them, not the node. */
+  /** The secrets behind `env:NAME` and `file:PATH`, which the caller has and the node does not. */
   secrets: Type.Optional(
     Type.Record(Type.String({ maxLength: 1100 }), Type.String({ maxLength: maxSecretLength })),
   ),
@@ -59,25 +59,27 @@ const Managed = Type.Object(
   {
     section: oneOf(sectionKeys),
     name: Type.String(),
-    /** The thing; null while it waits for what others make. */
+    /** The thing's id; null while it waits for something created elsewhere. */
     subject_id: nullable(Type.String()),
-    /** The file. */
+    /** The name of the file. */
     label: Type.String(),
-    /** Since when it differs from its file. */
+    /** Since when it has differed from its file. */
     drifted_at: nullable(Time),
   },
   { title: 'ManagedThing' },
 )
 
-/** An organization's configuration as a file: export, plan, apply; what a file manages, and taking it over. */
+/**
+ * An organization's configuration as a file: export, plan and apply, plus listing and releasing what a file manages.
+ */
 export const configurationRoutes = {
   [`GET ${C}` as const]: route({
-    summary: 'The configuration as a file; secrets by reference, never themselves',
+    summary: 'The configuration as a file, which contains references instead of secrets',
     permission: 'organization.manage',
     answer: Type.Object({
-      /** YAML. */
+      /** The file's YAML text. */
       file: Type.String(),
-      /** The same as data. */
+      /** The same content as data. */
       document: Type.Record(Type.String(), Type.Unknown()),
     }),
     handle: async ({ organization }, { configurations, organizations }) => {
@@ -89,7 +91,7 @@ export const configurationRoutes = {
   }),
 
   [`POST ${C}/plan` as const]: route({
-    summary: 'What applying a file would change; nothing is changed',
+    summary: 'What applying a file would change, without changing anything',
     permission: 'organization.manage',
     status: 200,
     maxBodyBytes,
@@ -104,7 +106,7 @@ export const configurationRoutes = {
 
   [`POST ${C}/apply` as const]: route({
     summary:
-      'Make the organization what a file says, all of it or nothing; each change needs the permission that it needs elsewhere',
+      'Make the organization match a file, all or nothing; each change requires its usual permission',
     permission: 'organization.manage',
     freshSignIn: true,
     status: 201,
@@ -112,7 +114,7 @@ export const configurationRoutes = {
     body: FileBody,
     answer: Type.Object({
       applied: Type.Array(DifferenceSchema),
-      /** Newly issued keys: their secrets are in this answer and nowhere else. */
+      /** Newly issued keys; this response is the only place that contains their secrets. */
       keys: Type.Array(
         Type.Object({ name: Type.String(), id: Type.String(), secret: Type.String() }),
       ),
@@ -130,14 +132,14 @@ export const configurationRoutes = {
   }),
 
   [`GET ${C}/managed` as const]: route({
-    summary: 'What files manage here, by section and name',
+    summary: 'The things that files manage, by section and name',
     permission: 'traffic.see',
     query: Type.Object({
       ...pageQuery,
-      // A cursor is a section and a name, and names of keys alone may have a hundred characters.
+      // A cursor consists of a section and a name, and the name of a key alone may have a hundred characters.
       after: Type.Optional(Type.String({ minLength: 1, maxLength: 400 })),
       section: Type.Optional(oneOf(sectionKeys)),
-      /** Only things with these ids, with commas between them. */
+      /** Only things with these ids, separated by commas. */
       ids: Type.Optional(Type.String({ minLength: 1, maxLength: maxIdsLength })),
     }),
     answer: pageOf(Managed),
@@ -158,7 +160,7 @@ export const configurationRoutes = {
   }),
 
   [`POST ${C}/take-over` as const]: route({
-    summary: 'Give a thing that a file manages back to people; the next apply takes it again',
+    summary: 'Let people edit a thing that a file manages, until the file is next applied',
     permission: 'organization.manage',
     body: input({ section: oneOf(sectionKeys), id: Type.String({ minLength: 1, maxLength: 300 }) }),
     handle: async ({ organization, body, actor }, { configurations }) => {
@@ -176,7 +178,7 @@ function toOptions({ label, prune, secrets = {} }: Static<typeof FileBody>) {
   return { label, prune: prune === true, resolve }
 }
 
-/** `permission_required` for whoever may not change things of all these sections. */
+/** Throws `permission_required` unless the caller may change things in all these sections. */
 function requireSections(organization: RouteOrganization, keys: readonly SectionKey[]): void {
   const missing = keys.map(permissionFor).find((permission) => !isAllowed(organization, permission))
   if (missing === undefined) return

@@ -4,7 +4,7 @@ import type { Services } from '../core/services.ts'
 import { route } from '../core/route.ts'
 import { input } from '../core/schemas.ts'
 
-/** Whoever holds a leaked secret can kill it. */
+/** Lets anyone who found a leaked secret revoke it. */
 export const credentialRoutes = {
   'POST /credentials/revoke': route({
     summary: 'Revoke a leaked API key, SCIM token or access token by presenting it',
@@ -18,13 +18,16 @@ export const credentialRoutes = {
       await services.keys.revokeLeaked(body.secret, { address, requestId })
       await services.directories.tokens.revokeSecret(body.secret, actor)
       await services.accessTokens.revokeSecret(body.secret, actor)
-      // The same answer for every secret: it tells a finder nothing about what is still alive.
+      // The response is the same for every secret, so a finder does not learn which ones still work.
       return { received: true }
     },
   }),
 }
 
-/** A found secret costs a look-up like a guessed one: a source has as many of them. 429 `rate_limited`. */
+/**
+ * Charges a reported secret against the source's limit for wrong credentials, because it costs the same look-up. 429
+ * `rate_limited`.
+ */
 async function spendFinding(address: string, { findings }: Services): Promise<void> {
   const retrySeconds = await findings.failed(address)
   if (retrySeconds === undefined) return

@@ -31,7 +31,7 @@ const Token = Type.Object(
     last_used_address: nullable(Type.String()),
     last_used_agent: nullable(Type.String()),
     revoked_at: nullable(Time),
-    /** Active, and who issued it could issue none any more: replace it, for they know its secret. */
+    /** Active, although its issuer could no longer issue one: replace it, because that person knows the secret. */
     issuer_left: Type.Boolean(),
   },
   { title: 'ScimToken' },
@@ -44,16 +44,16 @@ const Request = Type.Object(
     method: Type.String(),
     path: Type.String(),
     status: Type.Integer(),
-    /** Why it was refused: SCIM's word (RFC 7644 table 9), and a sentence. */
+    /** Why it was refused: SCIM's keyword (RFC 7644 table 9) and a sentence. */
     scim_type: nullable(Type.String()),
     detail: nullable(Type.String()),
-    /** The body as it came, cut, without secrets. */
+    /** The request's body, truncated and without secrets. */
     sent: nullable(Type.String()),
-    /** Names of what was sent and passed over, because nothing here has a place for it. */
+    /** Names of attributes that were sent but ignored, because no schema defines them. */
     ignored: Type.Array(Type.String()),
-    /** The user or group that it was about. */
+    /** The user or group that the request concerned. */
     resource_id: nullable(Type.String()),
-    /** The token that it came with; one that is revoked or without the plan is answered 401 or 403. */
+    /** The token that was used; a revoked one gets 401, one without the required plan 403. */
     token_id: Type.String(),
     duration_ms: Type.Number(),
     address: nullable(Type.String()),
@@ -92,10 +92,10 @@ const hourMs = 3_600_000
 const RoleInput = input({ role: nullable(Role) })
 const base = '/organizations/:organization/directory'
 
-/** The company's directory as people see it: tokens, requests, users, groups and the roles they give. */
+/** The company's directory as people see it: tokens, requests, users, groups and the roles that groups grant. */
 export const directoryRoutes = {
   [`GET ${base}` as const]: route({
-    summary: 'The directory: where it calls, whether it has called',
+    summary: 'The directory: its base URL, and whether it has sent requests',
     permission: 'sso.manage',
     answer: Type.Object({
       base_address: Type.String(),
@@ -104,9 +104,9 @@ export const directoryRoutes = {
       groups: Type.Integer(),
       tokens_at_most: Type.Integer(),
       last_request_at: nullable(Time),
-      /** Whole hours since the last request of a directory that is on; null when it is off or has never called. */
+      /** Whole hours since an active directory's last request; null if it is off or has never called. */
       nothing_for_hours: nullable(Type.Integer()),
-      /** The only owner, whom the directory deactivated and who is a member all the same. */
+      /** The only owner, who stays a member although the directory deactivated them. */
       kept_owner: nullable(Type.Object({ id: Type.String(), name: Type.String() })),
     }),
     handle: async ({ organization }, services) => {
@@ -126,7 +126,7 @@ export const directoryRoutes = {
     },
   }),
   [`GET ${base}/tokens` as const]: route({
-    summary: 'SCIM tokens, newest first, revoked ones too',
+    summary: 'SCIM tokens, newest first, including revoked ones',
     permission: 'sso.manage',
     answer: Type.Object({ items: Type.Array(Token) }),
     handle: async ({ organization }, { directories: { tokens } }) => {
@@ -136,7 +136,7 @@ export const directoryRoutes = {
     },
   }),
   [`POST ${base}/tokens` as const]: route({
-    summary: 'Issue a SCIM token; the secret is in this answer and nowhere else',
+    summary: 'Issue a SCIM token; only this response contains its secret',
     permission: 'sso.manage',
     freshSignIn: true,
     status: 201,
@@ -149,7 +149,7 @@ export const directoryRoutes = {
     },
   }),
   [`POST ${base}/tokens/:token/revoke` as const]: route({
-    summary: 'Revoke a SCIM token: from its next request on it opens nothing',
+    summary: 'Revoke a SCIM token; its next request is refused',
     permission: 'sso.manage',
     freshSignIn: true,
     answer: Token,
@@ -161,9 +161,9 @@ export const directoryRoutes = {
     permission: 'sso.manage',
     query: Type.Object({
       ...pageQuery,
-      /** Only those that were refused. */
+      /** Only refused requests. */
       failed: Type.Optional(Type.Boolean()),
-      /** Only those about one user or group. */
+      /** Only requests about one user or group. */
       resource_id: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
     }),
     answer: pageOf(Request),
@@ -179,7 +179,7 @@ export const directoryRoutes = {
     },
   }),
   [`GET ${base}/users` as const]: route({
-    summary: 'Users that the directory sent, in the order in which they came',
+    summary: 'Users that the directory sent, in order of arrival',
     permission: 'sso.manage',
     query: Type.Object(pageQuery),
     answer: pageOf(User),
@@ -190,11 +190,11 @@ export const directoryRoutes = {
     },
   }),
   [`GET ${base}/users/:user` as const]: route({
-    summary: 'One user as the directory sent it: every attribute that is kept',
+    summary: 'One user as the directory sent it, with every stored attribute',
     permission: 'sso.manage',
     answer: Type.Object({
       user: User,
-      /** The SCIM resource, as it is stored. */
+      /** The SCIM resource as stored. */
       attributes: Type.Record(Type.String(), Type.Unknown()),
       version: Type.Integer(),
       created_at: Time,
@@ -210,7 +210,7 @@ export const directoryRoutes = {
     },
   }),
   [`GET ${base}/duplicates` as const]: route({
-    summary: 'Identifiers that several users have, so that nobody is found by them',
+    summary: 'Identifiers shared by several users, by which nobody is found',
     permission: 'sso.manage',
     answer: Type.Object({
       items: Type.Array(
@@ -229,7 +229,7 @@ export const directoryRoutes = {
     },
   }),
   [`GET ${base}/groups` as const]: route({
-    summary: 'Groups that the directory sent, and the roles they give',
+    summary: 'Groups that the directory sent, and the roles they grant',
     permission: 'sso.manage',
     query: Type.Object(pageQuery),
     answer: pageOf(Group),
@@ -254,7 +254,7 @@ export const directoryRoutes = {
     },
   }),
   [`POST ${base}/groups/:group/role/preview` as const]: route({
-    summary: 'Who would change if a group gave another role; nothing is changed',
+    summary: 'Whose role would change if a group granted another role, without changing anything',
     permission: 'sso.manage',
     body: RoleInput,
     answer: Type.Object({
@@ -282,7 +282,7 @@ export const directoryRoutes = {
   }),
 }
 
-/** The next page by position: one more than is shown, which tells whether there are others. */
+/** The next page by position, with one extra item that shows whether there are more. */
 function positions(query: { after?: string; limit?: number }): { after: number; count: number } {
   const position = Number(query.after ?? 0)
   const after = Number.isSafeInteger(position) && position > 0 ? position : 0
@@ -334,7 +334,7 @@ interface Named {
   }
 }
 
-/** As members are named: many directories send no more than the given and the family name. */
+/** A user's name in the form used for members; many directories send only the given and the family name. */
 function nameOf({ displayName, name = {} }: Named): string | null {
   const joined = [name.givenName, name.familyName].filter((part) => part !== undefined).join(' ')
   const candidates = [displayName, name.formatted, joined]

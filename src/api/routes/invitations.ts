@@ -46,7 +46,7 @@ export const OwnInvitation = Type.Object(
   { title: 'OwnInvitation' },
 )
 
-/** Invitations to an organization, and what their links lead to. */
+/** Invitations to an organization, and the pages behind their links. */
 export const invitationRoutes = {
   'GET /organizations/:organization/invitations': route({
     summary: 'Invitations, newest first',
@@ -70,7 +70,7 @@ export const invitationRoutes = {
     answer: Type.Object({
       invitation: OrganizationInvitation,
       link: Type.String(),
-      /** Whether the operator's mail server took it. */
+      /** Whether the operator's mail server accepted it. */
       mailed: Type.Boolean(),
     }),
     check: async ({ organization, body, caller }, services) => {
@@ -99,11 +99,11 @@ export const invitationRoutes = {
 
   'GET /organizations/:organization/invitations/ways-in': route({
     summary:
-      'How somebody invited could sign in: without any of these ways an invitation cannot be accepted',
+      'The ways in which invited people can sign in; without one, an invitation cannot be accepted',
     permission: 'members.manage',
     answer: Type.Object(
       {
-        /** Built-in providers that the operator has set up. */
+        /** The built-in providers that the operator has configured. */
         providers: Type.Array(Type.String()),
         /** Whether the organization has a connection to its own provider. */
         company: Type.Boolean(),
@@ -117,7 +117,7 @@ export const invitationRoutes = {
   }),
 
   'POST /invitations/look': route({
-    summary: "What an invitation's link leads to",
+    summary: 'The invitation behind a link',
     permission: 'anyone',
     status: 200,
     body: input({ token: Type.String({ minLength: 20, maxLength: 100 }) }),
@@ -132,7 +132,8 @@ export const invitationRoutes = {
   }),
 
   'POST /invitations/accept': route({
-    summary: 'Join by an invitation link, with an identity whose provider has verified its address',
+    summary:
+      'Join through an invitation link, with an identity whose provider has verified its address',
     permission: 'signed-in',
     status: 200,
     body: input({ token: Type.String({ minLength: 20, maxLength: 100 }) }),
@@ -144,7 +145,7 @@ export const invitationRoutes = {
   }),
 }
 
-/** Whether people can sign in through a provider of the organization's own. */
+/** Whether people can sign in through the organization's own provider. */
 async function hasCompanySignIn(id: OrganizationId, services: Services): Promise<boolean> {
   const connections = await services.sso.connections.list(id)
   return connections.some(({ disabledAt }) => disabledAt === undefined)

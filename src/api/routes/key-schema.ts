@@ -6,7 +6,7 @@ import { nullable, oneOf, Time, time, timeOrNull } from '../core/schemas.ts'
 const Grant = Type.Object(
   {
     target: Type.String({ minLength: 1, maxLength: 60 }),
-    /** Missing = every method. */
+    /** Defaults to every method. */
     methods: Type.Optional(Type.Array(oneOf(methods), { minItems: 1, maxItems: 10 })),
   },
   { title: 'Grant', additionalProperties: false },
@@ -27,8 +27,10 @@ const Quota = Type.Object(
   { title: 'Quota', additionalProperties: false },
 )
 
-/** What a person decides about a key; null or missing means no limit, every target, every address, no end. */
-export const keyWishProperties = {
+/**
+ * The fields of a key that a person decides; null or missing means no limit, every target, every address or no expiry.
+ */
+export const keyInputProperties = {
   name: Type.String({ minLength: 1, maxLength: 100 }),
   grants: Type.Optional(nullable(Type.Array(Grant, { minItems: 1, maxItems: 100 }))),
   cidrs: Type.Optional(
@@ -39,9 +41,9 @@ export const keyWishProperties = {
   expires_at: Type.Optional(nullable(Time)),
 }
 
-const KeyBody = Type.Object(keyWishProperties)
+const KeyBody = Type.Object(keyInputProperties)
 
-/** What a body decides about a key. */
+/** Converts a request body to the domain's input. */
 export function toKeyInput(body: Static<typeof KeyBody>): KeyInput {
   const { rate_limit: limit } = body
   return {
@@ -60,7 +62,7 @@ const KeySecret = Type.Object(
   {
     hint: Type.String(),
     created_at: Time,
-    /** null for the current one. */
+    /** null for the current secret. */
     valid_until: nullable(Time),
     last_used_at: nullable(Time),
     last_used_address: nullable(Type.String()),
@@ -96,7 +98,7 @@ export const ApiKey = Type.Object(
   { title: 'ApiKey' },
 )
 
-/** A key as it is answered: hints, never secrets. */
+/** A key in the API's form: hints, never secrets. */
 export function toApiKey(key: Key, nowMs: number): Static<typeof ApiKey> {
   return {
     id: key.id,
@@ -144,7 +146,7 @@ function toGrant(grant: NonNullable<Key['grants']>[number]): Static<typeof Grant
 const callerProperties = {
   address: Type.String(),
   agent: nullable(Type.String()),
-  /** The target of the last call, as long as it exists. */
+  /** The target of the last call, if it still exists. */
   target: nullable(Type.String()),
   calls: Type.Integer(),
   last_seen_at: Time,
@@ -152,22 +154,22 @@ const callerProperties = {
 
 export const KeyCallers = Type.Object(
   {
-    /** Callers that still use the old secret of a rotation, the last seen first. */
+    /** Callers that still use a rotated key's old secret, most recent first. */
     stragglers: Type.Array(
       Type.Object(
         { hint: Type.String(), ...callerProperties, first_seen_at: Time },
         { title: 'KeyStraggler' },
       ),
     ),
-    /** Callers of the newest calls, the last seen first. */
+    /** Callers of the newest calls, most recent first. */
     recent: Type.Array(Type.Object(callerProperties, { title: 'KeyCaller' })),
-    /** How many calls were looked at for them. */
+    /** How many calls were examined to find them. */
     recent_calls: Type.Integer(),
   },
   { title: 'KeyCallers' },
 )
 
-/** Who calls with a key, as it is answered. */
+/** A key's callers in the API's form. */
 export function toKeyCallers(
   { recent, stragglers }: Awaited<ReturnType<Keys['callers']>>,
   slugOf: (targetId: string) => string | undefined,

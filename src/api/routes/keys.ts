@@ -4,7 +4,7 @@ import { Type } from '../../http/index.ts'
 import {
   ApiKey,
   KeyCallers,
-  keyWishProperties,
+  keyInputProperties,
   toApiKey,
   toKeyCallers,
   toKeyInput,
@@ -24,10 +24,10 @@ import {
 } from '../core/schemas.ts'
 
 const maxOverlapSeconds = 90 * 24 * 3600
-const Input = input(keyWishProperties)
+const Input = input(keyInputProperties)
 const KeyAndConfirmation = Type.Object({ key: ApiKey, confirmation: Confirmed })
 
-/** API keys: issue, edit, rotate, revoke; a developer reaches only keys of their own making. */
+/** API keys: issue, edit, rotate and revoke; developers can change only keys they created themselves. */
 export const keyRoutes = {
   'GET /organizations/:organization/keys': route({
     summary: 'API keys, newest first',
@@ -35,7 +35,7 @@ export const keyRoutes = {
     query: Type.Object({
       ...pageQuery,
       state: Type.Optional(oneOf(['active', 'expiring', 'unused', 'expired', 'revoked'])),
-      /** An id, a part of a name, or the public part of a hint. */
+      /** An id, part of a name, or the public part of a hint. */
       search: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
       created_by: Type.Optional(Type.String({ maxLength: 60 })),
     }),
@@ -52,20 +52,20 @@ export const keyRoutes = {
 
   'POST /organizations/:organization/keys': route({
     summary:
-      'Issue a key; its secret is in this answer and nowhere else. What is left out is the default',
+      'Issue a key; only this response contains its secret. Omitted fields take their defaults',
     permission: 'keys.issue',
     status: 201,
     body: input({
-      ...keyWishProperties,
+      ...keyInputProperties,
       scheme: Type.Optional(oneOf(['x-api-key', 'bearer'])),
-      /** Ends when the person leaves. */
+      /** Ends when its person leaves. */
       personal: Type.Optional(Type.Boolean()),
     }),
     answer: Type.Object({ key: ApiKey, secret: Type.String() }),
     handle: async ({ organization, body, caller, actor }, services) => {
       const asked = {
         ...toKeyInput(body),
-        // What is left out is the organization's default; null is none at all.
+        // A missing field takes the organization's default; null means none.
         cidrs: body.cidrs,
         expiresAt: body.expires_at == null ? body.expires_at : Date.parse(body.expires_at),
         scheme: body.scheme,
@@ -85,8 +85,7 @@ export const keyRoutes = {
   }),
 
   'GET /organizations/:organization/keys/:key/callers': route({
-    summary:
-      'Who calls with a key: the newest 1,000 calls by caller, and who still uses its old secret',
+    summary: "A key's callers in the newest 1,000 calls, and who still uses its old secret",
     permission: 'traffic.see',
     answer: KeyCallers,
     handle: async ({ organization, param }, services) => {
@@ -97,7 +96,7 @@ export const keyRoutes = {
   }),
 
   'PUT /organizations/:organization/keys/:key': route({
-    summary: 'Change what a key may: the whole wish replaces the one before',
+    summary: 'Edit a key; the body replaces all of its editable fields',
     permission: 'keys.issue',
     managed: { section: 'keys', param: 'key' },
     body: Input,
@@ -112,7 +111,7 @@ export const keyRoutes = {
   }),
 
   'POST /organizations/:organization/keys/:key/rotate': route({
-    summary: 'A new secret; the old one stays valid for the overlap',
+    summary: 'Create a new secret; the old one stays valid during the overlap',
     permission: 'keys.issue',
     status: 201,
     body: input({ overlap_seconds: Type.Integer({ minimum: 0, maximum: maxOverlapSeconds }) }),
@@ -133,7 +132,7 @@ export const keyRoutes = {
   }),
 
   'POST /organizations/:organization/keys/:key/end-old-secret': route({
-    summary: 'End the old secret of a rotation now',
+    summary: 'End the old secret of a rotation immediately',
     permission: 'keys.issue',
     status: 200,
     answer: KeyAndConfirmation,
@@ -148,7 +147,7 @@ export const keyRoutes = {
   }),
 
   'POST /organizations/:organization/keys/:key/revoke': route({
-    summary: 'Revoke for good; answers when every node refuses the key',
+    summary: 'Revoke permanently; responds when every node refuses the key',
     permission: 'keys.issue',
     status: 200,
     answer: KeyAndConfirmation,
@@ -163,7 +162,7 @@ export const keyRoutes = {
   }),
 }
 
-/** The key of the path, if the caller may change it: everybody's with keys.manage, else one's own. */
+/** The key in the path, if the caller may change it: any key with keys.manage, otherwise only their own. */
 async function reach(request: RouteRequest, services: Services): Promise<Key> {
   const { organization, caller } = request
   const key = await services.keys.get(organization.id, request.param('key'))

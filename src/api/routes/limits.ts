@@ -9,21 +9,21 @@ const RateShare = Type.Object(
     /** A key, a target, the organization or a SCIM token. */
     subject_id: Type.String(),
     node_id: Type.String(),
-    /** The part of the rate that the node may spend now, from 0 to 1. */
+    /** The fraction of the rate that the node may use now, from 0 to 1. */
     share: Type.Number(),
-    /** Calls a second that the node was asked for when it last said so. */
+    /** The calls per second that were requested on the node when it last reported. */
     demand: Type.Number(),
-    /** Whether the node needs more than it holds. */
+    /** Whether the node needs a larger share than it holds. */
     is_short: Type.Boolean(),
   },
   { title: 'RateShare' },
 )
 
-/** How rates are shared by nodes at present. */
+/** How nodes currently share rates. */
 export const limitRoutes = {
   'GET /organizations/:organization/rate-shares': route({
     summary:
-      'How nodes share the rates of keys, targets, the organization and SCIM tokens now; empty while one runs alone',
+      'How nodes currently share the rates of keys, targets, the organization and SCIM tokens; empty for a single node',
     permission: 'traffic.see',
     query: Type.Object(
       { subject: Type.Optional(Type.String({ maxLength: 100 })) },

@@ -54,7 +54,7 @@ const Me = Type.Object(
         plan: Type.String(),
         role: Role,
         permissions: Type.Array(Type.String()),
-        /** It is reached by its company sign-in only, which this session is not. */
+        /** Whether it requires company sign-in, which this session did not use. */
         sso_required: Type.Boolean(),
       }),
     ),
@@ -66,7 +66,7 @@ const Me = Type.Object(
 
 const freshForMs = 3_600_000
 
-/** What concerns the caller alone. */
+/** The caller's own account, sessions and memberships. */
 export const meRoutes = {
   'GET /me': route({
     summary: 'Who is signed in, with organizations, identities and open invitations',
@@ -113,14 +113,14 @@ export const meRoutes = {
     body: input({ name: Type.String({ minLength: 1, maxLength: 100 }) }),
     answer: Type.Object({ id: Type.String(), name: Type.String(), version: Type.Integer() }),
     handle: async ({ person, body, actor, expectedVersion }, services) => {
-      const wish = { name: body.name, expectedVersion }
-      const user = await services.people.rename(person, wish, actor)
+      const fields = { name: body.name, expectedVersion }
+      const user = await services.people.rename(person, fields, actor)
       return { id: user.id, name: user.name, version: user.version }
     },
   }),
 
   'GET /me/sessions': route({
-    summary: 'The own living sessions, this one marked',
+    summary: "The caller's active sessions, with the current one marked",
     permission: 'signed-in',
     answer: Type.Object({ items: Type.Array(Session) }),
     handle: async ({ person }, services) => {
@@ -192,7 +192,7 @@ export const meRoutes = {
   }),
 
   'POST /me/identities': route({
-    summary: 'Add an identity that was proven a moment ago from this session',
+    summary: 'Add an identity that was just proven from this session',
     permission: 'signed-in',
     freshSignIn: true,
     status: 201,
@@ -204,7 +204,7 @@ export const meRoutes = {
   }),
 
   'DELETE /me/identities/:identity': route({
-    summary: 'Remove an identity of the caller; every session ends',
+    summary: "Remove one of the caller's identities; every session ends",
     permission: 'signed-in',
     freshSignIn: true,
     handle: async ({ person, param, actor }, services) => {
@@ -215,7 +215,7 @@ export const meRoutes = {
   }),
 
   'POST /me/invitations/:invitation/accept': route({
-    summary: 'Join by an invitation for a verified address of the caller',
+    summary: "Join through an invitation for one of the caller's verified addresses",
     permission: 'signed-in',
     status: 200,
     answer: Type.Object({ organization_id: Type.String(), role: Role }),

@@ -25,7 +25,7 @@ const Member = Type.Object(
     name: Type.String(),
     email: nullable(Type.String()),
     role: Role,
-    /** How they came in; `directory` means that SCIM keeps them in step. */
+    /** How they joined; `directory` means that SCIM keeps them in sync. */
     source: Type.String(),
     joined_at: Time,
     last_seen_at: nullable(Time),
@@ -40,7 +40,7 @@ const Ended = Type.Object(
   { title: 'Ended' },
 )
 
-/** Members of an organization. */
+/** An organization's members. */
 export const memberRoutes = {
   'GET /organizations/:organization/members': route({
     summary: 'Members, oldest first',
@@ -104,7 +104,7 @@ export const memberRoutes = {
   }),
 
   'GET /organizations/:organization/members/:member/sessions': route({
-    summary: 'Living sessions of a member',
+    summary: "A member's active sessions",
     permission: 'members.manage',
     answer: Type.Object({ items: Type.Array(Session) }),
     handle: async ({ organization, param, caller }, services) => {

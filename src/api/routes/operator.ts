@@ -5,7 +5,7 @@ import { Organization, toOrganization } from './organizations.ts'
 
 const Plan = oneOf(['standard', 'enterprise'])
 
-/** What belongs to the operator: organizations and plans. Takes an operator's access token. */
+/** The operator's routes: organizations and plans. They require an operator's access token. */
 export const operatorRoutes = {
   'GET /operator/organizations': route({
     summary: 'Every organization, by slug',
@@ -22,7 +22,7 @@ export const operatorRoutes = {
   }),
 
   'POST /operator/organizations': route({
-    summary: 'Make an organization',
+    summary: 'Create an organization',
     permission: 'operator',
     status: 201,
     body: input({
@@ -36,7 +36,7 @@ export const operatorRoutes = {
   }),
 
   'PUT /operator/organizations/:organization/plan': route({
-    summary: 'What an organization may use',
+    summary: "Set an organization's plan",
     permission: 'operator',
     body: input({ plan: Plan }),
     answer: Organization,

@@ -7,7 +7,7 @@ import type { Services } from '../core/services.ts'
 import { input, nullable, oneOf, Role, Time, time } from '../core/schemas.ts'
 import { Rate } from './target-schema.ts'
 
-/** An organization as it is answered. */
+/** An organization in the API's form. */
 export const Organization = Type.Object(
   {
     id: Type.String(),
@@ -22,19 +22,19 @@ export const Organization = Type.Object(
 
 const KeyDefaults = {
   scheme: oneOf(['x-api-key', 'bearer']),
-  /** Days from a key's issue to its end; null = no end. */
+  /** Days from a key's issue to its expiry; null means no expiry. */
   expires_after_days: nullable(Type.Integer({ minimum: 1, maximum: 3650 })),
-  /** null = any address. */
+  /** null means any address. */
   cidrs: nullable(Type.Array(Type.String({ maxLength: 50 }), { minItems: 1, maxItems: 100 })),
 }
 const OrganizationWithSettings = Type.Object(
   {
     ...Organization.properties,
-    /** What a key that is issued without saying otherwise is like. */
+    /** The defaults of new keys. */
     key_defaults: Type.Object(KeyDefaults, { title: 'KeyDefaults' }),
-    /** What all of its calls share, whatever their key or target; null = no limit. */
+    /** The rate that all its calls share, whatever their key or target; null means no limit. */
     rate_limit: nullable(Rate),
-    /** How long this Intercept keeps things, in seconds; the operator's settings. */
+    /** How long this installation keeps data, in seconds; set by the operator. */
     retention: Type.Object(
       {
         calls_seconds: Type.Integer(),
@@ -50,7 +50,7 @@ const OrganizationWithSettings = Type.Object(
 /** Organizations as their members see them. */
 export const organizationRoutes = {
   'GET /organizations': route({
-    summary: 'The organizations of the caller',
+    summary: "The caller's organizations",
     permission: 'signed-in',
     answer: Type.Object({
       items: Type.Array(
@@ -66,7 +66,7 @@ export const organizationRoutes = {
   }),
 
   'POST /organizations': route({
-    summary: 'Make an organization and own it (where sign-up is open)',
+    summary: 'Create an organization and become its owner (if sign-up is open)',
     permission: 'signed-in',
     status: 201,
     body: input({
@@ -88,7 +88,7 @@ export const organizationRoutes = {
   }),
 
   'GET /organizations/:organization': route({
-    summary: 'One organization, the defaults of its keys, its rate, and how long things are kept',
+    summary: 'One organization, with the defaults of its keys, its rate and the retention periods',
     permission: 'traffic.see',
     answer: OrganizationWithSettings,
     handle: async ({ organization }, services) =>
@@ -97,7 +97,7 @@ export const organizationRoutes = {
 
   'PATCH /organizations/:organization': route({
     summary:
-      "Change an organization's name, its rate or the defaults of its keys; what is left out stays",
+      "Change an organization's name, its rate or the defaults of its keys; omitted fields stay unchanged",
     permission: 'organization.manage',
     managed: { section: 'organization', param: 'organization' },
     body: input({
@@ -109,7 +109,7 @@ export const organizationRoutes = {
             expires_after_days: Type.Optional(KeyDefaults.expires_after_days),
             cidrs: Type.Optional(KeyDefaults.cidrs),
           },
-          { title: 'KeyDefaultsWish', additionalProperties: false },
+          { title: 'KeyDefaultsInput', additionalProperties: false },
         ),
       ),
       rate_limit: Type.Optional(nullable(Rate)),
@@ -143,7 +143,7 @@ export const organizationRoutes = {
   }),
 }
 
-/** Renders one. */
+/** Converts an organization to the API's form. */
 export function toOrganization(organization: OrganizationRecord): Static<typeof Organization> {
   return {
     id: organization.id,
@@ -157,7 +157,7 @@ export function toOrganization(organization: OrganizationRecord): Static<typeof 
 
 const dayMs = 86_400_000
 
-/** Only what is named changes; null takes a default away. */
+/** Converts the defaults to change; only named fields change, and null removes a default. */
 function toDefaults(body: {
   scheme?: 'x-api-key' | 'bearer'
   expires_after_days?: number | null

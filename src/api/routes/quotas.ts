@@ -8,12 +8,12 @@ import type { Services } from '../core/services.ts'
 
 const QuotaUse = Type.Object(
   {
-    /** null where there is no quota. */
+    /** null if there is no quota. */
     quota: nullable(
       Type.Object({
         calls: Type.Integer(),
         period: oneOf(['day', 'month']),
-        /** As the nodes have reported it: about a second behind. */
+        /** As reported by the nodes, about one second behind. */
         used: Type.Integer(),
         resets_at: Time,
       }),
@@ -22,7 +22,7 @@ const QuotaUse = Type.Object(
   { title: 'QuotaUse' },
 )
 
-/** How much of a quota is used. */
+/** How much of each quota is used. */
 export const quotaRoutes = {
   'GET /organizations/:organization/keys/:key/quota': route({
     summary: "How much of a key's quota is used in this period",

@@ -6,29 +6,29 @@ import { OtherwiseInput, RuleInputs } from './target-schema.ts'
 
 const ApiRulePreview = Type.Object(
   {
-    /** The beginning of the 24 hours. */
+    /** The start of the 24 hours. */
     from: Time,
-    /** Calls that the rules are asked about. */
+    /** Calls that reach the rules. */
     calls: Type.Integer(),
     refused: Type.Integer(),
-    /** Of the refused ones: those that the present rules allow. */
+    /** Those of the refused calls that the current rules allow. */
     newly_refused: Type.Integer(),
-    /** Those that the present rules refuse and these would allow. */
+    /** Calls that the current rules refuse and these would allow. */
     newly_allowed: Type.Integer(),
-    /** False where there were more calls than are looked at: then these are the newest. */
+    /** False if there were more calls than can be examined; only the newest were. */
     complete: Type.Boolean(),
-    /** The last line that would hold. */
+    /** The effective last line. */
     otherwise: oneOf(['allow', 'refuse']),
-    /** The refused ones by method and path, those with the most calls first. */
+    /** The refused calls by method and path, most frequent first. */
     items: Type.Array(
       Type.Object(
         {
           method: Type.String(),
           path: Type.String(),
           calls: Type.Integer(),
-          /** The number of the rule that refuses, from 1; null for the last line. */
+          /** The number of the refusing rule, starting at 1; null for the last line. */
           rule: nullable(Type.Integer()),
-          /** Whether the present rules allow them. */
+          /** Whether the current rules allow them. */
           newly: Type.Boolean(),
           last_call_id: Type.String(),
           last_at: Time,
@@ -45,7 +45,7 @@ const ApiRulePreview = Type.Object(
 /** What rules would do, before they are saved. */
 export const rulePreviewRoutes = {
   'POST /organizations/:organization/targets/:target/rules/preview': route({
-    summary: 'Replay the last 24 hours of calls through other rules; nothing is saved',
+    summary: 'Replay the last 24 hours of calls through other rules, without saving them',
     permission: 'targets.manage',
     status: 200,
     body: input({ rules: Type.Optional(RuleInputs), otherwise: OtherwiseInput }),

@@ -12,13 +12,13 @@ export const Session = Type.Object(
     started_at: Time,
     last_seen_at: Time,
     expires_at: Time,
-    /** Whether it is the session that asks. */
+    /** Whether it is the session that makes this request. */
     current: Type.Boolean(),
   },
   { title: 'Session' },
 )
 
-/** A session as it is answered. */
+/** A session in the API's form. */
 export function toSession(session: SessionRecord, caller: Caller): Static<typeof Session> {
   return {
     id: session.id,

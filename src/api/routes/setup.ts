@@ -5,10 +5,10 @@ import { input } from '../core/schemas.ts'
 
 const Token = Type.String({ minLength: 20, maxLength: 100 })
 
-/** The first start: what the sign-in page needs to know, and the link that makes the first owner. */
+/** First-time setup: the facts that the sign-in page needs, and the link that creates the first owner. */
 export const setupRoutes = {
   'GET /sign-in-options': route({
-    summary: 'The ways to sign in that are set up here',
+    summary: 'The configured ways to sign in',
     permission: 'anyone',
     answer: Type.Object({
       providers: Type.Array(Type.String()),
@@ -32,7 +32,7 @@ export const setupRoutes = {
   }),
 
   'POST /setup': route({
-    summary: 'Make the first owner and organization with the setup link, and sign in',
+    summary: 'Create the first owner and organization with the setup link, and sign in',
     permission: 'anyone',
     status: 201,
     body: input({
@@ -42,7 +42,7 @@ export const setupRoutes = {
       organization: input({
         slug: Type.String({ minLength: 1, maxLength: 40 }),
         name: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
-        /** Whether an organization of this name that exists already (made on the command line) is meant. */
+        /** Whether to use an existing organization of this name (created on the command line). */
         existing: Type.Optional(Type.Boolean()),
       }),
     }),

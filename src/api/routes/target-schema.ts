@@ -3,7 +3,7 @@ import type { RecordChoice as RecordChoiceText } from '../../record-choice.ts'
 import type { Target, TargetInput } from '../../targets/index.ts'
 import { nullable, oneOf, Time, time } from '../core/schemas.ts'
 
-/** Calls in seconds, and how many may come at once. */
+/** The number of calls per period, and how many may come at once. */
 export const Rate = Type.Object(
   {
     calls: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
@@ -12,9 +12,9 @@ export const Rate = Type.Object(
   },
   { title: 'TargetRateLimit', additionalProperties: false },
 )
-/** Which calls leave a record; counts are exact in any case. */
+/** Which calls are recorded; counts are always exact. */
 const RecordChoice = Type.String({ pattern: '^(all|refused|none|sampled 1/[1-9][0-9]{0,6})$' })
-/** `all`: over all nodes together · `node`: on each of them. */
+/** `all`: across all nodes together · `node`: on each of them. */
 const RateScope = oneOf(['all', 'node'])
 const Quota = Type.Object(
   {
@@ -29,25 +29,25 @@ const Timeouts = Type.Object(
 )
 const ruleProperties = {
   effect: oneOf(['allow', 'deny']),
-  /** Empty = every method. */
+  /** An empty list means every method. */
   methods: Type.Array(Type.String({ maxLength: 10 }), { maxItems: 10 }),
   path: Type.String({ minLength: 1, maxLength: 1000 }),
-  /** Only counts what it would refuse. */
+  /** Only counts the calls that it would refuse. */
   trial: Type.Boolean(),
 }
 
-/** Rules as somebody writes them; one with the id of a present rule keeps it. */
+/** Rules as submitted; one with the id of an existing rule keeps that id. */
 export const RuleInputs = Type.Array(
   Type.Object(
     { id: Type.Optional(Type.String({ maxLength: 60 })), ...ruleProperties },
-    { title: 'RuleWish', additionalProperties: false },
+    { title: 'RuleInput', additionalProperties: false },
   ),
   { maxItems: 200 },
 )
 
 const LastLine = oneOf(['allow', 'refuse'])
 
-/** The last line as somebody sets it: null goes back to the default, what is left out stays. */
+/** The last line as submitted: null restores the default, and omitting it leaves it unchanged. */
 export const OtherwiseInput = Type.Optional(nullable(LastLine))
 
 export const ApiTarget = Type.Object(
@@ -63,17 +63,19 @@ export const ApiTarget = Type.Object(
         {
           id: Type.String(),
           ...ruleProperties,
-          /** What it decided in the last 7 days; for a rule on trial, what it would have refused. */
+          /** The calls it decided in the last 7 days; for a trial rule, those it would have refused. */
           calls: Type.Integer(),
         },
         { title: 'Rule' },
       ),
     ),
-    /** What becomes of a call that no rule decides. */
+    /** The action for a call that no rule decides. */
     otherwise: LastLine,
-    /** Whether somebody set that; else it is `refuse` as soon as an allow rule is in force, and `allow` before. */
+    /**
+     * Whether it was set explicitly; otherwise it is `refuse` as soon as an allow rule is active, and `allow` before.
+     */
     otherwise_set: Type.Boolean(),
-    /** The header that the sealed credential goes into. */
+    /** The header that carries the sealed credential. */
     credential_header: Type.Optional(Type.String()),
     rate_limit: Type.Optional(Rate),
     rate_scope: RateScope,
@@ -90,7 +92,7 @@ export const ApiTarget = Type.Object(
       body_bytes: Type.Integer(),
       redact: Type.Array(Type.String()),
     }),
-    /** The CA certificate (PEM) that is trusted for the upstream instead of the system's. */
+    /** The CA certificate (PEM) trusted for the upstream instead of the system's. */
     ca: Type.Optional(Type.String()),
     created_at: Time,
     calls24h: Type.Integer(),
@@ -100,8 +102,8 @@ export const ApiTarget = Type.Object(
   { title: 'Target' },
 )
 
-/** What an edit may change; what is left out stays as it is, null goes back to the default. */
-export const targetWishProperties = {
+/** The fields that an edit may change; omitted ones keep their value, null restores the default. */
+export const targetInputProperties = {
   name: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
   upstream: Type.Optional(Type.String({ minLength: 1, maxLength: 2000 })),
   enabled: Type.Optional(Type.Boolean()),
@@ -109,7 +111,7 @@ export const targetWishProperties = {
     nullable(
       Type.Object(
         { header: Type.String({ maxLength: 64 }), value: Type.String({ maxLength: 8192 }) },
-        { title: 'CredentialWish', additionalProperties: false },
+        { title: 'CredentialInput', additionalProperties: false },
       ),
     ),
   ),
@@ -130,17 +132,17 @@ export const targetWishProperties = {
         body_bytes: Type.Integer({ minimum: 0, maximum: 16_384 }),
         redact: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 50 })),
       },
-      { title: 'CaptureWish', additionalProperties: false },
+      { title: 'CaptureInput', additionalProperties: false },
     ),
   ),
   rules: Type.Optional(RuleInputs),
   otherwise: OtherwiseInput,
 }
 
-const wish = Type.Object(targetWishProperties)
+const TargetBody = Type.Object(targetInputProperties)
 
-/** The body of a request as the domain takes it. */
-export function toTargetInput(body: Static<typeof wish>): TargetInput {
+/** Converts a request body to the domain's input. */
+export function toTargetInput(body: Static<typeof TargetBody>): TargetInput {
   const { name, upstream, enabled, credential, timeouts, capture, rules, rate_limit: rate } = body
   return {
     name,
@@ -171,22 +173,22 @@ function pathsOf(verbatim: boolean): 'verbatim' | 'canonical' {
   return verbatim ? 'verbatim' : 'canonical'
 }
 
-/** Nothing to keep is no capture at all. */
+/** Capture settings that keep nothing count as none. */
 function captureOf(capture: { headers: string[]; body_bytes: number; redact?: string[] }) {
   const { headers, body_bytes: bodyBytes, redact = [] } = capture
   return headers.length === 0 && bodyBytes === 0 ? null : { headers, bodyBytes, redact }
 }
 
-/** What is counted for a target and its rules. */
+/** The counts of a target and its rules. */
 export interface TargetCounts {
   readonly calls24h: number
   readonly refused24h: number
-  /** Answers of the upstream that failed in the last minutes, and all of them. */
+  /** Failed responses of the upstream in the last minutes, and all of them. */
   readonly recent: { readonly calls: number; readonly errors: number }
   readonly ofRule: (id: string) => number
 }
 
-/** A target as it is answered: its credential only by the header's name. */
+/** A target in the API's form; of its credential only the header's name is included. */
 export function toApiTarget(target: Target, counts: TargetCounts): Static<typeof ApiTarget> {
   const { settings, credentialHeader } = target
   const { connectMs, firstByteMs, idleMs, capture, rateLimit, quota } = settings
@@ -239,7 +241,7 @@ export function toApiTarget(target: Target, counts: TargetCounts): Static<typeof
   }
 }
 
-/** Unhealthy when half of the last minutes' answers failed. */
+/** Unhealthy if at least half of the responses in the last minutes failed. */
 function healthOf(recent: TargetCounts['recent']): 'healthy' | 'unhealthy' | 'unknown' {
   if (recent.calls === 0) return 'unknown'
   return recent.errors * 2 >= recent.calls ? 'unhealthy' : 'healthy'

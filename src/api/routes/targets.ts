@@ -9,7 +9,7 @@ import {
   ApiTarget,
   OtherwiseInput,
   RuleInputs,
-  targetWishProperties,
+  targetInputProperties,
   toApiTarget,
   toTargetInput,
   type TargetCounts,
@@ -32,21 +32,21 @@ export const targetRoutes = {
   }),
 
   'POST /organizations/:organization/targets': route({
-    summary: 'Add a target: an API to be guarded',
+    summary: 'Add a target, which is an API to protect',
     permission: 'targets.manage',
     status: 201,
     body: input({
-      ...targetWishProperties,
+      ...targetInputProperties,
       slug: Slug,
       upstream: Type.String({ minLength: 1, maxLength: 2000 }),
     }),
     answer: ApiTarget,
     handle: async ({ organization, body, actor }, services) => {
       const { slug, upstream } = body
-      const wish = { ...toTargetInput(body), slug, upstream }
+      const fields = { ...toTargetInput(body), slug, upstream }
       return await shown(
         organization,
-        await services.targets.create(organization.id, wish, actor),
+        await services.targets.create(organization.id, fields, actor),
         services,
       )
     },
@@ -68,13 +68,13 @@ export const targetRoutes = {
     summary: 'Change a target; another upstream origin drops its credential',
     permission: 'targets.manage',
     managed: { section: 'targets', param: 'target' },
-    body: input(targetWishProperties),
+    body: input(targetInputProperties),
     answer: EditedTarget,
     handle: async (request, services) => await edit(request, toTargetInput(request.body), services),
   }),
 
   'PUT /organizations/:organization/targets/:target/rules': route({
-    summary: 'Replace the rules: the first that matches decides, then the last line',
+    summary: 'Replace the rules: the first match decides, otherwise the last line',
     permission: 'targets.manage',
     managed: { section: 'targets', param: 'target' },
     body: input({ rules: RuleInputs, otherwise: OtherwiseInput }),
@@ -83,7 +83,7 @@ export const targetRoutes = {
   }),
 
   'DELETE /organizations/:organization/targets/:target': route({
-    summary: 'Remove a target; calls to it find nothing from now on',
+    summary: 'Remove a target; calls to it get 404 from now on',
     permission: 'targets.manage',
     managed: { section: 'targets', param: 'target' },
     handle: async ({ organization, param, actor }, services) => {
@@ -94,7 +94,7 @@ export const targetRoutes = {
 
   'POST /organizations/:organization/targets/:target/reach': route({
     summary:
-      'Ask the upstream for its root once, without credential; the answer’s body is not shown',
+      'Request the upstream’s root once, without a credential; the response’s body is not shown',
     permission: 'targets.manage',
     status: 200,
     answer: Type.Object({ status: Type.Integer(), took_ms: Type.Number() }),
@@ -105,7 +105,7 @@ export const targetRoutes = {
   }),
 
   'POST /organizations/:organization/targets/:target/try': route({
-    summary: 'What a call would meet: the same checks, nothing sent, counted or recorded',
+    summary: 'Run the checks of a call, without sending, counting or recording it',
     permission: 'traffic.see',
     status: 200,
     body: input({
@@ -123,7 +123,7 @@ export const targetRoutes = {
         detail: Type.Optional(Type.String()),
         stopped_at: Type.Optional(oneOf(checks)),
         rule_id: Type.Optional(Type.String()),
-        /** The target's last line, where no rule decided. */
+        /** The target's last line, if no rule decided. */
         otherwise: Type.Optional(oneOf(['allow', 'refuse'])),
         would_refuse: Type.Optional(Type.Array(Type.String())),
         checks: Type.Array(
@@ -169,12 +169,12 @@ export const targetRoutes = {
   }),
 }
 
-async function edit(request: RouteRequest, wish: TargetInput, services: Services) {
+async function edit(request: RouteRequest, fields: TargetInput, services: Services) {
   const { organization, actor, expectedVersion } = request
   const name = request.param('target')
   const edited = await services.targets.edit(
     { organizationId: organization.id, idOrSlug: name, expectedVersion },
-    wish,
+    fields,
     actor,
   )
   const target = await shown(organization, edited.target, services)
@@ -186,7 +186,7 @@ async function shown(organization: RouteOrganization, target: Target, services: 
   return toApiTarget(target, countsOf(target))
 }
 
-/** What was counted for an organization's targets and rules. */
+/** The counts of an organization's targets and rules. */
 async function counts(
   { id }: RouteOrganization,
   services: Services,

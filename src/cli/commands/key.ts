@@ -58,7 +58,7 @@ export const commands = {
     ],
     run: async ({ values, positionals: [slug = ''] }, terminal) => {
       const { rate, quota, expires } = values
-      const wish = {
+      const input = {
         name: need('--name', values.name),
         scheme: values.scheme === undefined ? undefined : parseScheme(values.scheme),
         grants: values.grant?.map(parseGrant),
@@ -71,7 +71,7 @@ export const commands = {
         const organization = await (await organizationsOf(services)).get(slug)
         const { key, secret } = await (
           await keysOf(services)
-        ).issue(organization.id, wish, services.actor)
+        ).issue(organization.id, input, services.actor)
         const data = { ...present(key), secret: secret.reveal() }
         const text = [
           `Key ${key.name} (${key.id}) of ${organization.slug}. Its secret is shown now and never again:`,

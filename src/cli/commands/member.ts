@@ -31,9 +31,9 @@ export const commands = {
       if (!isRole(role)) throw new UsageError(`--role must be ${roles.join(' or ')}`)
       return await withServices(terminal, async (services) => {
         const organization = await (await organizationsOf(services)).get(slug)
-        const wish = { email, role, name: values.name }
+        const input = { email, role, name: values.name }
         const members = await membersOf(services)
-        const member = await members.add(organization.id, wish, services.actor)
+        const member = await members.add(organization.id, input, services.actor)
         return {
           data: present(member),
           text: `${email} is ${role} of ${organization.slug}. To let them in: \`intercept sign-in-link ${email}\``,

@@ -23,8 +23,8 @@ export const commands = {
         terminal,
         async (services) => {
           const plan = values.plan === undefined ? undefined : parsePlan(values.plan)
-          const wish = { slug, name: values.name, plan }
-          const created = await (await organizationsOf(services)).create(wish, services.actor)
+          const input = { slug, name: values.name, plan }
+          const created = await (await organizationsOf(services)).create(input, services.actor)
           return { data: present(created), text: `Organization ${created.slug} (${created.id}).` }
         },
         { creates: true },
@@ -97,14 +97,14 @@ export const commands = {
     },
     examples: ['intercept org key-defaults acme --expires 90d --cidr 10.0.0.0/8'],
     run: async ({ values, positionals: [slug = ''] }, terminal) => {
-      const wish = parseDefaults(values)
+      const input = parseDefaults(values)
       return await withServices(terminal, async (services) => {
         const organizations = await organizationsOf(services)
         const found = await organizations.get(slug)
         const changed =
-          Object.keys(wish).length === 0
+          Object.keys(input).length === 0
             ? found
-            : await organizations.change(found.id, { keyDefaults: wish }, services.actor)
+            : await organizations.change(found.id, { keyDefaults: input }, services.actor)
         const defaults = readKeyDefaults(changed.settings)
         const days = defaults.expiresAfterMs === undefined ? null : defaults.expiresAfterMs / dayMs
         const { scheme, cidrs } = defaults

@@ -22,9 +22,9 @@ export const commands = {
     examples: ["intercept scim token issue acme --name 'Entra ID'"],
     run: async ({ values, positionals: [slug = ''] }, terminal) =>
       await withDirectory(terminal, slug, async ({ services, organization, tokens, baseOf }) => {
-        const wish = { name: values.name ?? 'command line' }
+        const input = { name: values.name ?? 'command line' }
         const base = await baseOf()
-        const { token, secret } = await tokens.issue(organization, wish, services.actor)
+        const { token, secret } = await tokens.issue(organization, input, services.actor)
         const data = { ...present(token), secret: secret.reveal(), base }
         const text = [
           `SCIM token ${token.name} (${token.id}) of ${organization.slug}. It is shown now and never again:`,

@@ -43,8 +43,8 @@ export const commands = {
       return await withSso(terminal, async ({ services, connections, domains }) => {
         const organization = await (await organizationsOf(services)).get(slug)
         // A connection made by hand becomes the default, because the latest one is most likely the one meant.
-        const wish = { issuer, clientId, credential, name: values.name, makeDefault: true }
-        const made = await connections.connect(organization.id, wish, services.actor)
+        const input = { issuer, clientId, credential, name: values.name, makeDefault: true }
+        const made = await connections.connect(organization.id, input, services.actor)
         const claimed: DomainRecord[] = []
         const of = { organizationId: organization.id, actor: services.actor }
         for (const name of values.domain ?? []) {
@@ -140,20 +140,20 @@ async function withSso<T>(terminal: Terminal, work: (services: SsoWork) => Promi
 /** Finds an organization's domain of this name, or adds it; routes it to the connection, if there is one. */
 async function claim(
   domains: SsoWork['domains'],
-  wish: {
+  input: {
     readonly organizationId: DomainRecord['organizationId']
     readonly actor: Actor
     readonly name: string
     readonly connectionId?: string
   },
 ): Promise<DomainRecord> {
-  const { organizationId, actor, ...named } = wish
+  const { organizationId, actor, ...named } = input
   const known = (await domains.list(organizationId)).find(
-    ({ name }) => name === wish.name.trim().toLowerCase(),
+    ({ name }) => name === input.name.trim().toLowerCase(),
   )
   if (known === undefined) return await domains.add(organizationId, named, actor)
-  if (wish.connectionId === undefined) return known
-  return await domains.route(organizationId, known.id, wish.connectionId, actor)
+  if (input.connectionId === undefined) return known
+  return await domains.route(organizationId, known.id, input.connectionId, actor)
 }
 
 function present(connection: Connection) {

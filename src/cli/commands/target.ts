@@ -98,24 +98,27 @@ export const commands = {
     ],
     run: async ({ values, positionals: [slug = '', targetSlug = ''] }, terminal) => {
       if (targetSlug === '') throw new UsageError('Name the target')
-      const wish = readInput(values)
+      const input = readInput(values)
       return await withServices(terminal, async (services) => {
         const organization = await (await organizationsOf(services)).get(slug)
         const targets = await targetsOf(services)
         const present = await findTarget(targets, organization.id, targetSlug)
         if (present === undefined) {
           const upstream = need('--upstream', values.upstream)
-          const wishes = { ...wish, slug: targetSlug, upstream }
+          const creation = { ...input, slug: targetSlug, upstream }
           if (values['dry-run'] === true)
             throw new UsageError('--dry-run is for a target that exists')
-          const made = await targets.create(organization.id, wishes, services.actor)
+          const made = await targets.create(organization.id, creation, services.actor)
           const text = `Target ${made.slug} (${made.id}) of ${organization.slug}: ${baseUrlOf(services)}/api/v1/intercept/${made.slug}/ → ${made.upstream}\n${rulesText(made)}`
           return { data: shown(made), text }
         }
         const preview =
-          wish.rules === undefined && wish.otherwise === undefined
+          input.rules === undefined && input.otherwise === undefined
             ? undefined
-            : await targets.preview({ organizationId: organization.id, idOrSlug: present.id }, wish)
+            : await targets.preview(
+                { organizationId: organization.id, idOrSlug: present.id },
+                input,
+              )
         const foreseen = preview && previewJson(preview)
         if (values['dry-run'] === true) {
           const text = preview === undefined ? 'Its rules stay as they are.' : previewText(preview)
@@ -123,7 +126,7 @@ export const commands = {
         }
         const edited = await targets.edit(
           { organizationId: organization.id, idOrSlug: present.id },
-          wish,
+          input,
           services.actor,
         )
         const dropped = edited.credentialDropped

@@ -36,7 +36,7 @@ export const commands = {
       'intercept webhook add acme --url https://example.com/webhooks --event api_key.revoked',
     ],
     run: async ({ values, positionals: [slug = ''] }, terminal) => {
-      const wish = {
+      const input = {
         url: need('--url', values.url),
         types: values.event,
         description: values.description,
@@ -50,7 +50,7 @@ export const commands = {
       }
       return await withWebhookWork(terminal, async (webhooks, services) => {
         const organization = await (await organizationsOf(services)).get(slug)
-        const created = await webhooks.endpoints.create(organization.id, wish, services.actor)
+        const created = await webhooks.endpoints.create(organization.id, input, services.actor)
         return {
           data: present(created),
           text: `Endpoint ${created.id} gets ${created.types?.join(', ') ?? 'every event'}; \`intercept webhook secret ${organization.slug}\` prints what it verifies with, \`intercept webhook ping ${created.id}\` tries it.`,

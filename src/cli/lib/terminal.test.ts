@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { processTerminal } from './terminal.ts'
 
-test('a stop that arrives several times is one wish; a signal long after it ends the process at once', async (t) => {
+test('a stop that arrives several times counts once; a signal long after it ends the process at once', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const others = process.listenerCount('SIGINT')
   const stopped = processTerminal().untilStopped()

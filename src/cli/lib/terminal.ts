@@ -43,7 +43,7 @@ export function programOf(env: Terminal['env']): string {
  * One Ctrl+C arrives up to four times: from the terminal, and forwarded by npx, npm and our own launcher. Signals
  * within this time of the first count as the same request; a later one ends the process at once, as people expect.
  */
-const sameWishMs = 1000
+const sameSignalMs = 1000
 
 async function untilStopped(): Promise<void> {
   const signals = ['SIGINT', 'SIGTERM'] as const
@@ -52,7 +52,7 @@ async function untilStopped(): Promise<void> {
     const onSignal = (): void => {
       timer ??= setTimeout(() => {
         for (const signal of signals) process.off(signal, onSignal)
-      }, sameWishMs).unref()
+      }, sameSignalMs).unref()
       resolve()
     }
     for (const signal of signals) process.on(signal, onSignal)

@@ -1,7 +1,7 @@
 import type { LibraryPage } from './library.ts'
 import { escapeHtml, htmlDocument } from '../../html.ts'
 
-/** The headers of our own pages: nothing on them needs a script or another host. */
+/** The headers of our own pages, which need no script and no other host. */
 export const pageHeaders = {
   'Content-Type': 'text/html; charset=utf-8',
   'Content-Security-Policy':
@@ -11,17 +11,17 @@ export const pageHeaders = {
   'Cache-Control': 'public, max-age=300',
 }
 
-/** What is shown between the frame. */
+/** The content of a page within the layout. */
 export interface Shown {
   readonly title: string
   readonly html: string
-  /** The page that is open, if it is one of the library's. */
+  /** The open page, if it is in the library. */
   readonly page?: LibraryPage | undefined
-  /** What was searched for. */
+  /** The search query. */
   readonly query?: string
 }
 
-/** A page in the frame of the documentation: navigation, search, the pages before and after. */
+/** Renders a page of the documentation with navigation, search, and links to the previous and next pages. */
 export function layout(shown: Shown, all: readonly LibraryPage[]): string {
   const { title, html, page, query = '' } = shown
   const markdown = page?.address === '/docs' ? '/docs/index' : page?.address

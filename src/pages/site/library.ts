@@ -3,16 +3,16 @@ import { join } from 'node:path'
 import { addressOf, sections } from './navigation.ts'
 import { renderPage, type RenderedPage } from './render.ts'
 
-/** A page of the documentation, ready to be shown and searched. */
+/** A documentation page, ready to be shown and searched. */
 export interface LibraryPage extends RenderedPage {
-  /** Its path below docs/, without ending. */
+  /** Its path below docs/ without the extension. */
   readonly name: string
   readonly address: string
   readonly section: string
   readonly markdown: string
 }
 
-/** The pages of docs/, read and rendered when the first of them is asked for. */
+/** The pages of docs/, loaded and rendered on first use. */
 export class Library {
   readonly #folder: string
   #pages: Promise<ReadonlyMap<string, LibraryPage>> | undefined
@@ -21,7 +21,7 @@ export class Library {
     this.#folder = folder
   }
 
-  /** Every page by its name, in reading order; refusals last. */
+  /** Every page by name in reading order, with refusals last. */
   async pages(): Promise<ReadonlyMap<string, LibraryPage>> {
     this.#pages ??= this.#read()
     return await this.#pages
@@ -31,7 +31,7 @@ export class Library {
     return (await this.pages()).get(name)
   }
 
-  /** A picture of the documentation; undefined if there is none of that name. */
+  /** A picture of the documentation; undefined if there is none with that name. */
   async picture(name: string): Promise<Buffer | undefined> {
     if (!/^[a-z0-9-]+\.(svg|png)$/.test(name)) return undefined
     return await readFile(join(this.#folder, 'pictures', name)).catch(() => undefined)

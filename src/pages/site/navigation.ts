@@ -1,4 +1,4 @@
-/** The pages of the documentation in reading order, by their path below docs/; titles are their first headings. */
+/** The documentation's pages in reading order, by path below docs/; their first headings are the titles. */
 export const sections: readonly (readonly [title: string, pages: readonly string[]])[] = [
   ['Start', ['index', 'start/tutorial', 'start/install']],
   [
@@ -77,7 +77,7 @@ export const sections: readonly (readonly [title: string, pages: readonly string
   ['Troubleshooting', ['troubleshooting']],
 ]
 
-/** A page's address on a node: responses link to guides and refusals, so those keep short addresses of their own. */
+/** A page's address on a node; guides and refusals have short ones of their own, because responses link to them. */
 export function addressOf(page: string): string {
   if (page === 'index') return '/docs'
   return page.startsWith('guides/') || page.startsWith('problems/') ? `/${page}` : `/docs/${page}`

@@ -3,7 +3,7 @@ import { posix } from 'node:path'
 import type { Tokens } from 'marked'
 import { addressOf } from './navigation.ts'
 
-/** A heading of a page, for links into it and for the search. */
+/** A heading, for links to it and for the search. */
 export interface Heading {
   readonly level: number
   readonly text: string
@@ -16,12 +16,12 @@ export interface RenderedPage {
   readonly headings: readonly Heading[]
 }
 
-/** Files outside the documentation are read in the repository. */
+/** Links to files outside the documentation lead to the repository. */
 const repository = 'https://github.com/interceptd/intercept/blob/main/'
 
-/** Renders a page of docs/; nothing of its text becomes markup unless Markdown says so. */
+/** Renders a page of docs/; only Markdown syntax becomes markup. */
 export async function renderPage(page: string, text: string): Promise<RenderedPage> {
-  // Loaded when the first page is read: most nodes are never asked for one.
+  // Loaded when the first page is read, because most nodes are never asked for one.
   const { Marked } = await import('marked')
   const headings: Heading[] = []
   const marked = new Marked({
@@ -40,7 +40,7 @@ export async function renderPage(page: string, text: string): Promise<RenderedPa
       },
       image: (token: Tokens.Image) =>
         `<img src="${escapeHtml(linkFrom(page, token.href))}" alt="${escapeHtml(token.text)}" loading="lazy">`,
-      // What is behind the language says how tests treat the block; readers need not see it.
+      // Text after the language tells tests how to treat the block; readers need not see it.
       code: (token: Tokens.Code) =>
         `<pre tabindex="0"><code>${escapeHtml(token.text)}</code></pre>\n`,
       table(token: Tokens.Table) {
@@ -56,7 +56,7 @@ export async function renderPage(page: string, text: string): Promise<RenderedPa
   return { html, title: headings[0]?.text ?? page, headings }
 }
 
-/** A link as it stands in a file, for the page's place on a node. */
+/** Converts a link in a file into one that works on a node. */
 export function linkFrom(page: string, href: string): string {
   if (/^(https?:|mailto:|#|\/)/.test(href)) return href
   const [path = '', fragment] = href.split('#')

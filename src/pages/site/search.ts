@@ -2,7 +2,7 @@ import type { LibraryPage } from './library.ts'
 
 export interface Found {
   readonly page: LibraryPage
-  /** A few words around the first place, as plain text. */
+  /** A few words around the first match, as plain text. */
   readonly excerpt: string
 }
 
@@ -10,7 +10,7 @@ const maxTerms = 8
 const maxFound = 20
 const around = 90
 
-/** The pages that hold every word, best first: a title counts most, then headings, then text. */
+/** Finds the pages that contain every word, best first: titles count most, then headings, then text. */
 export function searchPages(pages: Iterable<LibraryPage>, query: string): Found[] {
   const terms = query.toLowerCase().split(/\s+/).filter(Boolean).slice(0, maxTerms)
   if (terms.length === 0) return []

@@ -1,4 +1,4 @@
-/** The look of the documentation: the dashboard's colours, without its scripts and fonts. */
+/** The style of the documentation: the dashboard's colors, without its scripts and fonts. */
 export const siteStyle = `:root { color-scheme: light dark;
   --paper: light-dark(#fbfaf7, #0f1319); --surface: light-dark(#fff, #161c23); --sunken: light-dark(#f4f2ee, #090d12);
   --ink: light-dark(#171f28, #ecebe7); --muted: light-dark(#565d66, #a3aab2); --accent: light-dark(#214f7f, #86beee);

@@ -283,8 +283,8 @@ function createWorld({ ordered = false } = {}) {
 }
 
 /** The first attempt has failed, and the node has a lane for the endpoint. */
-async function worldThatFailedOnce(wish?: { ordered: boolean }) {
-  const world = createWorld(wish)
+async function worldThatFailedOnce(input?: { ordered: boolean }) {
+  const world = createWorld(input)
   await world.pass(0)
   world.publish()
   await world.pass(0)

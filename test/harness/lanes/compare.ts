@@ -1,4 +1,4 @@
-// Whether two lanes agree on the same bytes, and which bytes they are asked about.
+// Compares how two lanes treat the same bytes, and generates those bytes.
 import { isDeepStrictEqual } from 'node:util'
 import { ambiguous, refused, smuggling, wellFormed } from './corpus.ts'
 import { guarded, type LaneObserver, type Sight } from './observe.ts'
@@ -9,7 +9,7 @@ export interface Lanes {
   readonly standard: LaneObserver
 }
 
-/** Sends the same pieces to both lanes; what they disagree on, or undefined. */
+/** Sends the same pieces to both lanes; returns their difference, or undefined. */
 export async function disagreement(
   { plain, standard }: Lanes,
   pieces: readonly Buffer[],
@@ -22,9 +22,9 @@ export async function disagreement(
 }
 
 /**
- * The one difference that is meant. The standard lane reads ahead and runs the requests of one connection at once; what
- * breaks that connection breaks all of them. The plain lane runs one after the other: it takes nothing that the
- * standard lane does not take, and answers at least what that answers, in the same words, before the end.
+ * The one intended difference. The standard lane reads ahead and runs the requests of one connection concurrently, so
+ * whatever breaks that connection breaks all of them. The plain lane runs them one after the other: it accepts nothing
+ * that the standard lane does not, and gives at least the same responses before the end.
  */
 function isCutShort(plain: Sight, standard: Sight): boolean {
   return (
@@ -50,7 +50,7 @@ function isPartOf(some: readonly string[], all: readonly string[]): boolean {
   })
 }
 
-/** Where the gateway of the observers answers at once, refuses, answers later, or forwards. */
+/** Paths for which the observers' gateway responds at once, refuses, responds later, or forwards. */
 export const places = [
   'now',
   'refused',
@@ -69,7 +69,7 @@ export const places = [
   'up/odd',
 ] as const
 
-/** All messages of the corpus, as they are sent to a place. */
+/** All messages of the corpus, addressed to a path. */
 export function messagesTo(place: string): [name: string, bytes: Buffer][] {
   const key = 'X-API-Key: k'
   const list: [string, string][] = [
@@ -93,7 +93,7 @@ export function messagesTo(place: string): [name: string, bytes: Buffer][] {
   ])
 }
 
-/** Pieces that parsers stumble over. */
+/** Fragments that parsers often mishandle. */
 const spice = [
   ...[
     '\r\n',
@@ -124,7 +124,7 @@ const spice = [
   ],
 ]
 
-/** Pieces of one to three messages, changed in none to three places and cut into one to four parts. */
+/** One to three messages with up to three mutations, cut into one to four parts. */
 export function randomPieces(random: () => number): Buffer[] {
   const place = pick(places, random)
   const messages = messagesTo(place)
@@ -140,7 +140,7 @@ export function randomPieces(random: () => number): Buffer[] {
     .filter((piece) => piece.length > 0)
 }
 
-/** A byte changed, a piece doubled or cut, a piece of spice. */
+/** Changes a byte, duplicates or removes a piece, or inserts a fragment. */
 function mutate(bytes: Buffer, random: () => number): Buffer<ArrayBuffer> {
   const at = Math.floor(random() * Math.min(bytes.length, 2000))
   const end = Math.min(bytes.length, at + Math.floor(random() * 24))

@@ -1,6 +1,6 @@
-// Messages whose framing two readers could read in two ways, and what a stranger may write: each is refused.
+// Messages that two parsers could frame differently, and malicious input; all of it must be refused.
 
-/** What a stranger may write, what it is answered with, and never that the request glued to it is executed. */
+/** Malicious requests with the expected status; the request appended to each must never be executed. */
 export const refused: [name: string, status: number, message: string][] = [
   ['no Host', 400, 'GET / HTTP/1.1\r\n\r\n'],
   ['two Hosts', 400, 'GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n'],
@@ -90,7 +90,7 @@ export const refused: [name: string, status: number, message: string][] = [
   ],
 ]
 
-/** Messages with a good key whose framing two readers could read in two ways. */
+/** Messages with a valid key that two parsers could frame differently. */
 export const ambiguous: [name: string, message: string][] = [
   [
     'CL.TE',
@@ -163,7 +163,7 @@ export const ambiguous: [name: string, message: string][] = [
   ],
 ]
 
-/** Ordinary requests, and those near the edge of what is ordinary: what `{at}` stands for is the guarded path. */
+/** Ordinary requests and legal edge cases; `{at}` stands for the guarded path. */
 export const wellFormed: [name: string, message: string][] = [
   ['a plain GET', 'GET {at} HTTP/1.1\r\nHost: a\r\n\r\n'],
   ['a GET with a query', 'GET {at}?a=b&c[]={d}|"e" HTTP/1.1\r\nHost: a.example:8080\r\n\r\n'],
@@ -242,7 +242,7 @@ export const wellFormed: [name: string, message: string][] = [
   ],
 ]
 
-/** Attacks of the literature: requests within requests, for readers that find ends in different places. */
+/** Published attacks: requests inside requests, for parsers that disagree about where a message ends. */
 export const smuggling: [name: string, message: string][] = [
   [
     'CL.0',

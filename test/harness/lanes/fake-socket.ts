@@ -1,12 +1,12 @@
-// A socket without a network: what is fed comes in, what is written is kept, and nothing takes time.
+// A socket without a network: input is fed to it, output is recorded, and nothing takes time.
 import { Duplex } from 'node:stream'
 import type { Socket } from 'node:net'
 
-/** The far side of a connection, held by a test. */
+/** One end of a connection, controlled by a test. */
 export class FakeSocket extends Duplex {
   readonly remoteAddress = '127.0.0.1'
   bytesRead = 0
-  /** Everything that was written, one character per byte. */
+  /** Everything written, one character per byte. */
   written = ''
   readonly #heard: (text: string) => void
 
@@ -16,9 +16,9 @@ export class FakeSocket extends Duplex {
     this.on('error', () => undefined)
   }
 
-  /** The same, as what it stands for. */
+  /** This object, typed as a socket. */
   get asSocket(): Socket {
-    // The code under test uses no more of a socket than this.
+    // The tested code uses only these parts of a socket.
     return this as unknown as Socket
   }
 

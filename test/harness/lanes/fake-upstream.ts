@@ -1,11 +1,11 @@
-// An upstream in this process: reads what the gateway sends, naively, and answers by the path that was asked for.
+// An upstream in this process: parses the gateway's requests naively and responds by path.
 import { FakeSocket } from './fake-socket.ts'
 
-/** What came to the upstream, request by request, as bytes in latin1. */
+/** The received requests, as latin1 text. */
 export class FakeUpstream {
   readonly seen: string[] = []
 
-  /** A connection to it. */
+  /** Opens a connection to it. */
   connect(): FakeSocket {
     let waiting = ''
     const socket = new FakeSocket((text) => {
@@ -14,7 +14,7 @@ export class FakeUpstream {
         const request = waiting.slice(0, end)
         waiting = waiting.slice(end)
         this.seen.push(request)
-        // As from a network: never while it is still being asked.
+        // As on a network, the response never arrives while the request is still being sent.
         setImmediate(() => this.#answer(socket, request))
       }
     })
@@ -56,7 +56,7 @@ const answers: Readonly<Record<string, string>> = {
 
 const closing = new Set(['close', 'half', 'events'])
 
-/** Where the first request of these bytes ends; 0 while it is not whole. */
+/** The end of the first request in these bytes; 0 while it is incomplete. */
 function requestEnd(text: string): number {
   const head = text.indexOf('\r\n\r\n')
   if (head === -1) return 0

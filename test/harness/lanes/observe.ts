@@ -1,4 +1,4 @@
-// What a caller, an upstream and the gateway see of the same bytes on one of the two lanes.
+// Records what a caller, an upstream and the gateway see of the same bytes on one of the two lanes.
 import { systemClock } from '../../../src/clock.ts'
 import { Problem } from '../../../src/errors.ts'
 import { createFront, type Front } from '../../../src/http/server/front.ts'
@@ -16,21 +16,23 @@ import { FakeUpstream } from './fake-upstream.ts'
 
 export const guarded = '/api/v1/intercept'
 
-/** Everything that can be seen of one connection; what differs in every run is left out. */
+/** Everything observable about one connection, except what differs in every run. */
 export interface Sight {
-  /** What the caller got while its side was open, and how its connection stood then. */
+  /** What the caller received while its side was open, and the connection's state then. */
   readonly received: string
   readonly state: string
-  /** The same after it closed its side. */
+  /** The same after the caller closed its side. */
   readonly receivedAfterEnd: string
   readonly stateAfterEnd: string
-  /** Requests that the gateway took, with what became of them; sorted, for those of one connection may overlap. */
+  /**
+   * The requests that the gateway accepted, with their results; sorted, because one connection's requests may overlap.
+   */
   readonly executed: readonly string[]
-  /** What reached the upstream, sorted as well. */
+  /** What reached the upstream, also sorted. */
   readonly upstream: readonly string[]
 }
 
-/** A front with one lane, before a gateway that answers by the first part of the path. */
+/** A server with one lane, in front of a gateway that selects its response by the first path segment. */
 export class LaneObserver implements AsyncDisposable {
   readonly #front: Front
   readonly #upstream = new FakeUpstream()
@@ -62,7 +64,7 @@ export class LaneObserver implements AsyncDisposable {
     })
   }
 
-  /** Sends the pieces one after the other, each when nothing moves any more; then the caller closes its side. */
+  /** Sends the pieces one by one, each when nothing moves any more; then closes the caller's side. */
   async observe(pieces: readonly Buffer[]): Promise<Sight> {
     this.#executed = []
     this.#upstream.seen.length = 0
@@ -93,7 +95,7 @@ export class LaneObserver implements AsyncDisposable {
     await this.#front.drain(0)
   }
 
-  /** Waits until nothing has been written or taken for some turns of the loop. */
+  /** Waits until nothing has been written or accepted for a few turns of the event loop. */
   async #settle(): Promise<void> {
     for (this.#turns = 0; this.#turns < quietTurns; this.#turns++) {
       await new Promise((resolve) => setImmediate(resolve))
@@ -114,7 +116,7 @@ export class LaneObserver implements AsyncDisposable {
     else this.#echo(exchange)
   }
 
-  /** Answers with the request as an upstream would get it, body included. */
+  /** Responds with the request as an upstream would receive it, including its body. */
   #echo(exchange: Exchange): void {
     const chunks: Buffer[] = []
     const answer = (): void => {
@@ -168,8 +170,8 @@ function stateOf(socket: FakeSocket): string {
 }
 
 /**
- * Without what is new in every run: ids and dates. Whether a head that is too long is called 414 or 431 depends on the
- * standard lane on the cut: of a line that came in pieces node:http shows the last one.
+ * Removes what differs in every run: ids and dates. Whether the standard lane refuses an overlong head with 414 or 431
+ * depends on how the bytes were split, because node:http reports only the last piece of a line.
  */
 function plain(text: string): string {
   return text

@@ -4,7 +4,7 @@ import { listQuery } from './list.ts'
 export type AccessToken = Answer<'GET /organizations/:organization/access-tokens/:access_token'>
 export type AccessTokenInput = Input<'POST /organizations/:organization/access-tokens'>['body']
 
-/** Access tokens, newest first; revoked and expired ones too. */
+/** Access tokens, newest first, including revoked and expired ones. */
 export function accessTokensQuery(organization: string) {
   return listQuery(
     [organization, 'access-tokens'],
@@ -13,7 +13,7 @@ export function accessTokensQuery(organization: string) {
   )
 }
 
-/** Issues one; its secret is in this answer only. */
+/** Issues a token; only this response contains its secret. */
 export async function issueAccessToken(organization: string, body: AccessTokenInput) {
   return await call('POST /organizations/:organization/access-tokens', {
     path: { organization },
@@ -21,7 +21,7 @@ export async function issueAccessToken(organization: string, body: AccessTokenIn
   })
 }
 
-/** Revokes one; answers when every node refuses it. */
+/** Revokes a token; resolves when every node refuses it. */
 export async function revokeAccessToken(organization: string, id: string) {
   return await call('POST /organizations/:organization/access-tokens/:access_token/revoke', {
     path: { organization, access_token: id },

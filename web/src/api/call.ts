@@ -1,13 +1,13 @@
 import type { Routes } from './routes.ts'
 
-/** Every address of the JSON API that the dashboard calls. */
+/** Every route of the JSON API that the dashboard calls. */
 export type Route = keyof Routes
-/** What a route takes: path parameters, query and body. */
+/** A route's input: path parameters, query and body. */
 export type Input<R extends Route> = PathInput<R> & Part<R, 'query'> & Part<R, 'body'>
-/** What a route answers. */
+/** A route's response. */
 export type Answer<R extends Route> = Routes[R] extends { answer: infer A } ? Parsed<A> : undefined
 
-/** JSON says null where there is nothing; here it is absence, as in all of the product. */
+/** JSON's null becomes undefined, as everywhere in the product. */
 export type Parsed<T> = T extends readonly (infer Item)[]
   ? readonly Parsed<Item>[]
   : T extends object
@@ -29,16 +29,16 @@ type Part<R extends Route, Name extends 'query' | 'body'> = Name extends keyof R
     ? { [N in Name]?: Loose<Routes[R][Name]> }
     : { [N in Name]: Loose<Routes[R][Name]> }
   : object
-/** What is undefined is left out of a request. */
+/** Undefined members are left out of a request. */
 type Loose<T> = T extends object ? { [Name in keyof T]: T[Name] | undefined } : T
 
-/** One wrong field of a form, as the server names it. */
+/** An invalid field of a form, as reported by the server. */
 export interface FieldError {
   readonly field: string
   readonly message: string
 }
 
-/** A refusal as the dashboard shows it; `code` is `offline` when no answer came at all. */
+/** A refusal as the dashboard shows it; `code` is `offline` if no response arrived. */
 export class Refused extends Error {
   readonly status: number
   readonly code: string
@@ -65,13 +65,13 @@ export class Refused extends Error {
 
 const signedOutListeners = new Set<() => void>()
 
-/** Calls back when the server says that there is no session any more. */
+/** Calls back when the server reports that there is no session any more. */
 export function onSignedOut(listener: () => void): () => void {
   signedOutListeners.add(listener)
   return () => signedOutListeners.delete(listener)
 }
 
-/** Calls one route of the JSON API; throws Refused for every refusal and for a server that cannot be reached. */
+/** Calls a route of the JSON API; throws Refused for every refusal, and if the server can't be reached. */
 export async function call<R extends Route>(
   route: R,
   input: Input<R>,
@@ -83,7 +83,7 @@ export async function call<R extends Route>(
   return (text === '' ? undefined : JSON.parse(text, nullIsAbsent)) as Answer<R>
 }
 
-/** Saves what a route streams as a file. */
+/** Saves a route's streamed response as a file. */
 export async function download<R extends Route>(
   route: R,
   input: Input<R>,
@@ -100,9 +100,9 @@ export async function download<R extends Route>(
 
 interface More {
   readonly signal?: AbortSignal
-  /** A 401 is the caller's own business. */
+  /** The caller handles a 401 itself. */
   readonly quiet?: boolean
-  /** The version that was read: an edit of any other is refused with 412. */
+  /** The version that was read; an edit of any other is refused with 412. */
   readonly version?: number
 }
 
@@ -135,7 +135,7 @@ function nullIsAbsent(_name: string, value: unknown): unknown {
 
 declare global {
   interface Window {
-    /** What start.js has asked for before this code was there, by address. */
+    /** Requests that start.js sent before this code loaded, by URL. */
     asked?: Record<string, Promise<Response> | undefined>
   }
 }
@@ -149,7 +149,7 @@ async function send(address: string, head: RequestInit): Promise<Response> {
   }
 }
 
-/** An answer that is on its way already; it can be read only once. */
+/** Takes the response to a request sent earlier; it can be read only once. */
 function takeAsked(address: string, { method }: RequestInit): Promise<Response> | undefined {
   const early = method === 'GET' ? window.asked?.[address] : undefined
   if (early !== undefined) delete window.asked?.[address]
@@ -180,7 +180,7 @@ function refusalOf(answer: Response, text: string): Refused {
       fields: body.errors,
     })
   } catch {
-    // Not our answer: what stands before Intercept answers in its place.
+    // Not our response: a proxy in front of Intercept responded instead.
     const isProxy = answer.status >= 502 && answer.status <= 504
     const code = isProxy ? 'unanswered' : 'internal_error'
     return new Refused(answer.status, code, {

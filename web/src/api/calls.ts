@@ -3,23 +3,23 @@ import { rangeName, spanOf } from '../parts/range.ts'
 import { call, type Input } from './call.ts'
 
 type CallsQuery = NonNullable<Input<'GET /organizations/:organization/calls'>['query']>
-/** How a call ended, as the API names it. */
+/** How a call ended, in the API's terms. */
 export type Outcome = NonNullable<CallsQuery['outcome']>
-/** The ways to end, in the order in which they are offered. */
+/** The outcomes in the order in which they are offered. */
 export const outcomes = [
   'answered',
   'upstream_error',
   'refused',
 ] as const satisfies readonly Outcome[]
 
-/** What calls can be narrowed by, as the address bar keeps it: texts, and a range by name. */
+/** The filters for calls as kept in the URL: texts, and a named range. */
 export type CallFilter = {
   readonly [Name in Exclude<keyof CallsQuery, 'after' | 'newer' | 'limit'>]?: string | undefined
 } & { readonly range?: string | undefined }
 
 const shown = 100
 
-/** Calls of a range, newest first. */
+/** The calls in a range, newest first. */
 export function callsQuery(organization: string, filter: CallFilter) {
   return infiniteQueryOptions({
     queryKey: [organization, 'calls', 'list', filter],
@@ -40,7 +40,7 @@ export function callsQuery(organization: string, filter: CallFilter) {
   })
 }
 
-/** A filter as the API takes it: a named range reaches back from now, and has no end. */
+/** Converts a filter to the API's form; a named range reaches back from now and has no end. */
 export function askedCalls(filter: CallFilter) {
   const { range: _, ...narrowed } = filter
   if (rangeName(filter) === undefined) return asOutcome(narrowed)
@@ -51,7 +51,7 @@ export function askedCalls(filter: CallFilter) {
   }
 }
 
-/** An unknown outcome in the address is no filter. */
+/** Ignores an unknown outcome in the URL. */
 export function asOutcome(filter: Omit<CallFilter, 'range'>) {
   return { ...filter, outcome: outcomes.find((one) => one === filter.outcome) }
 }

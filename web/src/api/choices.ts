@@ -3,7 +3,7 @@ import type { DeliveryState } from './webhook-shapes.ts'
 import type { ConnectionKind } from './sso.ts'
 import type { Key, Role, Rule, Target } from './shapes.ts'
 
-/** The names of a type of the API in the order in which they are offered; one that is missing or wrong does not compile. */
+/** All names of an API type in the order in which they are offered; a missing or wrong one does not compile. */
 export function everyOf<Name extends string>(names: Readonly<Record<Name, true>>): readonly Name[] {
   return Object.keys(names) as Name[]
 }
@@ -11,7 +11,7 @@ export function everyOf<Name extends string>(names: Readonly<Record<Name, true>>
 export const roles = everyOf<Role>({ owner: true, admin: true, developer: true, viewer: true })
 
 export type Method = NonNullable<NonNullable<Key['grants']>[number]['methods']>[number]
-/** HTTP methods that keys and rules name. */
+/** The HTTP methods that keys and rules may name. */
 export const methods = everyOf<Method>({
   GET: true,
   HEAD: true,
@@ -41,7 +41,7 @@ export const connectionKinds = everyOf<ConnectionKind>({
 type KeyFilter = NonNullable<
   NonNullable<Input<'GET /organizations/:organization/keys'>['query']>['state']
 >
-/** What a list of keys can be narrowed to. */
+/** The filters of the list of keys. */
 export const keyStates = everyOf<KeyFilter>({
   active: true,
   expiring: true,
@@ -61,7 +61,7 @@ export const deliveryStates = everyOf<DeliveryState>({
 type DeliveryFilter = NonNullable<
   NonNullable<Input<'GET /organizations/:organization/webhooks/deliveries'>['query']>['state']
 >
-/** What a list of deliveries can be narrowed to: the states, and two that people look for. */
+/** The filters of the list of deliveries: the states, and two combinations that people look for. */
 export const deliveryChoices = everyOf<DeliveryFilter>({
   delivered: true,
   pending: true,
@@ -73,7 +73,7 @@ export const deliveryChoices = everyOf<DeliveryFilter>({
 })
 
 type FirstStep = keyof Answer<'GET /organizations/:organization/first-steps'>
-/** What a new organization does first. */
+/** The first steps of a new organization. */
 export const firstSteps = everyOf<FirstStep>({
   target: true,
   key: true,
@@ -82,7 +82,7 @@ export const firstSteps = everyOf<FirstStep>({
   invited: true,
 })
 
-/** What is chosen out of a select, whose values are texts; the first where it is none of them. */
+/** The value chosen in a select, whose values are texts; the first one if the text matches none. */
 export function chosenOf<Name extends string>(names: readonly Name[], text: string): Name {
   return names.find((name) => name === text) ?? (names[0] as Name)
 }

@@ -14,7 +14,7 @@ export type DirectoryGroup =
   Answer<'GET /organizations/:organization/directory/groups'>['items'][number]
 export type GroupRole = NonNullable<DirectoryGroup['role']>
 
-/** Somebody who has read on is not read over: only a list of one page is watched. */
+/** Refetches only a list with a single page, so that a reader further down is not disturbed. */
 function watchFirstPage(query: {
   readonly state: {
     readonly status: string
@@ -24,7 +24,7 @@ function watchFirstPage(query: {
   return query.state.status !== 'error' && query.state.data?.pages.length === 1 ? watchMs : false
 }
 
-/** The directory as a whole; watched, because the first request is waited for. */
+/** The directory as a whole; refetched, because people wait for its first request. */
 export function directoryQuery(organization: string) {
   return queryOptions({
     queryKey: [organization, 'directory', 'whole'],
@@ -34,7 +34,7 @@ export function directoryQuery(organization: string) {
   })
 }
 
-/** SCIM tokens, newest first, revoked ones too; watched, because another administrator may change them. */
+/** SCIM tokens, newest first, including revoked ones; refetched, because another administrator may change them. */
 export function directoryTokensQuery(organization: string) {
   return queryOptions({
     queryKey: [organization, 'directory', 'tokens'],
@@ -48,7 +48,7 @@ export function directoryTokensQuery(organization: string) {
   })
 }
 
-/** The last requests of the directory, newest first: all, those that were refused, those about one user or group. */
+/** The directory's latest requests, newest first: all, only refused ones, or those about one user or group. */
 export function directoryRequestsQuery(
   organization: string,
   filter: { readonly failed?: boolean | undefined; readonly resource_id?: string | undefined },
@@ -71,7 +71,7 @@ export function directoryRequestsQuery(
   })
 }
 
-/** One user as the directory sent it; nothing is asked again after a 404: the directory may have deleted them. */
+/** One user as the directory sent it; not retried after a 404, because the directory may have deleted it. */
 export function directoryUserQuery(organization: string, user: string) {
   return queryOptions({
     queryKey: [organization, 'directory', 'user', user],
@@ -85,7 +85,7 @@ export function directoryUserQuery(organization: string, user: string) {
   })
 }
 
-/** Identifiers that several users have. */
+/** Identifiers shared by several users. */
 export function directoryDuplicatesQuery(organization: string) {
   return queryOptions({
     queryKey: [organization, 'directory', 'duplicates'],
@@ -99,7 +99,7 @@ export function directoryDuplicatesQuery(organization: string) {
   })
 }
 
-/** Users that the directory sent, in the order in which they came. */
+/** Users that the directory sent, in order of arrival. */
 export function directoryUsersQuery(organization: string) {
   return infiniteQueryOptions({
     queryKey: [organization, 'directory', 'users'],
@@ -133,7 +133,7 @@ export function directoryGroupsQuery(organization: string) {
   })
 }
 
-/** Issues a SCIM token; the secret is in this answer and nowhere else. */
+/** Issues a SCIM token; only this response contains its secret. */
 export async function issueToken(organization: string, name: string) {
   return await call('POST /organizations/:organization/directory/tokens', {
     path: { organization },
@@ -141,14 +141,14 @@ export async function issueToken(organization: string, name: string) {
   })
 }
 
-/** Revokes a SCIM token: from its next request on it opens nothing. */
+/** Revokes a SCIM token; its next request is refused. */
 export async function revokeToken(organization: string, token: string) {
   return await call('POST /organizations/:organization/directory/tokens/:token/revoke', {
     path: { organization, token },
   })
 }
 
-/** Who would change if a group gave another role. */
+/** Whose role would change if a group granted another role. */
 export async function previewRole(
   organization: string,
   group: string,
@@ -160,7 +160,7 @@ export async function previewRole(
   })
 }
 
-/** Gives a group's members a role, or none. */
+/** Sets the role of a group's members, or none. */
 export async function setGroupRole(
   organization: string,
   group: string,

@@ -6,7 +6,7 @@ import type { Key } from './shapes.ts'
 const watchMs = 1000
 const callersMs = 5000
 
-/** Who calls with a key. */
+/** The callers of a key. */
 export type KeyCallers = Answer<'GET /organizations/:organization/keys/:key/callers'>
 
 /** The keys of an organization. */
@@ -19,7 +19,7 @@ export function keysQuery(
       path: { organization },
       query: filter,
     }),
-    // A revocation by somebody else is seen at once; not in a tab that nobody looks at.
+    // Shows another person's revocation soon, but does not refetch in a hidden tab.
     refetchInterval: ({ state }) =>
       state.status !== 'error' && state.data?.pages.length === 1 ? watchMs : false,
   })
@@ -38,7 +38,7 @@ export function keyQuery(organization: string, key: string) {
   })
 }
 
-/** Who calls with a key, and who still uses its old secret; watched, because a rotation waits for it. */
+/** A key's callers and who still uses its old secret; refetched, because a rotation waits for them. */
 export function keyCallersQuery(organization: string, key: string) {
   return queryOptions({
     queryKey: [organization, 'keys', key, 'callers'],
@@ -68,14 +68,14 @@ export function keyQuotaQuery(organization: string, key: string) {
 
 const dayMs = 86_400_000
 
-/** Revokes a key; answers when every node refuses it. */
+/** Revokes a key; resolves when every node refuses it. */
 export async function revokeKey(organization: string, key: string) {
   return await call('POST /organizations/:organization/keys/:key/revoke', {
     path: { organization, key },
   })
 }
 
-/** Moves a key's end to so many days from now; everything else stays. */
+/** Moves a key's expiry to a number of days from now; everything else stays. */
 export async function extendKey(organization: string, key: Key, days: number) {
   const { name, grants, cidrs, rate_limit: rateLimit, quota } = key
   return await call(

@@ -1,12 +1,12 @@
 import { infiniteQueryOptions, keepPreviousData } from '@tanstack/react-query'
 import { call, type Answer, type Input, type Route } from './call.ts'
 
-/** Routes that answer one page of a list and where the next begins. */
+/** Routes that return one page of a list and the cursor of the next. */
 type ListRoute = {
   [R in Route]: Answer<R> extends { readonly next: string | undefined } ? R : never
 }[Route]
 
-/** A list that grows page by page; the last rows stay visible while a filter changes. */
+/** A list loaded page by page; the previous rows stay visible while a filter changes. */
 export function listQuery<R extends ListRoute>(
   queryKey: readonly unknown[],
   route: R,

@@ -1,13 +1,13 @@
 import { queryOptions, useQueries, useQuery } from '@tanstack/react-query'
 import { call, type Answer } from './call.ts'
 
-/** A thing that a configuration file owns: it is changed there. */
+/** A thing that a configuration file manages, and that must be changed there. */
 export type Managed =
   Answer<'GET /organizations/:organization/configuration/managed'>['items'][number]
 export type ManagedSection = Managed['section']
 
 const freshMs = 30_000
-/** Few organizations have more: then the first question has answered all. */
+/** Few organizations manage more things than this, so one request usually returns them all. */
 const asMany = 200
 const idsInQuestion = 100
 const route = 'GET /organizations/:organization/configuration/managed'
@@ -32,7 +32,7 @@ function managedAmongQuery(organization: string, section: ManagedSection, ids: r
   })
 }
 
-/** Which of these things files own, by id. Nothing until it is known: the server refuses what is locked anyway. */
+/** Which of these things files manage, by id. Empty until known, because the server refuses locked changes anyway. */
 export function useManagedAmong(
   organization: string,
   section: ManagedSection,
@@ -56,7 +56,7 @@ export function useManagedAmong(
   )
 }
 
-/** Gives a thing back to people; the next apply of its file takes it again. */
+/** Lets people edit a thing again, until its file is next applied. */
 export async function takeOver(
   organization: string,
   thing: { readonly section: ManagedSection; readonly id: string },

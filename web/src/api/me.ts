@@ -3,19 +3,19 @@ import { call, type Answer } from './call.ts'
 
 export type Me = Answer<'GET /me'>
 
-/** Who is signed in here; `quiet`, because the frame itself goes to the sign-in page. */
+/** The signed-in person; `quiet`, because the frame itself goes to the sign-in page. */
 export const meQuery = queryOptions({
   queryKey: ['me'],
   queryFn: ({ signal }) => call('GET /me', {}, { signal, quiet: true }),
   staleTime: 30_000,
 })
 
-/** Who is signed in here. */
+/** The signed-in person. */
 export function useMe() {
   return useQuery(meQuery)
 }
 
-/** Ends this browser's session; where to go to end the one at the identity provider, if that is asked for. */
+/** Ends this browser's session; returns the URL that also ends the identity provider's session, if there is one. */
 export async function endSession(): Promise<string | undefined> {
   return (await call('POST /auth/logout', {}))?.provider_logout_url
 }

@@ -4,7 +4,7 @@ import { listQuery } from './list.ts'
 
 const mostNames = 200
 
-/** The first 200 members, for their names. */
+/** The first 200 members, to show their names. */
 export function membersQuery(organization: string) {
   return queryOptions({
     queryKey: [organization, 'members', 'names'],
@@ -18,7 +18,7 @@ export function membersQuery(organization: string) {
   })
 }
 
-/** Members page by page. */
+/** A paginated list of members. */
 export function memberListQuery(
   organization: string,
   filter: { readonly role?: string | undefined },
@@ -42,7 +42,7 @@ export function memberQuery(organization: string, member: string) {
   })
 }
 
-/** The living sessions of a member. */
+/** A member's active sessions. */
 export function memberSessionsQuery(organization: string, member: string) {
   return queryOptions({
     queryKey: [organization, 'members', member, 'sessions'],

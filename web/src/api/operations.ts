@@ -4,7 +4,7 @@ import type { Operation } from './webhook-shapes.ts'
 
 const operationPollMs = 1000
 
-/** One operation, asked again every second while it runs. */
+/** One operation, refetched every second while it runs. */
 export function operationQuery(organization: string, operation: string) {
   return queryOptions({
     queryKey: [organization, 'operations', operation],
@@ -18,7 +18,7 @@ export function operationQuery(organization: string, operation: string) {
   })
 }
 
-/** The newest operations; asked again while one of them runs. */
+/** The newest operations, refetched while one of them runs. */
 export function operationsQuery(organization: string) {
   return queryOptions({
     queryKey: [organization, 'operations', 'list'],

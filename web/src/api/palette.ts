@@ -7,7 +7,7 @@ export interface Things {
   readonly endpoints: Answer<'GET /organizations/:organization/webhooks/endpoints'>['items']
 }
 
-/** The targets and endpoints that Ctrl K reaches; keys are searched for. */
+/** The targets and endpoints that Ctrl K reaches; keys are searched on the server. */
 export function paletteQuery(organization: string) {
   return queryOptions({
     queryKey: [organization, 'palette'],
@@ -25,7 +25,10 @@ export function paletteQuery(organization: string) {
 
 const foundKeys = 20
 
-/** Keys with a part of a name, found by the server: an organization may have thousands. Without a part, the newest. */
+/**
+ * Keys whose name contains a text; the server searches, because an organization may have thousands. An empty text finds
+ * the newest.
+ */
 export function keysFoundQuery(organization: string, search: string) {
   return queryOptions({
     queryKey: [organization, 'keys', 'found', search],

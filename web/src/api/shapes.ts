@@ -1,7 +1,7 @@
 import type { Answer, Input } from './call.ts'
 
 export type Role = Member['role']
-/** What a person or a program may do. */
+/** A permission of a person or a program. */
 export type Permission =
   Answer<'GET /organizations/:organization/access-tokens/:access_token'>['permissions'][number]
 

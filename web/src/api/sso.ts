@@ -4,24 +4,24 @@ import { call, type Answer, type Input } from './call.ts'
 const domainPollMs = 10_000
 const testPollMs = 1500
 
-/** A mail domain and the record that proves it. */
+/** A mail domain and the DNS record that proves it. */
 export type Domain = Answer<'GET /organizations/:organization/domains'>['items'][number]
-/** A connection to an identity provider; its credential is never part of it. */
+/** A connection to an identity provider, without its credential. */
 export type Connection = Answer<'GET /organizations/:organization/connections'>['items'][number]
 export type ConnectionKind = Connection['kind']
-/** What a person decides about a new connection. */
+/** The fields a person decides about a new connection. */
 export type ConnectionWish = Input<'POST /organizations/:organization/connections'>['body']
-/** What is changed of a connection. */
+/** The fields of a connection that can be changed. */
 export type ConnectionChange = NonNullable<
   Input<'PATCH /organizations/:organization/connections/:connection'>['body']
 >
-/** Whether the company sign-in is required, and who is excepted. */
+/** Whether company sign-in is required, and who is exempt. */
 export type SsoPolicy = Answer<'GET /organizations/:organization/sso'>
-/** A walk through the sign-in, step by step. */
+/** A test of the sign-in, step by step. */
 export type ConnectionTest =
   Answer<'GET /organizations/:organization/connections/:connection/tests/:test'>
 
-/** Domains; asked again while one of them waits for its record. */
+/** Domains, refetched while one of them waits for its record. */
 export function domainsQuery(organization: string) {
   return queryOptions({
     queryKey: [organization, 'sso', 'domains'],
@@ -43,7 +43,7 @@ export function connectionsQuery(organization: string) {
   })
 }
 
-/** Whom the deletion of a connection, or another issuer, would touch. */
+/** The people affected by deleting a connection or changing its issuer. */
 export function dependentsQuery(organization: string, connection: string) {
   return queryOptions({
     queryKey: [organization, 'sso', 'dependents', connection],
@@ -56,7 +56,7 @@ export function dependentsQuery(organization: string, connection: string) {
   })
 }
 
-/** Whether the company sign-in is required. */
+/** Whether company sign-in is required. */
 export function policyQuery(organization: string) {
   return queryOptions({
     queryKey: [organization, 'sso', 'policy'],
@@ -65,7 +65,7 @@ export function policyQuery(organization: string) {
   })
 }
 
-/** The addresses of a connection that is still to be made; asked for once. */
+/** The URLs of a connection that does not exist yet; fetched only once. */
 export function reservationQuery(organization: string) {
   return queryOptions({
     queryKey: [organization, 'sso', 'reservation'],
@@ -81,7 +81,7 @@ export function reservationQuery(organization: string) {
   })
 }
 
-/** What an issuer says of itself. */
+/** An issuer's discovery document. */
 export function discoveryQuery(organization: string, issuer: string) {
   return queryOptions({
     queryKey: [organization, 'sso', 'discovery', issuer],
@@ -96,7 +96,7 @@ export function discoveryQuery(organization: string, issuer: string) {
   })
 }
 
-/** One test of a connection, asked again until it has finished. */
+/** One test of a connection, refetched until it has finished. */
 export function testQuery(organization: string, connection: string, test: string) {
   return queryOptions({
     queryKey: [organization, 'sso', 'test', connection, test],
@@ -113,7 +113,7 @@ export function testQuery(organization: string, connection: string, test: string
   })
 }
 
-/** Adds a domain; it counts once its record is seen. */
+/** Adds a domain; it takes effect once its record is found. */
 export async function addDomain(organization: string, name: string) {
   return await call('POST /organizations/:organization/domains', {
     path: { organization },
@@ -121,14 +121,14 @@ export async function addDomain(organization: string, name: string) {
   })
 }
 
-/** Asks the DNS now. */
+/** Checks DNS now. */
 export async function checkDomain(organization: string, domain: string) {
   return await call('POST /organizations/:organization/domains/:domain/check', {
     path: { organization, domain },
   })
 }
 
-/** Sends people of a domain to one connection; undefined means the default one. */
+/** Routes a domain's people to a connection; undefined means the default one. */
 export async function routeDomain(
   organization: string,
   domain: string,
@@ -155,7 +155,7 @@ export async function connect(organization: string, wish: ConnectionWish) {
   })
 }
 
-/** Changes a connection; refused if somebody else changed it since. */
+/** Changes a connection; refused if somebody else has changed it since. */
 export async function changeConnection(
   organization: string,
   connection: Pick<Connection, 'id' | 'version'>,
@@ -168,7 +168,7 @@ export async function changeConnection(
   )
 }
 
-/** Lets people in through a connection, or nobody. */
+/** Enables or disables a connection. */
 export async function switchConnection(organization: string, connection: string, on: boolean) {
   const path = { organization, connection }
   return on
@@ -176,28 +176,28 @@ export async function switchConnection(organization: string, connection: string,
     : await call('POST /organizations/:organization/connections/:connection/disable', { path })
 }
 
-/** Makes it the connection for people who name the organization only. */
+/** Makes it the connection for people who name only the organization. */
 export async function makeDefault(organization: string, connection: string) {
   return await call('POST /organizations/:organization/connections/:connection/default', {
     path: { organization, connection },
   })
 }
 
-/** Deletes a connection; sessions through it end. */
+/** Deletes a connection; its sessions end. */
 export async function deleteConnection(organization: string, connection: string): Promise<void> {
   await call('DELETE /organizations/:organization/connections/:connection', {
     path: { organization, connection },
   })
 }
 
-/** Begins a test; its address is to be opened in a window. */
+/** Starts a test, whose URL is to be opened in a window. */
 export async function startTest(organization: string, connection: string) {
   return await call('POST /organizations/:organization/connections/:connection/tests', {
     path: { organization, connection },
   })
 }
 
-/** Requires the company sign-in, or not. */
+/** Sets whether company sign-in is required. */
 export async function setPolicy(
   organization: string,
   policy: { readonly required: boolean; readonly break_glass: readonly string[] },
@@ -208,7 +208,7 @@ export async function setPolicy(
   })
 }
 
-/** Who would be signed out if the company sign-in were required. */
+/** The people who would be signed out if company sign-in were required. */
 export function policyPreviewQuery(organization: string, breakGlass: readonly string[]) {
   return queryOptions({
     queryKey: [organization, 'sso', 'preview', ...breakGlass],

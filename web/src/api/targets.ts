@@ -10,7 +10,7 @@ export function targetsQuery(organization: string) {
   })
 }
 
-/** The last 24 hours of each target, hour by hour, by the target's id. */
+/** Each target's last 24 hours, hour by hour, by target id. */
 export function targetHoursQuery(organization: string) {
   return queryOptions({
     queryKey: [organization, 'targets', 'hours'],
@@ -39,7 +39,7 @@ export function targetQuery(organization: string, target: string) {
   })
 }
 
-/** How nodes share the rate of a key or target at present. */
+/** How nodes currently share the rate of a key or target. */
 export function rateSharesQuery(organization: string, subject: string) {
   return queryOptions({
     queryKey: [organization, 'rate-shares', subject],
@@ -63,7 +63,7 @@ export async function addTarget(
   })
 }
 
-/** The built-in echo as a target: for a first call without an API of one's own. */
+/** The built-in echo as a target, for a first call without an API of one's own. */
 export const echoTarget = { slug: 'echo', upstream: 'http://echo.intercept.internal/' } as const
 
 /** How much of a target's quota is used. */

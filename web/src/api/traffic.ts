@@ -5,25 +5,25 @@ import { asOutcome, type CallFilter } from './calls.ts'
 
 const refreshMs = 15_000
 
-/** Sums of calls over steps of time. */
+/** Statistics of calls over time steps. */
 export type Rollup = Answer<'GET /organizations/:organization/rollups'>
 
 interface RollupWish {
   readonly range: RangeSearch
   readonly filter?: CallFilter
-  /** The upstream's part of the time apart from ours. */
+  /** Whether to separate the upstream's part of the time from ours. */
   readonly parts?: boolean
-  /** The period before, as one step. */
+  /** Whether to fetch the previous period, as a single step. */
   readonly previous?: boolean
 }
 
-/** Sums of calls per step of a range, and where they stopped. */
+/** Statistics of calls per time step, and by the check that stopped them. */
 export function rollupQuery(organization: string, wish: RollupWish) {
   const { range, filter = {}, parts, previous = false } = wish
   return queryOptions({
     queryKey: [organization, 'rollups', wish],
     placeholderData: keepPreviousData,
-    // What has ended does not change any more.
+    // A range that has ended no longer changes.
     refetchInterval: rangeName(range) === undefined ? false : refreshMs,
     queryFn: ({ signal }) => {
       const span = previous ? before(spanOf(range)) : spanOf(range)
@@ -43,7 +43,7 @@ export function rollupQuery(organization: string, wish: RollupWish) {
   })
 }
 
-/** The keys and targets with the most calls of a range, and the codes with the most refusals. */
+/** The keys and targets with the most calls in a range, and the codes with the most refusals. */
 export function topQuery(organization: string, range: RangeSearch, filter: CallFilter = {}) {
   return queryOptions({
     queryKey: [organization, 'calls', 'top', range, filter],
@@ -63,7 +63,7 @@ function moments({ from, to }: Span) {
   return { from: new Date(from).toISOString(), to: new Date(to).toISOString() }
 }
 
-/** What waits for a person. */
+/** Everything that needs a person's attention. */
 export function attentionQuery(organization: string) {
   return queryOptions({
     queryKey: [organization, 'attention'],
@@ -73,7 +73,7 @@ export function attentionQuery(organization: string) {
   })
 }
 
-/** How far a new organization has come. */
+/** The progress of a new organization's first steps. */
 export function firstStepsQuery(organization: string) {
   return queryOptions({
     queryKey: [organization, 'first-steps'],

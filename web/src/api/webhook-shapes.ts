@@ -1,9 +1,9 @@
 import type { Answer, Input } from './call.ts'
 
-/** An endpoint with its health and its books. */
+/** An endpoint with its health and its delivery counts. */
 export type Endpoint = Answer<'GET /organizations/:organization/webhooks/endpoints/:endpoint'>
 export type EndpointState = Endpoint['state']
-/** In which state how many of an endpoint's deliveries are. */
+/** An endpoint's deliveries, counted by state. */
 export type DeliveryCounts = Endpoint['deliveries']
 /** A delivery in a list. */
 export type Delivery =
@@ -15,19 +15,19 @@ export type DeliveryDetail =
 export type Attempt = DeliveryDetail['attempt_list'][number]
 /** An event type with its schema and sample. */
 export type EventType = Answer<'GET /organizations/:organization/webhooks/types'>['items'][number]
-/** The signing secret and the older ones that still sign. */
+/** The signing secret, and older ones that still sign. */
 export type Secrets = Answer<'GET /organizations/:organization/webhooks/secret'>
-/** Long work: how far it is. */
+/** A long-running operation and its progress. */
 export type Operation = Answer<'GET /organizations/:organization/operations/:operation'>
 export type OperationState = Operation['state']
-/** What a person decides about an endpoint. */
+/** The fields of an endpoint that a person decides. */
 export type EndpointWish = Input<'POST /organizations/:organization/webhooks/endpoints'>['body']
-/** What is changed of an endpoint. */
+/** The fields of an endpoint that can be changed. */
 export type EndpointChange = NonNullable<
   Input<'PATCH /organizations/:organization/webhooks/endpoints/:endpoint'>['body']
 >
 
-/** What deliveries can be narrowed by, as the address bar keeps it: texts. */
+/** The filters for deliveries as kept in the URL: texts. */
 export interface DeliveryFilter {
   readonly endpoint?: string | undefined
   readonly state?: string | undefined

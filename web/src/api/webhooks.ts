@@ -7,7 +7,7 @@ import { type DeliveryFilter, type EndpointChange, type EndpointWish } from './w
 const deliveriesShown = 50
 const deliveryPollMs = 3000
 
-/** All endpoints with their books. */
+/** All endpoints with their delivery counts. */
 export function endpointsQuery(organization: string) {
   return queryOptions({
     queryKey: [organization, 'webhooks', 'endpoints'],
@@ -21,7 +21,7 @@ export function endpointsQuery(organization: string) {
   })
 }
 
-/** One endpoint; asked again while it is open, because its health moves. */
+/** One endpoint, refetched while it is open because its health changes. */
 export function endpointQuery(organization: string, endpoint: string) {
   return queryOptions({
     queryKey: [organization, 'webhooks', 'endpoints', endpoint],
@@ -63,7 +63,7 @@ export function endpointFiguresQuery(organization: string, endpoint: string, ran
   })
 }
 
-/** Deliveries, newest first, over all endpoints or those that a filter leaves. */
+/** Deliveries, newest first, of all endpoints or those matching a filter. */
 export function deliveriesQuery(
   organization: string,
   filter: DeliveryFilter,
@@ -129,12 +129,12 @@ export function eventTypesQuery(organization: string) {
   })
 }
 
-/** The signing secret: asked for only when somebody wants to see it, and never kept. */
+/** Reads the signing secret, only on request and without caching it. */
 export async function readSecret(organization: string) {
   return await call('GET /organizations/:organization/webhooks/secret', { path: { organization } })
 }
 
-/** A new signing secret; the old one goes on signing for the overlap. */
+/** Creates a new signing secret; the old one keeps signing during the overlap. */
 export async function rotateSecret(organization: string, overlapSeconds: number) {
   return await call('POST /organizations/:organization/webhooks/secret/rotate', {
     path: { organization },
@@ -142,7 +142,7 @@ export async function rotateSecret(organization: string, overlapSeconds: number)
   })
 }
 
-/** Ends the overlap of older secrets now. */
+/** Ends the overlap of older secrets immediately. */
 export async function endOldSecrets(organization: string): Promise<void> {
   await call('POST /organizations/:organization/webhooks/secret/end-old', {
     path: { organization },
@@ -157,7 +157,7 @@ export async function addEndpoint(organization: string, wish: EndpointWish) {
   })
 }
 
-/** Changes an endpoint; what is left out stays. */
+/** Changes an endpoint; omitted fields stay unchanged. */
 export async function changeEndpoint(organization: string, endpoint: string, wish: EndpointChange) {
   return await call('PATCH /organizations/:organization/webhooks/endpoints/:endpoint', {
     path: { organization, endpoint },
@@ -165,7 +165,7 @@ export async function changeEndpoint(organization: string, endpoint: string, wis
   })
 }
 
-/** Switches an endpoint on or off. */
+/** Enables or disables an endpoint. */
 export async function switchEndpoint(organization: string, endpoint: string, on: boolean) {
   const path = { organization, endpoint }
   return on
@@ -187,7 +187,7 @@ export async function sendPing(organization: string, endpoint: string) {
   })
 }
 
-/** Sends the sample of a type to one endpoint. */
+/** Sends an event type's sample to one endpoint. */
 export async function sendSample(organization: string, endpoint: string, type: string) {
   return await call('POST /organizations/:organization/webhooks/endpoints/:endpoint/sample', {
     path: { organization, endpoint },
@@ -202,7 +202,7 @@ export async function replayDelivery(organization: string, delivery: string) {
   })
 }
 
-/** Starts sending everything a filter finds again. */
+/** Starts resending every delivery that matches a filter. */
 export async function startReplay(organization: string, filter: DeliveryFilter) {
   return await call('POST /organizations/:organization/webhooks/replays', {
     path: { organization },
@@ -210,7 +210,7 @@ export async function startReplay(organization: string, filter: DeliveryFilter) 
   })
 }
 
-/** The filter as the server takes it; an unknown state in the address bar is no filter. */
+/** Converts the filter to the server's form; an unknown state in the URL is ignored. */
 function asked(filter: DeliveryFilter) {
   const state = deliveryChoices.find((one) => one === filter.state)
   return { ...filter, state }

@@ -36,7 +36,7 @@ const Help = lazy(async () => ({
   default: (await whole(async () => await import('./Help.tsx'))()).Help,
 }))
 
-/** Everything around a page of somebody who is signed in. */
+/** The frame around the pages of a signed-in person. */
 export function Frame() {
   const me = useMe()
   const navigate = useNavigate()
@@ -68,7 +68,7 @@ export function Frame() {
 function SignedIn({ me }: { readonly me: Me }) {
   const { organization } = useParams({ strict: false })
   const here = membershipOf(me, organization)
-  // Pages about the person keep the navigation of the organization that was open last.
+  // A person's own pages keep the navigation of the organization that was last open.
   const membership = organization === undefined ? lastOrganization(me) : here
   useEffect(() => {
     if (here !== undefined) rememberOrganization(here.slug)
@@ -104,7 +104,7 @@ function SignedIn({ me }: { readonly me: Me }) {
         <div>
           <TroubleBanner />
           <main id="main" ref={main} tabIndex={-1} className={classes.main}>
-            {/* Times are formatted where they stand: in another zone the page is drawn anew. */}
+            { /** Formatted times depend on the time zone, so the page is redrawn when the zone changes. */
             {unknown ? <NotFound /> : <Outlet key={utc ? 'utc' : 'local'} />}
           </main>
         </div>
@@ -120,7 +120,7 @@ function SignedIn({ me }: { readonly me: Me }) {
 
 type FloatingName = 'palette' | 'help' | 'menu'
 
-/** What floats over the page: opened by buttons and shortcuts, closed by going elsewhere. */
+/** Dialogs over the page: opened by buttons and shortcuts, closed by navigating. */
 function useFloating(membership: Membership | undefined) {
   const navigate = useNavigate()
   const [floating, setFloating] = useState<FloatingName>()
@@ -157,7 +157,7 @@ function Floating({
   /** The navigation, which slides in on a phone. */
   readonly children: ReactNode
 }) {
-  // Once opened it stays, so that it can also slide out.
+  // Kept mounted once opened, so that it can also slide out.
   const [sheetSeen, setSheetSeen] = useState(false)
   if (floating === 'menu' && !sheetSeen) setSheetSeen(true)
   return (

@@ -13,12 +13,12 @@ import { Time } from '../parts/Time.tsx'
 import { whole } from '../parts/upgrade.ts'
 import { useOrganization } from './membership.ts'
 
-// Few visits take something over: the question comes when somebody asks for it.
+// Few visits take something over, so the dialog is loaded on demand.
 const TakeOver = lazy(async () => ({
   default: (await whole(async () => await import('./TakeOver.tsx'))()).TakeOver,
 }))
 
-/** Taking something over needs what changing it needs, besides the organization's own permission. */
+/** Taking over a thing requires the permission to change it, besides the permission in the organization. */
 const permissionOf: Readonly<Record<ManagedSection, Permission>> = {
   organization: 'organization.manage',
   targets: 'targets.manage',
@@ -29,13 +29,13 @@ const permissionOf: Readonly<Record<ManagedSection, Permission>> = {
   keys: 'keys.manage',
 }
 
-/** The file that owns a thing, if one does: then its controls are locked here. */
+/** The file that manages a thing, if any; its controls are then locked. */
 export function useManaged(section: ManagedSection, id: string): ManagedThing | undefined {
   const { slug } = useOrganization()
   return useManagedAmong(slug, section, [id]).get(id)
 }
 
-/** The word beside the name of a thing that a file owns. */
+/** The tag shown next to the name of a thing that a file manages. */
 export function ManagedTag({ by }: { readonly by: ManagedThing | undefined }) {
   if (by === undefined) return undefined
   return (
@@ -47,13 +47,13 @@ export function ManagedTag({ by }: { readonly by: ManagedThing | undefined }) {
   )
 }
 
-/** Why the controls of a thing are locked, and the way to take it over. */
+/** Explains why a thing's controls are locked, and offers to take it over. */
 export function ManagedNotice({
   by,
   name,
 }: {
   readonly by: ManagedThing | undefined
-  /** What people call the thing; otherwise what the file calls it. */
+  /** The thing's display name; defaults to its name in the file. */
   readonly name?: string
 }) {
   if (by === undefined) return undefined
@@ -70,7 +70,7 @@ export function ManagedNotice({
   )
 }
 
-/** Takes a thing over after a question, for whoever may. */
+/** Takes a thing over after a confirmation, for people with the permission. */
 export function TakeOverButton({ by, name }: { readonly by: ManagedThing; readonly name: string }) {
   const { may } = useOrganization()
   const [asking, setAsking] = useState(false)
@@ -91,7 +91,7 @@ export function TakeOverButton({ by, name }: { readonly by: ManagedThing; readon
   )
 }
 
-/** Form controls that cannot be used while a file owns what they change. */
+/** Disables form controls while a file manages what they change. */
 export function LockedWhile({
   by,
   children,

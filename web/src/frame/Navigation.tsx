@@ -10,7 +10,7 @@ import { may, type Membership } from './membership.ts'
 import { RunningOperation } from './RunningOperation.tsx'
 import { useTheme } from './theme.ts'
 
-/** The pages of an organization: where they are, their key after `g`, and who may see them. */
+/** The pages of an organization: their paths, their keys after `g`, and who may see them. */
 export const places = [
   {
     name: 'overview',
@@ -174,7 +174,7 @@ function PlaceLink({
   )
 }
 
-/** The organization this page belongs to, and the way to the others. */
+/** Shows this page's organization, and switches to others. */
 export function Switcher({
   me,
   membership,

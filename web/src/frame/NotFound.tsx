@@ -4,7 +4,7 @@ import { Button, ButtonLink } from '../parts/Button.tsx'
 import { Card, PageHead } from '../parts/Surface.tsx'
 import { isFileGone, reloadOnceAfterUpgrade } from '../parts/upgrade.ts'
 
-/** Nothing here; says nothing about whether it exists elsewhere. */
+/** Nothing was found; does not reveal whether it exists elsewhere. */
 export function NotFound() {
   return (
     <>

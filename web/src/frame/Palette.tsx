@@ -6,7 +6,7 @@ import classes from './frame.module.css'
 import type { Membership } from './membership.ts'
 import { useChoices, type Choice } from './palette-choices.ts'
 
-/** Ctrl K: every page, key, target and endpoint by name, and pasted ids. */
+/** Ctrl K: finds pages, keys, targets and endpoints by name, and anything by its pasted id. */
 export function Palette({
   membership,
   onClose,

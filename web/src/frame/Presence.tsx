@@ -6,14 +6,14 @@ import { Lamp } from '../parts/Button.tsx'
 import classes from './frame.module.css'
 import { whole } from '../parts/upgrade.ts'
 
-/** Errors are asked about less often than silence: each answer costs the server something. */
+/** Retries errors less often than missing responses, because each error response costs the server work. */
 const retryMs = { offline: 3000, unanswered: 3000, failing: 5000 }
 const load = whole(async () => await import('./SignedOutDialog.tsx'))
 const SignedOutDialog = lazy(async () => ({ default: (await load()).SignedOutDialog }))
 
 type Trouble = keyof typeof frameWords.troubles
 
-/** Says that the server does not answer or answers with errors, and keeps asking until all is well. */
+/** Shows that the server does not respond or returns errors, and retries until it works again. */
 export function TroubleBanner() {
   const client = useQueryClient()
   const [trouble, setTrouble] = useState<Trouble>()
@@ -45,7 +45,7 @@ export function TroubleBanner() {
   )
 }
 
-/** The worst that the queries of this page met last. */
+/** The worst problem that this page's queries met most recently. */
 function troubleOf(client: QueryClient): Trouble | undefined {
   const troubled = client.getQueryCache().findAll({ type: 'active', predicate: isTroubled })
   if (troubled.length === 0) return undefined
@@ -58,7 +58,7 @@ function isTroubled({ state: { error } }: Query): boolean {
   return error instanceof Refused && (error.code === 'offline' || error.status >= 500)
 }
 
-/** The session ended while a page was open: sign in beside it, and nothing typed is lost. */
+/** The session ended while a page was open: sign in in another tab, and nothing typed is lost. */
 export function SignedOut() {
   const [open, setOpen] = useState(false)
   useEffect(() => onSignedOut(() => setOpen(true)), [])

@@ -7,7 +7,7 @@ import { percent } from '../parts/numbers.ts'
 import classes from './frame.module.css'
 import { useOrganization } from './membership.ts'
 
-/** The newest operation that is not finished, visible from every page. */
+/** The newest unfinished operation, visible on every page. */
 export function RunningOperation() {
   const { slug } = useOrganization()
   const operations = useQuery(operationsQuery(slug)).data?.items ?? []

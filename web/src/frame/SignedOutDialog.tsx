@@ -5,7 +5,7 @@ import { meQuery } from '../api/me.ts'
 import { buttonClass } from '../parts/Button.tsx'
 import { FormDialog } from '../parts/Dialogs.tsx'
 
-/** Asks to sign in in another tab, then goes on here. */
+/** Asks the person to sign in in another tab, then continues here. */
 export function SignedOutDialog({ onClose }: { readonly onClose: () => void }) {
   const client = useQueryClient()
   const [error, setError] = useState<unknown>()

@@ -5,7 +5,7 @@ import { ConfirmDialog } from '../parts/ConfirmDialog.tsx'
 import { say } from '../parts/Toasts.tsx'
 import { useOrganization } from './membership.ts'
 
-/** Asks before a thing is taken over from its file. */
+/** Asks for confirmation before taking a thing over from its file. */
 export function TakeOver({
   by,
   name,

@@ -1,16 +1,16 @@
 import { useEffect, type RefObject } from 'react'
 
-/** Whoever gives the focus back after a dialog does it within this time. */
+/** Whoever returns the focus after a dialog does so within this time. */
 const patienceMs = 120
 
 /**
- * Where the focused thing goes away (a row opened another page, a button did its work for good), the focus would fall
- * back to the start of the document. It goes to the nearest surroundings that are still there instead; they are no
- * control, so a key that is still held down does nothing.
+ * When the focused element disappears (a row opened another page, a button is gone), the browser would reset the focus
+ * to the start of the document. This moves it to the nearest remaining container instead, which is no control, so that
+ * a key still held down does nothing.
  */
 export function useKeptFocus(main: RefObject<HTMLElement | null>): void {
   useEffect(() => {
-    // From the focused element outwards: the last one anywhere, and the last one of the page itself.
+    // Ancestors of the last focused element, starting with itself: anywhere, and within the page.
     let anywhere: readonly Element[] = []
     let ofPage: readonly Element[] = []
     let timer = 0
@@ -53,7 +53,7 @@ function ancestors(element: Element): readonly Element[] {
   return all
 }
 
-/** What lies within the page or a dialog: the frame around them is no place to be. */
+/** The containers within the page or a dialog; focus must not move to the frame around them. */
 function inside(around: readonly Element[]): readonly Element[] {
   const end = around.findIndex((one) => one.matches('main, [role=dialog], [role=alertdialog]'))
   return around.slice(1, end + 1)

@@ -3,22 +3,22 @@ import type { Membership } from './membership.ts'
 
 const storageName = 'last-organization'
 
-/** The organization that was open last in this browser, else the first. */
+/** The organization last open in this browser, otherwise the first one. */
 export function lastOrganization(me: Me): Membership | undefined {
   let slug: string | null = null
   try {
     slug = localStorage.getItem(storageName)
   } catch {
-    // Storage is closed: the first it is.
+    // Storage is unavailable, so the first one is used.
   }
   return me.organizations.find((one) => one.slug === slug) ?? me.organizations[0]
 }
 
-/** Remembers which organization was open. */
+/** Remembers the open organization. */
 export function rememberOrganization(slug: string): void {
   try {
     localStorage.setItem(storageName, slug)
   } catch {
-    // Storage is closed: next time begins with the first.
+    // Storage is unavailable, so the next visit starts with the first one.
   }
 }

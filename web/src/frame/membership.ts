@@ -2,15 +2,15 @@ import { createContext, use } from 'react'
 import type { Permission } from '../api/shapes.ts'
 import type { Me } from '../api/me.ts'
 
-/** One organization of the person, with the role and what it allows. */
+/** One of the person's organizations, with the role and its permissions. */
 export type Membership = Me['organizations'][number]
 
-/** The organization in the address, and who looks at it. */
+/** The organization in the URL, and the signed-in person. */
 export const MembershipContext = createContext<
   { readonly me: Me; readonly membership: Membership | undefined } | undefined
 >(undefined)
 
-/** Whether the role includes a permission. The server decides; this only hides what it would refuse. */
+/** Whether the role has a permission. The server decides; this only hides what it would refuse. */
 export function may(membership: Membership, permission: Permission): boolean {
   return membership.permissions.includes(permission)
 }
@@ -20,14 +20,14 @@ export function membershipOf(me: Me, slug: string | undefined): Membership | und
   return me.organizations.find((one) => one.slug === slug)
 }
 
-/** Who is signed in; only for pages inside the frame. */
+/** The signed-in person; only for pages inside the frame. */
 export function usePerson(): Me {
   const here = use(MembershipContext)
   if (here === undefined) throw new Error('This page belongs to somebody.')
   return here.me
 }
 
-/** The organization of this page and what this person may do in it; only for pages below /o/. */
+/** This page's organization and the person's permissions in it; only for pages below /o/. */
 export function useOrganization(): {
   readonly slug: string
   readonly membership: Membership

@@ -18,13 +18,13 @@ export interface Choice {
   readonly open: () => void
 }
 
-/** The same before it is known how to go there. */
+/** The same, before its action is attached. */
 type Place = Omit<Choice, 'open'> & { readonly to: NavigateOptions }
 
 const mostShown = 40
 const { paletteKinds: kinds } = frameWords
 
-/** What the palette begins for somebody: each is a page with its dialog open. */
+/** Actions that the palette starts; each is a page with its dialog open. */
 const doings = [
   { name: 'issueKey', deps: 'keys.issue', to: '/o/$organization/keys', search: { issue: 'now' } },
   {
@@ -47,7 +47,7 @@ const doings = [
   },
 ] as const
 
-/** What a text finds, for this person in this organization. */
+/** The matches for a text, for this person in this organization. */
 export function useChoices(
   membership: Membership,
   text: string,
@@ -56,7 +56,7 @@ export function useChoices(
   const navigate = useNavigate()
   const { slug } = membership
   const things = useQuery(paletteQuery(slug)).data
-  // Without the word for an action before it: "revoke pay" finds the keys named so.
+  // Drops a leading "revoke", so that "revoke pay" finds keys named "pay".
   const found = useQuery(keysFoundQuery(slug, useSettled(text.replace(/^revoke\s*/i, '')))).data
   return useMemo(() => {
     const keys = found?.items ?? []
@@ -141,7 +141,7 @@ function keyChoices(organization: string, keys: readonly Key[]): Place[] {
   }))
 }
 
-/** To revoke something is offered only to those who name it. */
+/** Revoking is offered only for a key that the text names. */
 function revokeChoices(membership: Membership, text: string, keys: readonly Key[]): Place[] {
   if (!/^rev/i.test(text) || !may(membership, 'keys.issue')) return []
   return keys
@@ -159,7 +159,7 @@ function revokeChoices(membership: Membership, text: string, keys: readonly Key[
     }))
 }
 
-/** An id that somebody has pasted leads to its thing. */
+/** A pasted id leads to its thing. */
 function pastedChoices(organization: string, id: string): Place[] {
   const params = { organization }
   if (id.startsWith('req_')) {

@@ -5,7 +5,7 @@ const listeners = new Set<() => void>()
 const chordMs = 1200
 let memory: string | undefined
 
-/** Whether single keys do something; a person can switch them off (WCAG 2.1.4). */
+/** Whether single-key shortcuts work; a person can turn them off (WCAG 2.1.4). */
 export function useSingleKeys(): readonly [boolean, (on: boolean) => void] {
   const on = useSyncExternalStore(
     (listener) => {
@@ -17,7 +17,7 @@ export function useSingleKeys(): readonly [boolean, (on: boolean) => void] {
   return [on, write]
 }
 
-/** Calls `onKey` with 'l', '?', 'g k' or 'mod+k'; never while somebody types or a dialog is open. */
+/** Calls `onKey` with 'l', '?', 'g k' or 'mod+k', but never while a person is typing or a dialog is open. */
 export function useShortcuts(onKey: (key: string) => boolean): void {
   useEffect(() => {
     let first: { key: string; at: number } | undefined
@@ -69,7 +69,7 @@ function write(on: boolean): void {
   try {
     localStorage.setItem(storageName, memory)
   } catch {
-    // Storage is closed: the choice lasts as long as the page.
+    // Storage is unavailable, so the choice lasts only as long as the page.
   }
   for (const listener of listeners) listener()
 }

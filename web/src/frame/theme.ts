@@ -4,7 +4,7 @@ export type Theme = 'light' | 'dark' | 'system'
 
 const listeners = new Set<() => void>()
 
-/** The theme this browser was told to use; theme.js applies it before the first paint. */
+/** The theme chosen in this browser; theme.js applies it before the first paint. */
 export function useTheme(): readonly [Theme, (theme: Theme) => void] {
   return [useSyncExternalStore(listen, read), choose]
 }
@@ -21,7 +21,7 @@ function choose(theme: Theme): void {
     if (theme === 'system') localStorage.removeItem('theme')
     else localStorage.setItem('theme', theme)
   } catch {
-    // Storage is closed: the choice lasts as long as the page.
+    // Storage is unavailable, so the choice lasts only as long as the page.
   }
   for (const listener of listeners) listener()
 }

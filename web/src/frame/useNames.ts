@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { membersQuery } from '../api/members.ts'
 import { useOrganization, usePerson } from './membership.ts'
 
-/** Names of people by user id, as far as this person may know them; the command line is the operator. */
+/** People's names by user id, as far as this person may see them; the command line is named operator. */
 export function useNames(): (userId: string | undefined) => string | undefined {
   const { slug, may } = useOrganization()
   const me = usePerson()

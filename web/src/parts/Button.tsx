@@ -27,7 +27,7 @@ export function buttonClass(
   )
 }
 
-/** A button; while `busy` it stays focusable, says so and does nothing. */
+/** A button; while `busy` it stays focusable, announces that it is busy, and does nothing. */
 export function Button({
   look = 'plain',
   small = false,
@@ -71,7 +71,7 @@ function Anchor({
 /** A link inside the dashboard that looks like a button. */
 export const ButtonLink = createLink(Anchor)
 
-/** The yellow lamp: something waits or is live. Always beside a word. */
+/** The yellow lamp: something is waiting or live. Always shown next to a word. */
 export function Lamp({ on = true }: { readonly on?: boolean }) {
   return <span className={cx(classes.lamp, on && classes.lampOn)} aria-hidden="true" />
 }

@@ -18,7 +18,7 @@ interface ConfirmDialogProps {
   readonly children: ReactNode
 }
 
-/** The one question before something that can't be undone. With `typed`, the name must be typed or pasted. */
+/** The confirmation before something irreversible. With `typed`, the name must be typed or pasted. */
 export function ConfirmDialog(dialog: ConfirmDialogProps) {
   const { open, title, typed, busy, error } = dialog
   const [name, setName] = useState('')

@@ -7,7 +7,7 @@ import classes from './surface.module.css'
 
 type Outcome = 'idle' | 'copied' | 'selected'
 
-/** Copies the text of a node that can be seen; says what happened for two seconds. */
+/** Copies the text of a visible node; reports the result for two seconds. */
 export function useCopy(
   visible: RefObject<HTMLElement | null>,
 ): readonly [Outcome, (text: string) => Promise<boolean>] {
@@ -21,12 +21,12 @@ export function useCopy(
   return [outcome, copy]
 }
 
-/** The words for a copy button in each state. */
+/** The label of a copy button in each state. */
 export function copyLabel(outcome: Outcome, idle: string): string {
   return outcome === 'copied' ? words.copied : outcome === 'selected' ? words.copySelected : idle
 }
 
-/** An id or address in mono with a small copy button. */
+/** An id or URL in monospace with a small copy button. */
 export function CopyText({
   text,
   shown,
@@ -72,7 +72,7 @@ export function Snippet({ text, label }: { readonly text: string; readonly label
   )
 }
 
-/** A body: JSON is shown formatted, and one click away as it was sent; what is shown is what is copied. */
+/** A body: JSON is shown formatted, or unchanged with one click; copying takes what is shown. */
 export function BodySnippet({ text, label }: { readonly text: string; readonly label: string }) {
   const [asSent, setAsSent] = useState(false)
   const formatted = formatJson(text)
@@ -95,7 +95,7 @@ export function BodySnippet({ text, label }: { readonly text: string; readonly l
   )
 }
 
-/** Only what parsing and printing leave as it is: numbers beyond 2^53 and repeated names would change. */
+/** Formats only JSON that parsing and printing preserve: numbers beyond 2^53 and duplicate names would change. */
 function formatJson(text: string): string | undefined {
   try {
     const value: unknown = JSON.parse(text)

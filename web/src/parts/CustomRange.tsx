@@ -5,7 +5,7 @@ import { TextField } from './Field.tsx'
 import { spanOf, type RangeSearch } from './range.ts'
 import { useUtc, zoneName } from './zone.ts'
 
-/** Two moments, asked for in a dialog. */
+/** Asks for two times in a dialog. */
 export function CustomRange({
   search,
   onRange,
@@ -53,7 +53,7 @@ export function CustomRange({
   )
 }
 
-/** A moment as a field for dates takes it: without a zone. */
+/** Formats a time for a date field, which has no zone. */
 function toField(ms: number, utc: boolean): string {
   const shift = utc ? 0 : new Date(ms).getTimezoneOffset() * 60_000
   return new Date(ms - shift).toISOString().slice(0, 16)

@@ -17,12 +17,12 @@ export interface Column<Row> {
   readonly id: string
   readonly head: string
   readonly cell: (row: Row) => ReactNode
-  /** A CSS width; columns without one share what is left. */
+  /** A CSS width; columns without one share the remaining width. */
   readonly width?: string
   readonly end?: boolean
-  /** Where there is no room: below 1100 px, below 700 px or below 480 px. */
+  /** Where the column is hidden: below 1100 px, 700 px or 480 px. */
   readonly hide?: 'medium' | 'narrow' | 'phone'
-  /** Its text goes on in a second line where there is no room; not in lists whose rows have one height. */
+  /** Whether its text may wrap to a second line; not in lists with rows of fixed height. */
   readonly wraps?: boolean
   /** The server can sort by this column under its id. */
   readonly sorts?: boolean
@@ -34,7 +34,7 @@ export interface BodyProps<Row> {
   readonly renderRow: (row: Row, index: number) => ReactNode
 }
 
-/** What a list query of TanStack Query gives us, so that the four states can't be forgotten. */
+/** The part of a TanStack Query list result that this needs, so that no state can be forgotten. */
 export interface ListState {
   readonly isPending: boolean
   readonly isError: boolean
@@ -43,7 +43,7 @@ export interface ListState {
   readonly hasNextPage?: boolean
   readonly isFetchingNextPage?: boolean
   readonly fetchNextPage?: () => unknown
-  /** How far back a search has looked that goes on only when it is asked to. */
+  /** How far back a search has looked that continues only on request. */
   readonly searchedBackTo?: string | undefined
 }
 
@@ -64,7 +64,10 @@ interface DataTableProps<Row> {
   readonly bare?: boolean
 }
 
-/** A list from the server: the row is the unit of focus (arrows, j, k), Enter opens it, and loading, empty, filtered-empty and failed differ. */
+/**
+ * A list from the server. Rows take the focus (arrows, j, k) and Enter opens one; loading, empty, nothing matches and
+ * failed are shown differently.
+ */
 export function DataTable<Row>(table: DataTableProps<Row>) {
   const { rows, list } = table
   const wrap = cx(classes.wrap, table.bare === true && classes.bare)
@@ -146,7 +149,7 @@ function Grid<Row>(table: DataTableProps<Row>) {
   )
 }
 
-/** Drawn again only when the list is, not with every step of scrolling. */
+/** Redrawn only when the list changes, not on every scroll step. */
 const TableRow = memo(DrawnRow) as typeof DrawnRow
 
 function DrawnRow<Row>({
@@ -263,7 +266,7 @@ function cellClass<Row>(column: Column<Row>): string {
 /** The class of the link in a row's first cell. */
 export const rowName = classes.name
 
-/** The class of what a cell says below its text on a phone, because its own column is hidden there. */
+/** The class of text below a cell's own on a phone, where its column is hidden. */
 export const onPhone = classes.onPhone
 
 function fromControl(event: MouseEvent): boolean {

@@ -26,7 +26,10 @@ interface FormDialogProps extends Opening {
   readonly children?: ReactNode
 }
 
-/** A dialog with a form: Enter sends, the first field has the focus, a refusal is shown above the buttons; what was typed is not lost without a question. */
+/**
+ * A dialog with a form: Enter submits, the first field has the focus, refusals are shown above the buttons, and closing
+ * it with changes asks first.
+ */
 export function FormDialog(form: FormDialogProps) {
   const edited = useEdited()
   const leaving = useLeaving(edited.isEdited)
@@ -94,7 +97,7 @@ function DialogForm(
   )
 }
 
-/** Details of one row, from the side; the page stays where it is. */
+/** A row's details in a drawer; the page stays visible. */
 export function Drawer({
   open,
   onClose,
@@ -127,7 +130,7 @@ export function Drawer({
   )
 }
 
-/** A dialog without a form, for pictures of something: help, previews. */
+/** A dialog without a form: help, previews. */
 export function PlainDialog({
   open,
   onClose,

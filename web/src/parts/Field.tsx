@@ -15,7 +15,7 @@ interface Marks {
   readonly 'aria-invalid': boolean | undefined
 }
 
-/** A label, its control, a hint and an error, tied together for screen readers. */
+/** A label with its control, hint and error, associated for screen readers. */
 export function Field({
   label,
   hint,
@@ -52,12 +52,12 @@ export function Field({
 
 type TextProps<Tag extends 'input' | 'textarea'> = FieldProps & {
   readonly code?: boolean
-  /** What is said of a value that does not match `pattern`. */
+  /** The error text for a value that does not match `pattern`. */
   readonly patternWords?: string
   readonly onValue?: (value: string) => void
 } & ComponentProps<Tag>
 
-/** A one-line text field; `code` sets it in mono for ids, paths and addresses. */
+/** A one-line text field; `code` sets it in monospace for ids, paths and addresses. */
 export function TextField({
   label,
   hint,
@@ -88,7 +88,7 @@ export function TextField({
   )
 }
 
-/** A text of several lines. */
+/** A multi-line text field. */
 export function TextArea({ label, hint, error, code, onValue, ...rest }: TextProps<'textarea'>) {
   return (
     <Field label={label} hint={hint} error={error}>
@@ -115,7 +115,7 @@ export interface Option {
   readonly label: string
 }
 
-/** The platform's own select: the one that phones and screen readers know best. */
+/** The browser's own select, which works best on phones and with screen readers. */
 export function SelectField({
   label,
   hint,
@@ -160,7 +160,7 @@ export function Select({
   )
 }
 
-/** A box to tick, with what it means beside it. */
+/** A checkbox with its label. */
 export function Check({
   label,
   hint,
@@ -190,7 +190,7 @@ export function Check({
   )
 }
 
-/** A switch that takes effect at once. */
+/** A switch that takes effect immediately. */
 export function SwitchRow({
   label,
   hint,

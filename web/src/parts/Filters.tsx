@@ -11,11 +11,11 @@ export interface Filter {
   readonly id: string
   readonly label: string
   readonly value: string | undefined
-  /** Without options the filter has only a chip: it was set by a link. */
+  /** Without options the filter appears only as a chip, because a link set it. */
   readonly options?: readonly Option[]
-  /** Its own way to choose, where there are too many for a list. */
+  /** A custom control, for choices too numerous for a list. */
   readonly picker?: ReactNode
-  /** How the value reads on the chip. */
+  /** The value's text on the chip. */
   readonly shown?: string | undefined
 }
 
@@ -26,12 +26,12 @@ interface FilterBarProps {
     readonly value: string | undefined
   }
   readonly filters: readonly Filter[]
-  /** Receives only what changes; undefined takes a filter away. All of it belongs in the URL. */
+  /** Receives only the changes; undefined removes a filter. All filters belong in the URL. */
   readonly onChange: (patch: Readonly<Record<string, string | undefined>>) => void
   readonly children?: ReactNode
 }
 
-/** Search, choices, and a chip with × for each filter that is on. */
+/** Search, choices, and a removable chip for each active filter. */
 export function FilterBar({ search, filters, onChange, children }: FilterBarProps) {
   const on = filters.filter((filter) => filter.value !== undefined)
   const everything = Object.fromEntries([
@@ -124,7 +124,7 @@ function SearchBox({
     return () => window.clearTimeout(timer)
   }, [text, search, onChange])
   useEffect(() => {
-    // A new key means a new search took effect: keep typing where it was.
+    // A new key means that a new search took effect: keep the focus and the cursor position.
     const node = box.current
     if (node !== null && document.activeElement === document.body && node.value !== '') {
       node.focus()

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import classes from './surface.module.css'
 
-/** What most people don't need, one click away. */
+/** Content that most people don't need, one click away. */
 export function Folded({
   title,
   children,

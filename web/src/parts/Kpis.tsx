@@ -6,7 +6,7 @@ import { count, percent } from './numbers.ts'
 
 const manyTimes = 10
 
-/** A figure; the value of the period before, where there is one to compare with. */
+/** A figure with its value in the previous period, if there is one to compare with. */
 export interface Kpi {
   readonly id: string
   readonly label: string
@@ -14,11 +14,11 @@ export interface Kpi {
   readonly shown: string
   readonly small?: ReactNode
   readonly before?: number | undefined
-  /** Whether more of it is bad news, good news or neither. */
+  /** Whether an increase is bad news or neutral. */
   readonly more: 'bad' | 'plain'
 }
 
-/** Figures beside each other, each with its change against the period before. */
+/** Figures side by side, each with its change from the previous period. */
 export function Kpis({
   kpis,
   stacked = false,
@@ -49,7 +49,7 @@ function Change({ kpi }: { readonly kpi: Kpi }) {
   if (before === 0) return <span className={classes.same}>{words.newHere}</span>
   const up = value > before
   const tone = more === 'bad' ? (up ? classes.bad : classes.good) : classes.same
-  // Many times as much reads better than thousands of percent.
+  // A factor reads better than thousands of percent.
   const times = value / before
   const text =
     times >= manyTimes ? `${count(Math.round(times))}×` : percent(Math.abs(value - before), before)

@@ -5,7 +5,7 @@ import classes from './dialog.module.css'
 
 const w = words.leaving
 
-/** The question before unsaved changes are lost. */
+/** The confirmation before unsaved changes are lost. */
 export function LeaveQuestion({
   open,
   onStay,

@@ -5,7 +5,7 @@ import classes from './line.module.css'
 import { count } from './numbers.ts'
 import type { RangeSearch } from './range.ts'
 
-/** The checks of a call in their order; where one refuses, the call stops. */
+/** The checks of a call in order; a refused call stops at one of them. */
 export const stations = [
   'shape',
   'key',
@@ -18,13 +18,13 @@ export const stations = [
 ] as const
 export type Station = (typeof stations)[number]
 
-/** One call in 72 px: where it stopped, and the word for it. */
+/** A call's checks in 72 px: where it stopped, with a word. */
 export function MiniLine({
   stoppedAt,
   failed = false,
 }: {
   readonly stoppedAt: Station | undefined
-  /** The upstream failed: no refusal of ours. */
+  /** Whether the upstream failed, as opposed to our refusing the call. */
   readonly failed?: boolean
 }) {
   const last = failed ? stations.length - 1 : stations.length
@@ -53,12 +53,12 @@ export function MiniLine({
 
 const stationPx = 9.25
 
-/** Where a station's dash has its middle. */
+/** The horizontal center of a check's dash. */
 function middleOf(station: number): number {
   return station * stationPx + (stationPx - 2) / 2
 }
 
-/** The dashes of some stations as one path: a list has hundreds of lines. */
+/** The dashes of several checks as one path, because a list has hundreds of lines. */
 function dashes(from: number, to: number): string {
   let path = ''
   for (let station = from; station < to; station++) {
@@ -67,7 +67,7 @@ function dashes(from: number, to: number): string {
   return path
 }
 
-/** One call with all its checks. `waiting` is the light that waits for a first call. */
+/** A call with all its checks. `waiting` shows a light that waits for a first call. */
 export function FullLine({
   stoppedAt,
   waiting = false,
@@ -108,7 +108,7 @@ export function FullLine({
   )
 }
 
-/** Where calls stop, summed. Heights are square roots, so that ten refusals are seen beside ten thousand. */
+/** Where calls stop, in total. Bar heights are square roots, so that ten refusals are visible next to ten thousand. */
 export function SumLine({
   organization,
   refused,
@@ -169,7 +169,7 @@ export function SumLine({
   )
 }
 
-/** The mark: the line with one station lit. */
+/** The logo: the line with one check lit. */
 export function Brand() {
   return (
     <span className={classes.brand}>

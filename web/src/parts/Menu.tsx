@@ -13,18 +13,18 @@ import {
 } from 'react'
 import { whole } from '../parts/upgrade.ts'
 
-// Every page has menus and few visits open one: what they are made of comes with the first look at a button.
+// Every page has menus but few visits open one, so their code is loaded when a button is first hovered or focused.
 const load = whole(async () => await import('./MenuParts.tsx'))
 const MenuPopup = lazy(async () => ({ default: (await load()).MenuPopup }))
 
-/** One line of a menu; give `render` a link to make it one. */
+/** One entry of a menu; pass a link as `render` to make it one. */
 export const MenuItem = lazy(async () => ({ default: (await load()).MenuItem }))
 /** Exclusive choices in a menu. */
 export const MenuChoice = lazy(async () => ({ default: (await load()).MenuChoice }))
-/** A line between groups. */
+/** A separator between groups. */
 export const MenuLine = lazy(async () => ({ default: (await load()).MenuLine }))
 
-/** A menu that a button opens. */
+/** A menu with its button. */
 export function Menu({
   trigger,
   children,
@@ -39,7 +39,7 @@ export function Menu({
   const id = useId()
   const button = useRef<HTMLButtonElement>(null)
   const [opened, setOpened] = useState<'no' | 'pointer' | 'keyboard'>('no')
-  // Once opened it stays, so that it can also fade out.
+  // Kept mounted once opened, so that it can also fade out.
   const [seen, setSeen] = useState(false)
   function open(how: 'pointer' | 'keyboard') {
     setSeen(true)
@@ -57,7 +57,7 @@ export function Menu({
         onFocus: comes,
         onClick: (event: MouseEvent) => {
           if (trigger.props['aria-disabled'] === true) return
-          // A click without coordinates is Enter or the space bar.
+          // A click without coordinates came from Enter or the space bar.
           if (opened === 'no') open(event.detail === 0 ? 'keyboard' : 'pointer')
           else setOpened('no')
         },

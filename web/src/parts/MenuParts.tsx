@@ -4,7 +4,7 @@ import classes from './dialog.module.css'
 import { Icon, type IconName } from './Icon.tsx'
 
 export interface MenuPopupProps {
-  /** What opened it: the popup stands beside it and gives the focus back to it. */
+  /** The button that opened it: the popup is placed next to it and returns the focus to it. */
   readonly trigger: RefObject<HTMLElement | null>
   readonly open: boolean
   readonly byKeyboard: boolean
@@ -14,7 +14,7 @@ export interface MenuPopupProps {
   readonly children: ReactNode
 }
 
-/** What a menu's button opens. */
+/** The popup of a menu's button. */
 export function MenuPopup(props: MenuPopupProps) {
   const { trigger, open, byKeyboard, onClose, side, align, children } = props
   return (
@@ -24,7 +24,7 @@ export function MenuPopup(props: MenuPopupProps) {
       onOpenChange={(next, details) => {
         if (next) return
         const { target } = details.event
-        // The button closes it by itself; otherwise its click would open it again.
+        // The button itself closes the menu; otherwise its click would open it again.
         if (target instanceof Node && trigger.current?.contains(target) === true) details.cancel()
         else onClose()
       }}
@@ -42,7 +42,7 @@ export function MenuPopup(props: MenuPopupProps) {
             aria-labelledby={trigger.current?.id}
             finalFocus={trigger}
             onFocus={({ target, currentTarget }) => {
-              // Somebody at the keyboard begins at the first line, not before it.
+              // With the keyboard, the first entry gets the focus rather than the menu itself.
               if (byKeyboard && target === currentTarget) firstItem(currentTarget)?.focus()
             }}
           >
@@ -62,12 +62,12 @@ export interface MenuItemProps {
   readonly icon?: IconName
   readonly onClick?: () => void
   readonly disabled?: boolean
-  /** A link makes the line one. */
+  /** A link that replaces the entry's element. */
   readonly render?: ReactElement
   readonly children: ReactNode
 }
 
-/** One line of a menu. */
+/** One entry of a menu. */
 export function MenuItem({ icon, onClick, disabled = false, render, children }: MenuItemProps) {
   return (
     <Base.Item
@@ -113,7 +113,7 @@ export function MenuChoice({ label, value, options, onValue }: MenuChoiceProps) 
   )
 }
 
-/** A line between groups. */
+/** A separator between groups. */
 export function MenuLine() {
   return <Base.Separator className={classes.menuLine} />
 }

@@ -2,7 +2,7 @@ import { words } from '../../words/en.ts'
 import { methods, type Method } from '../api/choices.ts'
 import classes from './controls.module.css'
 
-/** Any of the methods; none chosen means every one. */
+/** Selects any of the methods; none selected means all. */
 export function Methods({
   label,
   value,

@@ -9,7 +9,7 @@ const w = words.picker
 
 interface PickerProps {
   readonly label: string
-  /** Not shown beside the box: its placeholder says the same. */
+  /** The label is not shown because the placeholder says the same. */
   readonly bare?: boolean
   readonly text: string
   readonly options: readonly Option[]
@@ -18,7 +18,7 @@ interface PickerProps {
   readonly onPick: (option: Option) => void
 }
 
-/** A box that finds while somebody types: for lists of which only the server knows all. */
+/** A search box for lists that only the server has in full. */
 export function Picker(picker: PickerProps) {
   const id = useId()
   const list = useOpenList(picker)
@@ -72,7 +72,7 @@ function Options({
           tabIndex={-1}
           aria-selected={place === index}
           className={classes.option}
-          // The box must keep the focus, or it would close before the click.
+          // The box must keep the focus, or the list would close before the click.
           onPointerDown={(event) => event.preventDefault()}
           onClick={() => picker.onPick(option)}
           onKeyDown={undefined}
@@ -87,7 +87,7 @@ function Options({
   )
 }
 
-/** Whether the list is open, which option is marked, and what the box does about keys. */
+/** Whether the list is open, which option is highlighted, and how keys are handled. */
 function useOpenList({ options, onText, onPick }: PickerProps) {
   const [isOpen, setOpen] = useState(false)
   const [marked, mark] = useState(0)

@@ -10,7 +10,7 @@ interface Quota {
   readonly resets_at: string
 }
 
-/** How far a quota is used up, as a bar and in words; from 80 % on it warns. */
+/** How much of a quota is used, as a bar and in words; warns from 80 %. */
 export function QuotaGauge({ quota }: { readonly quota: Quota }) {
   const share = Math.min(1, quota.used / quota.calls)
   const tone = share >= 1 ? classes.full : share >= 0.8 ? classes.near : undefined

@@ -7,18 +7,18 @@ import { rangeName, ranges, type RangeSearch } from './range.ts'
 import { whole } from './upgrade.ts'
 import { useUtc, zoneName } from './zone.ts'
 
-// Few ranges are none of the usual: the dialog comes when somebody asks for one.
+// Custom ranges are rare, so the dialog is loaded on demand.
 const CustomRange = lazy(async () => ({
   default: (await whole(async () => await import('./CustomRange.tsx'))()).CustomRange,
 }))
 
 interface RangePickerProps {
   readonly search: RangeSearch
-  /** What the address keeps from now on. */
+  /** Receives the new search values for the URL. */
   readonly onRange: (search: RangeSearch) => void
 }
 
-/** One range for figures, charts and list alike; the zone beside it is that of every time on the page. */
+/** One range for figures, charts and list; the zone next to it applies to every time on the page. */
 export function RangePicker({ search, onRange }: RangePickerProps) {
   const [utc, setUtc] = useUtc()
   const [open, setOpen] = useState(false)

@@ -5,7 +5,7 @@ import { count, percent } from './numbers.ts'
 
 const w = targetsWords.limits
 
-/** How nodes share a limit at present; nothing while one node runs alone. */
+/** How nodes currently share a limit; renders nothing for a single node. */
 export function RateShares({
   organization,
   subjectId,

@@ -6,7 +6,7 @@ import { LeaveGuard } from './LeaveGuard.tsx'
 import { ProblemNotice } from './States.tsx'
 
 interface SaveFormProps {
-  /** `form` keeps lines short, `stack` takes the room there is. */
+  /** `form` limits the line length, `stack` uses the available width. */
   readonly layout?: 'form' | 'stack'
   readonly saving: {
     readonly isPending: boolean
@@ -14,14 +14,17 @@ interface SaveFormProps {
     readonly error: unknown
   }
   readonly editable?: boolean
-  /** Nothing to save: the fields say what is saved already, or something that can't be. */
+  /** There is nothing to save: the fields are unchanged or invalid. */
   readonly disabled?: boolean
   readonly look?: 'primary' | 'plain'
   readonly onSave: () => void
   readonly children: ReactNode
 }
 
-/** A form on a page: its fields, why saving was refused, and the button that saves, for whoever may; leaving it with changes asks. */
+/**
+ * A form on a page: its fields, why saving was refused, and a save button for people with the permission; leaving it
+ * with changes asks first.
+ */
 export function SaveForm({
   layout = 'form',
   saving,
@@ -52,7 +55,7 @@ export function SaveForm({
   )
 }
 
-/** Edited since it was last saved, and not back at what is saved. */
+/** Whether it was edited since it was last saved, and differs from the saved values. */
 function useDirty({ isPending, isError }: SaveFormProps['saving'], isSame: boolean) {
   const { isEdited, onInput, forget } = useEdited()
   const wasPending = useRef(false)

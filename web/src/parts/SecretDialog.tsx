@@ -16,8 +16,8 @@ interface SecretDialogProps {
 }
 
 /**
- * Shows a secret the only time it can be shown. Escape, a click outside and leaving the page are held until it
- * was copied or the person says that it is stored. Live at page level, so that no reload of a list unmounts it.
+ * Shows a secret the only time it can be shown. Escape, outside clicks and navigation are blocked until it was copied
+ * or the person confirms having stored it. Mount it at page level, so that reloading a list does not unmount it.
  */
 export function SecretDialog(dialog: SecretDialogProps) {
   const { secret, onClose } = dialog

@@ -1,6 +1,6 @@
 import classes from './range.module.css'
 
-/** One of a few choices, side by side. */
+/** A few exclusive choices, side by side. */
 export function Segments({
   label,
   value,

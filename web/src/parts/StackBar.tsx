@@ -1,6 +1,6 @@
 import classes from './stack-bar.module.css'
 
-/** Parts of a whole in one thin line, such as the deliveries of an endpoint. */
+/** Parts of a whole in one thin bar, such as an endpoint's deliveries. */
 export function StackBar({
   label,
   parts,

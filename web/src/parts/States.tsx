@@ -6,7 +6,7 @@ import { CopyText } from './Copy.tsx'
 import classes from './surface.module.css'
 import { Notice } from './Surface.tsx'
 
-/** Still reading. */
+/** The loading state. */
 export function Loading({ what }: { readonly what?: string }) {
   return (
     <p className={classes.loading} role="status">
@@ -15,7 +15,7 @@ export function Loading({ what }: { readonly what?: string }) {
   )
 }
 
-/** Nothing there yet: says what it is for and teaches the next step. */
+/** An empty list: explains its purpose and the next step. */
 export function Empty({
   title,
   children,
@@ -31,7 +31,7 @@ export function Empty({
   )
 }
 
-/** Filters are on and nothing matches. */
+/** Filters are active and nothing matches. */
 export function NoneMatch({
   what,
   filters,
@@ -88,14 +88,14 @@ export function ProblemNotice({
   )
 }
 
-/** The refusal inside any thrown thing. */
+/** Converts anything thrown into a refusal. */
 export function asRefused(error: unknown): Refused {
   if (error instanceof Refused) return error
   const detail = error instanceof Error ? error.message : words.refused
   return new Refused(0, 'internal_error', { detail })
 }
 
-/** What the server says about one field of a form. */
+/** The server's message about one field of a form. */
 export function fieldError(error: unknown, field: string): string | undefined {
   if (!(error instanceof Refused)) return undefined
   return error.fields.find((one) => one.field === field || one.field === `/${field}`)?.message

@@ -2,7 +2,7 @@ import { useEffect, type ReactNode } from 'react'
 import classes from './surface.module.css'
 import { cx } from './cx.ts'
 
-/** The head of a page: title, one sentence, actions; it also names the browser's tab. */
+/** A page's heading: title, one sentence, actions; it also sets the browser tab's title. */
 export function PageHead({
   title,
   lead,
@@ -29,7 +29,7 @@ export function PageHead({
   )
 }
 
-/** A sheet with a title. `flush` lets a table or list touch its edges. */
+/** A panel with a title. `flush` lets a table or list extend to its edges. */
 export function Card({
   title,
   lead,
@@ -63,19 +63,19 @@ export function Card({
   )
 }
 
-/** Cards beside each other where there is room. */
+/** Cards side by side, where there is room. */
 export function Columns({ children }: { readonly children: ReactNode }) {
   return <div className={classes.grid2}>{children}</div>
 }
 
-/** Cards below each other. */
+/** Cards stacked vertically. */
 export function Pile({ children }: { readonly children: ReactNode }) {
   return <div className={classes.pages}>{children}</div>
 }
 
 export type Tone = 'plain' | 'pass' | 'refuse' | 'caution'
 
-/** A state in one word; the shape says it too, not only the colour. */
+/** A state in one word; its shape conveys it too, not only the color. */
 export function Badge({
   tone = 'plain',
   children,
@@ -86,12 +86,12 @@ export function Badge({
   return <span className={cx(classes.badge, tone !== 'plain' && classes[tone])}>{children}</span>
 }
 
-/** A quiet word beside a name: a role, a plan, a scheme. */
+/** An unobtrusive word next to a name: a role, a plan, a scheme. */
 export function Tag({ children }: { readonly children: ReactNode }) {
   return <span className={cx(classes.badge, classes.tag)}>{children}</span>
 }
 
-/** Names and values. Values that are undefined are left out. */
+/** Names with their values; undefined values are left out. */
 export function Facts({ facts }: { readonly facts: readonly (readonly [string, ReactNode])[] }) {
   return (
     <dl className={classes.facts}>
@@ -115,7 +115,7 @@ function FactRow({ name, children }: { readonly name: string; readonly children:
   )
 }
 
-/** A remark with a coloured edge: what happened, why, what now. */
+/** A notice with a colored edge: what happened, why, and what to do. */
 export function Notice({
   tone = 'plain',
   title,
@@ -141,12 +141,12 @@ export function Notice({
   )
 }
 
-/** A list of things, each with a mark, words and an action. */
+/** A list of things, each with an icon, words and an action. */
 export function Items({ children }: { readonly children: ReactNode }) {
   return <ul className={classes.items}>{children}</ul>
 }
 
-/** One line of Items. */
+/** One row of Items. */
 export function Item({
   mark,
   children,

@@ -9,7 +9,7 @@ export interface TabDescription {
   readonly content: ReactNode
 }
 
-/** Tabs; with `value` their state is somebody else's, such as the address bar's. */
+/** Tabs; with `value` another component controls their state, such as the URL. */
 export function Tabs({
   label,
   tabs,

@@ -20,7 +20,7 @@ const steps = [
   ['minute', 60_000],
 ] as const
 
-/** A moment of the API (ISO 8601) or of this page, in milliseconds since 1970. */
+/** Converts an API time (ISO 8601), or one of this page, to milliseconds since 1970. */
 export function millis(at: number | string): number {
   return typeof at === 'string' ? Date.parse(at) : at
 }
@@ -44,9 +44,7 @@ export function day(at: number | string): string {
   return shownAs(millis(at), 'day')
 }
 
-/**
- * A time: exact in tables, relative in cards. Pointing at it shows the other form and UTC, a click copies UTC.
- */
+/** A time: exact in tables, relative in cards. Hovering shows the other form and UTC; a click copies UTC. */
 export function Time({
   at,
   form = 'exact',
@@ -75,7 +73,7 @@ function shownAs(
   form: 'exact' | 'short' | 'clock' | 'relative' | 'day' | 'row',
 ): string {
   if (form === 'relative') return relative(ms)
-  // A row says its day where that is not today's.
+  // A row shows the day unless it is today.
   const kind = form === 'row' ? (isToday(ms) ? 'clock' : 'short') : form
   return formatIn(kind, forms[kind]).format(ms)
 }
@@ -91,7 +89,7 @@ interface Tip {
   readonly top: number
 }
 
-/** One floating note for all times of the page. */
+/** One shared tooltip for all times on the page. */
 export function TimeTips() {
   const [tip, setTip] = useState<Tip>()
   const [copied, setCopied] = useState(false)

@@ -18,29 +18,29 @@ const shownMs = { pass: 5000, undo: 10_000, refuse: 12_000 }
 const listeners = new Set<() => void>()
 let toasts: readonly Toast[] = []
 let lastId = 0
-/** Somebody reads or is about to press a button: nothing disappears meanwhile (WCAG 2.2, 2.2.1). */
+/** Toasts stay while a person reads one or is about to press its button (WCAG 2.2, 2.2.1). */
 let held = false
 const heldAgainMs = 1000
 
-/** Says what was done, with an Undo where there is one. */
+/** Shows what was done, with an Undo button if it is possible. */
 export function say(title: string, more: { text?: string; undo?: () => void } = {}): void {
   const { text, undo } = more
   show({ title, text, undo, type: 'pass' }, undo === undefined ? shownMs.pass : shownMs.undo)
 }
 
-/** Says what was done; Undo does the opposite and says when that was refused. */
+/** Shows what was done; Undo reverses it, and reports a refusal. */
 export function sayUndoable(title: string, undo: () => Promise<unknown>): void {
   say(title, { undo: () => void undo().then(() => say(words.undone), sayRefused) })
 }
 
-/** Says that something was refused, with its code and request id. */
+/** Shows a refusal with its code and request id. */
 export function sayRefused(error: unknown): void {
   const refusal = asRefused(error)
   const text = [refusal.code, refusal.requestId].filter((one) => one !== undefined).join(' · ')
   show({ title: refusal.message, text, undo: undefined, type: 'refuse' }, shownMs.refuse)
 }
 
-/** Where toasts appear: below right, above everything; read out politely, and never take the focus. */
+/** Where toasts appear: bottom right, above everything; they are announced politely and never take the focus. */
 export function Toasts({ children }: { readonly children: ReactNode }) {
   const shown = useSyncExternalStore(listen, () => toasts)
   return (
@@ -104,7 +104,7 @@ function hideLater(id: number, ms: number): void {
 }
 
 function hide(id: number): void {
-  // An element removed under the pointer or the focus fires no leave or blur event.
+  // Removing an element under the pointer or the focus fires no leave or blur event.
   held = false
   put(toasts.filter((toast) => toast.id !== id))
 }

@@ -2,16 +2,16 @@ import { lazy, Suspense } from 'react'
 import type { BodyProps } from './DataTable.tsx'
 import { whole } from './upgrade.ts'
 
-/** So few rows are drawn whole: they may differ in height. */
+/** Up to this many rows are all rendered, and may differ in height. */
 const drawnWhole = 60
 
-// Most lists are short: what draws long ones comes with the first of them.
+// Most lists are short, so the code for long ones is loaded with the first of them.
 const Windowed = lazy(async () => ({
   default: (await whole(async () => await import('./WindowedBody.tsx'))())
     .WindowedBody as typeof Plain,
 }))
 
-/** The body of a list that may be long: then only the rows near the window exist, and the page itself scrolls. */
+/** The body of a list that may be long: then only rows near the window are rendered, and the page itself scrolls. */
 export function VirtualBody<Row>(body: BodyProps<Row>) {
   if (body.rows.length <= drawnWhole) return <Plain {...(body as BodyProps<unknown>)} />
   const first = { ...body, rows: body.rows.slice(0, drawnWhole) }

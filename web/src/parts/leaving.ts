@@ -1,14 +1,14 @@
 import { useBlocker } from '@tanstack/react-router'
 import { useCallback, useRef, useState } from 'react'
 
-/** Whether a form has changes that were not saved, and the question before they are lost. */
+/** Whether a form has unsaved changes, and the confirmation before they are lost. */
 export interface Leaving {
   readonly isAsked: boolean
   readonly stay: () => void
   readonly leave: () => void
 }
 
-/** Asks before another page takes the place of a form with unsaved changes; the browser asks before it closes the tab. */
+/** Asks before navigating away from a form with unsaved changes; the browser itself asks before closing the tab. */
 export function useLeaving(isDirty: () => boolean): Leaving {
   const blocked = useBlocker({
     shouldBlockFn: isDirty,
@@ -22,7 +22,7 @@ export function useLeaving(isDirty: () => boolean): Leaving {
   }
 }
 
-/** Notes that somebody edited a form, until it is sent. */
+/** Tracks whether a form was edited since it was last submitted. */
 export function useEdited() {
   const edited = useRef(false)
   const [isAsked, ask] = useState(false)

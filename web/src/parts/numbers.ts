@@ -18,7 +18,7 @@ export function short(number: number): string {
   return compact.format(number)
 }
 
-/** 8.4% of a whole; nothing of nothing is 0%. */
+/** Formats 8.4% of a whole; a part of zero is 0%. */
 export function percent(part: number, whole: number): string {
   return percents.format(whole === 0 ? 0 : part / whole)
 }
@@ -38,7 +38,7 @@ export function size(bytes: number): string {
   return `${counter.format(Math.round((bytes / bytesPerStep ** step) * 10) / 10)} ${['', 'KiB', 'MiB', 'GiB'][step]}`
 }
 
-/** A span of seconds in its largest whole unit: "30 days", "36 hours". */
+/** Formats seconds in the largest whole unit: "30 days", "36 hours". */
 export function span(seconds: number): string {
   const [unit, each] = units.find(([, each]) => seconds % each === 0) ?? ['second', 1]
   const style = { style: 'unit', unit, unitDisplay: 'long' } as const

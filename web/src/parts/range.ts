@@ -3,7 +3,7 @@ const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
 const maxSteps = 100
 
-/** The ranges that one click chooses: how far they reach back, and the steps of their charts. */
+/** The ranges available with one click: how far back they reach, and their charts' step size. */
 export const ranges = {
   '1h': { spanMs: hourMs, stepMs: minuteMs },
   '24h': { spanMs: dayMs, stepMs: 15 * minuteMs },
@@ -12,27 +12,27 @@ export const ranges = {
 } as const
 export type RangeName = keyof typeof ranges
 
-/** A range as the address keeps it: a name, or two moments (ISO 8601); without either it is the last 24 hours. */
+/** A range as kept in the URL: a name, or two times (ISO 8601); with neither, the last 24 hours. */
 export interface RangeSearch {
   readonly range?: string | undefined
   readonly from?: string | undefined
   readonly to?: string | undefined
 }
 
-/** A range in milliseconds since 1970, with the steps of its charts. */
+/** A range in milliseconds since 1970, with its charts' step size. */
 export interface Span {
   readonly from: number
   readonly to: number
   readonly stepMs: number
 }
 
-/** The named range of an address; undefined where it has moments of its own. */
+/** The named range in a URL; undefined if the URL has explicit times. */
 export function rangeName({ range, from }: RangeSearch): RangeName | undefined {
   if (from !== undefined) return undefined
   return range !== undefined && Object.hasOwn(ranges, range) ? (range as RangeName) : '24h'
 }
 
-/** What a range means now: named ones end with the present step. */
+/** The times that a range means now; named ones end with the current step. */
 export function spanOf(search: RangeSearch, now = Date.now()): Span {
   const name = rangeName(search)
   if (name !== undefined) {
@@ -48,7 +48,7 @@ export function spanOf(search: RangeSearch, now = Date.now()): Span {
   return { from: Math.floor(start / stepMs) * stepMs, to: Math.ceil(end / stepMs) * stepMs, stepMs }
 }
 
-/** The range of the same length before one. */
+/** The preceding range of the same length. */
 export function before({ from, to }: Span): Span {
   return { from: from - (to - from), to: from, stepMs: to - from }
 }

@@ -4,7 +4,7 @@ import type { Series } from './chart/series.ts'
 
 type Point = Rollup['points'][number]
 
-/** Calls by how they ended: answered, failed at the upstream, refused by one of our checks. */
+/** Calls by outcome: answered, failed at the upstream, refused by one of our checks. */
 export function trafficSeries(points: readonly Point[]): readonly Series[] {
   const bars = (id: 'passed' | 'errors' | 'refused', label: string, tone: Series['tone']) =>
     ({ id, label, tone, kind: 'bar', values: points.map((point) => point[id]) }) as const
@@ -15,7 +15,7 @@ export function trafficSeries(points: readonly Point[]): readonly Series[] {
   ]
 }
 
-/** How long calls took: half of them, 95 and 99 of 100. */
+/** The 50th, 95th and 99th percentiles of latency. */
 export function latencySeries(points: readonly Point[]): readonly Series[] {
   const line = (id: 'p50_ms' | 'p95_ms' | 'p99_ms', label: string, tone: Series['tone']) =>
     ({ id, label, tone, kind: 'line', values: points.map((point) => point.latency?.[id]) }) as const
@@ -26,7 +26,7 @@ export function latencySeries(points: readonly Point[]): readonly Series[] {
   ]
 }
 
-/** The 95th percentiles of the time that upstreams took and of the time that we added. */
+/** The 95th percentiles of the upstream's time and of the time we added. */
 export function partSeries(points: readonly Point[]): readonly Series[] {
   const line = (id: 'upstream_p95_ms' | 'own_p95_ms', label: string, tone: Series['tone']) =>
     ({ id, label, tone, kind: 'line', values: points.map((point) => point[id]) }) as const
@@ -36,7 +36,7 @@ export function partSeries(points: readonly Point[]): readonly Series[] {
   ]
 }
 
-/** The sums of all steps. */
+/** The sums over all steps. */
 export function totals(points: readonly Point[]) {
   const sum = { passed: 0, errors: 0, refused: 0, all: 0 }
   for (const { passed, errors, refused } of points) {

@@ -1,12 +1,12 @@
 const mark = 'reloaded-after-upgrade'
 const againAfterMs = 60_000
 
-/** A file of the page did not come: after an upgrade it is gone, without a network it is only not there now. */
+/** A file of the page did not load: it is gone after an upgrade, or only unavailable because of the network. */
 class FileGone extends Error {
   override readonly name = 'FileGone'
 }
 
-/** A part of the bundle; where its file does not come, this is told from every other mistake. */
+/** Wraps loading a part of the bundle, so that a missing file can be told from other errors. */
 export function whole<Module>(load: () => Promise<Module>): () => Promise<Module> {
   return async () => {
     try {
@@ -23,8 +23,8 @@ export function isFileGone(error: unknown): boolean {
 }
 
 /**
- * Reloads a page whose file is gone, once and only if the server answers. It is called where the page should be shown,
- * not where its link is pointed at: a reload then would take away what somebody types.
+ * Reloads a page whose file is gone, once and only if the server responds. Call it where the page would be shown, not
+ * where its link is hovered: a reload there would discard what a person types.
  */
 export async function reloadOnceAfterUpgrade(failure: unknown): Promise<void> {
   if (!isFileGone(failure)) return

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react'
 
 const settledMs = 150
 
-/** A text as it was when the typing last paused: what the server is asked for. */
+/** The text as of when typing last paused, for requests to the server. */
 export function useSettled(text: string): string {
   const [settled, setSettled] = useState(text)
   useEffect(() => {

@@ -6,18 +6,18 @@ const listeners = new Set<() => void>()
 const local = Intl.DateTimeFormat().resolvedOptions().timeZone
 let utc = read()
 
-/** The zone that times on the pages are in, such as Europe/Berlin; UTC where somebody asked for it. */
+/** The time zone of displayed times, such as Europe/Berlin; UTC if chosen. */
 export function zoneName(): string {
   return utc ? 'UTC' : local
 }
 
-/** The zone as it stands in the head of a column: GMT+1, UTC. */
+/** The zone as shown in a column's heading: GMT+1, UTC. */
 export function zoneShort(): string {
   const parts = formatIn('zone', { timeZoneName: 'short' }).formatToParts(Date.now())
   return parts.find(({ type }) => type === 'timeZoneName')?.value ?? zoneName()
 }
 
-/** Whether times are shown in UTC, and the switch. */
+/** Whether times are shown in UTC, and a function to switch. */
 export function useUtc(): readonly [boolean, (on: boolean) => void] {
   const on = useSyncExternalStore(
     (listener) => {
@@ -29,7 +29,7 @@ export function useUtc(): readonly [boolean, (on: boolean) => void] {
   return [on, write]
 }
 
-/** A format in the chosen zone; each is made once. */
+/** A cached date format in the chosen zone. */
 export function formatIn(name: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   const id = `${zoneName()} ${name}`
   const known = formats.get(id)
@@ -46,7 +46,7 @@ function write(on: boolean): void {
   try {
     localStorage.setItem(storageName, on ? 'utc' : 'local')
   } catch {
-    // Storage is closed: the choice lasts as long as the page.
+    // Storage is unavailable, so the choice lasts only as long as the page.
   }
   for (const listener of listeners) listener()
 }

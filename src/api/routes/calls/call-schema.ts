@@ -7,11 +7,14 @@ import { oneOf, Time, time } from '../../core/schemas.ts'
 
 const CapturedMessage = Type.Object(
   {
-    /** The kept headers by their lower-case names. */
+    /** The captured headers by lower-case name. */
     headers: Type.Record(Type.String(), Type.String()),
-    /** The first bytes as text, values of the named members and fields as …; missing where there were none. */
+    /**
+     * The captured bytes as text, with the values of masked members and fields shown as …; missing if there was no
+     * body.
+     */
     body: Type.Optional(Type.String()),
-    /** How long the whole body was. */
+    /** The length of the complete body. */
     bytes: Type.Integer(),
   },
   { title: 'CapturedMessage' },
@@ -20,7 +23,7 @@ const Capture = Type.Object(
   {
     request: CapturedMessage,
     answer: CapturedMessage,
-    /** Names of JSON members and form fields that were blacked out. */
+    /** Names of JSON members and form fields whose values were masked. */
     redacted: Type.Optional(Type.Array(Type.String())),
   },
   { title: 'Capture' },
@@ -33,7 +36,7 @@ export const ApiCall = Type.Object(
     key_id: Type.Optional(Type.String()),
     key_name: Type.Optional(Type.String()),
     key_hint: Type.Optional(Type.String()),
-    /** The target's name, as long as it exists. */
+    /** The target's name, if it still exists. */
     target: Type.Optional(Type.String()),
     method: Type.String(),
     path: Type.String(),
@@ -49,19 +52,19 @@ export const ApiCall = Type.Object(
     upstream_ms: Type.Optional(Type.Number()),
     address: Type.String(),
     agent: Type.Optional(Type.String()),
-    /** What the target's capture setting keeps. */
+    /** The data kept by the target's capture setting. */
     capture: Type.Optional(Capture),
   },
   { title: 'Call' },
 )
 
-/** What the ids of calls are called today. */
+/** The current names of the ids in calls. */
 export interface Names {
   readonly target: (id: string) => string | undefined
   readonly key: (id: string) => { readonly name: string; readonly hint: string } | undefined
 }
 
-/** The names that some calls need. */
+/** Loads the names needed for some calls. */
 export async function namesFor(
   organization: RouteOrganization,
   found: readonly CallRecord[],
@@ -74,7 +77,7 @@ export async function namesFor(
   return { target: (id) => targets.get(id), key: (id) => keys.get(id) }
 }
 
-/** A call as it is answered. */
+/** A call in the API's form. */
 export function toApiCall(call: CallRecord, names: Names): Static<typeof ApiCall> {
   const key = names.key(call.keyId)
   const target = call.targetId === undefined ? undefined : names.target(call.targetId)
@@ -104,7 +107,9 @@ export function toApiCall(call: CallRecord, names: Names): Static<typeof ApiCall
   }
 }
 
-/** The path below the target, as rules see it; a call that came to no target shows which one it asked for. */
+/**
+ * The path below the target, as rules see it; for a call without a target, the path also shows the one it asked for.
+ */
 function shownPath(recorded: string, target: string | undefined): string {
   if (!recorded.startsWith(`${recordedPrefix}/`)) return recorded
   const asked = recorded.slice(recordedPrefix.length)

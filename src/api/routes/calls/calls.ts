@@ -10,15 +10,15 @@ import { route } from '../../core/route.ts'
 import type { Services } from '../../core/services.ts'
 import { limitOf, pageOf, pageQuery, Time, time, toPage } from '../../core/schemas.ts'
 
-/** Calls that passed through, and their sums. */
+/** Recorded calls and their statistics. */
 export const callRoutes = {
   'GET /organizations/:organization/calls': route({
-    summary: 'Calls, newest first; `newer` asks for what came after a call',
+    summary: 'Calls, newest first; `newer` returns those after a given call',
     permission: 'traffic.see',
     query: Type.Object({ ...pageQuery, newer: text(60), ...callFilterProperties }),
     answer: Type.Object({
       ...pageOf(ApiCall).properties,
-      /** Where a search stopped that would have looked at too many calls at once; `next` goes on from there. */
+      /** Where the search stopped because it would have examined too many calls; `next` continues there. */
       searched_back_to: Type.Optional(Time),
     }),
     handle: async ({ organization, query }, services) => {
@@ -92,17 +92,17 @@ export const callRoutes = {
   }),
 
   'GET /organizations/:organization/rollups': route({
-    summary: 'Calls per step by how they ended, how long they took, and where refused ones stopped',
+    summary: 'Calls per time step by outcome and latency, and the checks that refused calls',
     permission: 'traffic.see',
     query: Type.Object({
       ...callFilterProperties,
-      /** Left out: an hour before the end. */
+      /** Defaults to one hour before the end. */
       from: Type.Optional(Time),
-      /** Left out: now. */
+      /** Defaults to now. */
       to: Type.Optional(Time),
-      /** Left out: a minute. */
+      /** Defaults to one minute. */
       step_ms: Type.Optional(Type.Integer({ minimum: 60_000, maximum: 31 * 24 * 3_600_000 })),
-      /** Tell the upstream's part of the time from ours. */
+      /** Whether to separate the upstream's part of the time from ours. */
       parts: Type.Optional(Type.Boolean()),
     }),
     answer: Rollup,
@@ -115,13 +115,15 @@ export const callRoutes = {
         throw new Problem('invalid_input', `A rollup has 1 to ${maxPoints} steps.`)
       }
       const filter = await toCallFilter(organization, narrowed, services)
-      const wish = { ...filter, from, to, stepMs, parts }
-      return toRollup(await services.traffic.rollup(organization.id, wish), stepMs)
+      const fields = { ...filter, from, to, stepMs, parts }
+      return toRollup(await services.traffic.rollup(organization.id, fields), stepMs)
     },
   }),
 }
 
-/** Whether a page may be searched for longer: whoever waits sees what was found so far, and goes on. */
+/**
+ * Whether a search may continue: after its time limit the caller gets the results so far and can continue from there.
+ */
 function timeFrom(clock: Services['clock']): () => boolean {
   const endsAt = clock.monotonic() + searchMs
   return () => clock.monotonic() < endsAt

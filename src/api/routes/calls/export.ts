@@ -8,18 +8,18 @@ import { route, Streamed, type RouteRequest } from '../../core/route.ts'
 import type { Services } from '../../core/services.ts'
 import { input, oneOf } from '../../core/schemas.ts'
 
-/** One export holds so many calls at most; an older part is another export, with `to`. */
+/** The most calls in one export; for older ones, export again with `to`. */
 const maxExported = 100_000
 const pageSize = 500
 
 type Call = Static<typeof ApiCall>
 type Filter = Awaited<ReturnType<typeof toCallFilter>>
 
-/** Calls as a file. */
+/** Calls as a downloadable file. */
 export const callExportRoutes = {
   'POST /organizations/:organization/calls/export': route({
     summary:
-      'Calls as JSON lines or CSV, newest first, at most 100,000; the export itself is an audit entry',
+      'Calls as JSON lines or CSV, newest first, at most 100,000; the export itself becomes an audit entry',
     permission: 'traffic.see',
     status: 200,
     streams: ['application/x-ndjson', 'text/csv'],
@@ -50,7 +50,7 @@ export const callExportRoutes = {
   }),
 }
 
-/** Page after page, as fast as the caller reads; breaks off with the session and the membership. */
+/** Yields page after page as fast as the caller reads; stops when the session or membership ends. */
 async function* walk(
   request: Pick<RouteRequest, 'caller' | 'organization' | 'signal'>,
   { filter, limit }: { readonly filter: Filter; readonly limit: number },
@@ -67,7 +67,7 @@ async function* walk(
       page,
     )
     const names = await namesFor(organization, found, services)
-    // After the reading: nothing is told that was recorded once the membership had ended.
+    // Checked after the read, so that nothing recorded after the membership ended is sent.
     await requireStillAllowed(request, services)
     yield found.map((call) => toApiCall(call, names))
     if (found.length < page.limit && searchedTo === undefined) return
@@ -82,7 +82,7 @@ async function* toJsonLines(pages: AsyncIterable<readonly Call[]>): AsyncIterabl
   }
 }
 
-/** The columns of CSV and what stands in them; captured contents are in JSON lines only. */
+/** The columns of the CSV file; captured data is exported in JSON lines only. */
 const columns: readonly (readonly [string, (call: Call) => string | number | undefined])[] = [
   ['id', (call) => call.id],
   ['at', (call) => call.at],

@@ -5,16 +5,16 @@ import type { RouteOrganization } from '../../core/route.ts'
 import type { Services } from '../../core/services.ts'
 import { oneOf, Time } from '../../core/schemas.ts'
 
-/** A text of a query that may be left out. */
+/** An optional text in a query. */
 export const text = (most: number) => Type.Optional(Type.String({ minLength: 1, maxLength: most }))
 
-/** What calls can be narrowed by. */
+/** The query parameters that filter calls. */
 export const callFilterProperties = {
-  /** An id of a call, an address, a status, or else what the path or the name of the key holds. */
+  /** A call's id, an address or a status; any other text is searched for in paths and key names. */
   q: text(500),
   target: text(63),
   key: text(60),
-  /** A check, such as `rules`. */
+  /** The name of a check, such as `rules`. */
   stopped_at: text(20),
   /** Answered below 500, failed at the upstream, or refused by one of our checks. */
   outcome: Type.Optional(oneOf(['answered', 'upstream_error', 'refused'])),
@@ -27,7 +27,7 @@ export const callFilterProperties = {
 }
 const CallFilterSchema = Type.Object(callFilterProperties)
 
-/** A filter as the store takes it. */
+/** Converts a query into the store's filter. */
 export async function toCallFilter(
   organization: RouteOrganization,
   query: Static<typeof CallFilterSchema>,
@@ -63,7 +63,7 @@ function meaningOf(q: string | undefined): 'id' | 'address' | 'status' | 'words'
   return addressShape.test(q) ? 'address' : 'words'
 }
 
-/** A text to be found in paths, with the keys that have it in their name. */
+/** A search text for paths, with the keys whose name contains it. */
 async function wordsOf(organization: RouteOrganization, q: string, services: Services) {
   const text = q.startsWith(recordedPrefix) ? q.slice(recordedPrefix.length) : q
   if (text.includes('/')) return { text, keyIds: [] }
@@ -71,7 +71,7 @@ async function wordsOf(organization: RouteOrganization, q: string, services: Ser
   return { text, keyIds: keys.map(({ id }) => id) }
 }
 
-/** A name nobody has finds nothing, as a filter should. */
+/** The id for a target's name; an unknown name matches nothing. */
 export async function targetIdOf(
   organization: RouteOrganization,
   slug: string | undefined,
@@ -83,7 +83,7 @@ export async function targetIdOf(
   return [...all].find(([, known]) => known === slug)?.[0] ?? slug
 }
 
-/** How a path that people see begins in the record: below the chosen target, else beginning with a target's name. */
+/** The recorded form of a path prefix: below the chosen target, otherwise starting with a target's name. */
 function recordedPath(target: string | undefined, path: string | undefined): string | undefined {
   if (path === undefined || path.startsWith(recordedPrefix)) return path
   const below = path.startsWith('/') ? path : `/${path}`

@@ -7,10 +7,10 @@ import type { Services } from '../../core/services.ts'
 
 const everyMs = 1000
 const maxAtOnce = 200
-/** Behind the newest call, for those that end later than they began. */
+/** How far to look back before the newest call, because records appear when a call ends, not when it begins. */
 const lookBackMs = 5000
 
-/** Calls as they end. */
+/** A live stream of calls as they end. */
 export const liveRoutes = {
   'GET /organizations/:organization/calls/live': route({
     summary: 'Calls as they end, as server-sent events; ends with the session',
@@ -21,7 +21,10 @@ export const liveRoutes = {
   }),
 }
 
-/** All calls of a look at once, one event each, a comment each second without one; it stops with the caller, the session, the membership, the node. */
+/**
+ * Polls for calls and sends one event per call, or a comment if there are none; ends when the caller disconnects, the
+ * session or membership ends, or the node stops.
+ */
 async function* tail(request: RouteRequest, services: Services): AsyncIterable<string> {
   const { organization, signal } = request
   const startedAt = services.clock.now()
@@ -43,7 +46,7 @@ async function* tail(request: RouteRequest, services: Services): AsyncIterable<s
       const found = await calls.list(services.store.slowCallReads, organization.id, page)
       const fresh = found.filter(({ id }) => !sent.has(id)).toReversed()
       const names = await namesFor(organization, fresh, services)
-      // Asked after the reading too: what was recorded once the membership had ended is not among what is told.
+      // Checked again after the read, so that nothing recorded after the membership ended is sent.
       if (!(await isStillAllowed(request, services))) return
       for (const { id } of fresh) sent.add(id)
       const told = fresh.map(
@@ -59,7 +62,7 @@ async function* tail(request: RouteRequest, services: Services): AsyncIterable<s
   }
 }
 
-/** Tells when the session of a request may have ended, so that its answer need not wait for its next look. */
+/** Signals when a request's session may have ended, so that the stream need not wait for its next poll. */
 function watchSession(
   { caller }: Pick<RouteRequest, 'caller'>,
   services: Services,
@@ -71,7 +74,7 @@ function watchSession(
   })
   return {
     stop,
-    /** Aborted by the next change from now on. */
+    /** Returns a signal aborted by the next change from now on. */
     next() {
       change = new AbortController()
       return change.signal
@@ -79,7 +82,7 @@ function watchSession(
   }
 }
 
-/** Whether session and membership of a request go on: a long answer ends with them. */
+/** Whether the request's session and membership still exist; long responses end with them. */
 async function isStillAllowed(
   request: Pick<RouteRequest, 'caller' | 'organization'>,
   services: Services,
@@ -93,8 +96,8 @@ async function isStillAllowed(
 }
 
 /**
- * Breaks a long answer off that goes on without its session or membership: `session_ended`. The connection then ends
- * without the answer's end, so that nobody takes a part for the whole (RFC 9112, section 8).
+ * Aborts a long response whose session or membership has ended: `session_ended`. The connection closes before the
+ * response is complete, so that nobody mistakes a part for the whole (RFC 9112, section 8).
  */
 export async function requireStillAllowed(
   request: Pick<RouteRequest, 'caller' | 'organization'>,
@@ -107,7 +110,7 @@ export async function requireStillAllowed(
   )
 }
 
-/** What is no longer looked back at need not be remembered. */
+/** Forgets calls that are too old to be read again. */
 function forget(sent: Set<string>, found: readonly { readonly id: string }[]): void {
   if (sent.size <= 2 * maxAtOnce) return
   const recent = new Set(found.map(({ id }) => id))

@@ -15,14 +15,14 @@ export const Rollup = Type.Object(
       Type.Object(
         {
           at: Time,
-          /** Answered by the upstream, below 500. */
+          /** Answered by the upstream with a status below 500. */
           passed: Type.Integer(),
           /** The upstream failed, or answered with 500 or above. */
           errors: Type.Integer(),
           /** Refused by one of our checks. */
           refused: Type.Integer(),
           latency: Type.Optional(Percentiles),
-          /** With `parts`: 95 of 100 upstreams answered, and 95 of 100 calls left us, within so long. */
+          /** With `parts`: the 95th percentiles of the upstream's time and of our own. */
           upstream_p95_ms: Type.Optional(Type.Number()),
           own_p95_ms: Type.Optional(Type.Number()),
         },
@@ -37,17 +37,17 @@ export const Rollup = Type.Object(
     answered: Type.Integer(),
     p95_ms: Type.Optional(Type.Number()),
     latency: Type.Optional(Percentiles),
-    /** There were so many calls that percentiles are those of the newest 200 of each step. */
+    /** Whether there were so many calls that percentiles come from the newest 200 of each step. */
     sampled: Type.Boolean(),
   },
   { title: 'Rollup' },
 )
 
-/** What many calls have in common: a key, a target or a code. */
+/** One group of calls: a key, a target or a code. */
 export const TopItem = Type.Object(
   {
     id: Type.String(),
-    /** Today's name of the key or target, as long as it exists. */
+    /** The current name of the key or target, if it still exists. */
     name: nullable(Type.String()),
     calls: Type.Integer(),
     refused: Type.Integer(),
@@ -56,7 +56,7 @@ export const TopItem = Type.Object(
   { title: 'TopItem' },
 )
 
-/** A rollup as it is answered. */
+/** A rollup in the API's form. */
 export function toRollup(rollup: RollupRecord, stepMs: number): Static<typeof Rollup> {
   const { latency } = rollup
   return {

@@ -7,7 +7,7 @@ const hourMs = 3_600_000
 export const targetTrafficRoutes = {
   'GET /organizations/:organization/rollups/targets': route({
     summary:
-      'Calls of each target in each of the last 24 hours, oldest first; targets without calls are left out',
+      'Calls per target in each of the last 24 hours, oldest first; targets without calls are left out',
     permission: 'traffic.see',
     answer: Type.Object({
       step_ms: Type.Integer(),

@@ -32,7 +32,7 @@ export const ConnectionSchema = Type.Object(
     kind: Kind,
     issuer: Type.String(),
     client_id: Type.String(),
-    /** `key`: private_key_jwt; the provider reads the public key at clientKeysUri. */
+    /** `key` means private_key_jwt; the provider reads the public key at clientKeysUri. */
     credential: oneOf(['secret', 'key']),
     redirect_uri: Type.String(),
     initiate_login_uri: Type.String(),
@@ -42,7 +42,7 @@ export const ConnectionSchema = Type.Object(
     claims: Claims,
     ask_user_info: Type.Boolean(),
     admits_new_people: Type.Boolean(),
-    /** Signing out here signs out at the provider too, where it has an end_session_endpoint. */
+    /** Whether signing out here also signs out at the provider, if it has an end_session_endpoint. */
     ends_provider_session: Type.Boolean(),
     required_group: nullable(Type.String()),
     group_roles: Type.Array(GroupRole),
@@ -50,18 +50,18 @@ export const ConnectionSchema = Type.Object(
     is_default: Type.Boolean(),
     disabled_at: nullable(Time),
     created_at: Time,
-    /** When a test last passed. */
+    /** When a test last succeeded. */
     tested_at: nullable(Time),
     last_used_at: nullable(Time),
-    /** An administrator saved it last: owners confirm their first sign-in through it. */
+    /** Whether an administrator saved it last; owners must then confirm their first sign-in through it. */
     owners_confirm: Type.Boolean(),
-    /** The last refusal, until a sign-in or a test passes. */
+    /** The last refusal; cleared when a sign-in or a test succeeds. */
     last_refusal: nullable(
       Type.Object({
         code: Type.String(),
         sentence: Type.String(),
         at: Time,
-        /** It was a test that failed, not a sign-in. */ by_test: Type.Boolean(),
+        /** Whether a test failed rather than a sign-in. */ by_test: Type.Boolean(),
       }),
     ),
     version: Type.Integer(),
@@ -69,7 +69,7 @@ export const ConnectionSchema = Type.Object(
   { title: 'Connection' },
 )
 
-/** What a person decides about a connection. */
+/** The fields of a connection that a person decides. */
 export const settingsProperties = {
   name: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
   scopes: Type.Optional(
@@ -95,7 +95,7 @@ export const settingsProperties = {
 const SettingsBody = Type.Object(settingsProperties)
 type SettingsBody = Static<typeof SettingsBody>
 
-/** A secret, or `private_key: true` for a key pair that is made here. */
+/** A secret, or `private_key: true` to generate a key pair on the server. */
 export const credentialProperties = {
   client_secret: Type.Optional(Type.String({ minLength: 1, maxLength: 1024 })),
   private_key: Type.Optional(Type.Boolean()),
@@ -131,7 +131,7 @@ export const ConnectionTest = Type.Object(
         check: nullable(Type.String()),
       }),
     ),
-    /** The claims as this organization reads them. */
+    /** The claims as this organization's settings interpret them. */
     person: nullable(
       Type.Object({
         subject: Type.String(),
@@ -146,7 +146,7 @@ export const ConnectionTest = Type.Object(
   { title: 'ConnectionTest' },
 )
 
-/** A connection as it is answered: never its credential. */
+/** A connection in the API's form, without its credential. */
 export function toConnection(connection: Connection): Static<typeof ConnectionSchema> {
   const { settings: has, lastRefusal } = connection
   const { id, name, kind, issuer, clientId, isDefault, version } = connection
@@ -180,7 +180,7 @@ export function toConnection(connection: Connection): Static<typeof ConnectionSc
   }
 }
 
-/** The addresses to register at the provider, as they are answered. */
+/** The URLs to register at the provider. */
 export function toAddresses(connection: Pick<Connection, AddressName>) {
   return {
     redirect_uri: connection.redirectUri,
@@ -202,7 +202,7 @@ function fromClaims(claims: NonNullable<SettingsBody['claims']>): SettingsInput[
   return emailVerified === undefined ? others : { ...others, emailVerified }
 }
 
-/** The person of a test, as it is answered. */
+/** The person of a test in the API's form. */
 export function toPerson(result: TestResult | undefined): Static<typeof ConnectionTest>['person'] {
   const person = result?.person
   if (!person) return null
@@ -216,7 +216,7 @@ export function toPerson(result: TestResult | undefined): Static<typeof Connecti
   }
 }
 
-/** Settings as the domain takes them. */
+/** Converts settings to the domain's input. */
 export function toSettings(body: SettingsBody): SettingsInput & { name?: string | undefined } {
   const { session_maximum_seconds: seconds } = body
   return {
@@ -232,7 +232,7 @@ export function toSettings(body: SettingsBody): SettingsInput & { name?: string 
   }
 }
 
-/** A credential as the domain takes it; undefined where none is given. */
+/** Converts a credential to the domain's input; undefined if none is given. */
 export function toCredential(body: {
   client_secret?: string
   private_key?: boolean

@@ -46,7 +46,7 @@ export const connectionRoutes = {
     answer: ConnectionSchema,
     handle: async ({ organization, body, actor }, services) => {
       const { kind, issuer, client_id: clientId } = body
-      const wish = {
+      const fields = {
         ...toSettings(body),
         kind,
         issuer,
@@ -54,13 +54,12 @@ export const connectionRoutes = {
         reservation: body.reservation,
         credential: toCredential(body) ?? ({ kind: 'key' } as const),
       }
-      return toConnection(await services.sso.connections.connect(organization.id, wish, actor))
+      return toConnection(await services.sso.connections.connect(organization.id, fields, actor))
     },
   }),
 
   [`POST ${collection}/reservations` as const]: route({
-    summary:
-      'The addresses of a connection that is still to be made, to copy to the provider first',
+    summary: 'The URLs of a future connection, to be registered at the provider first',
     permission: 'sso.manage',
     status: 201,
     answer: Type.Object({
@@ -77,7 +76,7 @@ export const connectionRoutes = {
   }),
 
   [`POST ${collection}/discover` as const]: route({
-    summary: 'What an issuer says of itself, before anything is saved',
+    summary: 'What an issuer’s discovery document says, before anything is saved',
     permission: 'sso.manage',
     status: 200,
     body: input({ issuer: Type.String({ minLength: 1, maxLength: 512 }) }),
@@ -107,15 +106,18 @@ export const connectionRoutes = {
   }),
 
   [`GET ${one}/dependents` as const]: route({
-    summary: 'Whom the deletion of a connection, or another issuer, would touch',
+    summary: 'The people affected by deleting a connection or changing its issuer',
     permission: 'sso.manage',
     answer: Type.Object(
       {
         /** Active members who have signed in through it. */
         people: Type.Integer(),
-        /** Those who have no other way to sign in: they come back by a connection that proves their address again. */
+        /**
+         * Members with no other way to sign in; they regain access through a connection that proves their address
+         * again.
+         */
         only_this: Type.Integer(),
-        /** Owners among those: they come back by a connection that an owner has set up. */
+        /** The owners among those; they regain access through a connection that an owner has set up. */
         owners: Type.Integer(),
       },
       { title: 'ConnectionDependents' },
@@ -127,7 +129,7 @@ export const connectionRoutes = {
   }),
 
   [`PATCH ${one}` as const]: route({
-    summary: 'Change a connection; another issuer or client id needs its credential again',
+    summary: 'Change a connection; a new issuer or client id requires the credential again',
     permission: 'sso.manage',
     managed: { section: 'connections', param: 'connection' },
     freshSignIn: true,
@@ -153,7 +155,7 @@ export const connectionRoutes = {
   }),
 
   [`DELETE ${one}` as const]: route({
-    summary: 'Delete a connection; sessions through it end',
+    summary: 'Delete a connection; its sessions end',
     permission: 'sso.manage',
     managed: { section: 'connections', param: 'connection' },
     freshSignIn: true,
@@ -164,7 +166,7 @@ export const connectionRoutes = {
   }),
 
   [`POST ${one}/default` as const]: route({
-    summary: 'Make it the connection for people who name the organization only',
+    summary: 'Make it the connection for people who name only the organization',
     permission: 'sso.manage',
     freshSignIn: true,
     status: 200,
@@ -176,14 +178,14 @@ export const connectionRoutes = {
   }),
 
   [`POST ${one}/disable` as const]: switchRoute(
-    'Let nobody in through it; its sessions end, sign-ins under way fail',
+    'Disable it: its sessions end, and sign-ins in progress fail',
     true,
   ),
 
-  [`POST ${one}/enable` as const]: switchRoute('Let people in through it again', false),
+  [`POST ${one}/enable` as const]: switchRoute('Enable it again', false),
 
   [`POST ${one}/tests` as const]: route({
-    summary: 'Begin a test: open the address in a window; nobody is signed in by it',
+    summary: 'Start a test: open its URL in a window; nobody is signed in',
     permission: 'sso.manage',
     status: 201,
     answer: Type.Object({ id: Type.String(), address: Type.String() }),

@@ -7,12 +7,12 @@ import { input, nullable, oneOf, Time, time, timeOrNull } from '../../core/schem
 const Domain = Type.Object(
   {
     id: Type.String(),
-    /** ASCII (IDNA), lower case. */
+    /** In lower-case ASCII (IDNA). */
     name: Type.String(),
     state: oneOf(['waiting', 'verified', 'lost']),
-    /** Where its people sign in; null means the default connection. */
+    /** The connection for its people; null means the default one. */
     connection_id: nullable(Type.String()),
-    /** The proof, in both forms that DNS panels take. */
+    /** The DNS record that proves ownership, in both forms that DNS panels accept. */
     record: Type.Object({
       type: Type.String(),
       name: Type.String(),
@@ -25,7 +25,7 @@ const Domain = Type.Object(
     lost_at: nullable(Time),
     checked_at: nullable(Time),
     next_check_at: nullable(Time),
-    /** What the DNS showed at the last check. */
+    /** What DNS returned at the last check. */
     seen: nullable(
       Type.Object({
         kind: Type.String(),
@@ -40,7 +40,7 @@ const Domain = Type.Object(
 const collection = '/organizations/:organization/domains'
 const one = `${collection}/:domain`
 
-/** Mail domains of an organization. */
+/** An organization's mail domains. */
 export const domainRoutes = {
   [`GET ${collection}` as const]: route({
     summary: 'Domains by name',
@@ -52,7 +52,7 @@ export const domainRoutes = {
   }),
 
   [`POST ${collection}` as const]: route({
-    summary: 'Add a domain; it counts once its TXT record is seen',
+    summary: 'Add a domain, which takes effect once its TXT record is found',
     permission: 'sso.manage',
     freshSignIn: true,
     status: 201,
@@ -78,7 +78,7 @@ export const domainRoutes = {
   }),
 
   [`PATCH ${one}` as const]: route({
-    summary: 'Send people of this domain to another connection',
+    summary: "Route this domain's people to another connection",
     permission: 'sso.manage',
     managed: { section: 'domains', param: 'domain' },
     freshSignIn: true,
@@ -92,7 +92,7 @@ export const domainRoutes = {
   }),
 
   [`POST ${one}/check` as const]: route({
-    summary: 'Ask the DNS now; the answer says what it saw',
+    summary: 'Check DNS now; the response contains what it returned',
     permission: 'sso.manage',
     status: 200,
     answer: Domain,

@@ -15,23 +15,23 @@ const Policy = Type.Object(
     ),
     /** Whether the directory (SCIM) decides who is a member; joining by domain is then off. */
     directory_is_on: Type.Boolean(),
-    /** What people open, or bookmark, to sign in. */
+    /** The URL that people open or bookmark to sign in. */
     login_uri: Type.String(),
   },
   { title: 'SsoPolicy' },
 )
 
-/** Whether the company sign-in is required. */
+/** Whether company sign-in is required. */
 export const ssoRoutes = {
   'GET /organizations/:organization/sso': route({
-    summary: 'Whether the company sign-in is required, and who is excepted',
+    summary: 'Whether company sign-in is required, and who is exempt',
     permission: 'sso.manage',
     answer: Policy,
     handle: async (request, services) => await answer(request, services),
   }),
 
   'PUT /organizations/:organization/sso': route({
-    summary: 'Require the company sign-in, or not; at least one owner is excepted',
+    summary: 'Set whether company sign-in is required; at least one owner is exempt',
     permission: 'sso.manage',
     freshSignIn: true,
     body: input({
@@ -52,13 +52,13 @@ export const ssoRoutes = {
   }),
 
   'POST /organizations/:organization/sso/preview': route({
-    summary: 'Who would be signed out of the organization if the company sign-in were required',
+    summary: 'Who would be signed out of the organization if company sign-in were required',
     permission: 'sso.manage',
     status: 200,
     body: input({ break_glass: Type.Array(Type.String({ maxLength: 40 }), { maxItems: 10 }) }),
     answer: Type.Object(
       {
-        /** Those seen last come first. */
+        /** Most recently seen first. */
         people: Type.Array(
           Type.Object({
             user_id: Type.String(),
@@ -68,7 +68,7 @@ export const ssoRoutes = {
           }),
         ),
         sessions: Type.Integer(),
-        /** There are so many sessions that not all were looked at. */
+        /** Whether there are too many sessions to examine all of them. */
         more: Type.Boolean(),
       },
       { title: 'SsoPreview' },
@@ -80,12 +80,12 @@ export const ssoRoutes = {
 
 const maxLookedAt = 2000
 
-/** What the policy would say of each living session, asked of the rule that will say it. */
+/** What the policy would do to each active session, computed by the rule that will enforce it. */
 async function preview(organizationId: OrganizationId, breakGlass: string[], services: Services) {
   const organization = await services.organizations.get(organizationId)
   const sso = { required: true, breakGlass }
   const afterwards = { ...organization, settings: { ...organization.settings, sso } }
-  // All members' sessions are put in order: in a large organization that takes a while.
+  // Sorting all members' sessions takes a while in a large organization.
   const found = await sessions.listOfMembers(services.store.slowReads, {
     organizationId,
     nowMs: services.clock.now(),

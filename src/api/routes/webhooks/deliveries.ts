@@ -28,7 +28,10 @@ const R = '/organizations/:organization/webhooks/replays'
 
 const idText = Type.String({ minLength: 1, maxLength: 60 })
 
-/** Which deliveries: all that is given must hold. `missed` is dead or skipped, `retrying` pending after a failed attempt. */
+/**
+ * Selects deliveries; all given conditions must hold. `missed` is dead or skipped, `retrying` pending after a failed
+ * attempt.
+ */
 const filterProperties = {
   endpoint: Type.Optional(idText),
   event: Type.Optional(idText),
@@ -50,10 +53,10 @@ const Event = Type.Object(
   { title: 'Event' },
 )
 
-/** Deliveries, replays, and events to be pulled. */
+/** Deliveries, replays, and the list of events for polling. */
 export const deliveryRoutes = {
   [`GET ${D}` as const]: route({
-    summary: 'Deliveries over all endpoints, newest first',
+    summary: 'Deliveries of all endpoints, newest first',
     permission: 'traffic.see',
     query: Type.Object({ ...pageQuery, ...filterProperties }),
     answer: pageOf(Delivery),
@@ -84,7 +87,7 @@ export const deliveryRoutes = {
   }),
 
   [`POST ${D}/:delivery/replay` as const]: route({
-    summary: 'Send one delivery again: the same id, the same bytes',
+    summary: 'Send one delivery again, with the same id and bytes',
     permission: 'deliveries.replay',
     status: 202,
     answer: Delivery,
@@ -97,7 +100,7 @@ export const deliveryRoutes = {
   }),
 
   [`POST ${R}/count` as const]: route({
-    summary: 'How many deliveries a replay would send again; nothing is sent',
+    summary: 'Count the deliveries that a replay would send again, without sending any',
     permission: 'deliveries.replay',
     status: 200,
     body: Filter,
@@ -108,7 +111,8 @@ export const deliveryRoutes = {
   }),
 
   [`POST ${R}` as const]: route({
-    summary: 'Send again everything a filter finds: an operation that can be paused and cancelled',
+    summary:
+      'Send every delivery that matches a filter again, as an operation that can be paused and canceled',
     permission: 'deliveries.replay',
     status: 202,
     body: Filter,
@@ -118,10 +122,10 @@ export const deliveryRoutes = {
   }),
 
   'GET /organizations/:organization/events': route({
-    summary: 'Events in their order behind a cursor: for whoever pulls instead of being called',
+    summary: 'Events in order after a cursor, for receivers that poll',
     permission: 'traffic.see',
     query: Type.Object({
-      /** The `next` of the page before; nothing = from the oldest kept. */
+      /** The previous page's `next`; by default starts at the oldest event kept. */
       after: Type.Optional(Type.String({ pattern: '^\\d{0,15}$' })),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: eventsInPage })),
       /** Types, separated by commas. */
@@ -129,7 +133,7 @@ export const deliveryRoutes = {
     }),
     answer: Type.Object({
       items: Type.Array(Event),
-      /** Where the next page starts; stays the same at the end, to be asked again later. */
+      /** Where the next page starts; stays the same at the end, so that it can be polled later. */
       next: nullable(Type.String()),
       more: Type.Boolean(),
     }),

@@ -12,30 +12,30 @@ const Figures = Type.Object(
       Type.Object(
         {
           at: Time,
-          /** Deliveries whose event fell into the step, by what became of them. */
+          /** Deliveries whose event happened in this step, by their result. */
           delivered: Type.Integer(),
           dead: Type.Integer(),
           skipped: Type.Integer(),
           waiting: Type.Integer(),
-          /** How many waited at the end of the step. */
+          /** How many were pending at the end of the step. */
           backlog: Type.Integer(),
-          /** From the event to its delivery, retries included. */
+          /** From the event to its delivery, including retries. */
           p50_ms: nullable(Type.Integer()),
           p95_ms: nullable(Type.Integer()),
         },
         { title: 'EndpointFiguresPoint' },
       ),
     ),
-    /** There were so many deliveries that only the newest were counted. */
+    /** Whether there were so many deliveries that only the newest were counted. */
     sampled: Type.Boolean(),
   },
   { title: 'EndpointFigures' },
 )
 
-/** How an endpoint's deliveries went over time. */
+/** An endpoint's deliveries over time. */
 export const endpointFigureRoutes = {
   'GET /organizations/:organization/webhooks/endpoints/:endpoint/figures': route({
-    summary: 'Deliveries of an endpoint per step: by outcome, how long they took, how many waited',
+    summary: "An endpoint's deliveries per time step: outcomes, durations and backlog",
     permission: 'traffic.see',
     query: Type.Object({
       from: Time,
@@ -50,8 +50,8 @@ export const endpointFigureRoutes = {
         throw new Problem('invalid_input', `Figures have 1 to ${maxSteps} steps.`)
       }
       const { id } = await webhooks.endpoints.get(organization.id, param('endpoint'))
-      const wish = { endpointId: id, from, to, stepMs }
-      const { steps, isSampled } = await webhooks.figures(organization.id, wish)
+      const fields = { endpointId: id, from, to, stepMs }
+      const { steps, isSampled } = await webhooks.figures(organization.id, fields)
       const points = steps.map(({ at, p50Ms, p95Ms, ...counts }) => ({
         at: time(at),
         ...counts,

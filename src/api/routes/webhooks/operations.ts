@@ -5,7 +5,7 @@ import { Operation, toOperation } from './webhook-schema.ts'
 
 const O = '/organizations/:organization/operations'
 
-/** Long operations: how far they are, and how to steer them. */
+/** Long-running operations: their progress and how to control them. */
 export const operationRoutes = {
   [`GET ${O}` as const]: route({
     summary: 'Operations, newest first',
@@ -39,7 +39,7 @@ export const operationRoutes = {
   }),
 
   [`POST ${O}/:operation/resume` as const]: route({
-    summary: 'Go on with a paused operation',
+    summary: 'Resume a paused operation',
     permission: 'deliveries.replay',
     status: 200,
     answer: Operation,

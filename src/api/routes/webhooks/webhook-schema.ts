@@ -9,7 +9,7 @@ import {
 } from '../../../store/index.ts'
 import { nullable, oneOf, Time, time, timeOrNull } from '../../core/schemas.ts'
 
-/** The books of an endpoint: committed is the sum of the others, always. */
+/** The delivery counts of an endpoint; committed is always the sum of the others. */
 const Books = Type.Object(
   {
     committed: Type.Integer(),
@@ -27,13 +27,13 @@ export const Endpoint = Type.Object(
     id: Type.String(),
     url: Type.String(),
     description: Type.String(),
-    /** null = every type. */
+    /** null means every type. */
     types: nullable(Type.Array(Type.String())),
-    /** Names only: values may be a receiver's secrets. */
+    /** Only names, because the values may be a receiver's secrets. */
     header_names: Type.Array(Type.String()),
     rate_per_second: nullable(Type.Integer()),
     ordered: Type.Boolean(),
-    /** For `v1a` signatures (Ed25519), `whpk_…`. */
+    /** The public key (`whpk_…`) for `v1a` signatures (Ed25519). */
     public_key: nullable(Type.String()),
     state: oneOf(['active', 'held', 'disabled']),
     disabled_reason: nullable(Type.String()),
@@ -53,7 +53,7 @@ export const Endpoint = Type.Object(
 
 const noBooks = { committed: 0, delivered: 0, dead: 0, pending: 0, held: 0, skipped: 0 }
 
-/** An endpoint as it is answered. */
+/** An endpoint in the API's form. */
 export function toEndpoint(
   endpoint: EndpointRecord,
   books: EndpointBooks | undefined,
@@ -93,9 +93,9 @@ const deliveryProperties = {
   event_sequence: Type.Integer(),
   type: Type.String(),
   state: oneOf(deliveryStates),
-  /** When the next attempt is due; null when it has ended. */
+  /** When the next attempt is due; null once the delivery has ended. */
   due_at: nullable(Time),
-  /** Since it became pending, of ten; and in all. */
+  /** Since it became pending (out of ten), and in total. */
   attempts: Type.Integer(),
   attempts_ever: Type.Integer(),
   created_at: Time,
@@ -113,13 +113,13 @@ const Attempt = Type.Object(
   {
     id: Type.String(),
     number: Type.Integer(),
-    /** Whether it tested a held endpoint. */
+    /** Whether it probed a held endpoint. */
     probe: Type.Boolean(),
     started_at: Time,
     duration_ms: Type.Integer(),
     status: nullable(Type.Integer()),
     failure: nullable(Type.String()),
-    /** What the receiver answered, up to 16 KiB; bytes that are no text show as U+FFFD. */
+    /** The receiver's response, up to 16 KiB; bytes that are not text appear as U+FFFD. */
     answer: nullable(Type.String()),
     answer_truncated: Type.Boolean(),
   },
@@ -136,7 +136,7 @@ export const DeliveryWithAttempts = Type.Object(
   { title: 'DeliveryWithAttempts' },
 )
 
-/** A delivery as it is answered. */
+/** A delivery in the API's form. */
 export function toDelivery(delivery: DeliveryRecord): Static<typeof Delivery> {
   const waits = delivery.state === 'pending' || delivery.state === 'held'
   return {
@@ -159,7 +159,7 @@ export function toDelivery(delivery: DeliveryRecord): Static<typeof Delivery> {
   }
 }
 
-/** An attempt as it is answered; the receiver's bytes become text and nothing else of ours. */
+/** An attempt in the API's form; the receiver's bytes appear only as decoded text. */
 export function toAttempt(attempt: AttemptRecord): Static<typeof Attempt> {
   const { responseBody } = attempt
   return {
@@ -193,7 +193,7 @@ export const Operation = Type.Object(
   { title: 'Operation' },
 )
 
-/** An operation as it is answered. */
+/** An operation in the API's form. */
 export function toOperation(operation: OperationRecord): Static<typeof Operation> {
   return {
     id: operation.id,

@@ -8,22 +8,22 @@ import { Endpoint, toEndpoint } from './webhook-schema.ts'
 const maxOverlapSeconds = 7 * 24 * 3600
 const E = '/organizations/:organization/webhooks/endpoints'
 
-const wishProperties = {
+const inputProperties = {
   description: Type.Optional(Type.String({ maxLength: 200 })),
-  /** null = every type. */
+  /** null means every type. */
   types: Type.Optional(
     nullable(Type.Array(Type.String({ maxLength: 60 }), { minItems: 1, maxItems: 100 })),
   ),
-  /** Sent with every delivery; these replace those before. */
+  /** Sent with every delivery; replaces the previous headers. */
   headers: Type.Optional(Type.Record(Type.String(), Type.String({ maxLength: 4096 }))),
-  /** Deliveries a second at most; null = no limit. */
+  /** Maximum deliveries per second; null means no limit. */
   rate_per_second: Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: 1000 }))),
-  /** One after the other, in the order of the events. */
+  /** One at a time, in event order. */
   ordered: Type.Optional(Type.Boolean()),
-  /** Whether deliveries carry an Ed25519 signature too. */
+  /** Whether deliveries also carry an Ed25519 signature. */
   asymmetric: Type.Optional(Type.Boolean()),
 }
-const Input = Type.Object(wishProperties)
+const Input = Type.Object(inputProperties)
 const Url = Type.String({ minLength: 1, maxLength: 2048 })
 
 const EventType = Type.Object(
@@ -39,18 +39,18 @@ const EventType = Type.Object(
 
 const Secrets = Type.Object(
   {
-    /** With `svc_` as it is, without for Standard Webhooks libraries. */
+    /** The secret, with its `svc_` prefix; Standard Webhooks libraries take it without that prefix. */
     current: Type.Object({ secret: Type.String(), hint: Type.String(), created_at: Time }),
-    /** Older ones that still sign beside it. */
+    /** Older secrets that still sign. */
     old: Type.Array(Type.Object({ hint: Type.String(), created_at: Time, valid_until: Time })),
   },
   { title: 'WebhookSecrets' },
 )
 
-/** Endpoints, the signing secret, the types of events. */
+/** Endpoints, the signing secret and the event types. */
 export const webhookRoutes = {
   [`GET ${E}` as const]: route({
-    summary: 'Endpoints with their health and their books',
+    summary: 'Endpoints with their health and delivery counts',
     permission: 'traffic.see',
     answer: Type.Object({ items: Type.Array(Endpoint) }),
     handle: async ({ organization }, { webhooks }) => {
@@ -65,7 +65,7 @@ export const webhookRoutes = {
     summary: 'Add an endpoint',
     permission: 'webhooks.manage',
     status: 201,
-    body: input({ url: Url, ...wishProperties }),
+    body: input({ url: Url, ...inputProperties }),
     answer: Endpoint,
     handle: async ({ organization, body, actor }, { webhooks }) =>
       toEndpoint(
@@ -86,10 +86,11 @@ export const webhookRoutes = {
   }),
 
   [`PATCH ${E}/:endpoint` as const]: route({
-    summary: 'Change an endpoint; what is left out stays. Headers do not follow to another origin',
+    summary:
+      'Change an endpoint; omitted fields stay unchanged. Headers are dropped when the origin changes',
     permission: 'webhooks.manage',
     managed: { section: 'endpoints', param: 'endpoint' },
-    body: input({ url: Type.Optional(Url), ...wishProperties }),
+    body: input({ url: Type.Optional(Url), ...inputProperties }),
     answer: Endpoint,
     handle: async (request, services) => {
       const { organization, body, actor, expectedVersion, param } = request
@@ -104,7 +105,7 @@ export const webhookRoutes = {
   }),
 
   [`DELETE ${E}/:endpoint` as const]: route({
-    summary: 'Delete an endpoint; what waits for it becomes skipped deliveries',
+    summary: 'Delete an endpoint; its pending deliveries become skipped',
     permission: 'webhooks.manage',
     managed: { section: 'endpoints', param: 'endpoint' },
     handle: async ({ organization, param, actor }, { webhooks }) => {
@@ -114,7 +115,7 @@ export const webhookRoutes = {
   }),
 
   [`POST ${E}/:endpoint/enable` as const]: route({
-    summary: 'Switch an endpoint on, from any state',
+    summary: 'Enable an endpoint in any state',
     permission: 'webhooks.manage',
     status: 200,
     answer: Endpoint,
@@ -126,7 +127,7 @@ export const webhookRoutes = {
   }),
 
   [`POST ${E}/:endpoint/disable` as const]: route({
-    summary: 'Switch an endpoint off; its events become skipped deliveries',
+    summary: 'Disable an endpoint; its deliveries become skipped',
     permission: 'webhooks.manage',
     status: 200,
     answer: Endpoint,
@@ -138,7 +139,7 @@ export const webhookRoutes = {
   }),
 
   [`POST ${E}/:endpoint/ping` as const]: route({
-    summary: 'Send webhook.ping to this endpoint alone',
+    summary: 'Send webhook.ping to this endpoint only',
     permission: 'webhooks.manage',
     status: 202,
     answer: Type.Object({ id: Type.String() }),
@@ -149,7 +150,7 @@ export const webhookRoutes = {
   }),
 
   [`POST ${E}/:endpoint/sample` as const]: route({
-    summary: 'Send the sample of a type to this endpoint alone',
+    summary: "Send an event type's sample to this endpoint only",
     permission: 'webhooks.manage',
     status: 202,
     body: input({ type: Type.String({ minLength: 1, maxLength: 60 }) }),
@@ -165,14 +166,14 @@ export const webhookRoutes = {
   }),
 
   'GET /organizations/:organization/webhooks/types': route({
-    summary: 'Every type of event, with its JSON Schema and a sample',
+    summary: 'Every event type, with its JSON Schema and a sample',
     permission: 'traffic.see',
     answer: Type.Object({ items: Type.Array(EventType) }),
     handle: async () => ({ items: eventTypes.map((entry) => ({ ...entry })) }),
   }),
 
   'GET /organizations/:organization/webhooks/secret': route({
-    summary: 'The signing secret; seeing it is an audit entry',
+    summary: 'The signing secret; reading it is recorded in the audit log',
     permission: 'webhooks.manage',
     freshSignIn: true,
     answer: Secrets,
@@ -183,7 +184,8 @@ export const webhookRoutes = {
   }),
 
   'POST /organizations/:organization/webhooks/secret/rotate': route({
-    summary: 'A new signing secret; the old one signs beside it for the overlap (0 if it leaked)',
+    summary:
+      'Create a new signing secret; the old one also signs during the overlap (0 if it leaked)',
     permission: 'webhooks.manage',
     freshSignIn: true,
     status: 201,
@@ -199,7 +201,7 @@ export const webhookRoutes = {
   }),
 
   'POST /organizations/:organization/webhooks/secret/end-old': route({
-    summary: 'End the overlap of older secrets now',
+    summary: 'End the overlap of older secrets immediately',
     permission: 'webhooks.manage',
     freshSignIn: true,
     handle: async ({ organization, actor }, { webhooks }) => {
@@ -209,8 +211,8 @@ export const webhookRoutes = {
   }),
 }
 
-function toInput({ rate_per_second: ratePerSecond, ...wish }: Static<typeof Input>) {
-  return { ...wish, ratePerSecond }
+function toInput({ rate_per_second: ratePerSecond, ...fields }: Static<typeof Input>) {
+  return { ...fields, ratePerSecond }
 }
 
 async function one(

@@ -23,7 +23,7 @@ import { useAuditFilters, type AuditSearch } from './useAuditFilters.tsx'
 
 const here = getRouteApi('/frame/o/$organization/audit')
 
-/** What was changed, and whether the log is whole. */
+/** Shows what was changed, and whether the log is intact. */
 export function Audit() {
   const { slug } = useOrganization()
   const { entry: open, ...search } = here.useSearch()
@@ -80,7 +80,7 @@ export function Audit() {
   )
 }
 
-/** The address's filters under the names that the API has for them. */
+/** Converts the URL's filters to the API's names. */
 function filterOf({ q, actor, action, subject, from, to }: AuditSearch): AuditFilter {
   return { search: q, actor_id: actor, action, subject_id: subject, from, until: to }
 }

@@ -8,7 +8,7 @@ import { CustomRange } from '../../parts/CustomRange.tsx'
 const offered = ['24h', '7d', '30d'] as const
 const custom = 'custom'
 
-/** Since when, in one click, or any two moments. */
+/** Chooses a start time in one click, or any two times. */
 export function AuditTime({
   search,
   onRange,

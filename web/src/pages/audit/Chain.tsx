@@ -5,7 +5,7 @@ import { count } from '../../parts/numbers.ts'
 import { Badge, Notice } from '../../parts/Surface.tsx'
 import { relative } from '../../parts/Time.tsx'
 
-/** Whether the log is whole; a broken chain is big and comes first. */
+/** Whether the log is intact; a broken chain is shown prominently and first. */
 export function Chain({ organization }: { readonly organization: string }) {
   const chain = useQuery(chainQuery(organization))
   if (chain.isError) return undefined

@@ -16,7 +16,7 @@ interface EntryProps {
   readonly entry: AuditEntry
 }
 
-/** One entry: who, what, on what, and the difference. */
+/** One entry: who did what to what, and the difference. */
 export function EntryDrawer({
   organization,
   entry,
@@ -51,7 +51,7 @@ function factsOf(entry: AuditEntry): Parameters<typeof Facts>[0]['facts'] {
   ]
 }
 
-/** The ways on: to the thing, to its other entries, to what its actor did. */
+/** Links to the subject, its other entries, and the actor's other actions. */
 function Further({ organization, entry }: EntryProps) {
   return (
     <div className="row">

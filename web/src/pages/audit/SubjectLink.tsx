@@ -5,7 +5,7 @@ import { ButtonLink } from '../../parts/Button.tsx'
 
 type Place = Pick<LinkProps, 'to' | 'search'> & { readonly params?: Record<string, string> }
 
-/** The way to what an entry is about; nothing where it has no page. */
+/** A link to an entry's subject; empty if it has no page. */
 export function SubjectLink({
   organization,
   entry,

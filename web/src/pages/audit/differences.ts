@@ -5,7 +5,7 @@ export interface FieldChange {
   readonly after: string
 }
 
-/** The fields that differ, where an entry says what was before and after; else none. */
+/** The fields that differ, if an entry records before and after; otherwise none. */
 export function differences(detail: Readonly<Record<string, unknown>>): readonly FieldChange[] {
   const before = asObject(detail['before'])
   const after = asObject(detail['after'])

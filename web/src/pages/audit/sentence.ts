@@ -1,14 +1,14 @@
 import type { AuditEntry } from '../../api/shapes.ts'
 import { auditWords as w } from '../../../words/en/audit.ts'
 
-/** What an entry says in a sentence: "Revoked the key deploy-bot". */
+/** Describes an entry in a sentence: "Revoked the key deploy-bot". */
 export function sentenceOf(entry: AuditEntry): string {
   const thing = thingOf(entry)
   const sentence = w.sentences[entry.action]
   return sentence?.(thing) ?? w.other(entry.action.replaceAll(/[._]/g, ' '), thing)
 }
 
-/** What the entry is about, by the name it has now or had then; else its id. */
+/** The subject's current or former name; otherwise its id. */
 function thingOf({ subject, detail }: AuditEntry): string {
   const known = [
     subject.name,

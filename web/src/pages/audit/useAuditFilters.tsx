@@ -6,7 +6,7 @@ import { useNames } from '../../frame/useNames.ts'
 import type { Filter } from '../../parts/Filters.tsx'
 import { exact } from '../../parts/Time.tsx'
 
-/** What of the log the address asks for. */
+/** The log's filters as kept in the URL. */
 export interface AuditSearch {
   readonly q?: string | undefined
   readonly actor?: string | undefined
@@ -16,7 +16,7 @@ export interface AuditSearch {
   readonly to?: string | undefined
 }
 
-/** The filters of the log: who, what, on what, when. */
+/** The log's filters: actor, action, subject, time. */
 export function useAuditFilters({
   actor,
   action,

@@ -16,7 +16,7 @@ import { Loading, ProblemNotice } from '../../parts/States.tsx'
 import { Facts, Notice } from '../../parts/Surface.tsx'
 import { exact } from '../../parts/Time.tsx'
 
-/** One call with its line of checks, timings and ids; j and k turn to the next and the one before. */
+/** One call with its checks, timings and ids; j and k show the next and the previous one. */
 export function CallDrawer({
   organization,
   id,
@@ -90,7 +90,7 @@ function Turn({
   )
 }
 
-/** While the drawer is open, j and k turn wherever the focus is; not where somebody types. */
+/** While the drawer is open, j and k work wherever the focus is, except in text fields. */
 function useTurning(
   newer: string | undefined,
   older: string | undefined,
@@ -108,7 +108,7 @@ function useTurning(
       event.stopPropagation()
       onTurn(to)
     }
-    // Before the table behind the drawer moves its own focus.
+    // Captures the key before the table behind the drawer moves its own focus.
     document.addEventListener('keydown', turn, true)
     return () => document.removeEventListener('keydown', turn, true)
   }, [singleKeys, newer, older, onTurn])
@@ -155,7 +155,7 @@ function Details({ organization, call }: DetailProps) {
 
 type FactList = Parameters<typeof Facts>[0]['facts']
 
-/** Which call it was: when, with which key, to what, from where. */
+/** Identifies the call: time, key, target and address. */
 function who({ organization, call }: DetailProps): FactList {
   const time = new Date(call.at).toISOString()
   return [
@@ -190,7 +190,7 @@ function who({ organization, call }: DetailProps): FactList {
   ]
 }
 
-/** How long it took and how much went through. */
+/** How long it took and how many bytes it carried. */
 function measures(call: Call): FactList {
   const { duration_ms: took, upstream_ms: upstream } = call
   return [

@@ -27,13 +27,13 @@ import { useLive } from './live.ts'
 import { SavedViews } from './SavedViews.tsx'
 
 const here = getRouteApi('/frame/o/$organization/calls')
-// Most visits look at the list: the drawer comes with the first call that is opened.
+// Most visits only look at the list, so the drawer loads with the first opened call.
 const loadDrawer = whole(async () => await import('./CallDrawer.tsx'))
 const CallDrawer = lazy(async () => ({ default: (await loadDrawer()).CallDrawer }))
 
 type Patch = Readonly<Record<string, string | undefined>>
 
-/** Find one call, and why it ended so. */
+/** Finds a call and shows why it ended as it did. */
 export function Calls() {
   const { slug } = useOrganization()
   const { call: open, live, ...filter } = here.useSearch()
@@ -117,7 +117,7 @@ function OpenCall({
   )
 }
 
-/** The list may be read again while the tail runs: a call that both know is shown once. */
+/** Merges the list with the live tail; a call present in both is shown once. */
 function withTail(
   tail: readonly Call[],
   list: { readonly pages: readonly { readonly items: readonly Call[] }[] } | undefined,
@@ -127,12 +127,12 @@ function withTail(
   return [...tail.filter((one) => !listed.has(one.id)), ...known]
 }
 
-/** How many filters narrow the list, besides its range. */
+/** How many filters are active, apart from the range. */
 function narrowing({ range: _range, from: _from, to: _to, ...narrowed }: CallFilter): number {
   return Object.values(narrowed).filter(Boolean).length
 }
 
-/** Each change is a step of the browser's history; what is typed letter by letter is not. */
+/** Every change adds a step to the browser's history, except for typing. */
 function useChange() {
   const navigate = here.useNavigate()
   return useCallback(
@@ -144,7 +144,7 @@ function useChange() {
 }
 type Change = ReturnType<typeof useChange>
 
-/** What was opened by a step into the history is closed by a step back. */
+/** A drawer that added a history step is closed by going back. */
 function useDrawer(change: Change) {
   const router = useRouter()
   const openedHere = useRef(false)
@@ -171,7 +171,7 @@ function LiveButton({
   readonly onChange: Change
 }) {
   const toggle = useCallback(
-    // What is live ends with now: a range that has ended gives way.
+    // A live list ends with the present, so it clears a range that has ended.
     () => onChange(isOn ? { live: undefined } : { live: 'on', from: undefined, to: undefined }),
     [onChange, isOn],
   )
@@ -221,7 +221,7 @@ function NoneHere({ organization, filter, onChange }: FilterProps) {
   )
 }
 
-/** New calls that wait because somebody is looking at older ones. */
+/** New calls held back because a person is looking at older ones. */
 function Waiting({
   calls,
   onShow,
@@ -234,7 +234,7 @@ function Waiting({
   if (calls === 0) return undefined
   function show() {
     onShow()
-    // This button goes away, and the focus must not be lost with it.
+    // This button disappears, so move the focus first.
     focus.current?.focus()
   }
   return (
@@ -250,7 +250,7 @@ function iso(ms: number): string {
   return new Date(ms).toISOString()
 }
 
-/** One key of many, by a part of its name. */
+/** Selects one of many keys by part of its name. */
 function KeyFilter({
   organization,
   onKey,

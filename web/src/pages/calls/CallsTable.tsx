@@ -13,7 +13,7 @@ interface CallsTableProps {
   readonly calls: readonly Call[]
   readonly list: ListState
   readonly empty: ReactNode
-  /** A column that would say the same in each row. */
+  /** A column to omit because it would be the same in every row. */
   readonly without?: 'key' | 'target'
   readonly bare?: boolean
   readonly onOpen?: (call: Call) => void
@@ -22,7 +22,7 @@ interface CallsTableProps {
   readonly fresh?: (call: Call) => boolean
 }
 
-/** Calls as rows, each with its mini line. */
+/** Calls as rows, each with a miniature of its checks. */
 export function CallsTable({ calls, without, ...rest }: CallsTableProps) {
   return (
     <DataTable<Call>

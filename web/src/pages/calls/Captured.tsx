@@ -6,7 +6,7 @@ import { Facts } from '../../parts/Surface.tsx'
 
 type Capture = NonNullable<Call['capture']>
 
-/** What the target's capture setting kept of a call: headers, the first bytes of bodies, what was blacked out. */
+/** The captured data of a call: headers, the first bytes of bodies, and what was masked. */
 export function Captured({ capture }: { readonly capture: Capture }) {
   return (
     <section className="stack-tight">

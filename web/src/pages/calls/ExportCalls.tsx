@@ -6,7 +6,7 @@ import { Button } from '../../parts/Button.tsx'
 import { Menu, MenuItem } from '../../parts/Menu.tsx'
 import { say, sayRefused } from '../../parts/Toasts.tsx'
 
-/** Saves what the filters leave as a file. */
+/** Saves the filtered calls as a file. */
 export function ExportCalls({
   organization,
   filter,

@@ -4,7 +4,7 @@ import { Kpis } from '../../parts/Kpis.tsx'
 import { count, duration, percent } from '../../parts/numbers.ts'
 import { totals } from '../../parts/traffic-series.ts'
 
-/** Calls in four figures: all, refused, failed at the upstream, and how long they took. */
+/** Four figures about calls: all, refused, failed at the upstream, and latency. */
 export function Figures({
   rollup,
   stacked = false,

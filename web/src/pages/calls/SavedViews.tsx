@@ -7,7 +7,7 @@ import { Menu, MenuItem, MenuLine } from '../../parts/Menu.tsx'
 import { say } from '../../parts/Toasts.tsx'
 import { readViews, writeViews, type View } from './views.ts'
 
-/** Ranges and filters that somebody comes back to, under names. */
+/** Named ranges and filters, saved for later. */
 export function SavedViews({
   organization,
   search,

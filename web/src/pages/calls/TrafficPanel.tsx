@@ -19,7 +19,7 @@ interface PanelProps {
   readonly onRange: (range: RangeSearch) => void
 }
 
-/** The calls of one target or key over time: figures, how they ended, how long they took and where the time went. */
+/** A target's or key's calls over time: figures, outcomes, latency, and where the time was spent. */
 export function TrafficPanel(panel: PanelProps) {
   const { organization, filter, range, onRange } = panel
   const rollup = useQuery(rollupQuery(organization, { range, filter, parts: true }))

@@ -9,16 +9,18 @@ const freshMs = 1500
 const pageSize = 200
 const mostKept = 5000
 
-/** What the tail follows. */
+/** The calls that the tail follows. */
 interface Followed {
   readonly organization: string
   readonly filter: CallFilter
   readonly on: boolean
-  /** The newest call that the list knows. */
+  /** The newest call in the list. */
   readonly newestKnown: string | undefined
 }
 
-/** The live tail: asks once a second while the tab is seen; waits while somebody looks at a row or has scrolled. */
+/**
+ * The live tail: polls every second while the tab is visible, and pauses while a person looks at a row or has scrolled.
+ */
 export function useLive({ organization, filter, on, newestKnown }: Followed) {
   const [rows, setRows] = useState<readonly Call[]>([])
   const [held, setHeld] = useState<readonly Call[]>([])
@@ -72,7 +74,7 @@ export function useLive({ organization, filter, on, newestKnown }: Followed) {
   }
 }
 
-/** The calls that came after one, newest first. */
+/** The calls that arrived after a given one, newest first. */
 async function arrivedSince(
   after: string | undefined,
   {
@@ -95,7 +97,7 @@ async function arrivedSince(
     .toSorted((one, other) => (one.id < other.id ? 1 : -1))
 }
 
-/** Asks once a second while the tab is seen, more slowly while nothing answers; the third failure is told. */
+/** Polls every second while the tab is visible, more slowly on failures; the third failure is reported. */
 async function pollUntil(signal: AbortSignal, ask: () => Promise<void>): Promise<void> {
   let failures = 0
   while (!signal.aborted) {

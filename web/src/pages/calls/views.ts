@@ -1,4 +1,4 @@
-/** A range and filters under a name. */
+/** A saved range with its filters. */
 export interface View {
   readonly name: string
   readonly search: Readonly<Record<string, string | undefined>>
@@ -6,7 +6,7 @@ export interface View {
 
 const maxViews = 20
 
-/** The views of an organization that this browser keeps; what cannot be read is none. */
+/** An organization's views stored in this browser; unreadable ones are ignored. */
 export function readViews(organization: string): readonly View[] {
   try {
     const kept: unknown = JSON.parse(localStorage.getItem(storageName(organization)) ?? '[]')
@@ -16,12 +16,12 @@ export function readViews(organization: string): readonly View[] {
   }
 }
 
-/** Keeps views for the next visit. */
+/** Stores views for the next visit. */
 export function writeViews(organization: string, views: readonly View[]): void {
   try {
     localStorage.setItem(storageName(organization), JSON.stringify(views.slice(-maxViews)))
   } catch {
-    // Storage is closed: the views last as long as the page.
+    // Storage is unavailable, so the views last only as long as the page.
   }
 }
 

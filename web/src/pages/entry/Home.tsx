@@ -2,7 +2,7 @@ import { Navigate } from '@tanstack/react-router'
 import { lastOrganization } from '../../frame/last-organization.ts'
 import { usePerson } from '../../frame/membership.ts'
 
-/** The door of the dashboard: the organization of last time, the only one, or the choice. */
+/** The dashboard's entry: opens the last or the only organization, or lets the person choose. */
 export function Home() {
   const me = usePerson()
   const one = lastOrganization(me)

@@ -13,7 +13,7 @@ import { Card, Notice } from '../../parts/Surface.tsx'
 const w = entryWords.invitation
 const here = getRouteApi('/invitations/$token')
 
-/** Who invites whom, as what, and which sign-in is needed. */
+/** Shows who invites whom, to which role, and which sign-in is needed. */
 export function Invitation() {
   const { token } = here.useParams()
   const look = useQuery({
@@ -43,7 +43,7 @@ export function Invitation() {
 
 type Looked = Answer<'POST /invitations/look'>
 
-/** A sign-in with the invited e-mail accepts by itself: who comes back from it is led on. */
+/** Signing in with the invited address accepts the invitation, so a returning person is redirected. */
 function Gone({
   error,
   me,

@@ -21,7 +21,7 @@ interface OwnerStepsProps {
 
 const keptNames = ['setup-name', 'setup-email', 'setup-organization', 'setup-slug'] as const
 
-/** What steps 1 and 2 ask for; a reload keeps it. */
+/** The values of steps 1 and 2, which survive a reload. */
 function useDraft() {
   const [name, setName] = useKept(keptNames[0])
   const [email, setEmail] = useKept(keptNames[1])
@@ -32,7 +32,7 @@ function useDraft() {
 }
 type Draft = ReturnType<typeof useDraft>
 
-/** Sends both steps together; the first owner is signed in at once. */
+/** Submits both steps together; the first owner is then signed in. */
 function useCreate(token: string, draft: Draft, onDone: (slug: string) => void) {
   const client = useQueryClient()
   const [cookieLost, setCookieLost] = useState(false)
@@ -58,7 +58,7 @@ function useCreate(token: string, draft: Draft, onDone: (slug: string) => void) 
   return { create, cookieLost }
 }
 
-/** Steps 1 and 2: values are carried, sent together, and sign the owner in. */
+/** Steps 1 and 2: their values are kept, submitted together, and sign the owner in. */
 export function OwnerSteps({ token, step, onStep, onDone }: OwnerStepsProps) {
   const draft = useDraft()
   const { create, cookieLost } = useCreate(token, draft, onDone)

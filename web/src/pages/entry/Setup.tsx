@@ -13,7 +13,10 @@ const w = entryWords.setup
 const here = getRouteApi('/setup')
 const steps = 4
 
-/** The first start in four steps: you, organization, target, key. Each can be skipped, and a reload goes on where it was. */
+/**
+ * First-time setup in four steps: you, organization, target, key. Each can be skipped, and a reload continues where it
+ * was.
+ */
 export function Setup() {
   const { step: reached, organization } = here.useSearch()
   const step = reached === '2' || reached === '3' || reached === '4' ? Number(reached) : 1

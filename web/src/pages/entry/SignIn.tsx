@@ -13,7 +13,7 @@ import { Card, Notice } from '../../parts/Surface.tsx'
 const w = entryWords.signIn
 const here = getRouteApi('/sign-in')
 
-/** The ways in. Links, not forms: the page's policy would stop a form that is redirected to a provider. */
+/** The ways to sign in, as links: the page's policy would block a form that is redirected to a provider. */
 export function SignIn() {
   const { return_to: returnTo, error, request_id: requestId } = here.useSearch()
   const options = useQuery(signInOptionsQuery)
@@ -87,7 +87,7 @@ function CompanySignIn({ back }: { readonly back: string }) {
   )
 }
 
-/** Browsers keep a Secure cookie over https and on this machine's own names only. */
+/** Browsers keep a Secure cookie only over https and on loopback names. */
 function Insecure({ base }: { readonly base: string | undefined }) {
   if (window.isSecureContext || base === undefined) return undefined
   return (

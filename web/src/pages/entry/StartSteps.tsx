@@ -16,7 +16,7 @@ import { FirstCall, KeySnippets } from '../keys/KeySecret.tsx'
 const w = entryWords.setup
 const here = getRouteApi('/setup')
 
-/** Step 3: the address of an API; it is asked whether it answers before the wizard goes on. */
+/** Step 3: an API's URL, which is checked before the wizard continues. */
 export function TargetStep({
   organization,
   onDone,
@@ -55,7 +55,7 @@ export function TargetStep({
   )
 }
 
-/** The upstream is being asked, or did not answer: its address is mended here, or the wizard goes on all the same. */
+/** The upstream is being checked or did not respond: correct its URL here, or continue anyway. */
 function Unreached({
   organization,
   target,
@@ -168,7 +168,7 @@ function TargetForm({
   )
 }
 
-/** Step 4: a key with defaults, the line to run, and the light that waits for the call. */
+/** Step 4: a key with defaults, the command to run, and a light that waits for the call. */
 export function KeyStep({
   organization,
   onIssued,
@@ -225,7 +225,10 @@ export function KeyStep({
   )
 }
 
-/** Before a key is issued, and after a reload: a key is shown once, so the page says so instead of issuing another. */
+/**
+ * Shown before a key is issued, and after a reload: a key is shown only once, so the page says so instead of issuing
+ * another.
+ */
 function NotShown({
   organization,
   before,

@@ -16,7 +16,7 @@ import { slugOf } from './slug.ts'
 
 const w = entryWords.welcome
 
-/** Choose or join an organization. */
+/** Lets a person choose or join an organization. */
 export function Welcome() {
   const me = usePerson()
   const options = useQuery(signInOptionsQuery)

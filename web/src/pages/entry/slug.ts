@@ -1,6 +1,6 @@
 const longest = 40
 
-/** A slug out of a name: "Acme GmbH" becomes acme-gmbh. */
+/** Derives a slug from a name: "Acme GmbH" becomes acme-gmbh. */
 export function slugOf(name: string): string {
   return name
     .normalize('NFKD')

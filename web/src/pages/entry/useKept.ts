@@ -1,6 +1,6 @@
 import { useState } from 'react'
 
-/** A text that survives a reload of this tab, such as what was typed into the wizard. */
+/** A text that survives a reload of this tab, such as the wizard's input. */
 export function useKept(name: string): readonly [string, (text: string) => void] {
   const [text, setText] = useState(() => read(name))
   return [
@@ -10,18 +10,18 @@ export function useKept(name: string): readonly [string, (text: string) => void]
       try {
         sessionStorage.setItem(name, next)
       } catch {
-        // Storage is closed: it lasts as long as the page.
+        // Storage is unavailable, so the text lasts only as long as the page.
       }
     },
   ]
 }
 
-/** Forgets everything the wizard kept. */
+/** Deletes everything the wizard stored. */
 export function forgetKept(...names: readonly string[]): void {
   try {
     for (const name of names) sessionStorage.removeItem(name)
   } catch {
-    // Storage is closed: nothing was kept.
+    // Storage is unavailable, so nothing was stored.
   }
 }
 

@@ -22,7 +22,7 @@ interface BulkKeysProps {
   readonly onDone: () => void
 }
 
-/** What can be done with several keys at once. */
+/** The actions for several selected keys. */
 export function BulkKeys({ organization, keys, onDone }: BulkKeysProps) {
   const [asking, setAsking] = useState<'revoke' | 'extend'>()
   const active = keys.filter(({ state }) => state === 'active')
@@ -62,7 +62,7 @@ export function BulkKeys({ organization, keys, onDone }: BulkKeysProps) {
 
 type Asking = BulkKeysProps & { readonly onClose: () => void }
 
-/** Does the same with each key, a few at a time, and says how many it was done with. */
+/** Runs the same action for each key, a few at a time, and reports how many succeeded. */
 function useEach(props: Asking, each: (key: Key) => Promise<unknown>) {
   const client = useQueryClient()
   return useMutation({

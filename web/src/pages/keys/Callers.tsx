@@ -8,7 +8,7 @@ import { Time } from '../../parts/Time.tsx'
 const w = keysWords.detail
 type Caller = KeyCallers['recent'][number]
 
-/** Who calls: address, agent, target, how often, when last. */
+/** A table of callers: address, user agent, target, number of calls, last call. */
 export function Callers({
   label,
   callers,

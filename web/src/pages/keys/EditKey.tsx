@@ -20,7 +20,7 @@ interface EditProps {
   readonly onDone: () => void
 }
 
-/** Changes what a key may, in place: its id, scheme and secret stay. */
+/** Edits a key's restrictions in place; its id, scheme and secret stay. */
 export function EditKey({ organization, it, onDone }: EditProps) {
   const [draft, setDraft] = useState(() => ({ ...draftOf(it), days: asNow }))
   const targets = useQuery(targetsQuery(organization))

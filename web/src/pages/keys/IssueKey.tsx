@@ -23,7 +23,7 @@ interface Draft extends WishDraft {
 
 const suggestedDays = 90
 
-/** The organization's defaults, as a form shows them. */
+/** The organization's defaults as the form's initial values. */
 function startOf(defaults: Organization['key_defaults'] | undefined): Draft {
   return {
     ...startOfWish,
@@ -34,7 +34,7 @@ function startOf(defaults: Organization['key_defaults'] | undefined): Draft {
   }
 }
 
-/** Asks two things, folds the rest, then shows the key once. `target` fills the curl line. */
+/** Asks two questions, folds the rest, then shows the key once. `target` fills in the curl command. */
 export function IssueKey({
   organization,
   onClose,
@@ -73,7 +73,7 @@ export function IssueKey({
       action={w.issue}
       busy={issue.isPending}
       error={issue.error ?? known.error}
-      // What the form shows is said in full: without the defaults it would take them away.
+      // The form sends every field explicitly, so without the loaded defaults it would remove them.
       disabled={draft.name.trim() === '' || defaults === undefined}
       onSubmit={() => issue.mutate()}
     >
@@ -148,7 +148,7 @@ function Fields({
   )
 }
 
-/** The usual choices, and the organization's own default if it is none of them. */
+/** The usual expiries, plus the organization's default if it is not among them. */
 function endChoices(days: number | undefined) {
   const usual = Object.entries(w.form.endChoices).map(([value, label]) => ({ value, label }))
   const own = String(days ?? suggestedDays)
@@ -156,7 +156,7 @@ function endChoices(days: number | undefined) {
   return [{ value: own, label: w.form.days(Number(own)) }, ...usual]
 }
 
-/** Said in full: what the form shows as none must not become the organization's default. */
+/** Sends every field explicitly: an empty one must not fall back to the organization's default. */
 function bodyOf(draft: Draft): Body {
   const { expires_at: expiresAt = null, cidrs = null, ...wish } = wishOf(draft)
   return {

@@ -22,7 +22,7 @@ interface Doing {
   readonly onDone: () => void
 }
 
-/** Chooses the overlap, then shows the new secret once. */
+/** Asks for the overlap, then shows the new secret once. */
 export function RotateKey({ organization, it, onDone }: Doing) {
   const [overlap, setOverlap] = useState('86400')
   const rotate = useMutation({
@@ -65,7 +65,7 @@ export function RotateKey({ organization, it, onDone }: Doing) {
   )
 }
 
-/** One question, what it will do, and afterwards what it did. The name is asked only for keys in use. */
+/** One confirmation with the consequences, then the result. The name must be typed only for keys in use. */
 export function RevokeKey({ organization, it, onDone }: Doing) {
   const recent = useQuery(latestCallsQuery(organization, it.id, looksAt))
   const revoke = useMutation({

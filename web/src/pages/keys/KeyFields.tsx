@@ -8,13 +8,13 @@ import type { WishDraft } from './key-input.ts'
 interface FieldsProps {
   readonly draft: WishDraft
   readonly error: unknown
-  /** What the limit counts by, in seconds. */
+  /** The unit of the limit, in seconds. */
   readonly perSeconds: number
   readonly slugs: readonly string[]
   readonly onPatch: (patch: Partial<WishDraft>) => void
 }
 
-/** What a key may: grants, addresses, limit, quota. */
+/** A key's restrictions: grants, addresses, limit, quota. */
 export function KeyFields({ draft, error, perSeconds, slugs, onPatch }: FieldsProps) {
   return (
     <>

@@ -29,7 +29,7 @@ import { grantsText, keyHeader, KeyState } from './parts.tsx'
 const here = getRouteApi('/frame/o/$organization/keys/$key')
 const latest = 10
 
-/** One key's life: facts, where it is used, its calls, and how to end it. */
+/** Everything about a key: facts, where it is used, its calls, and how to end it. */
 export function KeyPage() {
   const { slug } = useOrganization()
   const { key: id } = here.useParams()
@@ -104,7 +104,7 @@ function Shown({ it, back }: { readonly it: Key; readonly back: ReactNode }) {
   )
 }
 
-/** A file locks what it says of a key; its secret is never in the file, so rotating and revoking stay free. */
+/** A file locks the fields it describes; it never contains the secret, so rotating and revoking stay possible. */
 function Actions({
   locked,
   onDo,
@@ -148,7 +148,7 @@ function GrantsCard({ it }: { readonly it: Key }) {
   )
 }
 
-/** What it was used for and by whom, or how to use it. */
+/** What the key was used for and by whom, or how to use it. */
 function Use({ it }: { readonly it: Key }) {
   const { slug } = useOrganization()
   const { do: _, ...range } = here.useSearch()

@@ -9,13 +9,13 @@ interface KeyPickerProps {
   readonly label: string
   readonly bare?: boolean
   readonly text: string
-  /** What is offered before any key, such as no key at all. */
+  /** An option shown before all keys, such as "no key". */
   readonly first?: Option
   readonly onText: (text: string) => void
   readonly onPick: (option: Option) => void
 }
 
-/** Finds one key of an organization that may have thousands: the server searches. */
+/** Selects a key; the server searches, because an organization may have thousands. */
 export function KeyPicker({ organization, first, text, ...rest }: KeyPickerProps) {
   const settled = useSettled(text.trim())
   const found = useQuery(keysFoundQuery(organization, settled))

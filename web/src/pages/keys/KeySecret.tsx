@@ -12,7 +12,7 @@ import { keyHeader } from './parts.tsx'
 
 const waitMs = 1500
 
-/** A key the only time it is shown: complete lines to run, and a light that waits for the first call. */
+/** Shows a key the only time it is visible, with commands to run and a light that waits for the first call. */
 export function KeySecret({
   organization,
   issued,
@@ -43,7 +43,7 @@ export function KeySecret({
   )
 }
 
-/** Lines that run as they are, in the key's own scheme. */
+/** Commands that work when pasted, using the key's own scheme. */
 export function KeySnippets({
   scheme,
   secret,
@@ -86,7 +86,7 @@ export function KeySnippets({
   )
 }
 
-/** Waits for the first call of a key, then shows how far it came. */
+/** Waits for a key's first call, then shows which checks it passed. */
 export function FirstCall({
   organization,
   keyId,

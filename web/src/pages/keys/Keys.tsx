@@ -17,7 +17,7 @@ import { keyColumns } from './key-columns.tsx'
 import { whole } from '../../parts/upgrade.ts'
 
 const here = getRouteApi('/frame/o/$organization/keys')
-// Most visits only look: the dialog and its parts come when they are asked for.
+// Most visits only look, so the dialog and its parts are loaded on demand.
 const IssueKey = lazy(async () => ({
   default: (await whole(async () => await import('./IssueKey.tsx'))()).IssueKey,
 }))
@@ -25,7 +25,7 @@ const BulkKeys = lazy(async () => ({
   default: (await whole(async () => await import('./BulkKeys.tsx'))()).BulkKeys,
 }))
 
-/** All keys: who may call what. */
+/** All keys, and what each may call. */
 export function Keys() {
   const { slug, may } = useOrganization()
   const { issue, q, state } = here.useSearch()
@@ -105,7 +105,7 @@ function Chosen(props: ChosenProps) {
 
 const stateOptions = keyStates.map((state) => ({ value: state, label: w.states[state] }))
 
-/** Which of the shown keys are chosen; what is no longer shown is no longer chosen. */
+/** The selected keys among those shown; a key that disappears is deselected. */
 function useChoice(rows: readonly Key[]) {
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set())
   const chosen = rows.filter((row) => ids.has(row.id))

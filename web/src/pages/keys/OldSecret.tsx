@@ -19,7 +19,7 @@ interface OldSecretProps {
   readonly onDone: () => void
 }
 
-/** While a rotation overlaps: who still uses the old secret, and the way to end it early. */
+/** During a rotation's overlap: who still uses the old secret, and a button to end it early. */
 export function OldSecret({ organization, it, allowed, onDone }: OldSecretProps) {
   const old = it.secrets
     .slice(1)

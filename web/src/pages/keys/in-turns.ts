@@ -1,6 +1,6 @@
 const atOnce = 4
 
-/** Does something with each of many, four at a time; what fails stops nobody else. */
+/** Runs a function for each item, four at a time; a failure does not stop the others. */
 export async function inTurns<Item>(
   items: readonly Item[],
   each: (item: Item) => Promise<unknown>,

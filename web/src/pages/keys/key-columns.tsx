@@ -8,13 +8,13 @@ import { Tag } from '../../parts/Surface.tsx'
 import { Time } from '../../parts/Time.tsx'
 import { grantsText, KeyState } from './parts.tsx'
 
-/** The keys that are chosen for something, and the way to choose them. */
+/** The selected keys, and a function to change the selection. */
 export interface Choice {
   readonly ids: ReadonlySet<string>
   readonly onChoose: (id: string, isChosen: boolean) => void
 }
 
-/** The columns of the list of keys; with a box to choose each where there is a choice. */
+/** The columns of the list of keys; with checkboxes if keys can be selected. */
 export function keyColumns(
   organization: string,
   choice: Choice | undefined,

@@ -3,13 +3,13 @@ import type { Grant, Key } from '../../api/shapes.ts'
 import type { Method, QuotaPeriod } from '../../api/choices.ts'
 
 const dayMs = 86_400_000
-/** What a key may, as an edit says it: in full. */
+/** A key's fields as sent by an edit, all of them. */
 export type KeyBody = Input<'PUT /organizations/:organization/keys/:key'>['body']
 
-/** What somebody is typing about a key: texts, because half a number is none. */
+/** A key's fields while they are typed: texts, because an incomplete number is not a number. */
 export interface WishDraft {
   readonly name: string
-  /** Days from now on; '' is no end. */
+  /** Days from now; '' means no expiry. */
   readonly days: string
   readonly some: boolean
   readonly grants: Readonly<Record<string, readonly Method[]>>
@@ -30,7 +30,7 @@ export const startOfWish: WishDraft = {
   period: 'day',
 }
 
-/** The wish as the API reads it; the limit counts per `perSeconds` seconds. */
+/** Converts the draft to the API's form; the limit counts per `perSeconds` seconds. */
 export function wishOf(draft: WishDraft, perSeconds = 1): KeyBody {
   const cidrs = draft.cidrs.split(/[\s,]+/).filter(Boolean)
   return {
@@ -51,7 +51,7 @@ function grantOf([target, methods]: readonly [string, readonly Method[]]): Grant
   return methods.length === 0 ? { target } : { target, methods: [...methods] }
 }
 
-/** What a key may now, as an edit would say it. */
+/** A key's current fields, as an edit would send them. */
 export function bodyOf(key: Key): KeyBody {
   const { name, grants, cidrs, rate_limit: rateLimit, quota, expires_at: expiresAt } = key
   return {

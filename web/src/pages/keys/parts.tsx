@@ -9,7 +9,7 @@ export function KeyState({ state }: { readonly state: Key['state'] }) {
   return <Badge tone={tones[state]}>{w.states[state]}</Badge>
 }
 
-/** What a key may call, in one line. */
+/** A summary of what a key may call, in one line. */
 export function grantsText(key: Pick<Key, 'grants'>): string {
   if (key.grants === undefined) return w.allTargets
   return key.grants
@@ -19,7 +19,7 @@ export function grantsText(key: Pick<Key, 'grants'>): string {
     .join(', ')
 }
 
-/** The header that a scheme sends a key in. */
+/** The header in which a scheme sends a key. */
 export function keyHeader(scheme: Key['scheme'], secret: string): string {
   return scheme === 'bearer' ? `Authorization: Bearer ${secret}` : `X-API-Key: ${secret}`
 }

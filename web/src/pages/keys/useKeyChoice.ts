@@ -5,10 +5,10 @@ import { keysFoundQuery } from '../../api/palette.ts'
 import { keysWords as w } from '../../../words/en/keys.ts'
 import type { Option } from '../../parts/Field.tsx'
 
-/** No key at all, as a choice. */
+/** The option for no key at all. */
 const noKey: Option = { value: '', label: w.noKey }
 
-/** Which key somebody chose or typed; without a choice the one given, or the newest. */
+/** The chosen or typed key; by default the given one, otherwise the newest. */
 export function useKeyChoice(organization: string, given: string | undefined) {
   const client = useQueryClient()
   const [typed, setTyped] = useState<string>()
@@ -16,7 +16,7 @@ export function useKeyChoice(organization: string, given: string | undefined) {
   const start = useQuery(keysFoundQuery(organization, given ?? '')).data?.items[0]
   const chosen = picked ?? (start === undefined ? noKey : { value: start.id, label: start.name })
 
-  /** The key's id, empty for none; what was only typed is looked up. */
+  /** The key's id, empty for none; a name that was only typed is looked up. */
   async function idOf(): Promise<string> {
     const name = typed?.trim()
     if (name === undefined) return chosen.value

@@ -11,7 +11,7 @@ import { DirectoryRequests } from '../sso/DirectoryRequests.tsx'
 const w = directoryWords.person
 const notFound = 404
 
-/** One person as the directory keeps them: stored attributes and what was asked about them; nothing once it deleted them. */
+/** A person's stored directory attributes and the requests about them; empty once the directory has deleted them. */
 export function DirectoryPerson({
   organization,
   member,

@@ -17,7 +17,7 @@ interface InviteProps {
   readonly onClose: () => void
 }
 
-/** An address and a role; then the link, once. */
+/** Asks for an address and a role, then shows the link once. */
 export function Invite({ organization, onClose }: InviteProps) {
   const client = useQueryClient()
   const [email, setEmail] = useState('')
@@ -77,7 +77,7 @@ export function Invite({ organization, onClose }: InviteProps) {
   )
 }
 
-/** Said before somebody is invited whom no sign-in could let in. */
+/** Warns before inviting someone for whom no way to sign in exists. */
 function NoWayIn({ organization }: { readonly organization: string }) {
   const ways = useQuery({
     queryKey: [organization, 'invitations', 'ways-in'],

@@ -15,7 +15,7 @@ interface ActionProps {
   readonly it: Member
 }
 
-/** Deactivate (and back), or remove for good. */
+/** Deactivates and reactivates a member, or removes them permanently. */
 export function MemberActions(props: ActionProps) {
   return (
     <>

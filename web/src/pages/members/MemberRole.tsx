@@ -14,7 +14,7 @@ import { RoleChoice } from './RoleChoice.tsx'
 
 const w = membersWords.member
 
-/** The role and what it means; a change ends the person's sessions. */
+/** The role and its meaning; changing it ends the person's sessions. */
 export function MemberRole({
   organization,
   it,
@@ -40,7 +40,7 @@ export function MemberRole({
     onSuccess: ({ before, after }) =>
       sayUndoable(w.roleChanged, async () => await give(before, after.version)),
   })
-  // What was saved last may be newer than what was read last.
+  // The last saved value may be newer than the last one read.
   const given = change.data?.after
   const saved = given !== undefined && given.version > it.version ? given.role : it.role
   function submit(event: FormEvent) {

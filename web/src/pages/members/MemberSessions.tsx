@@ -11,7 +11,7 @@ import { SessionList } from './SessionList.tsx'
 
 const w = membersWords
 
-/** Where a person is signed in, and the way to end it. */
+/** Where a person is signed in, with buttons to end those sessions. */
 export function MemberSessions({
   organization,
   member,

@@ -21,7 +21,7 @@ import { RolesExplained } from './RolesExplained.tsx'
 
 const here = getRouteApi('/frame/o/$organization/members')
 
-/** Who may do what here. */
+/** The members and their roles. */
 export function Members() {
   const { slug } = useOrganization()
   const { tab } = here.useSearch()
@@ -165,7 +165,7 @@ function columns(organization: string): readonly Column<Member>[] {
   ]
 }
 
-/** Whether the directory keeps this person in step. */
+/** Whether the directory keeps this person in sync. */
 export function isManaged(member: Pick<Member, 'source'>): boolean {
   return member.source === 'directory' || member.source === 'scim'
 }

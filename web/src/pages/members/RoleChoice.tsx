@@ -6,7 +6,7 @@ import classes from './members.module.css'
 
 const fewestFirst = roles.toReversed()
 
-/** A role, each with what it may do. */
+/** A choice of roles, each with its permissions. */
 export function RoleChoice({
   label,
   value,

@@ -4,7 +4,7 @@ import { membersWords as w } from '../../../words/en/members.ts'
 import { Card } from '../../parts/Surface.tsx'
 import classes from './members.module.css'
 
-/** The table of roles, in words. */
+/** Explains the roles in a table. */
 export function RolesExplained() {
   return (
     <Card title={w.tabs.roles} lead={w.rolesLead}>

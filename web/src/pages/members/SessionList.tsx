@@ -7,7 +7,7 @@ import { agentName } from './agent.ts'
 
 const w = membersWords.session
 
-/** Living sessions, this device first; it can't be ended from here: that is signing out. */
+/** Active sessions, this device first; this one can't be ended here, because that is signing out. */
 export function SessionList({
   sessions,
   onEnd,

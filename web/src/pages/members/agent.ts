@@ -16,7 +16,7 @@ const systems = [
 ] as const
 const longest = 60
 
-/** A user agent as people say it: "Firefox 128 on Linux"; anything unknown is shown as it is, shortened. */
+/** A readable user agent: "Firefox 128 on Linux"; an unknown one is shown shortened. */
 export function agentName(agent: string | undefined): string | undefined {
   if (agent === undefined) return undefined
   const system = systems.find(([pattern]) => pattern.test(agent))?.[1]

@@ -6,7 +6,7 @@ import { overviewWords as w } from '../../../words/en/overview.ts'
 import { Button, ButtonLink } from '../../parts/Button.tsx'
 import { Card, Item, Items } from '../../parts/Surface.tsx'
 
-/** What a new organization does first; gone when all is done, or when somebody hides it. */
+/** A new organization's first steps; hidden once all are done or when dismissed. */
 export function FirstStepsCard({ organization }: { readonly organization: string }) {
   const done = useQuery(firstStepsQuery(organization))
   const [hidden, setHidden] = useState(() => readHidden(organization))
@@ -19,7 +19,7 @@ export function FirstStepsCard({ organization }: { readonly organization: string
     try {
       localStorage.setItem(storageName(organization), 'hidden')
     } catch {
-      // Storage is closed: hidden until the next load.
+      // Storage is unavailable, so it stays hidden only until the next load.
     }
   }
   return (

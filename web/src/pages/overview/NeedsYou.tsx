@@ -10,7 +10,7 @@ import classes from './overview.module.css'
 
 const maxAlone = 2
 
-/** What waits for a person: a few each for itself, many of a kind as one. */
+/** Everything that needs attention: a few items individually, many of one kind as a single entry. */
 export function NeedsYou({ organization }: { readonly organization: string }) {
   const attention = useQuery(attentionQuery(organization))
   return (
@@ -54,7 +54,7 @@ interface KindGroup {
   readonly items: readonly Attention[]
 }
 
-/** By kind, in the order in which the kinds first come: what refuses calls comes first. */
+/** Groups items by kind in order of first appearance, which puts refused calls first. */
 function groupsOf(items: readonly Attention[]): readonly KindGroup[] {
   const groups = new Map<string, Attention[]>()
   for (const item of items) groups.set(item.kind, [...(groups.get(item.kind) ?? []), item])

@@ -17,7 +17,7 @@ import { TopCalls } from './TopCalls.tsx'
 
 const here = getRouteApi('/frame/o/$organization/')
 
-/** How it goes, what needs me, and where calls stop. Each card fails alone. */
+/** The overall state, what needs attention, and where calls stop. Each card fails independently. */
 export function Overview() {
   const { slug, membership } = useOrganization()
   const range = here.useSearch()

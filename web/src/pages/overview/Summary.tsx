@@ -12,7 +12,7 @@ import { Card } from '../../parts/Surface.tsx'
 import { totals, trafficSeries } from '../../parts/traffic-series.ts'
 import classes from './overview.module.css'
 
-/** Four figures with their change against the period before, and the calls over time. */
+/** Four figures with their change from the previous period, and the calls over time. */
 export function Summary({
   organization,
   range,
@@ -63,7 +63,7 @@ export function Summary({
 
 function figures(now: Rollup, past: Rollup | undefined): readonly Kpi[] {
   const sum = totals(now.points)
-  // Nothing before is no period to compare with.
+  // Without earlier data there is no period to compare with.
   const old = past === undefined || past.points.length === 0 ? undefined : totals(past.points)
   const earlier = old === undefined || old.all === 0 ? undefined : old
   const share = (part: number) => (part === 0 ? undefined : percent(part, sum.all))

@@ -12,7 +12,7 @@ import classes from './overview.module.css'
 
 type Row = Answer<'GET /organizations/:organization/calls/top'>['keys'][number]
 
-/** The keys and targets with the most calls, and what they end with most when they fail. */
+/** The keys and targets with the most calls, and the most frequent failures. */
 export function TopCalls({
   organization,
   range,

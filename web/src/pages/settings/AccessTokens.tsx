@@ -17,7 +17,7 @@ import { IssueAccessToken } from './IssueAccessToken.tsx'
 const here = getRouteApi('/frame/o/$organization/settings/access-tokens')
 const tones = { active: 'pass', expiring: 'caution', expired: 'plain', revoked: 'plain' } as const
 
-/** What programs administer the organization with: issue, see when and whence used, revoke, what each did. */
+/** Access tokens for programs: issue and revoke them, and see when and from where each was used and what it did. */
 export function AccessTokens() {
   const { slug, may } = useOrganization()
   const client = useQueryClient()

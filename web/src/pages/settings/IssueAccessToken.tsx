@@ -12,7 +12,7 @@ import classes from './settings.module.css'
 
 const dayMs = 86_400_000
 const everyPermission = Object.keys(w.permissions) as Permission[]
-/** What only owners give to a program; the server refuses it to everybody else. */
+/** Permissions that only owners may give to a program; the server refuses them from anyone else. */
 const onlyByOwners: readonly Permission[] = [
   'owners.manage',
   'organization.delete',
@@ -20,7 +20,7 @@ const onlyByOwners: readonly Permission[] = [
   'tokens.manage',
 ]
 
-/** Asks for a name, an end and what the program may do; looking is chosen at first. */
+/** Asks for a name, an expiry and permissions; read access is preselected. */
 export function IssueAccessToken({
   onClose,
   onIssued,
@@ -82,7 +82,7 @@ export function IssueAccessToken({
   )
 }
 
-/** What the program may do: never more than the person may give. */
+/** The program's permissions, never more than the person may grant. */
 function Permissions({
   chosen,
   onChosen,

@@ -11,7 +11,7 @@ import { SaveForm } from '../../parts/SaveForm.tsx'
 import { Card } from '../../parts/Surface.tsx'
 import { say } from '../../parts/Toasts.tsx'
 
-/** What new keys are like where nobody says otherwise. */
+/** The defaults of new keys. */
 export function KeyDefaults({ it }: { readonly it: Organization }) {
   const client = useQueryClient()
   const { key_defaults: keyDefaults } = it

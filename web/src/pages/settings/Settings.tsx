@@ -20,7 +20,7 @@ import { say, sayUndoable } from '../../parts/Toasts.tsx'
 import { KeyDefaults } from './KeyDefaults.tsx'
 import { RateOfAll } from './RateOfAll.tsx'
 
-/** Name, plan, what new keys are like, the rate of all calls, what is kept how long, and the end of it all. */
+/** Name, plan, defaults of new keys, the shared rate, retention, and deleting the organization. */
 export function Settings() {
   const { slug, may, membership } = useOrganization()
   const organization = useQuery(organizationQuery(slug))

@@ -4,7 +4,7 @@ import { Facts } from '../../parts/Surface.tsx'
 
 const w = ssoWords.connection
 
-/** Our addresses that a provider must know, each to be copied. */
+/** Our URLs that a provider must know, each with a copy button. */
 export function Addresses({
   of,
   withKeys,

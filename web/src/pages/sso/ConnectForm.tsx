@@ -27,12 +27,12 @@ const nothing: Draft = { issuer: '', clientId: '', secret: '', keyPair: false, n
 
 interface ConnectProps {
   readonly kind: ConnectionKind
-  /** What makes the connection keep the addresses that were shown. */
+  /** Makes the connection keep the URLs that were shown. */
   readonly reservation: string | undefined
   readonly onDone: () => void
 }
 
-/** The three fields that we need of a provider; what the issuer says of itself is shown while typing. */
+/** The three fields required from a provider; shows the issuer's discovery result while typing. */
 export function ConnectForm({ kind, reservation, onDone }: ConnectProps) {
   const { isEdited, onInput, forget } = useEdited()
   const [draft, setDraft] = useState<Draft>(() => ({

@@ -11,7 +11,7 @@ import { Dependents } from './Dependents.tsx'
 
 const w = ssoWords.connection
 
-/** What can be done with a connection; `locked` while a file owns its settings. */
+/** The actions for a connection; `locked` while a file manages its settings. */
 export function ConnectionActions({
   connection,
   locked,
@@ -54,7 +54,7 @@ export function ConnectionActions({
   )
 }
 
-/** What is reversible happens at once. */
+/** Reversible actions happen at once. */
 function useSwitches(connection: Connection) {
   const { slug } = useOrganization()
   const client = useQueryClient()

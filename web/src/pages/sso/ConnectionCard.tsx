@@ -14,7 +14,7 @@ import { TestCard } from './TestCard.tsx'
 
 const w = ssoWords.connection
 
-/** One connection: its state, its addresses for the provider, its test. */
+/** One connection: its state, its URLs for the provider, and its test. */
 export function ConnectionCard({ connection }: { readonly connection: Connection }) {
   const managed = useManaged('connections', connection.id)
   const [editing, setEditing] = useState(false)
@@ -89,7 +89,7 @@ function ConnectionFacts({ connection }: { readonly connection: Connection }) {
   )
 }
 
-/** Nobody has tried it yet: its addresses are still to be copied. */
+/** Whether nobody has tried it yet, so that its URLs still have to be copied. */
 function isNew({
   tested_at: testedAt,
   last_refusal: lastRefusal,

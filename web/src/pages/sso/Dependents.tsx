@@ -5,7 +5,7 @@ import { useOrganization } from '../../frame/membership.ts'
 
 const w = ssoWords.connection
 
-/** Whom the end of a connection would touch, before it is decided. */
+/** The people affected by removing a connection, shown before the decision. */
 export function Dependents({ connection }: { readonly connection: string }) {
   const { slug } = useOrganization()
   const { data } = useQuery(dependentsQuery(slug, connection))

@@ -18,7 +18,7 @@ const w = directoryWords.requests
 const firstError = 400
 const shown = ['all', 'refused'] as const
 
-/** What the directory asked and what was answered; of one user, if `user` is given. */
+/** The directory's requests and our responses; only those about `user`, if given. */
 export function DirectoryRequests({ user }: { readonly user?: string }) {
   const { slug } = useOrganization()
   const [choice, setChoice] = useState<(typeof shown)[number]>('all')

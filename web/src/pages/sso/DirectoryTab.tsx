@@ -20,7 +20,7 @@ import { Tokens } from './Tokens.tsx'
 
 const kinds = ['okta', 'entra', 'google', 'jumpcloud', 'onelogin', 'pingone', 'other'] as const
 
-/** The company's directory: where it calls, with which token, what it asked, whom it sent. */
+/** The company's directory: its URL and tokens, its requests, and its users and groups. */
 export function DirectoryTab() {
   const { slug } = useOrganization()
   const directory = useQuery(directoryQuery(slug))

@@ -9,7 +9,7 @@ import { Facts, Notice } from '../../parts/Surface.tsx'
 const w = ssoWords.connection
 const pauseMs = 600
 
-/** Asks the issuer while somebody types, and shows what it says of itself. */
+/** Fetches the issuer's discovery document while a person types, and shows the result. */
 export function Discovery({ issuer }: { readonly issuer: string }) {
   const { slug } = useOrganization()
   const settled = useSettled(issuer.trim())
@@ -40,7 +40,7 @@ export function Discovery({ issuer }: { readonly issuer: string }) {
   )
 }
 
-/** A value once nobody has changed it for a moment. */
+/** A value once it has not changed for a moment. */
 function useSettled(value: string): string {
   const [settled, setSettled] = useState(value)
   useEffect(() => {

@@ -7,7 +7,7 @@ import { say, sayRefused } from '../../parts/Toasts.tsx'
 
 const w = ssoWords.domains
 
-/** Which connection people of a domain are sent to; there is a choice only with several connections. */
+/** The connection for a domain's people; selectable only if there are several. */
 export function DomainRoute({
   domain,
   locked,

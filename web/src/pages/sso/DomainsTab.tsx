@@ -12,7 +12,7 @@ import { DomainCard } from './DomainCard.tsx'
 
 const w = ssoWords.domains
 
-/** The mail domains of the company, each with its proof. */
+/** The company's mail domains, each with its proof. */
 export function DomainsTab() {
   const { slug } = useOrganization()
   const domains = useQuery(domainsQuery(slug))

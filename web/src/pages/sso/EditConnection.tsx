@@ -14,7 +14,7 @@ import { Dependents } from './Dependents.tsx'
 const w = ssoWords.connection
 const secondsPerHour = 3600
 
-/** Changes a connection; its secret is only asked for when issuer or client id change. */
+/** Edits a connection; asks for its secret only when issuer or client id change. */
 export function EditConnection({
   connection,
   onClose,
@@ -71,7 +71,7 @@ interface PartProps {
   readonly error: unknown
 }
 
-/** What a text field of the draft needs. */
+/** The props of a text field in the draft. */
 function textsOf({ draft, setDraft, error }: PartProps) {
   return (name: TextName) => ({
     value: draft[name],
@@ -80,7 +80,7 @@ function textsOf({ draft, setDraft, error }: PartProps) {
   })
 }
 
-/** Where the provider is and who we are there; moving to another says what depends on this one. */
+/** The provider and our client there; warns about affected people when moving to another provider. */
 function Provider(part: PartProps) {
   const { connection, draft } = part
   const text = textsOf(part)

@@ -16,7 +16,7 @@ import { SignedOut } from './SignedOut.tsx'
 const w = ssoWords.policy
 const freshMs = 3_600_000
 
-/** Whether members must come through the company's provider, and who is excepted. */
+/** Whether members must sign in through the company's provider, and who is exempt. */
 export function PolicyCard({ connections }: { readonly connections: readonly Connection[] }) {
   const { slug } = useOrganization()
   const policy = useQuery(policyQuery(slug))
@@ -117,7 +117,7 @@ function useSaving({
   })
 }
 
-/** Owners who may sign in another way when the provider does not answer. */
+/** Owners who may sign in another way when the provider does not respond. */
 function BreakGlass({
   policy,
   chosen,

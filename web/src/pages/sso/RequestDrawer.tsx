@@ -8,7 +8,7 @@ import { Time } from '../../parts/Time.tsx'
 
 const w = directoryWords.requests
 
-/** One request of the directory, whole: what was sent, what was answered, what was passed over. */
+/** One request of the directory in full: what was sent, our response, and what was ignored. */
 export function RequestDrawer({
   request,
   onClose,
@@ -43,7 +43,7 @@ export function RequestDrawer({
   )
 }
 
-// What was cut is no JSON any more: it is shown as it was kept.
+// A truncated body is not valid JSON, so it is shown as stored.
 function pretty(sent: string): string {
   try {
     return JSON.stringify(JSON.parse(sent), undefined, 2)

@@ -16,7 +16,7 @@ import classes from './sso.module.css'
 const w = directoryWords.roles
 const namesShown = 12
 
-/** Says whose role a change of a group's role changes, before it is made. */
+/** Shows whose role would change if a group's role changed. */
 export function RolePreview({
   group,
   role,

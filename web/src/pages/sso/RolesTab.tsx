@@ -20,7 +20,7 @@ import { RolePreview } from './RolePreview.tsx'
 
 const w = directoryWords.roles
 
-/** Which group gives which role; a change is shown before it is made. */
+/** The role that each group grants; a change is previewed before it is made. */
 export function RolesTab() {
   const { slug } = useOrganization()
   const [change, setChange] = useState<{ group: DirectoryGroup; role: GroupRole | undefined }>()

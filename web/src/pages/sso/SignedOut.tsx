@@ -9,7 +9,7 @@ import classes from './sso.module.css'
 const w = ssoWords.policy
 const namesShown = 12
 
-/** Whom "SSO required" would sign out, said before it is switched on. */
+/** The people whom "SSO required" would sign out, shown before it is enabled. */
 export function SignedOut({ breakGlass }: { readonly breakGlass: readonly string[] }) {
   const { slug } = useOrganization()
   const me = usePerson()

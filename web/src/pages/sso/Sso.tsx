@@ -24,7 +24,7 @@ const RolesTab = lazy(async () => ({
 
 const here = getRouteApi('/frame/o/$organization/sso')
 
-/** Connect the company: domains, connection, test, directory, roles. */
+/** Connects the company: domains, connection, test, directory, roles. */
 export function Sso() {
   const { slug, membership } = useOrganization()
   return (

@@ -13,7 +13,7 @@ import classes from './sso.module.css'
 const here = getRouteApi('/frame/o/$organization/sso')
 const w = ssoWords.test
 
-/** Walks the whole sign-in in another window and shows every check; nobody is signed in by it. */
+/** Runs a complete test sign-in in another window and shows every check; nobody is signed in. */
 export function TestCard({ connection }: { readonly connection: Connection }) {
   const { slug } = useOrganization()
   const { mine, starting, start, address, blocked } = useTest(connection)
@@ -54,14 +54,14 @@ export function TestCard({ connection }: { readonly connection: Connection }) {
   )
 }
 
-/** The test of this connection that is shown, and the way to start one. */
+/** The displayed test of this connection, and a function to start one. */
 function useTest(connection: Connection) {
   const { slug } = useOrganization()
   const { test } = here.useSearch()
   const navigate = here.useNavigate()
   const [address, setAddress] = useState<string>()
   const [blocked, setBlocked] = useState(false)
-  // The address bar keeps which test is shown, so that a reload finds its result.
+  // The URL names the displayed test, so that a reload finds its result.
   const [testedId, testId] = (test ?? '').split('.')
   const starting = useMutation({
     mutationFn: (_popup: Window | null) => startTest(slug, connection.id),
@@ -79,14 +79,14 @@ function useTest(connection: Connection) {
   return {
     mine: testedId === connection.id ? testId : undefined,
     starting,
-    // Opened within the click: later a browser would block it.
+    // Opened during the click, because a browser would block it later.
     start: () => starting.mutate(window.open('', 'intercept-test', 'popup,width=560,height=720')),
     address,
     blocked,
   }
 }
 
-/** A finished test has changed what its connection says of itself. */
+/** A finished test changes its connection's state, so the connections are refetched. */
 function useConnectionsAgain(finished: boolean): void {
   const { slug } = useOrganization()
   const client = useQueryClient()

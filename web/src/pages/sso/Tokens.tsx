@@ -21,7 +21,7 @@ import { say } from '../../parts/Toasts.tsx'
 
 const w = directoryWords.tokens
 
-/** The directory's tokens: issue, see when used, revoke. A new one is shown once. */
+/** The directory's tokens: issue and revoke them, and see when each was used. A new one is shown once. */
 export function Tokens({ atMost }: { readonly atMost: number }) {
   const { slug } = useOrganization()
   const client = useQueryClient()

@@ -3,15 +3,15 @@ import { ssoWords } from '../../../words/en/sso.ts'
 import type { ConnectionKind } from '../../api/sso.ts'
 import classes from './sso.module.css'
 
-/** Directories of which there is a guide: those of the sign-in, and some that people use for provisioning. */
+/** Directories that have a guide: the sign-in providers, and some used only for provisioning. */
 export type DirectoryProvider = ConnectionKind | keyof typeof directoryGuides
 
-/** The steps at a provider for the sign-in, numbered, in its own words. */
+/** Numbered steps to set up sign-in at a provider, in that provider's terms. */
 export function ConnectionGuide({ kind }: { readonly kind: ConnectionKind }) {
   return <Steps steps={guides[kind].connection} page={connectionPages[kind]} />
 }
 
-/** The same for its directory. */
+/** The same for a provider's directory. */
 export function DirectoryGuide({ kind }: { readonly kind: DirectoryProvider }) {
   const steps = isConnection(kind) ? guides[kind].directory : directoryGuides[kind]
   return <Steps steps={steps} page={kind === 'other' ? 'scim' : `scim-${kind}`} />
@@ -38,7 +38,7 @@ function isConnection(kind: DirectoryProvider): kind is ConnectionKind {
   return kind in guides
 }
 
-/** The pages of docs/guides, as the server shows them. */
+/** The pages of docs/guides, as served. */
 const connectionPages: Readonly<Record<ConnectionKind, string>> = {
   okta: 'sso-okta',
   entra: 'sso-entra',

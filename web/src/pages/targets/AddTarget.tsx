@@ -6,7 +6,7 @@ import { FormDialog } from '../../parts/Dialogs.tsx'
 import { TextField } from '../../parts/Field.tsx'
 import { fieldError } from '../../parts/States.tsx'
 
-/** A slug and an address: all that a target needs. */
+/** Asks for a slug and a URL, which is all that a target needs. */
 export function AddTarget({
   organization,
   onClose,

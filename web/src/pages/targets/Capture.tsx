@@ -8,7 +8,7 @@ import { Card, Columns } from '../../parts/Surface.tsx'
 import { useEdit } from './useEdit.ts'
 
 const w = targetsWords.capture
-/** The server refuses these, whoever asks. */
+/** The server refuses to capture these. */
 const neverKept: ReadonlySet<string> = new Set([
   'authorization',
   'x-api-key',
@@ -17,7 +17,7 @@ const neverKept: ReadonlySet<string> = new Set([
   'proxy-authorization',
 ])
 
-/** The form, as it is typed. */
+/** The form's values while they are typed. */
 interface Draft {
   readonly records: string
   readonly headers: string
@@ -25,7 +25,7 @@ interface Draft {
   readonly redact: string
 }
 
-/** What is kept of calls besides their record, with a preview in words. */
+/** What is captured of calls besides their record, with a preview in words. */
 export function Capture({
   organization,
   it,

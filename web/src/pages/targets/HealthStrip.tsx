@@ -8,10 +8,10 @@ import { Card } from '../../parts/Surface.tsx'
 import { exact } from '../../parts/Time.tsx'
 
 const w = targetsWords.strip
-/** From this share of failures on a step is bad: at half of them nobody calls an upstream well. */
+/** A step with at least this share of failures counts as failing. */
 const badShare = 0.5
 
-/** The upstream's health over the last 24 hours: each step is well, failing in part, or failing. */
+/** The upstream's health over the last 24 hours: each step is healthy, partly failing, or failing. */
 export function HealthStrip({
   organization,
   target,

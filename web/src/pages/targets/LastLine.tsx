@@ -7,16 +7,16 @@ import classes from './targets.module.css'
 
 const w = targetsWords.rules
 
-/** What somebody set for calls that no rule decides; undefined for the default. */
+/** The chosen action for calls that no rule decides; undefined means the default. */
 export type Otherwise = Target['otherwise'] | undefined
 
-/** What holds: what was set, or `refuse` as soon as an allow rule is in force. */
+/** The effective action: the chosen one, otherwise `refuse` as soon as an allow rule is active. */
 export function lastLineOf(rules: readonly DraftRule[], otherwise: Otherwise): Target['otherwise'] {
   if (otherwise !== undefined) return otherwise
   return rules.some((rule) => rule.effect === 'allow' && !rule.trial) ? 'refuse' : 'allow'
 }
 
-/** The last line of the rules: always there, below all others. */
+/** The last line of the rules, always present below all others. */
 export function LastLine({
   rules,
   otherwise,

@@ -23,7 +23,7 @@ interface Draft {
   readonly period: QuotaPeriod
 }
 
-/** The short window and the long one, for all keys together. */
+/** The rate and the quota, for all keys together. */
 export function Limits({
   organization,
   it,

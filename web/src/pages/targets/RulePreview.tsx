@@ -16,7 +16,7 @@ const maxShown = 10
 
 type Preview = Answer<'POST /organizations/:organization/targets/:target/rules/preview'>
 
-/** Rules as they would be saved. */
+/** The rules as they would be saved. */
 export interface RuleDraft {
   readonly rules: readonly DraftRule[]
   readonly otherwise: Otherwise
@@ -37,12 +37,12 @@ function previewQuery(organization: string, target: Target, draft: RuleDraft) {
   })
 }
 
-/** What is sent of a draft. */
+/** The part of a draft that is sent to the server. */
 export function savedDraft({ rules, otherwise }: RuleDraft) {
   return { rules: rules.map(savedRule), otherwise: otherwise ?? null }
 }
 
-/** What the draft would have done to the last 24 hours of calls, once its author pauses; `ask` does not wait for that. */
+/** Previews the draft against the last 24 hours of calls once its author stops typing; `ask` does not wait for that. */
 export function useRulePreview(organization: string, target: Target, draft: RuleDraft | undefined) {
   const client = useQueryClient()
   const settled = useSettled(draft, settledAfterMs)
@@ -51,17 +51,17 @@ export function useRulePreview(organization: string, target: Target, draft: Rule
     enabled: settled !== undefined,
   })
   return {
-    /** Undefined while it belongs to an earlier draft. */
+    /** Undefined while the result belongs to an earlier draft. */
     shown: draft !== undefined && settled === draft ? query.data : undefined,
     isPending: draft !== undefined && (settled !== draft || query.isFetching),
     ask: async (now: RuleDraft) => {
-      // A failed preview must not block saving: if the draft is wrong, saving it says why.
+      // A failed preview must not block saving: if the draft is invalid, saving reports why.
       return await client.fetchQuery(previewQuery(organization, target, now)).catch(() => undefined)
     },
   }
 }
 
-/** A value after it has not changed for a while. */
+/** A value once it has not changed for a while. */
 function useSettled<T>(value: T, afterMs: number): T {
   const [settled, setSettled] = useState(value)
   useEffect(() => {
@@ -71,7 +71,7 @@ function useSettled<T>(value: T, afterMs: number): T {
   return settled
 }
 
-/** "12 of 1,204 calls would be refused", and which. */
+/** Shows "12 of 1,204 calls would be refused", and which ones. */
 export function RulePreview({
   preview,
   pending,

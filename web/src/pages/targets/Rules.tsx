@@ -27,7 +27,7 @@ interface RulesProps {
   readonly onUnsaved: (unsaved: boolean) => void
 }
 
-/** The ordered rules: moved by buttons or Alt and arrows, saved together. */
+/** The ordered rules: moved with buttons or Alt and arrow keys, and saved together. */
 export function Rules({ organization, target, editable, decided, onUnsaved }: RulesProps) {
   const edit = useRules(target)
   const { draft, rules, otherwise, said } = edit
@@ -85,7 +85,7 @@ export function Rules({ organization, target, editable, decided, onUnsaved }: Ru
   )
 }
 
-/** The rules as they are or as somebody is changing them. */
+/** The saved rules, or the draft being edited. */
 function useRules(target: Target) {
   const [draft, setDraft] = useState<RuleDraft>()
   const [editing, setEditing] = useState<number>()
@@ -125,7 +125,7 @@ function useRules(target: Target) {
     },
   }
 }
-/** The rules that hold. */
+/** The saved rules as a draft. */
 function savedOf(target: Target): RuleDraft {
   return {
     rules: target.rules,
@@ -156,7 +156,7 @@ function useSave({
   }
   return useMutation({
     mutationFn: async (now: RuleDraft) => {
-      // Nobody closes an API without having seen what that does.
+      // The preview must be seen before saving, so that nobody closes off an API by accident.
       if (preview.shown === undefined) {
         const foreseen = await preview.ask(now)
         if (foreseen !== undefined && foreseen.newly_refused > 0) return undefined

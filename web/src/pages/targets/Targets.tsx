@@ -20,7 +20,7 @@ import { AddTarget } from './AddTarget.tsx'
 
 const here = getRouteApi('/frame/o/$organization/targets')
 
-/** Which APIs are behind Intercept. */
+/** The APIs behind Intercept. */
 export function Targets() {
   const { slug, may } = useOrganization()
   const { q, add } = here.useSearch()
@@ -116,7 +116,7 @@ function NoTargets({
   )
 }
 
-/** The columns, with what is known of these targets besides themselves. */
+/** The columns, with additional data about these targets. */
 function useColumns(organization: string, rows: readonly Target[]): readonly Column<Target>[] {
   const hours = useQuery(targetHoursQuery(organization)).data
   const managed = useManagedAmong(
@@ -197,7 +197,7 @@ function figureColumns(hours: Hours | undefined): readonly Column<Target>[] {
   ]
 }
 
-/** Disabled, unhealthy or well. */
+/** The target's state: disabled, unhealthy or healthy. */
 export function TargetState({ target }: { readonly target: Target }) {
   if (!target.enabled) return <Badge tone="caution">{w.disabled}</Badge>
   const tone = ({ healthy: 'pass', unhealthy: 'refuse', unknown: 'plain' } as const)[target.health]

@@ -30,7 +30,7 @@ interface TryRequestProps {
   readonly onDecided: (ruleId: string | undefined) => void
 }
 
-/** The same decision as the real call, without forwarding and without counting. */
+/** Shows the decision that a real call would get, without forwarding or counting it. */
 export function TryRequest(props: TryRequestProps) {
   const { organization, target, start } = props
   const key = useKeyChoice(organization, start.key)

@@ -21,7 +21,7 @@ interface PartProps {
   readonly editable: boolean
 }
 
-/** Where the API lives, its own credential, and what it lets through. */
+/** The API's URL, its credential, and the responses it lets through. */
 export function Upstream(part: PartProps) {
   return (
     <Columns>
@@ -85,7 +85,7 @@ function Place({ organization, it, editable }: PartProps) {
   )
 }
 
-/** The target's own credential as it is typed: an empty value keeps what is stored. */
+/** The target's credential while it is typed; an empty value keeps the stored one. */
 interface Credential {
   readonly header: string
   readonly value: string

@@ -5,7 +5,7 @@ import { say, sayUndoable } from '../../parts/Toasts.tsx'
 
 type Body = NonNullable<Input<'PATCH /organizations/:organization/targets/:target'>['body']>
 
-/** Changes a target; refused if somebody else has changed it since it was read. Undo puts back what was there. */
+/** Changes a target; refused if somebody else has changed it since it was read. Undo restores the previous values. */
 export function useEdit(
   organization: string,
   it: Target,
@@ -14,7 +14,7 @@ export function useEdit(
     onUndone,
   }: {
     readonly saved: string
-    /** The form shows again what holds. */
+    /** Resets the form to the restored values. */
     readonly onUndone: (target: Target) => void
   },
 ) {
@@ -28,7 +28,7 @@ export function useEdit(
   }
   return useMutation({
     mutationFn: async (body: Body) => {
-      // Taken now: when the answer is here, the target that is shown is the changed one.
+      // Taken now, because once the response arrives the displayed target has already changed.
       const before = beforeOf(it, body)
       const { version } = await patch(body, it.version)
       return { before, version }
@@ -40,10 +40,10 @@ export function useEdit(
   })
 }
 
-/** What puts the changed fields back; undefined for a credential, which nobody can read again. */
+/** The body that restores the changed fields; undefined for a credential, which can't be read back. */
 function beforeOf(it: Target, body: Body): Body | undefined {
   if ('credential' in body) return undefined
-  // Another origin drops the stored credential.
+  // A different origin removes the stored credential.
   if (it.credential_header !== undefined && body.upstream !== it.upstream && 'upstream' in body) {
     return undefined
   }

@@ -23,7 +23,7 @@ import { since, sinceLengths } from './since.ts'
 const here = getRouteApi('/frame/o/$organization/webhooks/deliveries')
 const w = webhookWords.deliveries
 
-/** Deliveries over all endpoints: find one, see why, send it again. */
+/** Deliveries of all endpoints: find one, see its result, send it again. */
 export function Deliveries() {
   const { slug, may } = useOrganization()
   const { delivery, ...filter } = here.useSearch()

@@ -19,7 +19,7 @@ import classes from './webhooks.module.css'
 
 const w = webhookWords.delivery
 
-/** One delivery from the side: its bytes, its attempts, its signature; send it again. */
+/** One delivery in a drawer: its bytes, attempts and signature, and a button to resend it. */
 export function DeliveryDrawer({
   id,
   endpoints,
@@ -131,7 +131,7 @@ function factsOf(
   ]
 }
 
-/** The bytes that were sent, and how to check their signature by hand. */
+/** The sent bytes, and how to verify their signature by hand. */
 function Body({ delivery }: { readonly delivery: DeliveryDetail }) {
   const { body } = delivery
   const last = delivery.attempt_list.at(-1)
@@ -188,7 +188,7 @@ function AttemptLine({ attempt }: { readonly attempt: Attempt }) {
   )
 }
 
-/** The sentence of a failure, behind its kind. */
+/** Describes a failure, after its kind. */
 function reasonText(failure: string | undefined): string | undefined {
   const colon = failure?.indexOf(': ') ?? -1
   return colon < 0 ? undefined : failure?.slice(colon + 2)

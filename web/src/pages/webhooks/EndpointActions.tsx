@@ -17,13 +17,13 @@ export type EndpointDialog = 'edit' | 'delete' | 'replay'
 
 interface ActionProps {
   readonly endpoint: Endpoint
-  /** A file owns its settings; pinging, switching it and replaying stay free. */
+  /** Whether a file manages its settings; pinging, enabling, disabling and replaying stay possible. */
   readonly locked: boolean
   readonly onDialog: (dialog: EndpointDialog) => void
   readonly onDone: () => void
 }
 
-/** What can be done with an endpoint; what is reversible happens at once and offers Undo. */
+/** The actions for an endpoint; reversible ones happen at once and offer Undo. */
 export function EndpointActions({ endpoint, locked, onDialog, onDone }: ActionProps) {
   const { may } = useOrganization()
   const turn = useSwitch(endpoint, onDone)
@@ -91,7 +91,7 @@ function Ping({ endpoint, onDone }: { readonly endpoint: Endpoint; readonly onDo
   )
 }
 
-/** The one question before an endpoint is deleted; its name is typed only if it was in use this week. */
+/** The confirmation before deleting an endpoint; its name must be typed only if it was used this week. */
 export function DeleteEndpoint({
   endpoint,
   onClose,

@@ -12,7 +12,7 @@ import { Card, Columns, Pile } from '../../parts/Surface.tsx'
 
 const w = webhookWords.figures
 
-/** An endpoint's deliveries over time: by outcome, how long they took, and how many waited. */
+/** An endpoint's deliveries over time: outcomes, durations and backlog. */
 export function EndpointFigures({
   organization,
   endpoint,

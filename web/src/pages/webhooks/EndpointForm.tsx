@@ -15,12 +15,12 @@ const w = webhookWords.form
 interface Draft {
   readonly url: string
   readonly description: string
-  /** Only these types; otherwise all. */
+  /** Whether only the chosen types are sent; otherwise all. */
   readonly some: boolean
   readonly types: readonly string[]
-  /** New headers, as lines; what is stored is never shown. */
+  /** New headers, one per line; stored ones are never shown. */
   readonly headers: string
-  /** The stored headers are dropped. */
+  /** Whether to delete the stored headers. */
   readonly bare: boolean
   readonly rate: string
   readonly ordered: boolean
@@ -33,7 +33,7 @@ interface PartProps {
   readonly onPatch: (patch: Partial<Draft>) => void
 }
 
-/** Adds or edits an endpoint: the address first, everything else has a good default. */
+/** Adds or edits an endpoint: asks for the URL first, everything else has a good default. */
 export function EndpointForm({
   organization,
   endpoint,
@@ -117,7 +117,7 @@ function Address({ draft, error, onPatch }: PartProps) {
   )
 }
 
-/** How deliveries are sent: with which headers, how fast, in which order, signed by what. */
+/** How deliveries are sent: headers, rate, order, signature. */
 function Sending({
   draft,
   error,
@@ -177,7 +177,7 @@ function draftOf(endpoint: Endpoint | undefined): Draft {
   }
 }
 
-/** What is sent; undefined while something in it cannot be read. */
+/** The request body; undefined while some field is invalid. */
 function wishOf(draft: Draft): EndpointChange | undefined {
   const parsed = parseHeaders(draft.headers)
   if ('wrong' in parsed || rateWrong(draft) !== undefined) return undefined

@@ -28,7 +28,7 @@ const here = getRouteApi('/frame/o/$organization/webhooks/$endpoint')
 const w = webhookWords.endpoint
 const latestShown = 10
 
-/** One endpoint: is this receiver healthy? */
+/** One endpoint, and whether its receiver is healthy. */
 export function EndpointPage() {
   const { slug } = useOrganization()
   const { endpoint: id } = here.useParams()

@@ -25,7 +25,7 @@ const tones: Readonly<Record<OperationState, Tone>> = {
   failed: 'refuse',
 }
 
-/** One long piece of work: how far it is, who started it, pause and cancel. */
+/** One long-running operation: its progress, who started it, pause and cancel. */
 export function Operation() {
   const { slug } = useOrganization()
   const { operation: id } = here.useParams()

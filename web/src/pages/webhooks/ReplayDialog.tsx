@@ -15,14 +15,14 @@ import { endpointName } from './states.tsx'
 
 const w = webhookWords.replay
 
-/** What is sent again: all that was missed, or what the list was narrowed to. */
+/** What to resend: everything that was missed, or what the list is filtered to. */
 interface Draft {
   readonly what: 'missed' | 'filtered'
   readonly endpoint: string
   readonly length: string
 }
 
-/** Asks what to send again, counts it first, then starts an operation that can be left alone. */
+/** Asks what to resend, counts it first, then starts an operation that runs on its own. */
 export function ReplayDialog({
   start,
   onClose,

@@ -17,13 +17,13 @@ import { say } from '../../parts/Toasts.tsx'
 import { Sections } from './Sections.tsx'
 import { languages } from './snippets.ts'
 
-// Standard Webhooks libraries know the same secret by the prefix `whsec_`.
+// Standard Webhooks libraries expect the same secret starting with `whsec_`, so our own `svc_` is cut off.
 const ownPrefixLength = 'svc_'.length
 
 /** The signing secret in both forms, its rotation, and how to verify with it. */
 export function Secret() {
   const { slug, may } = useOrganization()
-  // Never in the query cache: it is gone when this page is left.
+  // Kept out of the query cache, so that it is gone when this page is left.
   const [shown, setShown] = useState<Secrets>()
   const [rotating, setRotating] = useState(false)
   const reading = useMutation({

@@ -18,7 +18,7 @@ import classes from './webhooks.module.css'
 
 const here = getRouteApi('/frame/o/$organization/webhooks/types')
 
-/** What can happen: every event type with its sentence, schema and sample. */
+/** Every event type with its description, schema and sample. */
 export function Types() {
   const { slug } = useOrganization()
   const types = useQuery(eventTypesQuery(slug))

@@ -101,7 +101,7 @@ static boolean holds(String id, String at, String signatures, byte[] body) throw
   return false;
 }`
 
-/** How to verify a delivery, in six languages; INTERCEPT_WEBHOOK_SECRET holds the whole secret. */
+/** How to verify a delivery, in six languages; INTERCEPT_WEBHOOK_SECRET contains the complete secret. */
 export const languages: readonly Language[] = [
   { id: 'node', label: 'Node.js', install: 'npm install standardwebhooks', code: node },
   { id: 'python', label: 'Python', install: 'pip install standardwebhooks', code: python },

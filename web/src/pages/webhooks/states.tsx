@@ -23,12 +23,12 @@ const deliveryTones: Readonly<Record<DeliveryState, Tone>> = {
   skipped: 'plain',
 }
 
-/** Whether an endpoint gets its deliveries now. */
+/** Whether an endpoint currently receives deliveries. */
 export function EndpointBadge({ state }: { readonly state: EndpointState }) {
   return <Badge tone={endpointTones[state]}>{w.states[state]}</Badge>
 }
 
-/** What became of a delivery; one that failed and is tried again says so. */
+/** The state of a delivery; one that failed and will be retried is marked as such. */
 export function DeliveryBadge({
   delivery: { state, attempts },
 }: {
@@ -39,7 +39,7 @@ export function DeliveryBadge({
   return <Badge tone={deliveryTones[state]}>{w.deliveryStates[state]}</Badge>
 }
 
-/** All deliveries of an endpoint in one line: delivered, waiting, lost. */
+/** An endpoint's deliveries as one bar: delivered, waiting, lost. */
 export function BooksBar({ books }: { readonly books: DeliveryCounts }) {
   const waiting = books.pending + books.held
   const lost = books.dead + books.skipped
@@ -55,7 +55,7 @@ export function BooksBar({ books }: { readonly books: DeliveryCounts }) {
   )
 }
 
-/** How the last attempt ended, in a few words. */
+/** The result of the last attempt, in a few words. */
 export function answerText(status: number | undefined, failure: string | undefined): string {
   if (failure !== undefined && status === undefined) {
     const [kind = ''] = failure.split(':')
@@ -70,14 +70,14 @@ export function succeeded(attempt: Pick<Attempt, 'status' | 'failure'>): boolean
   return failure === undefined && status !== undefined && status >= 200 && status < 300
 }
 
-/** The name of an endpoint in lists: its description, else its address without the scheme. */
+/** An endpoint's name in lists: its description, otherwise its URL without the scheme. */
 export function endpointName(endpoint: Pick<Endpoint, 'url' | 'description'>): string {
   return endpoint.description === ''
     ? endpoint.url.replace(/^https?:\/\//, '')
     : endpoint.description
 }
 
-/** The endpoint of a delivery by name, also when it is gone. */
+/** The name of a delivery's endpoint, even if it has been deleted. */
 export function nameOfEndpoint(
   delivery: Pick<Delivery, 'endpoint_id'>,
   endpoints: readonly Endpoint[],

@@ -1,6 +1,6 @@
 /**
- * A shell line that prints the `webhook-signature` of one attempt (Standard Webhooks: HMAC-SHA256 over
- * `id.timestamp.body`, keyed by the decoded part after `svc_whsec_`).
+ * A shell command that prints the `webhook-signature` of one attempt (Standard Webhooks: HMAC-SHA256 over
+ * `id.timestamp.body`, keyed with the decoded part after `svc_whsec_`).
  */
 export function signatureCommand(attempt: {
   readonly event_id: string

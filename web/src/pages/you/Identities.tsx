@@ -12,7 +12,7 @@ import { Time } from '../../parts/Time.tsx'
 
 const w = membersWords.you
 
-/** Accounts at providers that lead to this person. */
+/** This person's accounts at identity providers. */
 export function Identities() {
   const me = usePerson()
   const [removing, setRemoving] = useState<string>()

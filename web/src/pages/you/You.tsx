@@ -20,7 +20,7 @@ import { Identities } from './Identities.tsx'
 
 const w = membersWords.you
 
-/** My name, my ways to sign in, my sessions, my look. */
+/** The person's name, ways to sign in, sessions and appearance. */
 export function You() {
   return (
     <>

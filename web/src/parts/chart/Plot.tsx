@@ -22,13 +22,13 @@ interface Shape {
   readonly x: (step: number) => number
 }
 
-/** Where the pointer or the keyboard stands, and where a range was begun. */
+/** The step under the pointer or keyboard cursor, and where a range was started. */
 interface Cursor {
   readonly step: number
   readonly anchor: number | undefined
 }
 
-/** The drawing: hover or arrow keys read values, dragging or Enter twice picks a range. */
+/** The chart's drawing: hover or arrow keys read values, dragging or pressing Enter twice selects a range. */
 export function Plot(props: ChartProps) {
   const { at, height = 168, title, onPick } = props
   const [box, width] = useWidth()
@@ -73,7 +73,7 @@ function shapeOf({ at, series }: ChartProps, width: number, height: number): Sha
   }
 }
 
-/** Where somebody reads, and what pointer and keyboard do about it. */
+/** The current reading position, with its pointer and keyboard handlers. */
 function useReading({ at, onPick, stepMs }: ChartProps, { step }: Shape) {
   const [cursor, setCursor] = useState<Cursor>()
   const last = at.length - 1
@@ -121,7 +121,7 @@ function useReading({ at, onPick, stepMs }: ChartProps, { step }: Shape) {
     onPointerUp: (event: PointerEvent<SVGSVGElement>) => {
       const anchor = cursor?.anchor
       const end = stepAt(event)
-      // A click alone is no range.
+      // A click alone selects no range.
       if (anchor === undefined || anchor === end) setCursor({ step: end, anchor: undefined })
       else pick(anchor, end)
     },
@@ -133,7 +133,7 @@ function Drawing({ at, series, format, stepMs, shape }: ChartProps & { readonly 
     <>
       <Grid shape={shape} format={format} />
       <Bars shape={shape} steps={at.length} series={series} />
-      {/* The first line lies on top: where two are the same, the less telling one is hidden. */}
+      { /** The first line is drawn on top, so that it hides a less important identical one. */
       {series
         .toReversed()
         .map((one) =>
@@ -167,7 +167,7 @@ function Grid({
   ))
 }
 
-/** One path a series: thousands of rectangles would cost more than they show. */
+/** One path per series, because thousands of rectangles would be too slow. */
 function Bars({
   shape,
   steps,
@@ -186,7 +186,7 @@ function Bars({
       const value = one.values[step] ?? 0
       const floor = floors[step] ?? 0
       if (value === 0) continue
-      // What is there is seen, however small, with a gap to what lies below it.
+      // Any value above zero must stay visible, with a gap to the bar below.
       const tall = Math.max(one.tone === 'flow' ? 1 : 2, shape.y(0) - shape.y(value))
       const base = floor === shape.y(0) ? floor : floor - 1
       parts.push(`M${shape.x(step)} ${base}h${wide}v${-tall}h${-wide}z`)
@@ -201,7 +201,7 @@ function Line({ shape, series }: { readonly shape: Shape; readonly series: Serie
   const d = piecesOf(series.values)
     .map((piece) => {
       const points = piece.map(([step, value]) => `${x(step)} ${shape.y(value)}`)
-      // A measurement without neighbours is a dot.
+      // A measurement without neighbors is drawn as a dot.
       return points.length === 1 ? `M${points[0]}h0.01` : `M${points.join('L')}`
     })
     .join('')

@@ -1,4 +1,4 @@
-/** One set of values over the steps of a chart; undefined where nothing was measured. */
+/** One series of values over a chart's steps; undefined where nothing was measured. */
 export interface Series {
   readonly id: string
   readonly label: string
@@ -7,22 +7,22 @@ export interface Series {
   readonly values: readonly (number | undefined)[]
 }
 
-/** What a chart shows, and how its values read. */
+/** A chart's data and how to format its values. */
 export interface ChartProps {
   readonly title: string
-  /** When each step begins. */
+  /** The start of each step. */
   readonly at: readonly string[]
   readonly stepMs: number
   readonly series: readonly Series[]
   readonly format: (value: number) => string
   readonly height?: number
-  /** A range that was dragged or chosen by keyboard, in milliseconds since 1970. */
+  /** Called with a range selected by dragging or keyboard, in milliseconds since 1970. */
   readonly onPick?: ((from: number, to: number) => void) | undefined
 }
 
-/** A round number at or above a value, for the top of an axis; halves of it are whole too. */
+/** A round number at or above a value, for the top of an axis; half of it is an integer too. */
 export function niceTop(value: number): number {
-  // Calls come whole: a half on the axis would be nonsense.
+  // Calls are integers, so the middle of the axis must not be a fraction.
   if (value <= 10) return Math.max(2, Math.ceil(value) + (Math.ceil(value) % 2))
   const power = 10 ** Math.floor(Math.log10(value))
   return ([1, 2, 3, 4, 5, 6, 8, 10].find((step) => value <= step * power) ?? 10) * power
@@ -41,7 +41,7 @@ export function highest(series: readonly Series[], steps: number): number {
   return most
 }
 
-/** The steps of a line as pieces without gaps, each a list of [step, value]. */
+/** Splits a line into pieces without gaps, each a list of [step, value]. */
 export function piecesOf(values: Series['values']): readonly (readonly [number, number])[][] {
   const pieces: [number, number][][] = [[]]
   for (const [step, value] of values.entries()) {
