@@ -5,7 +5,7 @@ import { ClaimedQuotas, type QuotaSubject } from '../../src/targets/quotas.ts'
 import { randomFrom } from '../torture/torture.ts'
 import { World } from './fleet-world.ts'
 
-/** A fix that can be removed: the database then grants everything not yet spent, ignoring other nodes' claims. */
+/** A fix that can be removed: without it, the database grants everything not yet spent, ignoring other nodes' claims. */
 export type QuotaMend = 'claims'
 
 export interface QuotaResult {

@@ -104,7 +104,7 @@ function SignedIn({ me }: { readonly me: Me }) {
         <div>
           <TroubleBanner />
           <main id="main" ref={main} tabIndex={-1} className={classes.main}>
-            { /** Formatted times depend on the time zone, so the page is redrawn when the zone changes. */
+            {/* Formatted times depend on the time zone, so the page is redrawn when the zone changes. */}
             {unknown ? <NotFound /> : <Outlet key={utc ? 'utc' : 'local'} />}
           </main>
         </div>

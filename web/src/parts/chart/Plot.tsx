@@ -133,7 +133,7 @@ function Drawing({ at, series, format, stepMs, shape }: ChartProps & { readonly 
     <>
       <Grid shape={shape} format={format} />
       <Bars shape={shape} steps={at.length} series={series} />
-      { /** The first line is drawn on top, so that it hides a less important identical one. */
+      {/* The first line is drawn on top, so that it hides a less important identical one. */}
       {series
         .toReversed()
         .map((one) =>
