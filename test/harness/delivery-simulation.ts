@@ -10,10 +10,7 @@ import { verdictOf } from '../../src/webhooks/delivery/outcome.ts'
 import type { SendResult } from '../../src/webhooks/delivery/send.ts'
 import type { DeliveryWork } from '../../src/webhooks/delivery/work.ts'
 
-/**
- * The result of running the real dispatcher in a simulated world, whose time, randomness, storage and network derive
- * from one number.
- */
+/** The result of running the real dispatcher in a world whose time, storage and network derive from one number. */
 export interface SimulationResult {
   readonly seed: number
   /** Violated invariants as sentences; empty if all hold. */
@@ -96,10 +93,7 @@ export async function simulate(seed: number): Promise<SimulationResult> {
   let kills = 0
 
   function workOf(node: { name: string; dead: boolean }): DeliveryWork {
-    /**
-     * Simulates a call to the database: it takes time, may fail before or after taking effect, and is lost with its
-     * node.
-     */
+    /** A call to the database: takes time, may fail before or after taking effect, and is lost with its node. */
     async function call<T>(effect: () => T, isTaking = false): Promise<T> {
       await later(wayMs())
       if (node.dead) return await new Promise<never>(() => undefined)
