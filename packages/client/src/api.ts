@@ -161,7 +161,7 @@ export interface Operations {
   setUp: { input: { body: { "token": string; "name": string; "email": string; "organization": { "slug": string; "name"?: string; "existing"?: boolean } } }; output: { "user_id": string; "organization": { "id": string; "slug": string } } }
   /** Who is signed in, with organizations, identities and open invitations. */
   getMe: { input: Record<string, never>; output: Me }
-  /** Change the caller's name. */
+  /** Change your own name. */
   updateMe: { input: { body: { "name": string } }; output: { "id": string; "name": string; "version": number } }
   /** The caller's active sessions, with the current one marked. */
   listMySessions: { input: Record<string, never>; output: { "items": (Session)[] } }
