@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { LoadOrder, LoadSeen } from './gateway-load.ts'
 import type { Peer } from './gateway-peers.ts'
-import { cpuSeconds, pinned } from './processes.ts'
+import { cpuSeconds, pinned, untilQuiet } from './processes.ts'
 
 export interface Measured {
   readonly cpuUs: number
@@ -36,7 +36,7 @@ export interface WrkLoad {
 const connections = 64
 
 /** As many calls as a peer takes. */
-export function measureFull(peer: Peer, task: Task, load: WrkLoad): Measured {
+export async function measureFull(peer: Peer, task: Task, load: WrkLoad): Promise<Measured> {
   const script = join(task.folder, 'load.lua')
   const { method = 'GET', bodyBytes = 0 } = load
   const body = bodyBytes === 0 ? '' : `wrk.body = string.rep("x", ${bodyBytes})\n`
@@ -51,7 +51,7 @@ export function measureFull(peer: Peer, task: Task, load: WrkLoad): Measured {
   ])
   const before = cpuOf(peer)
   const text = execFileSync(program, words, { encoding: 'utf8' })
-  const used = cpuOf(peer) - before
+  const used = (await cpuWhenQuiet(peer)) - before
   const calls = Number(/(\d+) requests in/.exec(text)?.[1])
   const isRefused = /Non-2xx/.test(text)
   if (isRefused !== (load.refused === true) || /Socket errors: connect [1-9]/.test(text)) {
@@ -79,7 +79,7 @@ export async function measureLoad(
   const [program = '', ...words] = pinned('load', [process.execPath, file, JSON.stringify(order)])
   const before = cpuOf(peer)
   const { stdout } = await promisify(execFile)(program, words, { encoding: 'utf8' })
-  const used = cpuOf(peer) - before
+  const used = (await cpuWhenQuiet(peer)) - before
   const seen = JSON.parse(stdout) as LoadSeen
   if (seen.count === 0) throw new Error(`${peer.name} let nothing through`)
   const latency = load.kind === 'rate' ? { p50Ms: seen.p50Ms, p99Ms: seen.p99Ms } : {}
@@ -92,7 +92,17 @@ export function median(list: readonly number[]): number {
 }
 
 function cpuOf(peer: Peer): number {
-  return [peer.pid, ...(peer.besides ?? [])].reduce((sum, pid) => sum + cpuSeconds(pid), 0)
+  return processesOf(peer).reduce((sum, pid) => sum + cpuSeconds(pid), 0)
+}
+
+/** Records of calls are written after them: a load's CPU is known when they are. */
+async function cpuWhenQuiet(peer: Peer): Promise<number> {
+  for (const pid of processesOf(peer)) await untilQuiet(pid)
+  return cpuOf(peer)
+}
+
+function processesOf(peer: Peer): readonly number[] {
+  return [peer.pid, ...(peer.besides ?? [])]
 }
 
 function milliseconds(text: string, percentile: number): number {

@@ -43,7 +43,7 @@ function full(name: string, what: WrkLoad = {}): Workload {
   return {
     name,
     isFor: ({ kind }) => kind === 'proxy',
-    run: async (peer, task) => measureFull(peer, task, what),
+    run: async (peer, task) => await measureFull(peer, task, what),
   }
 }
 

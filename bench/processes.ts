@@ -18,6 +18,21 @@ export function cpuSeconds(pid: number): number {
   return ticks / ticksPerSecond
 }
 
+const quietMs = 300
+const maxQuietTurns = 50
+
+/** Resolves when a process has nothing left to do, so that what it puts off is charged to the load that caused it. */
+export async function untilQuiet(pid: number): Promise<void> {
+  for (let turn = 0; turn < maxQuietTurns; turn++) {
+    const before = cpuSeconds(pid)
+    await new Promise((resolve) => setTimeout(resolve, quietMs))
+    if (cpuSeconds(pid) - before <= 1.5 / ticksPerSecond) return
+  }
+  throw new Error(
+    `process ${pid} is still at work ${(quietMs * maxQuietTurns) / 1000} s after its load`,
+  )
+}
+
 /** Resident memory of a process and its children, in bytes. */
 export function residentBytes(pid: number): number {
   let bytes = 0

@@ -1,5 +1,7 @@
 // Call records are collected as bytes and written in one statement: what comes back is what happened, on both engines.
 import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
+import { getPriority } from 'node:os'
 import { describe, test } from 'node:test'
 import { createId } from '../../src/ids.ts'
 import { calls, CallRowsBuffer, type CallRecord } from '../../src/store/index.ts'
@@ -46,7 +48,8 @@ for (const engine of engines) {
     test('a record comes back as it was, whatever callers wrote into it', async () => {
       await using place = await emptyPlace(engine)
       await using store = await place.open()
-      const records = odd.map(record)
+      // More than one statement's worth, and some that are left over.
+      const records = Array.from({ length: 7 }, () => odd.map(record)).flat()
       const rows = new CallRowsBuffer()
       for (const one of records) rows.add(one)
       for (const batch of rows.take()) await store.insertCalls(batch)
@@ -104,3 +107,18 @@ for (const engine of engines) {
     })
   })
 }
+
+test('on Linux the thread that writes many records gives way to the thread of the calls', async (t) => {
+  if (process.platform !== 'linux') {
+    t.skip('only Linux has a priority per thread')
+    return
+  }
+  await using place = await emptyPlace('sqlite')
+  await using store = await place.open()
+  const rows = new CallRowsBuffer()
+  for (let left = 1000; left > 0; left--) rows.add(record())
+  for (const batch of rows.take()) await store.insertCalls(batch)
+  // A larger number is a lower priority.
+  const threads = readdirSync('/proc/self/task').map(Number)
+  assert.ok(threads.some((thread) => getPriority(thread) > getPriority(process.pid)))
+})

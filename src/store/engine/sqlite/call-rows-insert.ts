@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3'
-import { insertRowText } from '../../tables/calls/call-rows.ts'
+import { insertBoundText } from '../../tables/calls/call-rows.ts'
 
 /** The thread's reply to a batch. */
 export interface CallsWritten {
@@ -7,14 +7,23 @@ export interface CallsWritten {
   readonly code?: string | undefined
 }
 
+/** Rows in one statement: starting it costs a tenth of what a row costs. */
+const rowsAtOnce = 16
+
 /**
- * Adds rows in one commit. Parsing here and binding row by row takes a third less time than SQLite's own JSON
+ * Adds rows in one commit. Parsing here and binding each value takes a third less time than SQLite's own JSON
  * functions.
  */
 export function rowInserter(database: Database.Database): (json: string) => void {
-  const insert = database.prepare(insertRowText)
+  const insertOne = database.prepare(insertBoundText(1))
+  const insertSome = database.prepare(insertBoundText(rowsAtOnce))
   const inserting = database.transaction((json: string) => {
-    for (const row of JSON.parse(json) as unknown[][]) insert.run(row)
+    const rows = JSON.parse(json) as unknown[][]
+    let at = 0
+    for (; at + rowsAtOnce <= rows.length; at += rowsAtOnce) {
+      insertSome.run(rows.slice(at, at + rowsAtOnce).flat())
+    }
+    for (; at < rows.length; at++) insertOne.run(rows[at])
   })
   return (json) => inserting.immediate(json)
 }

@@ -5,6 +5,7 @@ import { rowInserter, type CallsWritten } from './call-rows-insert.ts'
 
 /** Batches of at least this many rows go to the thread; a node with few calls needs none. */
 const rowsForThread = 128
+const youngMegabytes = 8
 
 /**
  * Writes call records on a separate thread, so that neither inserts nor checkpoints (which wait for the disk) delay
@@ -67,6 +68,8 @@ export class SqliteCallWriter {
   #start(): Worker {
     const worker = new Worker(new URL('./call-writer-thread.ts', import.meta.url), {
       workerData: { callsPath: this.#path },
+      // Rows die with their batch, so a larger young generation would only hold memory.
+      resourceLimits: { maxYoungGenerationSizeMb: youngMegabytes },
     })
     worker.unref()
     this.#file.pragma('wal_autocheckpoint = 0')

@@ -44,8 +44,12 @@ export function insertRowsText(engine: Engine): string {
   return `insert into call (${columns.join(', ')}) select ${values.join(', ')} from ${rows} where true on conflict do nothing`
 }
 
-/** The same for a single row in SQLite, with values bound one by one. */
-export const insertRowText = `insert into call (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')}) on conflict do nothing`
+/** The statement that adds this many rows to SQLite, with each value bound separately. */
+export function insertBoundText(rows: number): string {
+  const row = `(${columns.map(() => '?').join(', ')})`
+  const values = Array.from({ length: rows }, () => row)
+  return `insert into call (${columns.join(', ')}) values ${values.join(', ')} on conflict do nothing`
+}
 
 const bufferBytes = 512 * 1024
 
