@@ -1,7 +1,7 @@
 import type { CallRecord } from '../store/index.ts'
 import type { LogRecord } from '../telemetry/index.ts'
 
-/** A call record for a collector; names follow OpenTelemetry's semantic conventions where there are some. */
+/** A call record for a collector; names follow OpenTelemetry's semantic conventions where they exist. */
 export function callLogOf(record: CallRecord): LogRecord {
   return {
     at: record.at,

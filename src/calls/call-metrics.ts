@@ -7,7 +7,7 @@ import {
   type Metrics,
 } from '../telemetry/index.ts'
 
-/** What is known of a call that has ended. */
+/** The facts about a finished call. */
 export interface EndedCall {
   readonly status: number
   readonly refusal: ProblemCode | undefined
@@ -15,18 +15,18 @@ export interface EndedCall {
   readonly principal: { readonly organizationSlug: string } | undefined
 }
 
-// A call whose caller left before there was a response has the status 0.
+// Status 0 means that the caller left before the response.
 const classes = ['gone', '1xx', '2xx', '3xx', '4xx', '5xx'] as const
 const codes = Object.keys(problems) as ProblemCode[]
 const codeAt = new Map(codes.map((code, at) => [code, at]))
 const upstreamCodes = ['upstream_unreachable', 'upstream_invalid', 'upstream_timeout'] as const
-/** Calls that reached no target, and those to targets that have no row of their own. */
+/** Calls without a target, and calls to targets that have no row of their own. */
 const noTarget = 0
 const otherTargets = 1
 
 /**
- * Counts calls by target, status class and refusal, with their latencies. It runs for every call: all counts are in
- * arrays that are there from the beginning, and the number of series is bounded whatever is called.
+ * Counts calls by target, status class and refusal, with their latencies. It runs for every call, so all counts are in
+ * preallocated arrays, and the number of series is bounded whatever is called.
  */
 export class CallMetrics {
   readonly #maxTargets: number
@@ -53,7 +53,7 @@ export class CallMetrics {
     this.#register(metrics)
   }
 
-  /** Counts a call; one without a record came from a stranger. */
+  /** Counts a call; one without a record came from an unidentified caller. */
   count(call: EndedCall, record: CallRecord | undefined): void {
     const row = this.#rowFor(call)
     const cell = row * classes.length + Math.floor(call.status / 100)
@@ -69,7 +69,7 @@ export class CallMetrics {
 
   #rowFor({ target, principal }: EndedCall): number {
     if (target === undefined) return noTarget
-    // Most calls go where the one before went.
+    // Most calls go to the same target as the previous one.
     if (target.id === this.#lastId) return this.#lastRow
     let row = this.#rowOf.get(target.id)
     if (row === undefined) {
@@ -131,7 +131,7 @@ export class CallMetrics {
     )
   }
 
-  /** A counter that a target has never raised has no series. */
+  /** A counter that was never incremented for a target has no series. */
   #counts(cells: Float64Array, label: string, values: readonly string[]): CollectedSample[] {
     return this.#labels.flatMap((labels, row) =>
       values.flatMap((value, at): CollectedSample[] => {
@@ -141,7 +141,7 @@ export class CallMetrics {
     )
   }
 
-  /** Zeros too, so that the first failure is an increase. */
+  /** Exports zeros too, so that the first failure shows up as an increase. */
   #upstreamErrors(): CollectedSample[] {
     return this.#labels.flatMap((labels, row) => {
       if (row === noTarget || (row === otherTargets && this.#rowOf.size < this.#maxTargets))

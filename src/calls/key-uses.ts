@@ -1,17 +1,17 @@
 import { keySecrets, type CallRecord, type KeyUse, type Store } from '../store/index.ts'
 import { createOldSecretCallers } from './old-secret-callers.ts'
 
-/** The secret that a call was made with. */
+/** The secret used for a call. */
 export interface UsedSecret {
   readonly digest: string
-  /** Replaced by a rotation, still valid for a while. */
+  /** Whether it was rotated and is valid only for a while. */
   readonly isOldSecret: boolean
 }
 
 const everyMs = 2000
 const usesInCommit = 512
 
-/** When, where and by whom secrets were used last; who still calls with old ones. */
+/** Tracks when, where and by whom secrets were last used, and who still uses old ones. */
 export class KeyUses {
   readonly #store: Store
   readonly #clock: { monotonic(): number }
@@ -29,12 +29,12 @@ export class KeyUses {
     if (secret.isOldSecret) this.#oldSecretCallers.note(secret.digest, entry)
   }
 
-  /** Writes them every two seconds at the most, or now; what cannot be written waits, unless a later use has come. */
+  /** Writes at most every two seconds, or now; uses that can't be written wait unless a later one replaces them. */
   async write(now: boolean): Promise<void> {
     const nowMs = this.#clock.monotonic()
     if (this.#last.size === 0 || (!now && nowMs < this.#dueAt)) return
     this.#dueAt = nowMs + everyMs
-    // In one order on every node, so that no two of them wait for each other's rows.
+    // All nodes use the same order, so they can't deadlock on each other's rows.
     const waiting = [...this.#last].toSorted(([, a], [, b]) => (a.keyId < b.keyId ? -1 : 1))
     this.#last = new Map()
     try {

@@ -3,15 +3,15 @@ import type { CallRecord, Store, Tx } from '../store/index.ts'
 import type { GuardedTarget } from '../targets/index.ts'
 import { publish } from '../webhooks/events/index.ts'
 
-/** Announces what organizations should hear of their traffic, summed up so that no caller can flood them. */
+/** Announces notable traffic to organizations, summarized so that no caller can flood them. */
 export interface Announcer {
-  /** A key came from a browser's page. */
+  /** A key was sent by a web page. */
   exposed(call: CallRecord): void
   /** A call of an identified key was refused. */
   refused(call: CallRecord): void
-  /** An upstream answered, or failed to. */
+  /** An upstream responded, or failed to. */
   upstream(target: GuardedTarget, answered: boolean): void
-  /** Publishes what is due. */
+  /** Publishes everything that is due. */
   flush(nowMs: number): Promise<void>
 }
 
@@ -20,7 +20,7 @@ interface Sum {
   readonly firstAt: number
   lastAt: number
   count: number
-  /** Publishes it, as what it has become by then. */
+  /** Publishes the summary in its final state. */
   readonly publish: (tx: Tx, sum: Sum) => void
 }
 
@@ -30,7 +30,6 @@ const maxSums = 5000
 const maxKeys = 10_000
 const failuresToUnhealthy = 5
 
-/** Opens the announcer. */
 export function createAnnouncer(store: Store, clock: { now(): number }): Announcer {
   return new SummingAnnouncer(store, clock)
 }
@@ -50,7 +49,7 @@ class SummingAnnouncer implements Announcer {
   }
 
   exposed(call: CallRecord): void {
-    // Once an hour and key: the rest is in the call records.
+    // Announced once per hour and key; the rest is in the call records.
     if (call.at - (this.#exposedAt.get(call.keyId) ?? -Infinity) < exposedEveryMs) return
     if (this.#exposedAt.size >= maxKeys) this.#exposedAt.clear()
     this.#exposedAt.set(call.keyId, call.at)
@@ -78,7 +77,7 @@ class SummingAnnouncer implements Announcer {
   }
 
   upstream(target: GuardedTarget, answered: boolean): void {
-    // Nearly always nothing has failed.
+    // In the common case nothing has failed.
     if (answered && this.#failures.size === 0) return
     const before = this.#failures.get(target.id) ?? 0
     const at = this.#clock.now()
@@ -108,7 +107,7 @@ class SummingAnnouncer implements Announcer {
         for (const sum of batch) sum.publish(tx, sum)
       })
     } catch (error) {
-      // Said later, when the database is there again.
+      // Retried once the database is back.
       this.#due = [...batch, ...this.#due].slice(0, maxSums)
       throw error
     }

@@ -2,16 +2,16 @@ import { keyCallers, type CallRecord, type Store } from '../store/index.ts'
 
 const maxWaiting = 2000
 
-/** Who calls with old secrets: kept apart by address and agent, written now and then. */
+/** Callers of old secrets, distinguished by address and user agent, and written from time to time. */
 export interface OldSecretCallers {
   note(digest: string, call: CallRecord): void
-  /** Writes what was noted; what cannot be written is noted on. */
+  /** Writes the recorded callers; those that can't be written are kept. */
   write(store: Store): Promise<void>
 }
 
 type Use = { -readonly [K in keyof keyCallers.StragglerUse]: keyCallers.StragglerUse[K] }
 
-/** Begins to note; more callers than fit between two writes are left out. */
+/** Creates the recorder; callers beyond its capacity between two writes are left out. */
 export function createOldSecretCallers(): OldSecretCallers {
   let noted = new Map<string, Use>()
 
@@ -37,7 +37,7 @@ export function createOldSecretCallers(): OldSecretCallers {
       const batch = noted
       noted = new Map()
       try {
-        // In one order on every node, so that no two of them wait for each other's rows.
+        // All nodes use the same order, so they can't deadlock on each other's rows.
         const uses = [...batch].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, use]) => use)
         await store.transaction(async (tx) => await keyCallers.noteStragglers(tx, uses))
       } catch (error) {

@@ -3,7 +3,10 @@ import type { RecordChoice } from '../record-choice.ts'
 
 const maxTargets = 10_000
 
-/** Decides call by call. Refused calls are few and matter: a sample holds all of them, and every nth of the others. */
+/**
+ * Decides for each call. Refused calls are few and important, so a sample keeps all of them and every nth of the
+ * others.
+ */
 export function createRecordChoice(): (entry: CallRecord, choice: RecordChoice) => boolean {
   const passed = new Map<string, number>()
   return (entry, choice) => {

@@ -4,11 +4,11 @@ import { signToken } from '../secrets/index.ts'
 import type { GuardedTarget } from '../targets/index.ts'
 
 const lifetimeS = 60
-// A token is handed out again for half its life: a signature costs more than all other checks together.
+// A token is reused for half its lifetime, because a signature costs more than all other checks together.
 const reusedMs = 30_000
 const maxRemembered = 10_000
 
-/** The value of Intercept-Assertion for a call: who is calling, signed for the upstream, good for at most 60 s. */
+/** Returns a call's Intercept-Assertion: the caller's identity, signed for the upstream and valid for at most 60 s. */
 export type Assert = (principal: KeyPrincipal, target: GuardedTarget) => string | Promise<string>
 
 /** Signs assertions (ES256 JWT; verifiable with {auth_url}/.well-known/jwks.json). */

@@ -12,44 +12,44 @@ import {
 } from '../targets/index.ts'
 import type { CallTrace } from './trace.ts'
 
-/** A request of the guarded area as it arrived: nothing is known of who sent it. */
+/** A request to the gateway before its sender is identified. */
 export interface Arrival {
   readonly exchange: Exchange
   /** The caller's own address. */
   readonly address: string
   /** Monotonic milliseconds. */
   readonly startedAt: number
-  /** Path without query. */
+  /** The path without the query. */
   readonly path: string
-  /** Whether a proxy asks for the decision alone; nginx drops the body of a refusal, but not its headers. */
+  /** Whether a proxy asks only for the decision; nginx drops a refusal's body but keeps its headers. */
   readonly isQuestion: boolean
 }
 
-/** What the upstream's part left behind. */
+/** The data left by the upstream's part of a call. */
 export interface Passed {
   readonly upstreamUs: number | undefined
-  /** What the target's capture setting kept, as JSON. */
+  /** The data captured by the target's setting, as JSON. */
   readonly capture: string | undefined
-  /** Its place in a trace; undefined where nobody asked for one. */
+  /** Its place in a trace; undefined if none was requested. */
   readonly trace: CallTrace | undefined
 }
 
 export const notPassed: Passed = { upstreamUs: undefined, capture: undefined, trace: undefined }
 
-/** A request whose key is known: what is recorded, traced, and cut when the key ends. */
+/** A request with an identified key: the unit that is recorded, traced, and cut when the key ends. */
 export class Call {
   readonly exchange: Exchange
   readonly arrival: Arrival
   readonly principal: KeyPrincipal
-  /** What is called; for a proxy's question, what it asks about. */
+  /** The method called; for forward-auth, the method asked about. */
   method: string
   path: string
-  /** The check that is being made. */
+  /** The check in progress. */
   check: Check = 'key'
-  /** As far as the checks have come. */
+  /** The facts found by the checks so far. */
   known: Located | Decided | undefined
   limitHeaders: readonly string[] = noHeaders
-  /** How it ended. */
+  /** The final status. */
   status = 0
   refusal: ProblemCode | undefined
   #deniedBy: string | undefined
@@ -63,7 +63,7 @@ export class Call {
     this.path = arrival.path
   }
 
-  /** Ends the call with a refusal; what is no `Problem` is our own mistake and shows as one. */
+  /** Ends the call with a refusal; an error that is no `Problem` is our own mistake and is shown as such. */
   refuse(error: unknown): void {
     const problem = error instanceof Problem ? error : new Problem('internal_error')
     this.refusal = problem.code
@@ -77,14 +77,14 @@ export class Call {
     return this.known?.target
   }
 
-  /** Takes the call for over; false when it was so already. */
+  /** Marks the call as finished; false if it already was. */
   end(): boolean {
     const isFirst = !this.#isOver
     this.#isOver = true
     return isFirst
   }
 
-  /** Headers of ours for the response, a flat list. */
+  /** Our own response headers, as a flat list. */
   get ownHeaders(): string[] {
     return ['Intercept-Request-Id', this.exchange.requestId, ...this.limitHeaders]
   }
@@ -121,7 +121,7 @@ export class Call {
 const noHeaders: readonly string[] = []
 const maxAgentLength = 200
 
-/** A User-Agent fit for a column: header bytes are latin1, so that no lone surrogate and no NUL can be in it. */
+/** A User-Agent fit for a database column: header bytes are latin1, so it can contain no lone surrogate or NUL. */
 function agentOf(agent: string | undefined): string | undefined {
   return agent !== undefined && agent.length > maxAgentLength
     ? agent.slice(0, maxAgentLength)

@@ -9,7 +9,7 @@ const settings = {
   redact: ['password', 'api.token'],
 }
 
-/** What is kept of a request's body that comes in these pieces. */
+/** The data captured from a request body that arrives in these pieces. */
 function kept(pieces: readonly string[], more: Partial<typeof settings> = {}): string {
   const capture = createCapture([], { ...settings, ...more })
   for (const piece of pieces) capture?.request(Buffer.from(piece))
@@ -74,7 +74,7 @@ const hidings: Readonly<Record<string, string>> = {
 for (const [name, body] of Object.entries(hidings)) {
   test(`the value of a named field is blacked out in ${name}`, () => {
     assert.ok(!kept([body]).includes(secret), kept([body]))
-    // In pieces it is the same text.
+    // Arriving in pieces must give the same text.
     assert.equal(kept(body.split('')), kept([body]))
   })
 }
@@ -98,7 +98,7 @@ test('at most so many bytes are kept, compressed bodies not at all, and all are 
   assert.deepEqual(request, { headers: {}, bytes: 8 })
 })
 
-// In how many steps is counted in test/steps.test.ts.
+// test/steps.test.ts counts the steps this takes.
 test('hostile bodies are blacked out', () => {
   for (const unit of [
     '"',

@@ -2,13 +2,13 @@ import type { ForwardTap } from '../http/index.ts'
 import type { CaptureSettings } from '../targets/index.ts'
 import { redactBody } from './redaction.ts'
 
-/** Keeps of one call what the target's capture setting allows, and nothing else. */
+/** Captures exactly what the target's capture setting allows of one call. */
 export interface Capture extends ForwardTap {
-  /** What was kept, as JSON. */
+  /** The captured data as JSON. */
   text(): string
 }
 
-/** Begins to keep; undefined for targets that keep nothing, which is nearly all. */
+/** Starts capturing; undefined for targets that capture nothing, which is nearly all. */
 export function createCapture(
   requestHeaders: readonly string[],
   settings: CaptureSettings | undefined,
@@ -39,7 +39,7 @@ export function createCapture(
   }
 }
 
-/** The first bytes of a body, blacked out where the setting says so. */
+/** The first bytes of a body, with values masked as the setting requires. */
 class KeptBody {
   bytes = 0
   readonly #redact: readonly string[]
@@ -51,7 +51,7 @@ class KeptBody {
     this.#room = settings.bodyBytes
   }
 
-  /** Counts only. */
+  /** Counts bytes without keeping them. */
   keepNothing(): void {
     this.#room = 0
   }
@@ -64,7 +64,7 @@ class KeptBody {
 
   text(): string | undefined {
     if (this.#kept.length === 0) return undefined
-    // Control characters and broken UTF-8 don't belong in a column of text.
+    // Control characters and broken UTF-8 don't belong in a text column.
     const text = this.#kept
       .toString('utf8')
       .replaceAll(/[\0\u0001-\u0008\u000b\u000c\u000e-\u001f]/g, '\ufffd')
@@ -88,7 +88,7 @@ function keptHeaders(
   return Object.fromEntries([...kept].map(([name, value]) => [name, redactBody(value, [])]))
 }
 
-/** Whether a body is compressed: then nothing in it could be blacked out. */
+/** Whether a body is compressed, so that nothing in it could be masked. */
 function isEncoded(headers: readonly string[]): boolean {
   for (let at = 0; at + 1 < headers.length; at += 2) {
     if (headers[at]?.toLowerCase() !== 'content-encoding') continue

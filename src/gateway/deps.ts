@@ -7,7 +7,7 @@ import type { Store } from '../store/index.ts'
 import type { Limits, Quotas, TargetCache } from '../targets/index.ts'
 import type { AccessLog, LogRecord, LossySender, Metrics, Tracer } from '../telemetry/index.ts'
 
-/** What the guarded area needs of the rest. */
+/** The dependencies of the gateway. */
 export interface GatewayDeps {
   readonly store: Store
   readonly clock: Clock
@@ -15,16 +15,16 @@ export interface GatewayDeps {
     error(fields: object, text: string): void
     warn(fields: object, text: string): void
   }
-  /** The log for work that talks to the database only; without one, the log. */
+  /** The log for work that talks only to the database; defaults to `log`. */
   readonly storeLog?: GatewayDeps['log'] | undefined
-  /** Counts a refusal that the database's absence caused: an outage is said once, not call by call. */
+  /** Counts a refusal caused by a database outage, which is logged once per outage rather than per call. */
   readonly refusedByStorage: (cause: unknown) => void
   readonly metrics: Metrics
-  /** Where spans go, if anywhere. */
+  /** Receives spans, if traces are exported. */
   readonly tracer: Pick<Tracer, 'add' | 'place' | 'spanId'> | undefined
-  /** Where a line for each call goes, if anywhere. */
+  /** Receives a line per call, if there is an access log. */
   readonly accessLog: Pick<AccessLog, 'add'> | undefined
-  /** Where call records go besides, if anywhere. */
+  /** Also receives call records, if they are exported. */
   readonly callLog: Pick<LossySender<LogRecord>, 'add'> | undefined
   readonly keyCache: KeyCache
   readonly signingKeys: SigningKeys
@@ -34,12 +34,12 @@ export interface GatewayDeps {
   readonly upstreams: Upstreams
   readonly addresses: ClientAddresses
   readonly enabledSchemes: readonly Scheme[]
-  /** Failed credentials that a source may send; undefined = any number. */
+  /** Failed credentials allowed per source; undefined means no limit. */
   readonly failedCredentials: Rate | undefined
   readonly rates: SharedRates
-  /** Which calls leave a record where no target says so. */
+  /** Which calls are recorded if the target does not specify it. */
   readonly callRecords: RecordChoice
-  /** How many targets have series of their own in the metrics. */
+  /** How many targets get their own series in the metrics. */
   readonly metricsTargets: number
   readonly baseUrl: string
   readonly authUrl: string

@@ -13,20 +13,19 @@ import type { GatewayDeps } from './deps.ts'
 import type { OpenCalls } from './open-calls.ts'
 import { accessEntryOf, endedCall, spansOf, type Ended } from './told.ts'
 
-/** How calls end: refused or answered, then counted, recorded and announced. */
+/** Ends calls: refuses or responds, then counts, records and announces them. */
 export interface Ending extends AsyncDisposable {
   readonly announcer: Announcer
-  /** Refuses a request whose key is not known: it is counted, and leaves no record. */
+  /** Refuses a request without an identified key: it is counted but not recorded. */
   refuseStranger(arrival: Arrival, error: unknown): void
-  /** Refuses a call and takes it for over. */
+  /** Refuses a call and marks it as finished. */
   readonly refuse: (call: Call, error: unknown, passed?: Passed) => void
-  /** Takes a call for over; heard once. */
+  /** Marks a call as finished; has an effect only once. */
   readonly finish: (call: Call, passed: Passed) => void
   forget(olderThanMs: number): Promise<void>
   flush(): Promise<void>
 }
 
-/** Opens the books of calls that end. */
 export function createEnding(deps: GatewayDeps, openCalls: OpenCalls): Ending {
   return new CallEnding(deps, openCalls)
 }
@@ -48,7 +47,7 @@ class CallEnding implements Ending {
     const announce = async (): Promise<void> => await this.announcer.flush(clock.now())
     this.#recorder = createRecorder({
       ...{ store, clock, metrics, log: storeLog },
-      // Each is written though another can't be: the records of calls have a database of their own.
+      // Each is written even if another fails, because call records are in a separate database.
       besides: { quotas: async () => await quotas.flush(), announcements: announce },
     })
     this.#metrics = new CallMetrics(metrics, { maxTargets: deps.metricsTargets })
@@ -106,7 +105,7 @@ class CallEnding implements Ending {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#recorder[Symbol.asyncDispose]()
-    // The last flush: what was kept back for later has no later.
+    // Final flush: publishes even what would normally be held back for later.
     await this.announcer.flush(Infinity).catch((err: unknown) => {
       const { log, storeLog = log } = this.#deps
       storeLog.error({ err }, 'what was to be announced of calls could not be written')
@@ -119,7 +118,7 @@ class CallEnding implements Ending {
     if (tracer) for (const span of spansOf(ended, tracer)) tracer.add(span)
   }
 
-  /** The refusal that an error shows as; what is nobody's refusal is logged. */
+  /** The refusal to show for an error; unexpected errors are logged. */
   #shown(error: unknown, requestId: string): unknown {
     const { log, refusedByStorage } = this.#deps
     const problem = error instanceof Problem ? error : asStorageProblem(error)

@@ -1,25 +1,25 @@
 import { Problem } from '../errors.ts'
 import { askedOf, type Asked } from '../targets/index.ts'
 
-/** What a proxy asks about, before it passes a request on by itself. */
+/** A proxy's question about a request that it will forward itself. */
 export interface AskedByProxy {
-  /** Undefined when the proxy asks about the key alone. */
+  /** Undefined if the proxy asks only about the key. */
   readonly asked: Asked | undefined
-  /** The methods to be judged: the caller's, or all of them when the proxy does not say. */
+  /** The methods to check: the caller's, or all of them if the proxy does not say. */
   readonly methods: readonly string[]
 }
 
 const allMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 /**
- * Reads the original method and URI out of a proxy's question: nginx sends X-Original-…, Traefik and Caddy
- * X-Forwarded-…, Envoy appends the path to the address. A proxy passes on what its caller sent, so two different
- * answers to the same question are refused (CVE-2026-40575).
+ * Reads the original method and URI from a proxy's question: nginx sends X-Original-…, Traefik and Caddy send
+ * X-Forwarded-…, Envoy appends the path to the URL. A proxy passes on headers from its caller, so two different answers
+ * are refused (CVE-2026-40575).
  */
 export function readQuestion(question: {
   rawHeaders: readonly string[]
   method: string
-  /** What follows `/-/check`, with the query. */
+  /** The rest of the URL after `/-/check`, including the query. */
   rest: string
   prefix: string
 }): AskedByProxy {
@@ -29,7 +29,7 @@ export function readQuestion(question: {
   const named = only(rawHeaders, ['x-original-method', 'x-forwarded-method'])
   const appended = path === '' || path === '/' ? undefined : path
   if (uri !== undefined && appended !== undefined) throw twoAnswers()
-  // An appended path is the caller's own request, query and method included: headers may not name another URI or method.
+  // An appended path is the caller's own request with query and method, so headers must not name another URI or method.
   if (appended !== undefined && named !== undefined && named !== question.method) throw twoAnswers()
   const method = named ?? (appended === undefined ? undefined : question.method)
   if (method !== undefined && !allMethods.includes(method)) {
@@ -51,7 +51,7 @@ function askedAbout(
 ): Asked | undefined {
   const path = uri === undefined ? undefined : pathOf(uri)
   if (target !== null) {
-    // A proxy that forgot to say so would otherwise get the decision on "/" for whatever its caller asked.
+    // Without this, a proxy that forgot to send the URI would get the decision for "/" whatever its caller requested.
     if (path === undefined) {
       throw new Problem(
         'bad_request',
@@ -64,7 +64,7 @@ function askedAbout(
   return askedOf(path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : path)
 }
 
-/** The path of an origin-form or absolute URI, as it was written. */
+/** The path of an origin-form or absolute URI, unmodified. */
 function pathOf(uri: string): string {
   const path = uri.replace(/^https?:\/\/[^/?#]*/i, '')
   const [bare = ''] = path.split('?', 1)

@@ -23,25 +23,27 @@ export interface ForwardDeps {
   readonly assert: Assert
   readonly announcer: Announcer
   readonly addresses: ClientAddresses
-  /** http or https: how callers reach this server when no proxy says otherwise. */
+  /** http or https: how callers reach this server if no proxy says otherwise. */
   readonly protocol: string
-  /** Where spans are reported, if anywhere: the upstream's are then below ours. */
+  /** The tracer, if spans are reported; the upstream's spans are then below ours. */
   readonly tracer: Pick<Tracer, 'place' | 'spanId'> | undefined
   readonly clock: Pick<Clock, 'monotonic'>
-  /** The call has ended. */
+  /** Called when the call has ended. */
   finish(call: Call, passed: Passed): void
-  /** The call has ended without a response; `passed` is what it left behind nevertheless. */
+  /** Called when the call ended without a response; `passed` is what it left behind anyway. */
   refuse(call: Call, error: unknown, passed?: Passed): void
 }
 
-/** Where an admitted call goes. */
+/** Where to forward an admitted call. */
 export interface Forwarding {
   readonly target: GuardedTarget
-  /** Path below the target, byte for byte. */
+  /** The path below the target, byte for byte. */
   readonly path: string
 }
 
-/** Passes a call on to its upstream and back: 413 502 504. `deps` hears how it ended, and what went wrong on the way. */
+/**
+ * Forwards a call to its upstream and the response back: 413 502 504. `deps` learns how it ended and what went wrong.
+ */
 export function forwardCall(call: Call, forwarding: Forwarding, deps: ForwardDeps): void {
   const { settings } = forwarding.target
   const signed = settings.assertion ? deps.assert(call.principal, forwarding.target) : undefined
@@ -56,7 +58,7 @@ async function forwardSigned(
 ): Promise<void> {
   try {
     const assertion = await deps.signed
-    // Revoked while the signature took its time: the caller has its 401, the upstream hears nothing.
+    // Revoked while the signature was computed: the caller already has its 401, and the upstream hears nothing.
     if (call.exchange.finished || call.exchange.gone) deps.finish(call, notPassed)
     else new Passage(call, forwarding, deps).start(assertion)
   } catch (error) {
@@ -64,7 +66,7 @@ async function forwardSigned(
   }
 }
 
-/** A call on its way to the upstream and back. */
+/** A call being forwarded. */
 class Passage implements ForwardOwner {
   readonly #call: Call
   readonly #forwarding: Forwarding
@@ -78,7 +80,7 @@ class Passage implements ForwardOwner {
     this.#call = call
     this.#forwarding = forwarding
     this.#deps = deps
-    // Most targets capture nothing: their header lines need not be listed.
+    // Most targets capture nothing, so their header lines need not be listed.
     this.#capture = capture && createCapture(exchange.rawHeaders, capture)
     const { tracer, clock } = deps
     this.#trace = tracer && {
@@ -114,9 +116,10 @@ class Passage implements ForwardOwner {
 
   ended({ status, broken, upstreamMs }: ForwardResult): void {
     const call = this.#call
-    // The status that a caller saw who was cut off is the refusal's.
+    // If the caller was cut off, the refusal's status is the one it saw.
     if (call.refusal === undefined) call.status = status
-    // An answer that broke off was ours to finish: the record says so, though the caller saw the upstream's status.
+    // A response that broke off was ours to complete: record the failure, although the caller saw the upstream's
+    // status.
     if (broken !== undefined) call.refusal = broken
     this.#deps.announcer.upstream(this.#forwarding.target, true)
     this.#finish(upstreamMs === undefined ? undefined : Math.round(upstreamMs * 1000))
@@ -137,7 +140,7 @@ class Passage implements ForwardOwner {
     return { upstreamUs, capture: this.#capture?.text(), trace: this.#trace }
   }
 
-  /** The header lines that only we may say. */
+  /** The header lines that only Intercept may set. */
   #ownLines(assertion: string | undefined): string {
     const { exchange, principal } = this.#call
     const { addresses, protocol } = this.#deps

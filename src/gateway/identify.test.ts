@@ -8,7 +8,7 @@ import { mintCredential } from '../secrets/index.ts'
 const schemes: readonly Scheme[] = ['x-api-key', 'bearer']
 const known = mintCredential('svc_live_').secret.reveal()
 
-/** A keyring that remembers one key and finds no other, and counts how often it would have asked the database. */
+/** A key cache that knows one key, and counts how often it would have read the database. */
 function identifyForTests() {
   let nowMs = 1000
   let reads = 0
@@ -57,7 +57,7 @@ test('over its limit an address costs at most 200 look-ups a second on this node
   assert.ok(answers.slice(0, 100).every((code) => code === 'credential_invalid'))
   assert.ok(answers.slice(100).every((code) => code === 'rate_limited'))
   assert.equal(reads(), 100 + 200)
-  // Other addresses share the same spare look-ups, once they are over their own limits; below them they share nothing.
+  // Sources over their own limit share the same spare look-ups; below it they share nothing.
   assert.equal(await ask(unknownKey(), '192.0.2.8'), 'credential_invalid')
   assert.equal(reads(), 301)
   pass(50)

@@ -19,27 +19,29 @@ type Head = Pick<
   'apiKey' | 'apiKeyCount' | 'authorization' | 'authorizationCount'
 >
 
-/** Tells who is calling, by a request's head and the caller's address: 400 401 429 503. */
+/** Identifies the caller from a request's head and address: 400 401 429 503. */
 export type Identify = (head: Head, address: string) => KeyPrincipal | Promise<KeyPrincipal>
 
 /**
- * Identifies by the one key a request carries. Failures are limited per source; beyond the limit they cost no look-up
- * and are told 429. Keys that this node remembers never notice.
+ * Identifies the caller by the one key in a request. Failures are limited per source; beyond the limit they cost no
+ * look-up and become 429. Cached keys are not affected.
  */
 export function createIdentify(deps: {
   keyCache: KeyCache
   enabledSchemes: readonly Scheme[]
   clock: Clock
-  /** How many failures a source may have; undefined = no limit. */
+  /** How many failures a source may have; undefined means no limit. */
   failures: Rate | undefined
-  /** The other nodes, that keep the limit together with this one. */
+  /** The other nodes, which enforce the limit together with this one. */
   rates?: SharedRates | undefined
 }): Identify {
   const { keyCache, enabledSchemes, rates } = deps
   const shared = rates && { rates, kind: 'key' }
   const failures = new FailedCredentials({ ...deps, shared, spare: spareReads })
 
-  /** Tells a failure as what it is, or as one too many; at once, unless other nodes have to be asked. */
+  /**
+   * Refuses with the failure itself, or with 429 if there were too many; synchronous unless other nodes must be asked.
+   */
   function refuse(address: string, error: unknown): Promise<never> {
     if (!(error instanceof Problem) || !guesses.has(error.code)) throw error
     const told = (retrySeconds: number | undefined): never => {
@@ -49,7 +51,7 @@ export function createIdentify(deps: {
     return counted instanceof Promise ? counted.then(told) : told(counted)
   }
 
-  // Called only for keys that this node does not remember.
+  // Called only for keys that this node has not cached.
   function mayRead(address: string): void {
     const retrySeconds = failures.beforeLookUp(address)
     if (retrySeconds !== undefined) throw tooManyFailures(retrySeconds)
@@ -85,7 +87,7 @@ export function createIdentify(deps: {
   }
 }
 
-/** Failures that may be guesses; a key that is merely over cannot be guessed. */
+/** Failures that may be guesses; an expired or revoked key can't be guessed. */
 const guesses: ReadonlySet<string> = new Set([
   'credential_invalid',
   'credential_wrong_header',
@@ -94,7 +96,7 @@ const guesses: ReadonlySet<string> = new Set([
 
 const none: readonly string[] = []
 
-/** One value as a list; more than one value only matters by its number. */
+/** A single value as a list; for several, only their number matters. */
 function valuesOf(value: string | undefined, count: number): readonly string[] {
   if (value === undefined) return none
   return count === 1 ? [value] : [value, value]

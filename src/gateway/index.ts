@@ -1,4 +1,4 @@
-/** The guarded area, /api/v1/intercept/…: identify, check, forward, record. */
+/** The gateway at /api/v1/intercept/…: identify, check, forward, record. */
 import type { KeyPrincipal } from '../access/index.ts'
 import type { Exchange } from '../http/index.ts'
 import { gatewayPrefix } from '../targets/index.ts'
@@ -13,19 +13,18 @@ import { createStories } from './stories.ts'
 const checkPlace = `${gatewayPrefix}/-/check`
 const sweepMs = 60_000
 
-/** The guarded area of one node. */
+/** The gateway of one node. */
 export interface Gateway extends AsyncDisposable {
-  /** Takes a request of the guarded area and responds, sooner or later. */
+  /** Handles a request and responds, now or later. */
   handle(exchange: Exchange): void
-  /** Ends streams that have no end of their own: the process stops. */
+  /** Ends streams that never end by themselves, because the process stops. */
   endStreams(): void
-  /** Deletes records of calls older than this time. */
+  /** Deletes call records older than this. */
   forget(olderThanMs: number): Promise<void>
-  /** Writes the records that are waiting. */
+  /** Writes the waiting records. */
   flush(): Promise<void>
 }
 
-/** Opens the gateway. */
 export function createGateway(deps: GatewayDeps): Gateway {
   const { clock, addresses } = deps
   const identify = createIdentify({
@@ -60,7 +59,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     }
   }
 
-  /** Everything after the key; throws nothing. */
+  /** Handles everything after the key is identified; never throws. */
   function tell(arrival: Arrival, principal: KeyPrincipal): void {
     const call = new Call(arrival, principal)
     const { path, isQuestion } = arrival

@@ -4,15 +4,15 @@ import { Problem } from '../errors.ts'
 import type { KeyId } from '../ids.ts'
 import type { Call } from './call.ts'
 
-/** The calls that are under way, by key: what a revocation has to cut. */
+/** The calls in progress by key, which a revocation must cut. */
 export interface OpenCalls {
-  /** Enters a call; 429 `rate_limited` when its key has too many under way. */
+  /** Adds a call; 429 `rate_limited` when its key has too many in progress. */
   add(call: Call, keyId: KeyId): void
   remove(call: Call, keyId: KeyId): void
   readonly size: number
-  /** How many of them have no end of their own. */
+  /** How many of them never end by themselves. */
   streams(): number
-  /** Ends the streams that have no end of their own, because the process stops. */
+  /** Ends the streams that never end by themselves, because the process stops. */
   endStreams(): void
   [Symbol.dispose](): void
 }
@@ -26,7 +26,6 @@ interface OpenCallsDeps {
   readonly log: { error(fields: object, text: string): void }
 }
 
-/** Opens the book of open calls; it listens for changes of keys by itself. */
 export function createOpenCalls(deps: OpenCallsDeps): OpenCalls {
   return new CallsByKey(deps)
 }
@@ -82,7 +81,7 @@ class CallsByKey implements OpenCalls {
   }
 
   endStreams(): void {
-    // A call under way may still turn out to be a stream: the sweep ends it then.
+    // A call in progress may still turn out to be a stream; the sweep ends it then.
     this.#isEnding = true
     this.#endStreams()
   }
@@ -91,7 +90,7 @@ class CallsByKey implements OpenCalls {
     clearInterval(this.#sweep)
   }
 
-  /** Asks once per secret, since the old and the new one of a rotation end at different times. */
+  /** Checks each secret once, because a rotation's old and new secret end at different times. */
   async #recheck(calls: ReadonlySet<Call>): Promise<void> {
     const verdicts = new Map<string, Promise<Problem | undefined>>()
     for (const call of calls) {
@@ -100,7 +99,7 @@ class CallsByKey implements OpenCalls {
       verdicts.set(principal.digest, asked)
       try {
         const problem = await asked
-        // A database that does not answer refuses new calls; running ones are no worse off than a second ago.
+        // During a database outage new calls are refused; running ones are no worse off than a second ago.
         if (problem !== undefined && problem.code !== 'credential_unverifiable') cut(call, problem)
       } catch (err) {
         this.#deps.log.error({ err }, 'an open call could not be checked')
@@ -125,7 +124,7 @@ class CallsByKey implements OpenCalls {
   }
 }
 
-/** A call that has no answer yet is refused; one that has begun to answer breaks off. */
+/** Refuses a call that has no response yet; breaks off one whose response has begun. */
 function cut(call: Call, problem: Problem): void {
   const { exchange } = call
   if (!exchange.started) call.refuse(problem)

@@ -4,7 +4,7 @@ import type { GuardedTarget } from '../targets/index.ts'
 /** The upstream connections of each target. */
 export interface Origins {
   of(target: GuardedTarget): UpstreamOrigin
-  /** Forgets the connections of targets that nobody has called for a while, or that are gone. */
+  /** Drops the connections of targets that are gone or have not been called for a while. */
   sweep(): void
 }
 
@@ -14,7 +14,7 @@ interface Entry {
   used: boolean
 }
 
-/** Opens pools as targets are called. */
+/** Creates pools when their targets are first called. */
 export function createOrigins(upstreams: Upstreams): Origins {
   const entries = new Map<string, Entry>()
 

@@ -1,12 +1,12 @@
 import { redact } from '../telemetry/index.ts'
 
-/** How many texts within texts are looked into: JSON in a string of JSON. */
+/** How deeply nested texts are inspected: JSON in a string within JSON. */
 const maxDepth = 4
 
 /**
- * A kept body without the values of the named members and fields, and without our own credentials wherever they stand.
- * The text may be cut off anywhere, and may be JSON, lines of JSON, a form, or several parts; what it is made of is not
- * taken on trust, so each way of reading it is blacked out in turn.
+ * Removes the values of the named members and fields from a captured body, and our own credentials anywhere in it. The
+ * text may be truncated anywhere and may be JSON, lines of JSON, a form or multipart. Its type is not trusted, so it is
+ * masked as each of these in turn.
  */
 export function redactBody(text: string, names: readonly string[]): string {
   if (names.length === 0) return redact(text)
@@ -15,7 +15,7 @@ export function redactBody(text: string, names: readonly string[]): string {
   return redact(withoutParts(withoutFields(members, wanted), names))
 }
 
-/** JSON members: strings, numbers, and whole arrays and objects, however the name is escaped. */
+/** Masks JSON members: strings, numbers, and entire arrays and objects, however the name is escaped. */
 function withoutMembers(text: string, wanted: ReadonlySet<string>, depth: number): string {
   let result = ''
   let copied = 0
@@ -42,7 +42,7 @@ function withoutMembers(text: string, wanted: ReadonlySet<string>, depth: number
   return result + text.slice(copied)
 }
 
-/** Members whose names stand there as they are: a stray quote before them hides no such member. */
+/** Masks members whose names appear literally, so that a stray quote before one does not hide it. */
 function withoutLiteralMembers(text: string, names: readonly string[]): string {
   const name = new RegExp(String.raw`"(?:${alternatives(names)})"\s*:\s*`, 'gi')
   let result = ''
@@ -59,7 +59,9 @@ function alternatives(names: readonly string[]): string {
   return names.map((name) => name.replaceAll('.', String.raw`\.`)).join('|')
 }
 
-/** The place behind a string that begins here, its closing quote included; the end of the text if it was cut off. */
+/**
+ * The position after a string that starts here, including its closing quote; the end of the text if it was truncated.
+ */
 function endOfString(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at++) {
     const letter = text.charCodeAt(at)
@@ -72,7 +74,7 @@ function endOfString(text: string, start: number): number {
 const backslash = 0x5c
 const quote = 0x22
 
-/** Where the value begins, if a colon follows. */
+/** The position of the value, if a colon follows. */
 function afterColon(text: string, end: number): number | undefined {
   const at = afterBlanks(text, end)
   return text.charAt(at) === ':' ? afterBlanks(text, at + 1) : undefined
@@ -101,7 +103,7 @@ function endOfValue(text: string, start: number): number {
   return text.length
 }
 
-/** A string that holds JSON or a form itself, blacked out; undefined when there is nothing in it to black out. */
+/** Masks a string that itself contains JSON or a form; undefined if there is nothing to mask. */
 function innerText(raw: string, wanted: ReadonlySet<string>, depth: number): string | undefined {
   if (depth >= maxDepth || !/\\|=/.test(raw)) return undefined
   const inner = unescaped(raw)
@@ -109,7 +111,7 @@ function innerText(raw: string, wanted: ReadonlySet<string>, depth: number): str
   return cleaned === inner ? undefined : JSON.stringify(cleaned)
 }
 
-/** What a JSON string says; as it stands where it was cut off in an escape. */
+/** Unescapes a JSON string; unchanged if it was truncated within an escape. */
 function unescaped(raw: string): string {
   const whole = raw.length > 1 && raw.endsWith('"') ? raw : `${raw.replace(/\\(?:u.{0,3})?$/, '')}"`
   try {
@@ -119,7 +121,7 @@ function unescaped(raw: string): string {
   }
 }
 
-/** Form fields, `a[name]` and escaped names too. */
+/** Masks form fields, including `a[name]` and escaped names. */
 function withoutFields(text: string, wanted: ReadonlySet<string>): string {
   return text.replaceAll(
     /(^|[&?;\s"])([^&=\s"]{1,256})=([^&\s"]*)/g,
@@ -138,14 +140,14 @@ function partsOfName(name: string): string[] {
   return [plain, ...plain.split(/[[\].]+/)]
 }
 
-/** Fields of multipart/form-data (RFC 7578). */
+/** Masks fields of multipart/form-data (RFC 7578). */
 function withoutParts(text: string, names: readonly string[]): string {
   const named = new RegExp(String.raw`\bname="?(?:${alternatives(names)})"?(?=[;\r\n])`, 'gi')
   const headEnd = /\r?\n\r?\n/g
   const partEnd = /\r?\n--|$/g
   let result = ''
   let copied = 0
-  // Each search goes on where the one before ended: no body makes this look at a place twice.
+  // Each search continues where the previous one ended, so no body is scanned twice.
   while (named.exec(text) !== null) {
     headEnd.lastIndex = named.lastIndex
     if (headEnd.exec(text) === null) break

@@ -20,17 +20,17 @@ import type { OpenCalls } from './open-calls.ts'
 import type { Origins } from './origins.ts'
 import { answerAllowed, answerWhoAmI } from './whoami.ts'
 
-/** What a request of the guarded area may be about; each line of a story says with what it may end. */
+/** The kinds of request to the gateway; the comment on each line lists the statuses it may end with. */
 export interface Stories {
   /** A call to a target, from the first check to the record. */
   guard(call: Call): void
-  /** Who is asking, and what may be called. */
+  /** Whoami: the caller, and the targets it may call. */
   tellWho(call: Call): void
-  /** The decision alone, for a proxy that passes the request on by itself. */
+  /** Forward-auth: only the decision, for a proxy that forwards the request itself. */
   answerQuestion(call: Call): void
 }
 
-/** Opens the stories. Whatever this node remembers is told in one turn; what has to be read is waited for. */
+/** Creates the handlers. They are synchronous when everything is cached, and wait only for database reads. */
 export function createStories(deps: StoriesDeps): Stories {
   return new TurnStories(deps)
 }
@@ -92,7 +92,7 @@ class TurnStories implements Stories {
     const { asked, methods } = readQuestion({ rawHeaders, method, rest, prefix: gatewayPrefix }) // 400 405
     if (asked === undefined) {
       checkOrigin(call) // 403
-      // Nothing said which target: a key that may not reach all of them gets no yes.
+      // No target is named, so a key that may not reach all of them is refused.
       if (call.principal.grants !== undefined) {
         throw new Problem('target_not_found', 'Say which target is meant: ?target=<name>.')
       }
@@ -113,13 +113,13 @@ class TurnStories implements Stories {
     if (!this.#isAdmitted(call, verdict)) return // 400 403 404 429
     const { target } = verdict
     call.check = 'forward'
-    // Revoked, or left, while the checks took their time.
+    // Revoked, or the caller left, during the checks.
     const isOver = call.exchange.gone || call.exchange.finished
     if (isOver) this.#deps.ending.finish(call, notPassed)
     else forwardCall(call, { target, path: asked.path }, this.#forwardDeps) // 413 502 504
   }
 
-  /** Every check of an identified call, in order. */
+  /** Runs every check of an identified call, in order. */
   #judge(call: Call, wanted: Wanted): Verdict | Promise<Verdict> {
     call.check = 'target'
     const targets = this.#deps.targetCache.of(call.principal.organizationId)
@@ -148,7 +148,7 @@ class TurnStories implements Stories {
     })
   }
 
-  /** Keeps what the checks found; a call that stopped at one of them is refused, without a throw on its way. */
+  /** Stores what the checks found; a call that stopped at one of them is refused without throwing. */
   #isAdmitted(call: Call, verdict: Verdict): verdict is Admitted {
     if (!verdict.isAdmitted) {
       call.known = verdict.known
@@ -163,7 +163,7 @@ class TurnStories implements Stories {
 
   #allow(call: Call, admitted: Admitted | undefined): void {
     const target = admitted?.target
-    // The proxy hands it to the upstream, as a forwarded call would.
+    // The proxy passes it to the upstream, as a forwarded call would.
     const isSigned = target?.settings.assertion === true
     const signed = isSigned ? this.#forwardDeps.assert(call.principal, target) : undefined
     const goOn = (assertion: string | undefined): void => {
@@ -179,13 +179,13 @@ class TurnStories implements Stories {
   }
 }
 
-/** What a call asks for: a target, a path, and the methods to be judged. */
+/** The requested target and path, and the methods to check. */
 interface Wanted {
   readonly asked: Asked
   readonly methods: readonly string[]
 }
 
-/** Where the call comes from: 403 for the wrong address, and for a browser's page. */
+/** Checks the origin of the call: 403 for a wrong address or a browser's page. */
 function checkOrigin(call: Call): void {
   const { principal, arrival, method, exchange } = call
   const refused = checkCaller({

@@ -1,4 +1,4 @@
-/** What is told of a request that has ended: a line of the access log, and spans for a collector. */
+/** Reports finished requests: a line of the access log, and spans for a collector. */
 import type { KeyPrincipal } from '../access/index.ts'
 import type { ProblemCode } from '../errors.ts'
 import type { Check, GuardedTarget } from '../targets/index.ts'
@@ -6,7 +6,7 @@ import { isSampled, type AccessEntry, type Span, type Tracer } from '../telemetr
 import type { Arrival, Call, Passed } from './call.ts'
 import type { CallTrace } from './trace.ts'
 
-/** A request of the guarded area that has ended, a stranger's too. */
+/** A finished request to the gateway, identified or not. */
 export interface Ended {
   readonly arrival: Arrival
   readonly method: string
@@ -18,12 +18,12 @@ export interface Ended {
   readonly target?: GuardedTarget | undefined
   readonly upstreamUs?: number | undefined
   readonly trace?: CallTrace | undefined
-  /** When it ended: milliseconds since 1970, and monotonic ones. */
+  /** When it ended, in milliseconds since 1970 and monotonic ones. */
   readonly nowMs: number
   readonly monotonicMs: number
 }
 
-/** A call of a known key, as it ended. */
+/** A finished call with an identified key. */
 export function endedCall(
   call: Call,
   passed: Passed,
@@ -37,7 +37,7 @@ export function endedCall(
   }
 }
 
-/** A line for the access log: no query, no header but the agent, no body. */
+/** A line for the access log: no query, no body, and no header except the user agent. */
 export function accessEntryOf(ended: Ended): AccessEntry {
   const { arrival, principal, upstreamUs } = ended
   const { exchange } = arrival
@@ -62,7 +62,7 @@ export function accessEntryOf(ended: Ended): AccessEntry {
   }
 }
 
-/** Spans by OpenTelemetry's names: ours, and below it the upstream's; none if the trace is not sampled. */
+/** Spans with OpenTelemetry's names: ours and, below it, the upstream's; empty if the trace is not sampled. */
 export function spansOf(ended: Ended, tracer: Pick<Tracer, 'place'>): Span[] {
   const { arrival, target, principal, trace } = ended
   const { exchange } = arrival
@@ -93,7 +93,7 @@ export function spansOf(ended: Ended, tracer: Pick<Tracer, 'place'>): Span[] {
   return trace && target ? [span, upstreamSpan(ended, span, { trace, target })] : [span]
 }
 
-/** The request to the upstream until the head of its response; one that failed lasted until the end of the call. */
+/** The request to the upstream until the response's head; a failed one lasts until the end of the call. */
 function upstreamSpan(
   { method, status, refusal, upstreamUs }: Ended,
   parent: Span,

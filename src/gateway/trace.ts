@@ -1,7 +1,7 @@
 import { randomHex } from '../secrets/index.ts'
 import { isTraceparent, type TracePlace } from '../telemetry/index.ts'
 
-/** A call's place in a trace, and that of the request to its upstream below it. */
+/** A call's place in a trace, and that of its upstream request below it. */
 export interface CallTrace {
   readonly place: TracePlace
   readonly upstreamSpanId: string
@@ -9,12 +9,12 @@ export interface CallTrace {
   readonly upstreamAfterMs: number
 }
 
-/** The header for the upstream: its spans are below our client span. */
+/** The header for the upstream, whose spans are then below our client span. */
 export function renderTraceparent({ place, upstreamSpanId }: CallTrace): string {
   return `00-${place.traceId}-${upstreamSpanId}-${place.flags}`
 }
 
-/** The header for the upstream when we report no spans: the caller's own, or a new trace that nobody samples. */
+/** The header for the upstream if we report no spans: the caller's own, or a new, unsampled trace. */
 export function passTraceparentOn(given: string | undefined): string {
   if (isTraceparent(given)) return given
   const ids = randomHex(24)

@@ -3,7 +3,7 @@ import { Problem } from '../errors.ts'
 import { reachable, type TargetsBySlug } from '../targets/index.ts'
 import type { Call } from './call.ts'
 
-/** Answers "who am I": the organization, the key, the targets it may call. 405 for anything but a question. */
+/** Responds to whoami: the organization, the key, and the targets it may call. 405 for anything but a read. */
 export function answerWhoAmI(
   call: Call,
   known: { principal: KeyPrincipal; targets: TargetsBySlug; baseUrl: string; prefix: string },
@@ -38,7 +38,7 @@ export function answerWhoAmI(
   })
 }
 
-/** Says yes to a proxy that asked for the decision alone; the headers are for it to pass on. */
+/** Tells a proxy that the request is allowed; the proxy passes the headers on. */
 export function answerAllowed(
   call: Call,
   { slug, assertion }: { slug: string | undefined; assertion: string | undefined },
@@ -63,7 +63,7 @@ export function answerAllowed(
 }
 
 function answerJson(call: Call, value: unknown): void {
-  // Bytes as latin1 characters, which is what an answer is made of.
+  // Bytes as latin1 characters, the form in which responses are written.
   const body = Buffer.from(JSON.stringify(value)).toString('latin1')
   call.status = 200
   call.exchange.answer(

@@ -1,4 +1,4 @@
-/** Server and lanes, the outbound client with its address guard, problem answers, cookies, limits. */
+/** The server with its two lanes, and the outbound client with its address guard. */
 export * from './outbound/index.ts'
 export { createClientAddresses, type ClientAddresses } from './server/client-address.ts'
 export type { Exchange } from './server/exchange.ts'

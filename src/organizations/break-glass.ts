@@ -14,13 +14,13 @@ export interface SsoPolicy {
   readonly breakGlass: readonly UserId[]
 }
 
-/** The policy in an organization's settings. */
+/** The policy from an organization's settings. */
 export function policyOf(organization: OrganizationRecord): SsoPolicy {
   const stored = organization.settings['sso'] as Partial<SsoPolicy> | undefined
   return { required: stored?.required ?? false, breakGlass: stored?.breakGlass ?? [] }
 }
 
-/** Refuses to take away the last break-glass owner while SSO is required: `break_glass_missing`. */
+/** Refuses to remove the last break-glass owner while SSO is required: `break_glass_missing`. */
 export async function requireAnotherBreakGlassOwner(
   tx: Tx,
   leaving: Pick<MembershipRecord, 'organizationId' | 'userId'>,

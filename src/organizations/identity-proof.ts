@@ -7,7 +7,7 @@ import { usedOnce, type IdentityKey, type Store } from '../store/index.ts'
 const lifetimeMs = 10 * 60_000
 const context = ['system', 'identity', 'proof']
 
-/** What a provider has proven about somebody. */
+/** The facts that a provider has proven about a person. */
 export interface ProvenIdentity extends IdentityKey {
   readonly provider: string
   readonly email: string | undefined
@@ -27,9 +27,12 @@ export interface ProofHolder {
  */
 export interface IdentityProofs {
   make(proven: ProvenIdentity, holder: ProofHolder): string
-  /** What a proof proves, without using it up; `link_invalid` (400) for anybody else's, old or altered ones. */
+  /**
+   * The content of a proof, without consuming it; `link_invalid` (400) for someone else's, an expired or an altered
+   * one.
+   */
   read(proof: string, holder: ProofHolder): ProvenIdentity
-  /** The same, once. */
+  /** Like `look`, but consumes the proof. */
   use(proof: string, holder: ProofHolder): Promise<ProvenIdentity>
 }
 

@@ -1,4 +1,4 @@
-/** Organizations and who belongs to them. */
+/** Organizations and their people. */
 export { Organizations } from './organizations.ts'
 export { Invitations } from './invitations.ts'
 export { Links } from './links.ts'

@@ -44,7 +44,7 @@ export interface InvitationsDeps {
   readonly mailer: Pick<Mailer, 'sendInvitation'>
 }
 
-/** Invitations: by link, and by mail where a mail server is set. */
+/** Invitations by link, and by mail if a mail server is configured. */
 export class Invitations {
   readonly #deps: InvitationsDeps
   readonly #store: Store
@@ -92,7 +92,7 @@ export class Invitations {
     return await invitations.list(this.#store, organizationId, page)
   }
 
-  /** `not_found` for one that is not open. */
+  /** Throws `not_found` if it is not open. */
   async revoke(
     organizationId: OrganizationId,
     id: string,
@@ -112,7 +112,7 @@ export class Invitations {
     return { invitation, organization: await this.#organizationOf(invitation) }
   }
 
-  /** Joins by link. `invitation_invalid`, `invitation_for_other`, `conflict`. */
+  /** Joins through a link. `invitation_invalid`, `invitation_for_other`, `conflict`. */
   async accept(token: string, person: SignedIn, actor: Actor): Promise<MembershipRecord> {
     const invitation = await this.#findOpen(token)
     const key = users.emailKey(invitation.email)

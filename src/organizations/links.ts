@@ -43,7 +43,7 @@ export interface LinksDeps {
   readonly baseUrl: string
 }
 
-/** The two links that an operator prints: the first owner's, and the one for emergencies. */
+/** The two links that an operator can print: for the first owner, and for emergencies. */
 export class Links {
   readonly #deps: LinksDeps
 
@@ -63,13 +63,13 @@ export class Links {
     })
   }
 
-  /** Whether a setup token still works. */
+  /** Whether a setup token is still valid. */
   async isSetupOpen(token: string): Promise<boolean> {
     const { store, clock } = this.#deps
     return (await signInLinks.findOpen(store, digest(token), clock.now()))?.kind === 'setup'
   }
 
-  /** Makes the first owner with an organization. `link_invalid`, `invalid_input`, `conflict` for the slug. */
+  /** Creates the first owner with an organization. `link_invalid`, `invalid_input`, `conflict` for the slug. */
   async setUp(
     token: string,
     input: SetUpInput,

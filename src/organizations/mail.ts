@@ -1,6 +1,6 @@
 const timeoutMs = 10_000
 
-/** What an invitation's mail says. */
+/** The content of an invitation mail. */
 export interface InvitationMail {
   readonly to: string
   readonly organization: string

@@ -18,7 +18,7 @@ import { publish } from '../webhooks/events/index.ts'
 import { announceEnded } from './ended-sessions.ts'
 import { recordInvitation } from './audit-entries.ts'
 
-/** A member as audit entries and events name them. */
+/** A member as named in audit entries and events. */
 export interface LifecycleMember {
   /** The membership's id. */
   readonly id: Id<'mem'>
@@ -28,7 +28,7 @@ export interface LifecycleMember {
   readonly email?: string | null | undefined
 }
 
-/** What a change ended or suspended. */
+/** The sessions and keys that a change ended or suspended. */
 export interface LifecycleEffect {
   readonly sessions: number
   readonly keys: number
@@ -50,7 +50,7 @@ export async function join(
   return membership
 }
 
-/** Announces a member whose row another statement has inserted. */
+/** Announces a member whose row was inserted by another statement. */
 export function announceJoined(
   tx: Tx,
   member: LifecycleMember & { role: MembershipRole; source: MembershipSource },
@@ -65,7 +65,7 @@ export function announceJoined(
   })
 }
 
-/** A member whose role changes, and how. */
+/** A member whose role changes, with the old and the new role. */
 export interface RoleChangeOfMember extends LifecycleMember {
   readonly before: MembershipRole
   readonly after: MembershipRole
@@ -102,7 +102,7 @@ export async function changeRoles(
   }
 }
 
-/** Ends every session and suspends the personal keys, until reactivation. */
+/** Ends every session and suspends the personal keys until the member is reactivated. */
 export async function deactivate(
   tx: Tx,
   member: LifecycleMember,
@@ -114,7 +114,7 @@ export async function deactivate(
   return await announceLeft(tx, { verb: 'deactivated', member, actor, keys: suspended })
 }
 
-/** Ends every session of the last owner and suspends the personal keys; the membership stays. */
+/** Ends every session of the last owner and suspends the personal keys; the membership stays active. */
 export async function keepLastOwner(
   tx: Tx,
   member: LifecycleMember,
@@ -146,7 +146,7 @@ export async function reactivate(
   return detail
 }
 
-/** Ends the membership, every session, and the personal keys and access tokens for good. */
+/** Ends the membership, every session, the personal keys and the access tokens permanently. */
 export async function remove(
   tx: Tx,
   member: LifecycleMember,
@@ -160,7 +160,7 @@ export async function remove(
   return await announceLeft(tx, { verb: 'removed', member, actor, keys: revoked, note })
 }
 
-/** A membership with the name and address that its announcements carry. */
+/** Adds the name and address that announcements need to a membership. */
 export async function memberOf(
   tx: Tx,
   membership: Pick<MembershipRecord, 'id' | 'organizationId' | 'userId'>,
@@ -235,7 +235,7 @@ function eventData(member: LifecycleMember) {
   }
 }
 
-/** The audit entry and the change notice that every transition has. */
+/** Records the audit entry and the change notice of a transition. */
 function recordChange(
   tx: Tx,
   change: {

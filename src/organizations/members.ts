@@ -49,7 +49,7 @@ export interface MemberChange {
   readonly stepUp?: (() => void) | undefined
 }
 
-/** What ended with a change, and when every node had heard. */
+/** What a change ended, and when every node had heard of it. */
 export interface Ended {
   readonly sessions: number
   readonly keys: number
@@ -69,7 +69,7 @@ const onlyOwners = {
   detail: 'Only an owner decides about owners.',
 } as const
 
-/** Members of organizations: who, in what role, until when. */
+/** An organization's members and their roles. */
 export class Members {
   readonly #deps: MembersDeps
   readonly #store: Store
@@ -79,7 +79,7 @@ export class Members {
     this.#store = deps.store
   }
 
-  /** The organization that a person calls by slug or id, if they are an active member of it. `sso_required`. */
+  /** The organization with this slug or id, if the person is an active member. `sso_required`. */
   async membershipOf(person: SignedIn, slugOrId: string): Promise<ReachedOrganization | undefined> {
     const joined = await memberships.listOfUser(this.#store, person.userId)
     const found = joined.find(({ organization, membership }) => {
@@ -115,7 +115,7 @@ export class Members {
     return await memberships.list(this.#store.slowReads, organizationId, page)
   }
 
-  /** `not_found`. */
+  /** Throws `not_found`. */
   async get(organizationId: OrganizationId, id: string): Promise<MemberRecord> {
     return await findMember(this.#store, organizationId, id)
   }
@@ -140,7 +140,10 @@ export class Members {
     return await this.get(organizationId, id)
   }
 
-  /** Changes a role and ends the person's sessions. `not_found`, `version_conflict`, `last_owner`, `permission_required`. */
+  /**
+   * Changes a role and ends the person's sessions. `not_found`, `version_conflict`, `last_owner`,
+   * `permission_required`.
+   */
   async setRole(
     change: MemberChange & {
       readonly role: Role
@@ -161,7 +164,10 @@ export class Members {
     return await this.get(organizationId, id)
   }
 
-  /** Ends every session and suspends the personal keys, until reactivation. `not_found`, `last_owner`, `permission_required`. */
+  /**
+   * Ends every session and suspends the personal keys until reactivation. `not_found`, `last_owner`,
+   * `permission_required`.
+   */
   async deactivate(change: MemberChange): Promise<Ended> {
     return await this.#end(async (tx) => {
       const before = await getForChange(tx, change)
@@ -181,7 +187,10 @@ export class Members {
     return await this.get(change.organizationId, change.id)
   }
 
-  /** Ends the membership, every session, and the personal keys for good. `not_found`, `last_owner`, `permission_required`. */
+  /**
+   * Ends the membership, every session and the personal keys permanently. `not_found`, `last_owner`,
+   * `permission_required`.
+   */
   async remove(change: MemberChange): Promise<Ended> {
     return await this.#end(async (tx) => {
       const before = await getForChange(tx, change)
@@ -190,7 +199,7 @@ export class Members {
     })
   }
 
-  /** Living sessions of a member that reach the organization. `not_found`. */
+  /** A member's active sessions that are valid in the organization. `not_found`. */
   async sessionsOf(organizationId: OrganizationId, id: string): Promise<SessionRecord[]> {
     const { userId } = await this.get(organizationId, id)
     return await this.#deps.sessions.list(userId, organizationId)

@@ -2,7 +2,7 @@ import { Problem } from '../errors.ts'
 
 const maxNameLength = 100
 
-/** A name as it is kept: trimmed, without control characters, at most 100 characters. */
+/** Normalizes a name: trimmed, without control characters, at most 100 characters. */
 export function nameOf(text: string): string {
   const name = text
     .normalize('NFC')
@@ -15,7 +15,7 @@ export function nameOf(text: string): string {
 const emailShape = /^[^\s@\u0000-\u001F<>(),;:"[\]\\]+@[^\s@\u0000-\u001F<>(),;:"[\]\\]+$/
 const maxEmailLength = 254
 
-/** An e-mail address as it is kept; `invalid_input` for what is none. */
+/** Validates and normalizes an e-mail address; `invalid_input`. */
 export function emailOf(text: string): string {
   const email = text.trim().normalize('NFC')
   if (email.length > maxEmailLength || !emailShape.test(email)) {

@@ -29,14 +29,14 @@ const onlyOwners = {
 const maxNameLength = 100
 const slugShape = /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/
 
-/** What a new organization is made of. */
+/** The fields of a new organization. */
 export interface OrganizationInput {
   readonly slug: string
   readonly name?: string | undefined
   readonly plan?: Plan | undefined
 }
 
-/** What its people may change about an organization; what is left out stays. */
+/** The fields that an organization's people may change; omitted ones stay. */
 export interface OrganizationChange {
   readonly name?: string | undefined
   readonly keyDefaults?: Partial<KeyDefaults> | undefined
@@ -45,7 +45,7 @@ export interface OrganizationChange {
   readonly expectedVersion?: number | undefined
 }
 
-/** Organizations: create, find, change, set the plan. */
+/** Organizations: creates, finds and changes them, and sets their plans. */
 export class Organizations {
   readonly #store: Store
 
@@ -53,7 +53,7 @@ export class Organizations {
     this.#store = deps.store
   }
 
-  /** `invalid_input`, `conflict` if the slug is taken. */
+  /** `invalid_input`, or `conflict` if the slug is taken. */
   async create(input: OrganizationInput, actor: Actor): Promise<OrganizationRecord> {
     const { plan = 'standard' } = input
     const checked = checkOrganization(input)
@@ -62,7 +62,7 @@ export class Organizations {
     )
   }
 
-  /** By slug or id; `not_found`. */
+  /** Finds one by slug or id; `not_found`. */
   async get(slugOrId: string): Promise<OrganizationRecord> {
     const found =
       (await organizations.findBySlug(this.#store, slugOrId)) ??
@@ -130,7 +130,7 @@ export class Organizations {
   }
 }
 
-/** Slug and name as they are kept; `invalid_input`. */
+/** Validates and normalizes slug and name; `invalid_input`. */
 export function checkOrganization(input: OrganizationInput): { slug: string; name: string } {
   if (!slugShape.test(input.slug)) {
     throw new Problem(
@@ -145,7 +145,7 @@ export function checkOrganization(input: OrganizationInput): { slug: string; nam
   return { slug: input.slug, name }
 }
 
-/** Adds a checked organization in a transaction that does more. `conflict` if the slug is taken. */
+/** Inserts a validated organization within a larger transaction. `conflict` if the slug is taken. */
 export async function insertOrganization(
   tx: Tx,
   checked: { slug: string; name: string; plan: Plan },

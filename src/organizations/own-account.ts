@@ -13,7 +13,7 @@ export async function speaksForAccount(db: Db, person: Visitor): Promise<boolean
   return joined.every(({ organization }) => organization.id === vouching)
 }
 
-/** Refuses a session that does not speak for the whole account: `own_sign_in_required`. */
+/** Refuses a session that may not act on the whole account: `own_sign_in_required`. */
 export async function requireWholeAccount(db: Db, person: Visitor): Promise<void> {
   if (!(await speaksForAccount(db, person))) requireOwnSignIn(person)
 }

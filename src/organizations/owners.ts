@@ -3,7 +3,7 @@ import { Problem } from '../errors.ts'
 import type { OrganizationId, UserId } from '../ids.ts'
 import { memberships, users, type Actor, type Tx } from '../store/index.ts'
 
-/** Whether somebody is an owner who can act: neither the membership nor the person is deactivated. */
+/** Whether a person is an owner who can act: neither the membership nor the person is deactivated. */
 export async function isActiveOwner(
   tx: Tx,
   organizationId: OrganizationId,

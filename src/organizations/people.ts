@@ -87,14 +87,14 @@ export class People {
     return { connectionId: speaks ? undefined : person.connectionId }
   }
 
-  /** `not_found`. */
+  /** Throws `not_found`. */
   async get(userId: string): Promise<UserRecord> {
     const user = await users.find(this.#deps.store, userId)
     if (!user) throw new Problem('not_found', 'There is no such person.')
     return user
   }
 
-  /** `own_sign_in_required`, `version_conflict`. */
+  /** Throws `own_sign_in_required`, `version_conflict`. */
   async rename(
     person: Visitor,
     { name, expectedVersion }: { name: string; expectedVersion: number | undefined },

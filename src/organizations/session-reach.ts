@@ -7,7 +7,7 @@ export type Reach = 'reached' | 'sso_required' | 'elsewhere'
 /** Somebody with a session, as far as its reach depends on it. */
 export type Visitor = Pick<SignedIn, 'userId' | 'connectionId' | 'provider'>
 
-/** Which organizations a session may reach; company sign-in decides it. */
+/** Decides in which organizations a session is valid, according to company sign-in. */
 export interface SessionReach {
   /**
    * Whether a session reaches an organization. One that an organization's provider vouched for reaches that
@@ -18,7 +18,7 @@ export interface SessionReach {
     organization: OrganizationRecord,
     membership: Pick<MembershipRecord, 'role'>,
   ): Promise<Reach>
-  /** The same as yes or no; `sso_required`. */
+  /** Like `reachOf`, as a boolean; throws `sso_required`. */
   reaches(
     person: Visitor,
     organization: OrganizationRecord,

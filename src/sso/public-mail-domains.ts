@@ -1,7 +1,7 @@
-// These give addresses under nearly every country's ending.
+// These providers offer addresses under nearly every country's top-level domain.
 const families = /^(gmx|hotmail|outlook|rocketmail|yahoo|yandex|ymail)\.([a-z]{2}|com?\.[a-z]{2})$/
 
-/** Whether anybody can get an address in a domain: no organization can own it. */
+/** Whether anyone can get an address in a domain, so that no organization can own it. */
 export function isPublicMailDomain(name: string): boolean {
   return named.has(name) || families.test(name)
 }

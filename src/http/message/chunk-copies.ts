@@ -4,8 +4,8 @@ const bufferBytes = 64 * 1024
 const maxFree = 64
 
 /**
- * Writes chunks that are only good during the call, from copies in buffers that are used again: memory that is fresh for
- * each chunk of a large body would cost more than sending it.
+ * Writes chunks that are valid only during the call, by copying them into reused buffers: allocating memory for each
+ * chunk of a large body would cost more than sending it.
  */
 export class ChunkCopies {
   readonly #free: Buffer[] = []
@@ -17,7 +17,7 @@ export class ChunkCopies {
     }
     const buffer = this.#free.pop() ?? Buffer.allocUnsafeSlow(bufferBytes)
     chunk.copy(buffer)
-    // Called when the kernel has it all, or never will.
+    // Called when the kernel has taken everything, or never will.
     socket.write(buffer.subarray(0, chunk.length), () => {
       if (this.#free.length < maxFree) this.#free.push(buffer)
     })

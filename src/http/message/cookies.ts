@@ -1,16 +1,16 @@
-/** How long and to whom a cookie of ours is sent; all are host-only, secure and closed to scripts. */
+/** The lifetime and scope of one of our cookies; all are host-only, secure and inaccessible to scripts. */
 export interface CookieInput {
   readonly sameSite: 'Strict' | 'Lax'
   readonly maxAgeSeconds?: number
 }
 
-/** A Set-Cookie value with the `__Host-` prefix's demands met (RFC 6265bis, section 4.1.3.2). */
+/** A Set-Cookie value that meets the `__Host-` prefix's requirements (RFC 6265bis, section 4.1.3.2). */
 export function hostCookie(name: `__Host-${string}`, value: string, wish: CookieInput): string {
   const age = wish.maxAgeSeconds === undefined ? '' : `; Max-Age=${wish.maxAgeSeconds}`
   return `${name}=${value}; HttpOnly; Secure; SameSite=${wish.sameSite}; Path=/${age}`
 }
 
-/** The values of a cookie in a Cookie header, in their order; a name that comes twice is somebody's trick. */
+/** A cookie's values in a Cookie header, in order; a duplicate name indicates manipulation. */
 export function cookieValues(header: string | undefined, name: string): string[] {
   if (header === undefined) return []
   const values: string[] = []
@@ -21,7 +21,7 @@ export function cookieValues(header: string | undefined, name: string): string[]
   return values
 }
 
-/** The cookies of a request whose names begin with a prefix, in the order in which they came. */
+/** A request's cookies whose names begin with a prefix, in order. */
 export function cookiesWith(
   header: string | undefined,
   prefix: string,

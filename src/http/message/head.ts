@@ -1,6 +1,8 @@
-/** What a request head says, read once from the raw header lines (Node's parsed headers hide duplicates). */
+/**
+ * The contents of a request head, read once from the raw header lines, because Node's parsed headers hide duplicates.
+ */
 export interface RequestHead {
-  /** Bytes of all header lines with their line ends; Node counts names and values only. */
+  /** The size of all header lines including line ends; Node counts only names and values. */
   bytes: number
   host: string | undefined
   hostCount: number
@@ -8,7 +10,7 @@ export interface RequestHead {
   apiKeyCount: number
   authorization: string | undefined
   authorizationCount: number
-  /** The names listed in Connection, in lower case; empty for most requests. */
+  /** The lower-case names listed in Connection; empty for most requests. */
   connectionNames: readonly string[]
   transferEncoding: string | undefined
   transferEncodingCount: number
@@ -28,7 +30,7 @@ export interface RequestHead {
 
 const none: readonly string[] = []
 
-/** Reads the singular headers of a request from Node's flat list of names and values. */
+/** Reads a request's singular headers from Node's flat list of names and values. */
 export function readRequestHead(rawHeaders: readonly string[]): RequestHead {
   const head = emptyHead()
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
@@ -102,7 +104,7 @@ const readers = new Map<string, (head: RequestHead, value: string) => void>([
   [
     'connection',
     (head, value) => {
-      // The two usual values name nothing; sparing the split keeps ordinary requests cheap.
+      // The two usual values name no header; skipping the split keeps ordinary requests cheap.
       if (value === 'keep-alive' || value === 'close') return
       head.connectionNames = connectionNames(value, head.connectionNames)
     },
@@ -136,7 +138,7 @@ const readers = new Map<string, (head: RequestHead, value: string) => void>([
   [
     'sec-fetch-site',
     (head, value) => {
-      // A second line cannot hide that a browser sent the request: the strictest value stands.
+      // A second line can't hide that a browser sent the request: the strictest value counts.
       if (head.secFetchSite === undefined || head.secFetchSite === 'none') head.secFetchSite = value
     },
   ],
@@ -161,14 +163,14 @@ const readers = new Map<string, (head: RequestHead, value: string) => void>([
   [
     'x-forwarded-for',
     (head, value) => {
-      // Several lines are one list (RFC 9110, section 5.3); the nearest proxy's addition stays rightmost.
+      // Several lines form one list (RFC 9110, section 5.3); the nearest proxy's entry stays rightmost.
       head.forwardedFor = head.forwardedFor === undefined ? value : `${head.forwardedFor}, ${value}`
     },
   ],
   [
     'x-forwarded-proto',
     (head, value) => {
-      // The last of several lines is the nearest proxy's.
+      // The last of several lines comes from the nearest proxy.
       head.forwardedProto = value
     },
   ],
@@ -181,12 +183,12 @@ const readers = new Map<string, (head: RequestHead, value: string) => void>([
   [
     'traceparent',
     (head, value) => {
-      // Two of them contradict each other: the empty text is no valid traceparent.
+      // Two of them contradict each other; an empty text is not a valid traceparent.
       head.traceparent = head.traceparent === undefined ? value : ''
     },
   ],
 ])
-// Programs write these names in two spellings; knowing both spares a lower-casing per line.
+// Programs use two spellings of these names; knowing both avoids lower-casing each line.
 for (const [name, reader] of readers.entries().toArray()) {
   readers.set(
     name.replaceAll(/(?:^|-)[a-z]/g, (letter) => letter.toUpperCase()),

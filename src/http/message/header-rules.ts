@@ -1,50 +1,50 @@
-// Which headers may cross Intercept in each direction: the one place both lanes, target settings and webhook settings ask.
+// Decides which headers may cross Intercept in each direction, for both lanes, target settings and webhook settings.
 
 /**
- * A header name as the loosest reader behind us may see it: CGI and its heirs turn every other character into the same
- * one, so `X.Forwarded_Host` is X-Forwarded-Host to them (GHSA-5m6w-wvh7-57vm).
+ * Normalizes a header name as the most lenient reader behind us may: CGI and its successors map all other characters to
+ * the same one, so `X.Forwarded_Host` becomes X-Forwarded-Host (GHSA-5m6w-wvh7-57vm).
  */
 export function foldHeaderName(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '-')
 }
 
-/** What becomes of a caller's header: `cookie` passes without the cookies of our own origin. */
+/** What happens to a caller's header; `cookie` passes without our own origin's cookies. */
 export type RequestHeaderFate = 'pass' | 'drop' | 'cookie'
 
-/** What becomes of an upstream's header: `origin` and `cors` pass only where the target allows it. */
+/** What happens to an upstream's header; `origin` and `cors` pass only if the target allows it. */
 export type ResponseHeaderFate = 'pass' | 'drop' | 'origin' | 'cors'
 
-/** Judges a caller's header by its folded name. */
+/** Decides about a caller's header by its normalized name. */
 export const requestHeaderFate = remembered<RequestHeaderFate>((folded) => {
   if (folded === 'cookie') return 'cookie'
   if (folded.startsWith('intercept-') || namesCaller.test(folded)) return 'drop'
   return droppedFromRequests.has(folded) ? 'drop' : 'pass'
 })
 
-/** Judges an upstream's header by its folded name. */
+/** Decides about an upstream's header by its normalized name. */
 export const responseHeaderFate = remembered<ResponseHeaderFate>((folded) => {
-  // Only we say Intercept-…: an upstream can't pass its response off as our refusal.
+  // Only Intercept may send Intercept-…, so that an upstream can't pass its response off as our refusal.
   if (hopByHop.has(folded) || folded.startsWith('intercept-')) return 'drop'
   if (folded.startsWith('access-control-')) return 'cors'
   return originHeaders.has(folded) ? 'origin' : 'pass'
 })
 
-/** Whether a trailer of a caller may go on: some servers merge trailers into the head (RFC 9110, section 6.5.1). */
+/** Whether a caller's trailer may be forwarded; some servers merge trailers into the head (RFC 9110, section 6.5.1). */
 export function mayTrailRequest(name: string): boolean {
   return mayTrail(name) && requestHeaderFate(name) === 'pass'
 }
 
-/** Whether a trailer of an upstream may go on. */
+/** Whether an upstream's trailer may be forwarded. */
 export function mayTrailResponse(name: string): boolean {
   return mayTrail(name) && responseHeaderFate(name) === 'pass'
 }
 
-/** Whether two names are one to a reader that folds them. */
+/** Whether two names are equal to a reader that normalizes them. */
 export function isSameHeader(name: string, folded: string): boolean {
   return name.length === folded.length && foldHeaderName(name) === folded
 }
 
-/** Headers that speak for a whole origin, which is ours and not the upstream's. */
+/** Headers that affect a whole origin, which is ours and not the upstream's. */
 export const originHeaders: ReadonlySet<string> = new Set([
   'set-cookie',
   'clear-site-data',
@@ -60,13 +60,13 @@ export const originHeaders: ReadonlySet<string> = new Set([
   'origin-agent-cluster',
 ])
 
-/** Headers that frame a message or belong to one hop (RFC 9110, section 7.6.1), and those that only we write. */
+/** Whether a header frames a message or belongs to one hop (RFC 9110, section 7.6.1), or only Intercept may set it. */
 export function isReservedHeader(name: string): boolean {
   const folded = foldHeaderName(name)
   return reserved.has(folded) || hopByHop.has(folded) || folded.startsWith('intercept-')
 }
 
-// Content-Length is not among them: it is end to end.
+// Content-Length is not included, because it is end-to-end.
 const hopByHop: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -90,24 +90,24 @@ const reserved: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Names by which proxies and networks say who called, where and how: every vendor has one of its own, so they are known
- * by their shape.
+ * Names with which proxies and networks report who called, where and how. Every vendor has its own, so they are
+ * recognized by their form.
  */
 const namesCaller =
   /(?:^|-)(?:forwarded(?:-|$)|(?:client|connecting|connection|originating|real|remote|socket|src|user)-?(?:ip|addr)$|client-?cert|ssl-client-)/
 
-/** Folded names that no caller may say, beside `Intercept-…` and `X-Forwarded-…`. */
+/** Normalized names that no caller may send, besides `Intercept-…` and `X-Forwarded-…`. */
 export const droppedFromRequests: ReadonlySet<string> = new Set([
   ...hopByHop,
   ...reserved,
   'proxy-authorization',
   'http2-settings',
-  // No header of HTTP: a CGI program takes it for HTTP_PROXY, where its own calls go (CVE-2016-5385).
+  // Not an HTTP header: a CGI program would read it as HTTP_PROXY, which redirects its own calls (CVE-2016-5385).
   'proxy',
   // The caller's credentials.
   'authorization',
   'x-api-key',
-  // Another method or URL than the one that was decided on.
+  // A method or URL other than the one that was checked.
   'x-http-method',
   'x-http-method-override',
   'x-method-override',
@@ -124,17 +124,17 @@ export const droppedFromRequests: ReadonlySet<string> = new Set([
   'request-uri',
   'x-envoy-original-path',
   'x-envoy-original-method',
-  // Another host than the one that was called.
+  // A host other than the one that was called.
   'x-original-host',
   'x-host',
   'x-http-host-override',
   'x-envoy-original-host',
-  // Another protocol than the one that was spoken.
+  // A protocol other than the one that was used.
   'front-end-https',
   'x-original-proto',
   'x-scheme',
   'x-url-scheme',
-  // Another client than the one that called.
+  // A client other than the one that called.
   'forwarded',
   'x-forwarded',
   'forwarded-for',
@@ -163,12 +163,12 @@ export const droppedFromRequests: ReadonlySet<string> = new Set([
   'x-proxyuser-ip',
   'proxy-client-ip',
   'wl-proxy-client-ip',
-  // A TLS client certificate that nobody saw (RFC 9440, section 4).
+  // A TLS client certificate that nobody verified (RFC 9440, section 4).
   'client-cert',
   'client-cert-chain',
 ])
 
-/** Trailers that would speak about framing, routing, identity or the body that has already passed (RFC 9110, section 6.5.1). */
+/** Excludes trailers about framing, routing, identity or the body that has already passed (RFC 9110, section 6.5.1). */
 function mayTrail(name: string): boolean {
   return !neverTrailing.has(foldHeaderName(name))
 }
@@ -188,7 +188,7 @@ const neverTrailing: ReadonlySet<string> = new Set([
 
 const maxRemembered = 2000
 
-/** Remembers verdicts by the spelling that was met, so that a usual name costs one look-up; bounded, since strangers choose names. */
+/** Caches decisions by spelling, so that a common name costs one look-up; bounded, because callers choose the names. */
 function remembered<Fate>(judge: (folded: string) => Fate): (name: string) => Fate {
   const fates = new Map<string, Fate>()
   return (name) => {

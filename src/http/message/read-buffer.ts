@@ -1,12 +1,12 @@
 const maxRememberedViews = 4096
 
-/** A buffer that many sockets read into; each read is digested before the next can begin. */
+/** A buffer that many sockets read into; each read is processed before the next can begin. */
 export class ReadBuffer {
   readonly bytes = Buffer.allocUnsafeSlow(64 * 1024)
-  /** Reads of one size come again and again: making a view costs as much as reading a short head. */
+  /** Reads of the same size recur, and creating a view costs as much as reading a short head. */
   readonly #views: (Buffer | undefined)[] = Array.from({ length: maxRememberedViews })
 
-  /** What one read brought; good until the next one. */
+  /** The bytes of one read; valid until the next one. */
   view(count: number): Buffer {
     if (count >= maxRememberedViews) return this.bytes.subarray(0, count)
     return (this.#views[count] ??= this.bytes.subarray(0, count))

@@ -1,4 +1,4 @@
-/** What a limit per source counts by: an IPv4 address, or the /64 of an IPv6 address (mapped ones folded). */
+/** The key for limits per source: an IPv4 address, or the /64 of an IPv6 address (mapped ones count as IPv4). */
 export function sourceOf(address: string): string {
   if (!address.includes(':')) return address
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]

@@ -1,13 +1,13 @@
 import { isIP } from 'node:net'
 
-/** An address as the guard compares it: plain, without zone, without another address wrapped in it. */
+/** An address in the form the guard compares: without a zone, and not wrapped in another address. */
 export type PlainAddress =
   | { readonly family: 4; readonly address: string }
   | { readonly family: 6; readonly address: string }
 
 /**
- * The address a packet would end at: brackets and zone removed, an IPv4 address taken out of its IPv6 wrapping.
- * Undefined for what is no address, and for wrappings that nothing honest uses any more (see `retiredPrefixes`).
+ * The address a packet would reach: without brackets and zone, and with an IPv4 address unwrapped from IPv6. Undefined
+ * for invalid addresses and for obsolete wrappings (see `retiredPrefixes`).
  */
 export function plainAddress(text: string): PlainAddress | undefined {
   const bare = withoutZone(text)
@@ -20,13 +20,13 @@ export function plainAddress(text: string): PlainAddress | undefined {
   return { family: 6, address: groups.map((group) => group.toString(16)).join(':') }
 }
 
-/** Whether this IP address is an IPv4 address in IPv6's clothes: mapped, translated or NAT64. */
+/** Whether this IP address is an IPv4 address wrapped in IPv6: mapped, translated or NAT64. */
 export function isWrapped(text: string): boolean {
   const bare = withoutZone(text)
   return isIP(bare) === 6 && wrappedIPv4(groupsOf(bare)) !== undefined
 }
 
-/** RFC 4007, section 11: a zone says which link is meant; it makes no address a better one. */
+/** RFC 4007, section 11: a zone selects a link but does not make an address any safer. */
 function withoutZone(text: string): string {
   const inner = text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : text
   const zone = inner.indexOf('%')
@@ -44,7 +44,7 @@ function groupsOf(address: string): number[] {
   )
 }
 
-/** `::ffff:1.2.3.4` as `::ffff:102:304`. */
+/** Converts `::ffff:1.2.3.4` to `::ffff:102:304`. */
 function hexOnly(address: string): string {
   const lastColon = address.lastIndexOf(':')
   const dotted = address.slice(lastColon + 1)
@@ -58,7 +58,7 @@ function wrappedIPv4(groups: readonly number[]): string | undefined {
   const zeros = a === 0 && b === 0 && c === 0 && d === 0
   // Mapped (RFC 4291, section 2.5.5.2) and translated (RFC 2765, section 2.1: ::ffff:0:a.b.c.d).
   const mapped = zeros && ((e === 0 && f === 0xffff) || (e === 0xffff && f === 0))
-  // The well-known NAT64 prefix (RFC 6052, section 2.1): what DNS64 answers on networks without IPv4.
+  // The well-known NAT64 prefix (RFC 6052, section 2.1), which DNS64 returns on networks without IPv4.
   const nat64 = a === 0x64 && b === 0xff9b && c === 0 && d === 0 && e === 0 && f === 0
   if (!mapped && !nat64) return undefined
   return [g >> 8, g & 255, h >> 8, h & 255].join('.')

@@ -252,7 +252,7 @@ const pages: Record<string, (response: ServerResponse) => void> = {
   },
 }
 
-/** Listens on a free loopback port until the stack is disposed; returns the address. */
+/** Listens on a free loopback port until the stack is disposed; returns the URL. */
 async function listen(stack: AsyncDisposableStack, server: Server): Promise<string> {
   const open = new Set<Socket>()
   server.on('connection', (socket: Socket) => {

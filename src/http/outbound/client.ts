@@ -12,30 +12,33 @@ const fetchDeadlineMs = 10_000
 const fetchBytes = 1024 * 1024
 const urlsInMemory = 2000
 
-/** What varies: the operator's openings, and for tests how names resolve and connections open. */
+/** The operator's exceptions, and for tests replacements for resolving names and opening connections. */
 export interface OutboundOptions extends GuardOptions {
   readonly resolve?: Resolve | undefined
   readonly connect?: ConnectTo | undefined
-  /** Look-up, TCP and TLS together; 5 s. */
+  /** Limits look-up, TCP and TLS together; defaults to 5 s. */
   readonly connectTimeoutMs?: number | undefined
-  /** Open connections per origin for requests without a partition; 16. */
+  /** Maximum open connections per origin for requests without a partition; defaults to 16. */
   readonly connectionsPerOrigin?: number | undefined
 }
 
-/** The client for every address that somebody configured: receivers, IdPs, upstreams. */
+/** The client for every configured URL: receivers, identity providers, upstreams. */
 export interface Outbound extends AsyncDisposable {
   readonly guard: AddressGuard
   /** Parses a URL to be saved or called; throws Problem `outbound_blocked` with a public reason. */
   checkUrl(text: string): OutboundUrl
-  /** Opens a guarded connection, for callers with an HTTP client of their own. */
+  /** Opens a guarded connection, for callers with their own HTTP client. */
   readonly connect: Connector
-  /** One request with a whole, capped answer; throws OutboundError. Redirects are answers, bodies stay compressed. */
+  /**
+   * Sends one request and reads the complete response up to a limit; throws OutboundError. Redirects are returned, and
+   * bodies stay compressed.
+   */
   request(request: OutboundRequest): Promise<OutboundAnswer>
-  /** The same as a `fetch`, for libraries that take one: 10 s and 1 MiB in all, redirects never followed. */
+  /** The same as a `fetch`, for libraries that take one: at most 10 s and 1 MiB, redirects are never followed. */
   fetch(url: string | URL, init?: FetchInit): Promise<Response>
 }
 
-/** What of a fetch's options is used; others are ignored. */
+/** The supported options of fetch; others are ignored. */
 export interface FetchInit {
   readonly method?: string | undefined
   readonly headers?: RequestInit['headers'] | undefined
@@ -43,7 +46,10 @@ export interface FetchInit {
   readonly signal?: AbortSignal | null | undefined
 }
 
-/** Opens the outbound client. HTTP_PROXY and its like are never read: a proxy would connect where we may not look. */
+/**
+ * Creates the outbound client. HTTP_PROXY and similar variables are never read, because a proxy would connect where we
+ * can't check.
+ */
 export function createOutbound(options: OutboundOptions = {}): Outbound {
   const guard = createAddressGuard(options)
   const connect = createConnector({
@@ -53,7 +59,7 @@ export function createOutbound(options: OutboundOptions = {}): Outbound {
     timeoutMs: options.connectTimeoutMs ?? connectTimeoutMs,
   })
   const connections = new Connections(connect, options.connectionsPerOrigin ?? defaultConnections)
-  // The same few thousand addresses are called again and again; the guard's answer depends on the text alone.
+  // The same few thousand URLs are called repeatedly, and the guard's result depends only on the text.
   const checked = new Map<string, OutboundUrl>()
 
   function checkedUrl(text: string): OutboundUrl {
@@ -77,7 +83,7 @@ export function createOutbound(options: OutboundOptions = {}): Outbound {
     connect,
     request,
     async fetch(url, init = {}) {
-      // A Request turns any kind of body into bytes; nothing is sent by it.
+      // A Request converts any kind of body to bytes; it sends nothing.
       const call = new Request('http://localhost/', {
         method: init.method ?? 'GET',
         headers: init.headers ?? {},

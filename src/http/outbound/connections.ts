@@ -12,9 +12,9 @@ interface Partition {
 }
 
 /**
- * Kept-alive connections, separate for each partition: no request waits for a connection that another partition holds,
- * or reads what a receiver sent after another partition's response. Within a named partition each request that finds
- * no idle connection opens one, so whoever names it bounds how many run at once; the unnamed one has so many per origin.
+ * Keeps connections alive, separately for each partition: no request waits for another partition's connection, or reads
+ * data that a receiver sent after another partition's response. In a named partition, each request without an idle
+ * connection opens one, so the caller must limit concurrency; the unnamed partition has a limit per origin.
  */
 export class Connections {
   readonly #connect: Connector
@@ -28,9 +28,9 @@ export class Connections {
     this.#perOrigin = perOrigin
   }
 
-  /** The connections of a partition, for one request. */
+  /** Lends a partition's connections for one request. */
   async lend(name = ''): Promise<Disposable & { readonly agent: Agent }> {
-    // Loaded with the first call: a node that calls nobody is 8 MB smaller without it.
+    // Loaded with the first call, because a node that makes none saves 8 MB.
     this.#undici ??= import('undici')
     const { Agent } = await this.#undici
     if (this.#closed) throw new Error('the outbound client is closed')
@@ -39,7 +39,7 @@ export class Connections {
       const connections = name === '' ? this.#perOrigin : null
       partition = { agent: new Agent(this.#options(connections)), lent: 0 }
     } else {
-      // The last used are the last to go.
+      // Moves it to the end, so that the most recently used are evicted last.
       this.#partitions.delete(name)
     }
     this.#partitions.set(name, partition)
@@ -76,7 +76,7 @@ export class Connections {
       maxHeaderSize: maxHeaderBytes,
       keepAliveTimeout: keepAliveMs,
       keepAliveMaxTimeout: maxKeepAliveMs,
-      // Off: `exchange` holds one deadline over the whole request.
+      // Disabled, because `exchange` enforces one deadline for the whole request.
       headersTimeout: 0,
       bodyTimeout: 0,
     }

@@ -7,9 +7,9 @@ import type { Resolve } from './resolver.ts'
 /** Opens a TCP connection to one address; tests hand in their own. */
 export type ConnectTo = (address: string, port: number) => Socket
 
-/** Where to connect. */
+/** The destination of a connection. */
 export interface Destination {
-  /** A name or a literal address without brackets. */
+  /** A host name, or a literal address without brackets. */
   readonly host: string
   readonly port: number
   readonly secure: boolean
@@ -20,15 +20,15 @@ export interface Destination {
 /** Opens a connection to a destination; every address is checked right before it is used. */
 export type Connector = (to: Destination, signal?: AbortSignal) => Promise<Socket>
 
-/** The machine's own way to connect. */
+/** Connects the way the operating system does. */
 export function systemConnect(address: string, port: number): Socket {
   return connectTcp({ host: address, port, noDelay: true, keepAlive: true })
 }
 
 /**
- * A connector that resolves, checks **every** address the name has, and connects to the checked address itself, so that
- * no second look-up can give another answer (DNS rebinding). One forbidden address among the answers refuses them all.
- * `timeoutMs` covers look-up, TCP and TLS together.
+ * Creates a connector that resolves a name, checks **every** one of its addresses and connects to the checked address
+ * itself, so that no second look-up can return another one (DNS rebinding). One forbidden address refuses them all.
+ * `timeoutMs` limits look-up, TCP and TLS together.
  */
 export function createConnector(deps: {
   guard: AddressGuard
@@ -52,7 +52,7 @@ export function createConnector(deps: {
   }
 }
 
-/** One after the other; all but the last get an equal share of the time. */
+/** Tries addresses one after the other; all but the last get an equal share of the time. */
 async function connectToFirst(
   addresses: readonly string[],
   how: { connect: ConnectTo; timeoutMs: number; port: number; stop: AbortSignal },
@@ -75,7 +75,7 @@ async function connectToFirst(
 async function startTls(raw: Socket, to: Destination, stop: AbortSignal): Promise<Socket> {
   const options: ConnectionOptions = {
     socket: raw,
-    // The certificate is checked against this; SNI carries names only (RFC 6066, section 3).
+    // The certificate is verified against this; SNI carries names only (RFC 6066, section 3).
     host: to.host,
     ...(isIP(to.host) === 0 ? { servername: to.host } : {}),
     ALPNProtocols: ['http/1.1'],
@@ -95,7 +95,7 @@ async function opened(socket: Socket, event: string, stop: AbortSignal): Promise
         resolve(socket)
         return
       }
-      // What comes late has nobody to tell.
+      // Errors after this point have no one to report to.
       socket.on('error', () => undefined)
       socket.destroy()
       reject(asOutboundError(error))

@@ -8,28 +8,28 @@ export interface OutboundRequest {
   readonly method: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: Uint8Array | string | undefined
-  /** For all of it: connecting, sending, the answer's last byte. */
+  /** Limits the whole request: connecting, sending, and reading the last byte of the response. */
   readonly deadlineMs: number
-  /** The answer is read up to here; more of it is cut off together with the connection. */
+  /** Reads at most this much of the response; the rest is cut off with the connection. */
   readonly maxResponseBytes: number
   readonly signal?: AbortSignal | undefined
-  /** Whose connections are used, for example an organization's; nobody else's are waited for. */
+  /** The owner of the connections, such as an organization; the request never waits for another owner's. */
   readonly partition?: string | undefined
 }
 
-/** A whole answer. */
+/** A complete response. */
 export interface OutboundAnswer {
   readonly status: number
-  /** Names in lower case; repeated headers as a list. */
+  /** Header names are in lower case; repeated headers are a list. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly body: Buffer<ArrayBuffer>
-  /** Whether the body was longer than the cap. */
+  /** Whether the body was longer than the limit. */
   readonly truncated: boolean
 }
 
 const nothing: Buffer<ArrayBuffer> = Buffer.alloc(0)
 
-/** Sends a request and reads the answer, under one deadline that ends with the body. */
+/** Sends a request and reads the response under one deadline that ends with the body. */
 export async function exchange(
   dispatcher: Dispatcher,
   to: OutboundUrl,
@@ -40,7 +40,7 @@ export async function exchange(
   })
 }
 
-/** One request and its answer; settled once, by whatever comes first. */
+/** One request with its response; settled once, by whichever event comes first. */
 class OutboundExchange implements Dispatcher.DispatchHandler {
   readonly #request: OutboundRequest
   readonly #promise: {
@@ -94,7 +94,7 @@ class OutboundExchange implements Dispatcher.DispatchHandler {
     code: number,
     received: OutboundAnswer['headers'],
   ): void {
-    // Interim answers (1xx) come here too; the last one counts (RFC 9110, section 15.2).
+    // Interim responses (1xx) also arrive here; the last one counts (RFC 9110, section 15.2).
     this.#status = code
     this.#headers = received
   }
@@ -145,6 +145,6 @@ class OutboundExchange implements Dispatcher.DispatchHandler {
 function joined(chunks: Buffer[] | undefined): Buffer<ArrayBuffer> {
   const [first, second] = chunks ?? []
   if (first === undefined) return nothing
-  // Copied: what undici hands over lies in a buffer it goes on using.
+  // Copied, because undici reuses the buffer that it passes.
   return Buffer.concat(second === undefined ? [first] : (chunks ?? []))
 }

@@ -3,12 +3,12 @@ import { describe, test } from 'node:test'
 import { Problem } from '../../errors.ts'
 import { checkUrl, createAddressGuard, createConnector, OutboundError } from './index.ts'
 
-// A table with its own guard and a connector that only writes down where it would have gone.
+// A guard, and a connector that only records where it would have connected.
 const closed = createAddressGuard()
 
-/** Literals in every notation that must not be called: address of the URL, and why. */
+/** Forbidden addresses in every notation: the URL, and the reason. */
 const blockedUrls = [
-  // Loopback, as people write it and as attackers do.
+  // Loopback as people write it, and as attackers do.
   'http://127.0.0.1/',
   'http://127.0.0.1:8080/hook',
   'http://127.1/',
@@ -34,7 +34,7 @@ const blockedUrls = [
   'http://[::1]/',
   'http://[0:0:0:0:0:0:0:1]/',
   'http://[0000:0000:0000:0000:0000:0000:0000:0001]/',
-  // Unspecified: Linux connects it to itself.
+  // Unspecified: Linux connects it to the machine itself.
   'http://0.0.0.0/',
   'http://0/',
   'http://0x0/',
@@ -85,7 +85,7 @@ const blockedUrls = [
   'http://[fd00:ec2::254]/',
   'http://[fd20:ce::254]/',
   'http://[fe80::a9fe:a9fe]/',
-  // An IPv4 address inside an IPv6 one.
+  // An IPv4 address wrapped in an IPv6 one.
   'http://[::ffff:127.0.0.1]/',
   'http://[::ffff:7f00:1]/',
   'http://[0:0:0:0:0:ffff:127.0.0.1]/',
@@ -115,7 +115,7 @@ const blockedUrls = [
   'http://[2001:0:4136:e378:8000:63bf:80ff:fffe]/',
   'http://[2001::1]/',
   'http://[2001:10::1]/',
-  // IPv6 of its own.
+  // Native IPv6.
   'http://[fc00::1]/',
   'http://[fd12:3456:789a::1]/',
   'http://[fe80::1]/',
@@ -130,7 +130,7 @@ const blockedUrls = [
   'http://[4000::1]/',
   'http://[::2]/',
   'http://[0100:0:0:1::1]/',
-  // Not the scheme, not the shape.
+  // A wrong scheme or form.
   'file:///etc/passwd',
   'ftp://example.com/',
   'gopher://example.com/',
@@ -176,7 +176,7 @@ const blockedUrls = [
   '',
 ] as const
 
-/** Public addresses: none may be blocked. */
+/** Public addresses, none of which may be blocked. */
 const openUrls = [
   'http://example.com/',
   'https://example.com',
@@ -212,7 +212,7 @@ const openUrls = [
   'http://[3fff:1000::1]/',
 ] as const
 
-/** What a resolver may answer, and whether a connection may be tried. */
+/** Resolver results, and whether a connection may be attempted. */
 const blockedAnswers = [
   ['127.0.0.1'],
   ['::1'],
@@ -306,7 +306,7 @@ describe('the address guard', () => {
       )
     }
     assert.deepEqual(kinds, ['connect', 'blocked', 'connect'])
-    // What was checked is what is connected to: the address itself, never the name again.
+    // The connection goes to the checked address itself; the name is never resolved again.
     assert.deepEqual(tried, ['93.184.216.34', '93.184.216.34'])
   })
 

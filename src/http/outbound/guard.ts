@@ -3,7 +3,7 @@ import { Problem } from '../../errors.ts'
 import { plainAddress } from './addresses.ts'
 import { globalUnicast6, ranges4, ranges6, type Range } from './ranges.ts'
 
-/** What the operator opens. */
+/** The operator's exceptions. */
 export interface GuardOptions {
   /** OUTBOUND_ALLOW_CIDRS: private ranges that may be called, such as `10.1.0.0/16`. */
   readonly allowCidrs?: readonly string[] | undefined
@@ -11,21 +11,24 @@ export interface GuardOptions {
   readonly allowLoopback?: boolean | undefined
 }
 
-/** Says which addresses the service may connect to. */
+/** Decides to which addresses the service may connect. */
 export interface AddressGuard {
   /** Why this IP address must not be called, in a word or two; undefined if it may be. */
   checkAddress(address: string): string | undefined
-  /** Whether loopback is open as a whole. */
+  /** Whether all of loopback is allowed. */
   readonly allowLoopback: boolean
 }
 
 type Family = 4 | 6
 
-/** A guard over the special ranges of both families, each with a list of its own: mixed lists match across families. */
+/**
+ * Creates a guard over the special ranges, with a separate list per address family, because mixed lists match across
+ * families.
+ */
 export function createAddressGuard(options: GuardOptions = {}): AddressGuard {
   const allowLoopback = options.allowLoopback ?? false
   const opened = { 4: new BlockList(), 6: new BlockList() }
-  // Loopback opens by its own option, or by a CIDR that names loopback itself: 0.0.0.0/0 does not mean it.
+  // Loopback is allowed by its own option, or by a CIDR within loopback; 0.0.0.0/0 does not include it.
   const openedLoopback = { 4: new BlockList(), 6: new BlockList() }
   const lists = { 4: listsOf(ranges4, 4), 6: listsOf(ranges6, 6) }
   const loopback = { 4: subnet('127.0.0.0/8'), 6: subnet('::1/128') }
@@ -57,7 +60,7 @@ export function createAddressGuard(options: GuardOptions = {}): AddressGuard {
   }
 }
 
-/** Parses `address/bits`; throws a Problem that names the text if it is no CIDR. */
+/** Parses `address/bits`; throws a Problem that quotes the text if it is not a CIDR. */
 function parseCidr(text: string): { address: string; bits: number; family: Family } {
   const [address = '', bitsText = '', ...rest] = text.trim().split('/')
   const family = isIP(address)
@@ -69,13 +72,13 @@ function parseCidr(text: string): { address: string; bits: number; family: Famil
   return { address, bits, family: family === 4 ? 4 : 6 }
 }
 
-/** The ranges in their order, a list each: the first that holds an address names it. */
+/** The ranges in order, each as a list: the first one that contains an address names it. */
 function listsOf(
   ranges: readonly Range[],
   family: Family,
 ): { list: BlockList; name: string; opens: Range['opens'] }[] {
   const order = { never: 0, loopback: 1, cidr: 2 }
-  // `::/8` holds `::1`: loopback is asked before what never opens, metadata before everything.
+  // `::/8` contains `::1`, so loopback is checked before ranges that never open, and metadata before everything.
   const rank = (range: Range): number =>
     range.name === 'cloud metadata' ? -2 : range.opens === 'loopback' ? -1 : order[range.opens]
   return ranges

@@ -1,4 +1,4 @@
-/** Calls to addresses that somebody configured: checked when saved and at every connect, capped in time and size. */
+/** Calls to configured URLs: checked when they are saved and at every connection, with limits on time and size. */
 export { createOutbound, type Outbound } from './client.ts'
 
 export { createConnector } from './connector.ts'

@@ -1,4 +1,7 @@
-/** How an outgoing call failed. `aborted`: the caller gave up; `timeout`: its deadline, or a connect that took too long. */
+/**
+ * How an outgoing call failed. `aborted`: the caller gave up; `timeout`: the deadline passed or connecting took too
+ * long.
+ */
 export type OutboundFailure =
   | 'blocked'
   | 'dns'
@@ -9,7 +12,7 @@ export type OutboundFailure =
   | 'invalid'
   | 'aborted'
 
-/** An outgoing call that got no complete answer; the message holds no secret and no answer bytes. */
+/** An outgoing call without a complete response; the message contains no secret and no bytes of the response. */
 export class OutboundError extends Error {
   readonly kind: OutboundFailure
 
@@ -20,7 +23,7 @@ export class OutboundError extends Error {
   }
 }
 
-/** Any error of a connection or an HTTP client as an OutboundError. */
+/** Converts any error of a connection or HTTP client to an OutboundError. */
 export function asOutboundError(error: unknown): OutboundError {
   if (error instanceof OutboundError) return error
   const cause = (error as { cause?: unknown } | undefined)?.cause

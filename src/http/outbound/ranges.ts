@@ -1,6 +1,6 @@
 /**
- * What a range is, for the operator's eyes, and what can open it:
- * `cidr` by OUTBOUND_ALLOW_CIDRS, `loopback` by a loopback BASE_URL or a CIDR inside the range, `never` by nothing.
+ * A range's name for the operator, and what can allow it: `cidr` by OUTBOUND_ALLOW_CIDRS, `loopback` by a loopback
+ * BASE_URL or a CIDR inside the range, `never` by nothing.
  */
 export interface Range {
   readonly cidr: string
@@ -8,7 +8,7 @@ export interface Range {
   readonly opens: 'cidr' | 'loopback' | 'never'
 }
 
-/** IANA's special-purpose IPv4 registry (RFC 6890) and the clouds' metadata services. */
+/** IANA's special-purpose IPv4 registry (RFC 6890) and the metadata services of cloud providers. */
 export const ranges4: readonly Range[] = [
   { cidr: '169.254.169.254/32', name: 'cloud metadata', opens: 'never' },
   { cidr: '169.254.170.2/32', name: 'cloud metadata', opens: 'never' },
@@ -34,18 +34,18 @@ export const ranges4: readonly Range[] = [
   { cidr: '240.0.0.0/4', name: 'reserved', opens: 'never' },
 ]
 
-/** The same for IPv6; whatever lies outside 2000::/3 and is not named here is refused too. */
+/** The same for IPv6; everything outside 2000::/3 that is not listed here is refused too. */
 export const ranges6: readonly Range[] = [
   { cidr: 'fd00:ec2::254/128', name: 'cloud metadata', opens: 'never' },
   { cidr: 'fd00:ec2::23/128', name: 'cloud metadata', opens: 'never' },
   { cidr: 'fd20:ce::254/128', name: 'cloud metadata', opens: 'never' },
   { cidr: 'fe80::a9fe:a9fe/128', name: 'cloud metadata', opens: 'never' },
   { cidr: '::1/128', name: 'loopback', opens: 'loopback' },
-  // Unspecified, IPv4-compatible and everything else that starts with eight zero bits.
+  // Unspecified, IPv4-compatible, and everything else that starts with eight zero bits.
   { cidr: '::/8', name: 'reserved', opens: 'never' },
   { cidr: '64:ff9b:1::/48', name: 'local NAT64', opens: 'cidr' },
   { cidr: '100::/64', name: 'discard', opens: 'never' },
-  // Wraps IPv4 addresses: Teredo lies in 2001::/23, 6to4 is 2002::/16 (RFC 7526 retired it).
+  // Wraps IPv4 addresses: Teredo is in 2001::/23, 6to4 is 2002::/16 (retired by RFC 7526).
   { cidr: '2001::/23', name: 'Teredo and protocol assignments', opens: 'never' },
   { cidr: '2002::/16', name: '6to4', opens: 'never' },
   { cidr: '2001:db8::/32', name: 'documentation', opens: 'cidr' },
@@ -56,5 +56,5 @@ export const ranges6: readonly Range[] = [
   { cidr: 'ff00::/8', name: 'multicast', opens: 'never' },
 ]
 
-/** Global unicast (RFC 4291, section 2.4): the only IPv6 block the world is reached at. */
+/** Global unicast (RFC 4291, section 2.4): the only globally reachable IPv6 block. */
 export const globalUnicast6 = '2000::/3'

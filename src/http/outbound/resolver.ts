@@ -7,7 +7,7 @@ export type Resolve = (host: string) => Promise<readonly string[]>
 const rememberFailureMs = 2000
 const namesInMemory = 10_000
 
-/** The system's resolver (getaddrinfo, so /etc/hosts counts). */
+/** The system's resolver (getaddrinfo, which also reads /etc/hosts). */
 export async function systemResolve(host: string): Promise<readonly string[]> {
   return await new Promise((resolve, reject) => {
     lookup(host, { all: true, verbatim: true }, (error, found) => {
@@ -18,8 +18,8 @@ export async function systemResolve(host: string): Promise<readonly string[]> {
 }
 
 /**
- * One question at a time for each name, and a failure is remembered for two seconds: getaddrinfo has four threads
- * for the whole process, and names whose servers never answer must not hold them all. Answers are never kept.
+ * Runs one look-up per name at a time and remembers failures for two seconds: getaddrinfo has four threads for the
+ * whole process, which names with unresponsive servers must not occupy. Successful results are never cached.
  */
 export function createResolver(resolve: Resolve, nowMs: () => number): Resolve {
   const asking = new Map<string, Promise<readonly string[]>>()

@@ -1,32 +1,32 @@
 import { Resolver } from 'node:dns/promises'
 
-/** What a question for TXT records found: each record's text, or why there is none. */
+/** The result of a TXT look-up: each record's text, or why there is none. */
 export type TxtAnswer =
   | { readonly kind: 'records'; readonly texts: readonly string[] }
   | { readonly kind: 'none' }
   | { readonly kind: 'failed'; readonly code: string }
 
-/** Asks the DNS for the TXT records of a name; never throws. */
+/** Looks up the TXT records of a name; never throws. */
 export type ResolveTxt = (name: string) => Promise<TxtAnswer>
 
 const timeoutMs = 3_000
 const tries = 2
 const maxRecords = 100
 
-/** The system's name servers, asked directly; nothing is remembered between questions. */
+/** Asks the system's name servers directly, without caching. */
 export function createTxtResolver(): ResolveTxt {
   return async (name) => {
     const resolver = new Resolver({ timeout: timeoutMs, tries })
     try {
       const records = await resolver.resolveTxt(name)
-      // One record is a list of strings that belong together (RFC 7208, section 3.3, says the same of SPF).
+      // One record is a list of strings to be concatenated (RFC 7208, section 3.3, says the same for SPF).
       return {
         kind: 'records',
         texts: records.slice(0, maxRecords).map((parts) => parts.join('')),
       }
     } catch (error) {
       const code = (error as { code?: string }).code ?? 'unknown'
-      // ENODATA: the name has other records; ENOTFOUND: there is no such name.
+      // ENODATA: the name has other records; ENOTFOUND: the name does not exist.
       return code === 'ENODATA' || code === 'ENOTFOUND'
         ? { kind: 'none' }
         : { kind: 'failed', code }

@@ -7,7 +7,10 @@ const maxUrlLength = 2048
 const maxHostLength = 253
 const hostShape = /^(?!-)[a-z0-9_-]{1,63}(?<!-)(\.(?!-)[a-z0-9_-]{1,63}(?<!-))*$/
 
-/** Ports that speak something other than HTTP ("bad ports" of the Fetch standard): a request must not pass as a mail. */
+/**
+ * Ports of protocols other than HTTP ("bad ports" of the Fetch standard), so that a request can't pass as a mail, for
+ * example.
+ */
 const badPorts = new Set([
   0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102,
   103, 104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465,
@@ -16,21 +19,21 @@ const badPorts = new Set([
   6668, 6669, 6679, 6697, 10080, 11211,
 ])
 
-/** Names by which clouds know their metadata service; their addresses are refused at every connect anyway. */
+/** Names of clouds' metadata services; their addresses are also refused at every connection. */
 const metadataNames = new Set(['metadata', 'metadata.google.internal', 'instance-data'])
 
-/** An address that may be called, as far as its text says. */
+/** A URL that may be called, judging by its text. */
 export interface OutboundUrl {
   readonly url: URL
   readonly secure: boolean
-  /** Lower-case name without a final dot, or the literal address without brackets. */
+  /** The lower-case name without a trailing dot, or the literal address without brackets. */
   readonly host: string
   readonly port: number
 }
 
 /**
- * Parses a URL that somebody configured; throws Problem `outbound_blocked` with the reason. Names are not looked up
- * here: every address they resolve to is checked when connecting.
+ * Parses a configured URL; throws Problem `outbound_blocked` with the reason. Names are not resolved here: every
+ * address is checked when connecting.
  */
 export function checkUrl(text: string, guard: AddressGuard): OutboundUrl {
   const url = parse(text)
@@ -39,7 +42,7 @@ export function checkUrl(text: string, guard: AddressGuard): OutboundUrl {
   if (badPorts.has(port)) throw refused(`Port ${port} does not speak HTTP.`)
   const host = bareHost(url.hostname)
   if (isIP(host) !== 0) {
-    // A resolver may answer so (DNS64); who writes it into a URL hides an address.
+    // A resolver may return such an address (DNS64), but in a URL it can only serve to disguise one.
     if (isWrapped(host)) throw refused('An IPv4 address must not be wrapped in an IPv6 address.')
     const reason = guard.checkAddress(host)
     if (reason !== undefined) throw refused(`Addresses of this kind must not be called: ${reason}.`)
@@ -56,7 +59,8 @@ export function checkUrl(text: string, guard: AddressGuard): OutboundUrl {
 }
 
 function parse(text: string): URL {
-  // What `new URL` would mend silently (tabs, line ends, backslashes, missing slashes) is refused: others mend otherwise.
+  // Refuses whatever `new URL` would silently repair (tabs, line ends, backslashes, missing slashes), because other
+  // parsers repair it differently.
   if (text.length > maxUrlLength)
     throw refused(`The URL is longer than ${maxUrlLength} characters.`)
   if (!/^https?:\/\/[^/\\?#]/i.test(text)) {

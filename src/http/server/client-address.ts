@@ -1,15 +1,18 @@
 import { BlockList, isIP } from 'node:net'
 import { isAuthority } from './framing.ts'
 
-/** Who stands between callers and us: a number of proxies, or the ranges they are in. */
+/** The operator's proxies in front of us: their number, or their address ranges. */
 export type TrustedProxies =
   | { readonly kind: 'count'; readonly count: number }
   | { readonly kind: 'ranges'; readonly ranges: readonly string[] }
 
-/** What of the called address a trusted proxy is believed: X-Forwarded-Host is the caller's own where the proxy doesn't set it. */
+/**
+ * Which header of a trusted proxy gives the called host: X-Forwarded-Host comes from the caller if the proxy does not
+ * set it.
+ */
 export type ForwardedHost = 'x-forwarded-host' | 'host'
 
-/** What a call says of the way it came. */
+/** The headers that describe a call's route to us. */
 export interface ForwardingHead {
   readonly host: string | undefined
   readonly forwardedFor: string | undefined
@@ -17,17 +20,20 @@ export interface ForwardingHead {
   readonly forwardedHost: string | undefined
 }
 
-/** Tells a caller's own address from those of the operator's proxies. */
+/** Distinguishes a caller's own address from those of the operator's proxies. */
 export interface ClientAddresses {
-  /** Whether the peer of a connection is one of the operator's proxies, whose forwarding headers count. */
+  /** Whether a connection's peer is one of the operator's proxies, whose forwarding headers are trusted. */
   isTrusted(peer: string): boolean
-  /** The caller's address: the peer, or counted from the right of X-Forwarded-For; never an entry that a stranger wrote. */
+  /**
+   * The caller's address: the peer, or an entry counted from the right of X-Forwarded-For, but never one that an
+   * untrusted party wrote.
+   */
   of(peer: string, forwardedFor: string | undefined): string
-  /** The X-Forwarded-For, -Proto and -Host lines for the upstream: a trusted proxy's words are kept, a caller's never. */
+  /** The X-Forwarded-For, -Proto and -Host lines for the upstream: a trusted proxy's are kept, a caller's never are. */
   forwardingLines(peer: string, head: ForwardingHead, protocol: string): string
 }
 
-/** A reader of addresses for what the operator declared. */
+/** Creates the address rules for the operator's settings. */
 export function createClientAddresses(
   trusted: TrustedProxies,
   hostFrom: ForwardedHost = 'x-forwarded-host',
@@ -54,7 +60,7 @@ const noForwarding = {
   forwardedHost: undefined,
 }
 
-/** The last element of a list: the nearest proxy wrote it, those before it may be a caller's. */
+/** The last element of a list: the nearest proxy wrote it, while earlier ones may come from a caller. */
 function lastOf(list: string | undefined): string | undefined {
   return list?.slice(list.lastIndexOf(',') + 1).trim()
 }
@@ -85,8 +91,8 @@ function readerOf(trusted: TrustedProxies): AddressReader {
 }
 
 /**
- * The chain of addresses up to the peer. What can't be read ends the chain: whoever wrote it, and everything left of
- * it, is not to be believed.
+ * The chain of addresses up to the peer. An unreadable entry ends the chain: neither its author nor anything to its
+ * left can be trusted.
  */
 function entriesOf(forwardedFor: string, peer: string): string[] {
   const chain = [peer]
@@ -98,7 +104,7 @@ function entriesOf(forwardedFor: string, peer: string): string[] {
   return chain
 }
 
-/** An entry without port and brackets; undefined if it is no address. */
+/** An entry without port and brackets; undefined if it is not an address. */
 function addressOf(entry: string): string | undefined {
   const bare =
     /^\[([^\]]+)\](?::\d+)?$/.exec(entry)?.[1] ?? /^([\d.]+):\d+$/.exec(entry)?.[1] ?? entry

@@ -8,32 +8,32 @@ import {
   type OpenExchange,
 } from './lane/front-connection.ts'
 
-/** How a connection is judged; all times in milliseconds. */
+/** The limits of a connection; all times in milliseconds. */
 export interface ConnectionLimits {
-  /** A body that we wait for must bring this many bytes in each window. */
+  /** An awaited body must bring this many bytes in each window. */
   readonly bodyWindowMs: number
   readonly bodyWindowBytes: number
-  /** Requests of one connection under way at once; beyond it reading pauses. */
+  /** Maximum concurrent requests on one connection; beyond it, reading pauses. */
   readonly pipelined: number
-  /** Answers that may wait behind the one being written; whoever asks for more is cut off. */
+  /** Maximum responses queued behind the one being written; a caller that requests more is disconnected. */
   readonly queued: number
-  /** How long what a refused caller still sends is read, so that the refusal reaches it. */
+  /** How long to keep reading from a refused caller, so that the refusal reaches it. */
   readonly lingerMs: number
 }
 
 const connections = new WeakMap<object, ClientConnection>()
 
-/** The connection that a socket belongs to; opened by `ClientConnection.open`. */
+/** The connection that a socket belongs to, created by `ClientConnection.open`. */
 export function connectionOf(socket: object): ClientConnection | undefined {
   return connections.get(socket)
 }
 
-/** One caller's connection: the exchanges under way on it, and whether anything more on it is executed. */
+/** One caller's connection: its exchanges in progress, and whether further requests on it are executed. */
 export class ClientConnection implements FrontConnection {
   readonly peerAddress: string
-  /** True once a refusal ended this connection: later requests on it are dropped unseen. */
+  /** True once a refusal has ended this connection: later requests on it are discarded. */
   refused = false
-  /** True once the process stops: every answer says that the connection ends with it. */
+  /** True once the process stops: every response announces that the connection ends. */
   draining = false
   readonly socket: Socket
   readonly #responses = new Set<ServerResponse>()
@@ -41,7 +41,7 @@ export class ClientConnection implements FrontConnection {
   readonly #exchanges = new Set<OpenExchange>()
   readonly #pace: Pace
   #rest: IncomingMessage | undefined
-  /** Responses that had to wait behind others, until they are over. */
+  /** Responses that had to wait behind others, until they are complete. */
   readonly #queued = new Set<ServerResponse>()
 
   constructor(socket: Socket, limits: ConnectionLimits) {
@@ -50,7 +50,7 @@ export class ClientConnection implements FrontConnection {
     this.#pace = new Pace(socket, limits)
     this.peerAddress = foldMapped(socket.remoteAddress ?? '')
     connections.set(socket, this)
-    // A caller that closes its side has left: it can't be told from one that is gone altogether.
+    // A caller that half-closes is treated as gone, because the two can't be told apart.
     socket.on('end', () => this.#leave())
     socket.on('close', () => this.#leave())
   }
@@ -69,34 +69,35 @@ export class ClientConnection implements FrontConnection {
     if (this.#exchanges.size === this.#limits.pipelined - 1) this.socket.resume()
   }
 
-  /** Executes nothing more that arrives here, and lets the last answer reach a caller who is still sending. */
+  /** Executes no further requests, and lets the last response reach a caller that is still sending. */
   refuseFurther(): void {
     if (this.refused) return
     this.refused = true
     const socket = this.socket
-    // Node destroys a finished connection at once; with unread bytes in the kernel that would reset the answer away.
+    // Node destroys a finished connection immediately; with unread bytes in the kernel, that would reset the connection
+    // before the response arrives.
     socket.destroySoon = () => endWithLinger(socket, this.#limits.lingerMs)
   }
 
-  /** Watches that the short rest of a body nobody wants arrives in time. */
+  /** Watches that the short rest of an unneeded body arrives in time. */
   expectRest(request: IncomingMessage): void {
     this.#rest = request
   }
 
-  /** Watches an answer that somebody else writes, and the body that comes for it. */
+  /** Watches a response written elsewhere, and the request body that arrives for it. */
   hold(response: ServerResponse): void {
     if (this.draining) response.shouldKeepAlive = false
     this.#responses.add(response)
     response.on('close', () => {
       this.#responses.delete(response)
-      // Answered before its body has come: Node reads the rest and throws it away, however long that takes.
+      // Answered before the body has arrived: Node reads and discards the rest, however long that takes.
       if (!response.req.complete) this.#rest = response.req
     })
   }
 
   /**
-   * Takes an answer's place behind the one being written, or cuts the connection: Node executes all the requests of one
-   * read (64 KiB hold more than a thousand) and keeps every answer until the caller has read those before it.
+   * Queues a response behind the one being written, or disconnects: Node executes all requests of one read (64 KiB
+   * contain more than a thousand) and keeps every response until the caller has read the earlier ones.
    */
   queue(response: ServerResponse): boolean {
     if (response.socket !== null) return true
@@ -119,24 +120,24 @@ export class ClientConnection implements FrontConnection {
     this.socket.destroy()
   }
 
-  /** Ends the connection after what was written; nothing more that arrives on it is executed. */
+  /** Ends the connection after what was written; later requests on it are not executed. */
   endInOrder(): void {
     this.refuseFurther()
     this.socket.destroySoon()
     this.socket.resume()
   }
 
-  /** Whether the only request under way is still arriving: then a parse error is about that one. */
+  /** The only request in progress, if it is still arriving: a parse error is then about that one. */
   get soleExchange(): OpenExchange | undefined {
     if (this.#exchanges.size !== 1) return undefined
     const [exchange] = this.#exchanges
     return exchange
   }
 
-  /** Whether a refusal may be written as raw bytes: not into an answer, and not where an earlier one is awaited. */
+  /** Whether a refusal may be written as raw bytes: not into a response, and not while an earlier one is pending. */
   get mayAnswerRaw(): boolean {
-    // What comes late or broken of an answered request's body gets no second final answer (RFC 9110, section 15), and
-    // a response that waits behind another one must not be overtaken.
+    // A request that was already answered gets no second final response for late or malformed parts of its body (RFC
+    // 9110, section 15), and a queued response must not be overtaken.
     if (this.refused || this.#rest?.complete === false || this.#hasWaiting()) return false
     const exchange = this.soleExchange
     if (this.#responses.size === 0) {
@@ -153,22 +154,22 @@ export class ClientConnection implements FrontConnection {
     )
   }
 
-  /** Whether no request is under way: nothing came, half a head, or the rest of an answered body. */
+  /** Whether no request is in progress: nothing has arrived, only part of a head, or the rest of an answered body. */
   get owesNothing(): boolean {
     return !this.busy && this.#responses.size === 0
   }
 
-  /** Whether nothing is owed to the caller any more, though a body is still arriving. */
+  /** Whether the caller is owed nothing more, although a body is still arriving. */
   get isAnswered(): boolean {
     return this.owesNothing && this.#rest?.complete === false
   }
 
-  /** Judges while draining whether the caller keeps a request from ending: it sends below the pace, or reads nothing. */
+  /** Whether, while draining, the caller keeps a request from ending by sending too slowly or not reading. */
   isStalled(nowMs: number, stallMs: number): boolean {
     return this.#pace.isStalled(nowMs, stallMs, this.#awaitsBody())
   }
 
-  /** Judges a body that comes too slowly; called from time to time with the monotonic clock. Returns true if too slow. */
+  /** Whether a body arrives too slowly; called from time to time with the monotonic clock. */
   isBodyTooSlow(nowMs: number): boolean {
     return this.#pace.isTooSlow(nowMs, this.#awaitsBody())
   }

@@ -1,14 +1,16 @@
 import { Problem } from '../../errors.ts'
 import { renderOwn, renderProblem, type OwnRefusals } from './problem.ts'
 
-/** What Node's parser reports: its code, and the bytes at hand (never logged: they may hold a credential). */
+/**
+ * A parser error with its code and the available bytes, which are never logged because they may contain a credential.
+ */
 export interface ParserError extends Error {
   readonly code?: string
   readonly reason?: string
   readonly rawPacket?: Buffer
 }
 
-/** The plain lane's word for the same, with the codes of node:http. */
+/** The plain lane's equivalent, with node:http's codes. */
 export class ParserFailure extends Error implements ParserError {
   readonly code: string
 
@@ -18,7 +20,7 @@ export class ParserFailure extends Error implements ParserError {
   }
 }
 
-/** The refusal for a message that Node's parser could not read; undefined when nobody is there to be answered. */
+/** The refusal for a message that Node's parser could not read; undefined when there is no one to respond to. */
 export function parserProblem(error: ParserError, urlBytes: number): Problem | undefined {
   switch (error.code) {
     case 'ECONNRESET':
@@ -33,7 +35,7 @@ export function parserProblem(error: ParserError, urlBytes: number): Problem | u
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return new Problem('request_timeout')
     case 'HPE_INVALID_VERSION':
-      // The parser says the same of a line that ends in a bare line feed.
+      // The parser reports a line that ends with a bare line feed in the same way.
       if (error.reason?.includes('CRLF') === true) return malformed()
       return new Problem('version_not_supported', 'Speak HTTP/1.1 or HTTP/1.0.')
     case 'HPE_INVALID_METHOD':
@@ -52,7 +54,7 @@ function malformed(): Problem {
   return new Problem('bad_request', 'The message is not well-formed HTTP/1.1.')
 }
 
-/** A whole refusal as bytes for a connection whose parser has given up; the connection ends after it. */
+/** A complete refusal as bytes, for a connection whose parser has given up; the connection ends after it. */
 export function rawRefusal(
   problem: Problem,
   context: { requestId: string; baseUrl: string; nowMs: number; own: OwnRefusals | undefined },
@@ -76,13 +78,14 @@ const reasons: Readonly<Record<number, string>> = {
   505: 'HTTP Version Not Supported',
 }
 
-/** The URL that was asked for, if its line is in the bytes that the parser had at hand; '' where it is not. */
+/** The requested URL if its line is among the bytes that the parser still had; otherwise ''. */
 export function urlAtHand(packet: Buffer | undefined): string {
   const line = /^[A-Z]{3,8} (\/[^\s]*)/.exec(packet?.toString('latin1', 0, 1024) ?? '')
   return line?.[1] ?? ''
 }
 
-// The URL alone can fill the head: then the truth is 414. No line end in the first bytes means one long line.
+// The URL alone can fill the head, and then 414 is correct: without a line end in the first bytes, they are one long
+// line.
 function isLongRequestLine(packet: Buffer | undefined, urlBytes: number): boolean {
   if (packet === undefined || packet.length <= urlBytes) return false
   const lineEnd = packet.indexOf('\n')

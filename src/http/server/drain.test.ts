@@ -1,4 +1,4 @@
-// What holds up a closing listener, and what does not: callers who are owed nothing, or who neither send nor read.
+// What may delay closing the listener and what must not: callers that are owed nothing, or that neither send nor read.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
@@ -47,7 +47,7 @@ describe('a listener that closes', () => {
       socket.on('error', () => {})
       if (text !== '') socket.write(text)
       if (/answered|refused|large/.test(`${what} ${text}`)) await once(socket, 'readable')
-      // Without the cure this ends with the test's own time limit.
+      // Without the fix this runs into the test's own time limit.
       await front.drain(minutes)
       socket.destroy()
     })

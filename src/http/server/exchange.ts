@@ -3,31 +3,31 @@ import type { RequestHead } from '../message/head.ts'
 import { renderProblem } from './problem.ts'
 import type { Carrier, ResponseHead } from './lane/carrier.ts'
 
-/** Who takes the body of a request; chunks are only good during the call, and `data` answers false when it wants a pause. */
+/** Receives a request's body; chunks are valid only during the call, and `data` returns false to request a pause. */
 export interface BodySink {
   data(chunk: Buffer): boolean
   end(): void
 }
 
 /**
- * Who wants to know that the caller left. An object rather than a function: V8 kept a closure that was made for each
- * call, with all that the call held, until the next full collection.
+ * Is told when the caller leaves. It is an object rather than a function, because V8 kept a closure created per call,
+ * with everything it referenced, until the next full garbage collection.
  */
 export interface ExchangeWatcher {
   callerLeft(): void
 }
 
-/** A connection that left HTTP: the raw stream and the bytes that came with the head. */
+/** A connection that switched protocols: the raw stream, and the bytes that arrived with the head. */
 export interface UpgradedStream {
   readonly socket: Socket
   readonly head: Buffer
 }
 
-/** The longest rest of a refused body that is read to keep a connection. */
+/** The largest rest of a refused body that is read in order to keep the connection. */
 const discardedBytes = 64 * 1024
-/** The longest problem document that is repeated in a header: nginx takes heads of 4 KiB by default. */
+/** The largest problem document repeated in a header: by default nginx accepts heads of 4 KiB. */
 const maxProblemHeader = 2048
-/** How much of a body waits for the checks to be done. */
+/** How much of a body is buffered until the checks are done. */
 const maxHeldBytes = 64 * 1024
 
 export interface ExchangeParts {
@@ -43,7 +43,7 @@ export interface ExchangeParts {
   readonly expectsContinue: boolean
 }
 
-/** One request and its answer as a door sees them, whatever the lane underneath. */
+/** One request with its response, independent of the lane that carries it. */
 export class Exchange {
   readonly method: string
   readonly url: string
@@ -53,24 +53,24 @@ export class Exchange {
   readonly requestId: string
   readonly peerAddress: string
   readonly hasBody: boolean
-  /** Bytes of the body as announced; undefined when there is none or it is chunked. */
+  /** The announced size of the body; undefined if there is none or it is chunked. */
   readonly contentLength: number | undefined
   readonly upgrade: UpgradedStream | undefined
   readonly expectsContinue: boolean
-  /** Whether any byte of an answer has been handed over. */
+  /** Whether any byte of a response has been written. */
   started = false
   finished = false
   bytesIn = 0
   bytesOut = 0
-  /** Whether the answer is a stream of events, which has no end of its own. */
+  /** Whether the response is an event stream, which never ends by itself. */
   isEventStream = false
-  /** Told at most once, when the caller leaves before the answer ended. */
+  /** Told at most once, if the caller leaves before the response has ended. */
   watcher: ExchangeWatcher | undefined
   readonly #carrier: Carrier
   readonly #baseUrl: string
   #gone = false
   #sink: BodySink | undefined
-  /** What of the body came before somebody read it. */
+  /** Parts of the body that arrived before it was read. */
   #held: Buffer[] = []
   #heldBytes = 0
   #bodyEnded = false
@@ -101,12 +101,15 @@ export class Exchange {
     return this.#gone
   }
 
-  /** Whether the whole request, body included, has arrived. */
+  /** Whether the whole request, including its body, has arrived. */
   get requestComplete(): boolean {
     return !this.hasBody || this.#carrier.requestComplete
   }
 
-  /** Answers with a problem document, in a header too for a proxy that drops bodies; an answer that had begun is cut instead. */
+  /**
+   * Responds with a problem document, also in a header for proxies that drop bodies; a response that has begun is cut
+   * off instead.
+   */
   refuse(error: unknown, moreHeaders: readonly string[] = [], inHeader = false): void {
     if (this.finished || this.#gone) return
     if (this.started) {
@@ -122,12 +125,14 @@ export class Exchange {
     this.answer(status, headers, body)
   }
 
-  /** Sends a whole answer; `body` is text whose characters are bytes (latin1). `headers` holds Content-Length. */
+  /**
+   * Sends a complete response; `body` is text whose characters are bytes (latin1). `headers` includes Content-Length.
+   */
   answer(status: number, headers: string[], body = ''): void {
     this.#answer({ status, reason: undefined, headers, isChecked: false }, body)
   }
 
-  /** Sends the upstream's whole answer, whose head was parsed and filtered. */
+  /** Sends the upstream's complete response, whose head was parsed and filtered. */
   relay(head: { status: number; reason: string; headers: string[] }, body: string): void {
     this.#answer(
       { status: head.status, reason: head.reason, headers: head.headers, isChecked: true },
@@ -138,7 +143,7 @@ export class Exchange {
   #answer(head: Omit<ResponseHead, 'hasBody'>, body: string): void {
     if (this.finished || this.#gone) return
     const { status, reason, headers, isChecked } = head
-    // A HEAD gets the head that the GET would get, and nothing after it (RFC 9110, section 9.3.2).
+    // A HEAD gets the head that the GET would get, and no body (RFC 9110, section 9.3.2).
     const hasBody = this.#mayHaveBody(status)
     this.#beginResponse()
     this.bytesOut += hasBody ? body.length : 0
@@ -146,7 +151,7 @@ export class Exchange {
     this.#finish()
   }
 
-  /** Begins the upstream's streamed answer, whose head was parsed and filtered. */
+  /** Begins the upstream's streamed response, whose head was parsed and filtered. */
   start(status: number, reason: string, headers: string[]): void {
     if (this.finished || this.#gone) return
     this.#beginResponse()
@@ -154,45 +159,48 @@ export class Exchange {
     this.#carrier.begin({ status, reason, headers, isChecked: true, hasBody })
   }
 
-  /** Sends the head of a streamed answer now, before there is a body. */
+  /** Sends the head of a streamed response now, before there is a body. */
   flushHead(): void {
     if (!this.finished && !this.#gone) this.#carrier.flushHead()
   }
 
-  /** Hands over a part of the answer, which is only good during the call; false asks the giver to wait for `onDrain`. */
+  /** Writes part of the response, which is valid only during the call; false asks the writer to wait for `onDrain`. */
   write(chunk: Buffer): boolean {
     if (this.finished || this.#gone) return true
     this.bytesOut += chunk.length
     return this.#carrier.write(chunk)
   }
 
-  /** Calls back once, when the caller has taken what was written. */
+  /** Calls back once, when the caller has read what was written. */
   onDrain(resume: () => void): void {
     this.#carrier.onDrain(resume)
   }
 
-  /** Ends a streamed answer, with trailers where there are some (flat list). */
+  /** Ends a streamed response, with optional trailers (flat list). */
   end(trailers: readonly string[] = []): void {
     if (this.finished || this.#gone) return
     this.#carrier.end(trailers)
     this.#finish()
   }
 
-  /** Breaks the connection, so that an unfinished answer can't be taken for a whole one. */
+  /** Breaks the connection, so that an incomplete response can't be mistaken for a complete one. */
   cut(): void {
     if (this.finished) return
-    // Before it is over: what waits behind it must not be taken.
+    // Before the exchange ends, so that requests queued behind it are not executed.
     this.#carrier.destroy()
     this.#finish()
   }
 
-  /** Ends everything at once, a stream that was taken over included; the upstream is let go first. */
+  /** Ends everything immediately, including a taken-over stream; releases the upstream first. */
   sever(): void {
     this.#letUpstreamGo()
     this.cut()
   }
 
-  /** Ends what would go on for ever, because the process stops: an event stream cleanly, a taken-over stream as it is. */
+  /**
+   * Ends what would otherwise never end, because the process stops: an event stream cleanly, a taken-over stream as it
+   * is.
+   */
   endStream(): void {
     if (this.upgrade !== undefined && this.finished) {
       this.sever()
@@ -208,22 +216,22 @@ export class Exchange {
     this.#carrier.writeContinue()
   }
 
-  /** Relays an interim answer's links (103). */
+  /** Forwards an interim response's links (103). */
   sendEarlyHints(links: readonly string[]): void {
     if (this.finished || this.#gone || this.started || this.httpVersion === '1.0') return
-    // One line may hold several (RFC 8288, section 3).
+    // One line may contain several links (RFC 8288, section 3).
     const link = links.flatMap((line) => line.split(/,\s*(?=<)/)).filter((one) => isPlainLink(one))
     if (link.length > 0) this.#carrier.writeEarlyHints(link)
   }
 
-  /** Takes a piece of the body from the lane, good only during the call, null at its end; false asks for a pause. */
+  /** Receives part of the body from the lane, valid only during the call, then null; false requests a pause. */
   bodyArrived(chunk: Buffer | null): boolean {
     if (chunk === null) {
       this.#bodyEnded = true
       this.#sink?.end()
       return true
     }
-    // What is left of a body that nobody wants any more is let run through.
+    // The rest of a body that is no longer needed is discarded.
     if (this.finished || this.#gone) return true
     this.bytesIn += chunk.length
     if (this.#sink === undefined) {
@@ -236,12 +244,12 @@ export class Exchange {
     return !this.#bodyPaused
   }
 
-  /** Whether more of the body comes before this turn of the loop ends. */
+  /** Whether more of the body arrives before this turn of the event loop ends. */
   get bodyIsAtHand(): boolean {
     return this.#carrier.bodyIsAtHand
   }
 
-  /** Gives the body to the sink, as it comes; what has come already at once. */
+  /** Passes the body to the sink as it arrives, starting with what has already arrived. */
   readBody(sink: BodySink): void {
     this.#sink = sink
     const held = this.#held
@@ -253,18 +261,18 @@ export class Exchange {
     else this.#bodyPaused = true
   }
 
-  /** The trailers of a chunked body, a flat list; complete once the body has ended. */
+  /** The trailers of a chunked body, as a flat list; complete once the body has ended. */
   get trailers(): readonly string[] {
     return this.#carrier.trailers
   }
 
-  /** Goes on after the sink asked for a pause. */
+  /** Resumes after the sink requested a pause. */
   resumeBody(): void {
     this.#bodyPaused = false
     this.#carrier.readOn()
   }
 
-  /** The caller closed the connection, or it broke. */
+  /** Called when the caller closed the connection, or it broke. */
   leave(): void {
     if (this.finished || this.#gone) return
     this.#gone = true
@@ -272,17 +280,17 @@ export class Exchange {
     this.watcher?.callerLeft()
   }
 
-  /** Whether body bytes are awaited from the caller rather than held back by us; what a slow body is judged by. */
+  /** Whether body bytes are awaited from the caller rather than held back by us; only then can the body be too slow. */
   get awaitsBody(): boolean {
     return !this.requestComplete && !this.started && !this.#bodyPaused
   }
 
-  /** Whether it is a stream of events, or was taken over: it has no end of its own. */
+  /** Whether it is an event stream or was taken over, so that it never ends by itself. */
   get isStream(): boolean {
     return this.isEventStream || (this.upgrade !== undefined && this.finished)
   }
 
-  /** The stream to take over after a 101; nothing more goes through this exchange's answer. */
+  /** Takes over the raw stream after a 101; nothing more is sent through this exchange. */
   takeOver(): UpgradedStream | undefined {
     if (this.upgrade === undefined || this.finished || this.#gone) return undefined
     this.started = true
@@ -290,7 +298,7 @@ export class Exchange {
     return this.upgrade
   }
 
-  /** To be called when a stream that was taken over has ended. */
+  /** Must be called when a taken-over stream has ended. */
   release(): void {
     this.#carrier.closed(this)
   }
@@ -304,8 +312,8 @@ export class Exchange {
     return this.method !== 'HEAD' && status !== 204 && status !== 304
   }
 
-  // What is left of a body nobody reads is never taken for a request: a short rest is read and thrown away, after
-  // a longer one the connection ends, and nothing that follows on it is executed (RFC 9112, section 9.6).
+  // An unread rest of a body must never be parsed as a request: a short one is read and discarded; after a longer one
+  // the connection ends, and nothing that follows on it is executed (RFC 9112, section 9.6).
   #settleUnreadBody(): void {
     const short =
       this.upgrade === undefined &&
@@ -330,8 +338,8 @@ export class Exchange {
 }
 
 /**
- * Whether a link may be handed to Node, which throws at what it cannot read and takes time exponential in the number of
- * its parameters to find that out. Each part here ends where the next begins, so that this and Node's are linear.
+ * Whether a link may be passed to Node, which throws for invalid links and needs exponential time in the number of
+ * parameters to detect them. Here each part ends where the next begins, which keeps both this check and Node's linear.
  */
 function isPlainLink(link: string): boolean {
   return /^<[^<>]*>(?:\s*;\s*[^;"=\s]+(?:="[^;"=\s]*"|=[^;"=\s]+)?)*$/.test(link)

@@ -2,14 +2,14 @@ import { Problem } from '../../errors.ts'
 import { isMethod, methods } from '../../methods.ts'
 import type { RequestHead } from '../message/head.ts'
 
-/** The part of a request that framing is decided from. */
+/** The part of a request that determines its framing. */
 export interface RequestLine {
   readonly method: string
   readonly url: string
   readonly httpVersion: string
 }
 
-/** What Node's parser lets through and we don't; returns the refusal, or undefined. */
+/** Refuses framing that Node's parser accepts and we don't; returns the refusal, or undefined. */
 export function checkFraming(
   line: RequestLine,
   head: RequestHead,
@@ -27,14 +27,15 @@ export function checkFraming(
   if (line.url.length > urlBytes) {
     return new Problem('uri_too_long', `The URL may have up to ${urlBytes} bytes.`)
   }
-  // The request line ends with ` HTTP/1.1`, each line with CR and LF, the head with an empty line.
+  // The request line ends with ` HTTP/1.1`, each line with CR LF, the head with an empty line.
   if (line.method.length + line.url.length + 14 + head.bytes > headBytes) {
     return new Problem('head_too_large', `The request head may have up to ${headBytes} bytes.`)
   }
   return checkHost(head, httpVersion) ?? checkBodyFraming(head, httpVersion) ?? checkExpect(head)
 }
 
-// Nothing is derived from Host, but a doubled or odd one makes two readers see two requests (RFC 9112, section 3.2).
+// Nothing is derived from Host, but a duplicate or malformed one could make two readers see two requests (RFC 9112,
+// section 3.2).
 function checkHost(head: RequestHead, httpVersion: string): Problem | undefined {
   if (head.hostCount > 1) return new Problem('host_invalid', 'Send exactly one Host header.')
   if (head.host === undefined) {
@@ -53,7 +54,7 @@ export function isAuthority(text: string): boolean {
   return /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/.test(text)
 }
 
-// RFC 9112, section 6: one framing header, and one that everybody reads alike.
+// RFC 9112, section 6: a single framing header, which all readers interpret alike.
 function checkBodyFraming(head: RequestHead, httpVersion: string): Problem | undefined {
   if (head.transferEncoding !== undefined) {
     if (head.contentLengthCount > 0) {
@@ -83,8 +84,8 @@ function checkExpect(head: RequestHead): Problem | undefined {
 }
 
 /**
- * The origin-form of a request target, or the refusal. Absolute-form is accepted for our own authority only
- * (RFC 9112, section 3.2.2), so that we are never an open proxy.
+ * The origin-form of a request target, or the refusal. Absolute-form is accepted only for our own authority (RFC 9112,
+ * section 3.2.2), so that we are never an open proxy.
  */
 export function originForm(
   line: RequestLine,

@@ -1,8 +1,8 @@
 import { createServer, type AddressInfo } from 'node:net'
 
 /**
- * A port that is free now: for `PORT=0`, where our own address must be known before we listen. With a wanted port it
- * is that one, or an error.
+ * A port that is currently free, for `PORT=0`, where our own URL must be known before listening. With a wanted port,
+ * returns that one or throws.
  */
 export async function freePort(host: string, wanted = 0): Promise<number> {
   const server = createServer()

@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.ts'
 import type { Exchange } from './exchange.ts'
 import type { OwnRefusals } from './problem.ts'
 
-/** What one listener allows; sizes in bytes, times in milliseconds. */
+/** The limits of one listener; sizes in bytes, times in milliseconds. */
 export interface FrontLimits {
   readonly headBytes: number
   readonly urlBytes: number
@@ -11,13 +11,13 @@ export interface FrontLimits {
   readonly keepAliveMs: number
   readonly bodyWindowMs: number
   readonly bodyWindowBytes: number
-  /** While draining: how long a connection without a request under way is kept. */
+  /** While draining: how long a connection without a request in progress is kept. */
   readonly leaveMs: number
-  /** While draining: how long a request body or a caller reading its response may make no progress. */
+  /** While draining: how long a request body, or a caller reading its response, may make no progress. */
   readonly stallMs: number
 }
 
-/** The bounds on a request head and URL. */
+/** The limits on a request's head and URL. */
 export const frontLimits: FrontLimits = {
   headBytes: 16 * 1024,
   urlBytes: 8 * 1024,
@@ -29,20 +29,22 @@ export const frontLimits: FrontLimits = {
   stallMs: 5000,
 }
 
-/** The plain lane reads ordinary requests from the socket's bytes; the standard lane reads any request with node:http. */
+/**
+ * The plain lane parses ordinary requests from the socket's bytes; the standard lane reads any request with node:http.
+ */
 export type Lane = 'plain' | 'standard'
 
 export interface FrontDeps {
-  /** Takes everything at and below the guarded prefix, upgrades included. */
+  /** Handles everything at and below the gateway's prefix, including upgrades. */
   readonly handleGateway: (exchange: Exchange) => void
-  /** Takes everything else. */
+  /** Handles everything else. */
   readonly handleApp: (request: IncomingMessage, response: ServerResponse) => void
   readonly gatewayPrefix: string
   readonly baseUrl: string
   readonly limits?: Partial<FrontLimits>
-  /** Which lane takes ordinary requests of the guarded area; all others are the standard lane's in any case. */
+  /** The lane for ordinary gateway requests; the standard lane handles all others in any case. */
   readonly lane?: Lane
-  /** Servers that don't speak of problems; the others' refusals are RFC 9457. */
+  /** Entry points with their own error format; all other refusals are RFC 9457. */
   readonly ownRefusals?: readonly OwnRefusals[]
   readonly clock: Clock
   readonly log: { error(fields: object, text: string): void }

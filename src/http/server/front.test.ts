@@ -296,7 +296,7 @@ for (const lane of ['plain', 'standard'] as const) {
   })
 }
 
-/** Sends the parts, each after something has come back for those before; gives back everything until the other side ends. */
+/** Sends the parts, each after a response to the previous ones; returns everything until the other side closes. */
 async function exchangeInParts(port: number, parts: readonly string[]): Promise<string> {
   const [first = '', ...rest] = parts
   const socket = connect(port, '127.0.0.1', () => socket.write(first))

@@ -21,16 +21,16 @@ import { createPlainLane, type PlainLane } from './plain-lane/index.ts'
 import { acceptUnread } from './plain-lane/shared-reads.ts'
 import { StandardCarrier } from './standard-carrier.ts'
 
-/** The one listener of the product. */
+/** The product's single listener. */
 export interface Front {
   listen(where: { host: string; port: number }): Promise<AddressInfo>
-  /** Takes a connection that somebody else has accepted. */
+  /** Handles a connection that was accepted elsewhere. */
   accept(socket: Socket): void
-  /** Connections open now. */
+  /** The number of open connections. */
   connectionCount(): number
-  /** Takes no new connections and lets open requests finish, for up to `graceMs`; then breaks what is left. */
+  /** Accepts no new connections and lets open requests finish for up to `graceMs`; then breaks the rest. */
   drain(graceMs: number): Promise<void>
-  /** From now on every response ends its connection; new ones are still taken. */
+  /** From now on every response ends its connection; new connections are still accepted. */
   leave(): void
 }
 
@@ -38,12 +38,12 @@ const lingerMs = 1000
 const checkEveryMs = 2000
 const requestIds = new WeakMap<IncomingMessage, string>()
 
-/** The id that the front gave a request; every answer carries it as Intercept-Request-Id. */
+/** The id given to a request; every response carries it as Intercept-Request-Id. */
 export function requestIdOf(request: IncomingMessage): string {
   return requestIds.get(request) ?? createId('req')
 }
 
-/** Builds the listener: node:http with its gaps closed, then one of two handlers. */
+/** Creates the listener: node:http with its gaps closed, in front of two handlers. */
 export function createFront(deps: FrontDeps): Front {
   return new TwoLaneFront(deps)
 }
@@ -59,7 +59,7 @@ class TwoLaneFront implements Front {
   readonly #server: FrontServer
   readonly #plain: PlainLane
   readonly #sweep: NodeJS.Timeout
-  /** Node's own listener, which reads a connection with node:http. */
+  /** Node's own listener, which reads connections with node:http. */
   #isLeaving = false
   readonly #readWithNode: ((socket: Socket) => void) | undefined
 
@@ -103,7 +103,7 @@ class TwoLaneFront implements Front {
     if (this.#isLeaving) connection.drain()
   }
 
-  // A balancer then keeps no connection on which its next request could be lost.
+  // A load balancer then keeps no connection on which its next request could be lost.
   leave(): void {
     this.#isLeaving = true
     for (const connection of this.#connections) connection.drain()
@@ -114,9 +114,9 @@ class TwoLaneFront implements Front {
   }
 
   async drain(graceMs: number): Promise<void> {
-    // Closing resets connections that wait in the kernel's queue, with the calls already sent on them.
+    // Closing resets connections waiting in the kernel's queue, together with requests already sent on them.
     await idleTurn(() => this.#deps.clock.monotonic())
-    // Not http's own close: it cuts idle connections at once, with the next request perhaps on its way.
+    // Not http's own close, which cuts idle connections immediately even though the next request may be on its way.
     const closed = new Promise<void>((resolve) => {
       NetServer.prototype.close.call(this.#server, () => resolve())
     })
@@ -124,8 +124,8 @@ class TwoLaneFront implements Front {
     const cut = setTimeout(() => {
       for (const connection of this.#connections) connection.destroy()
     }, graceMs)
-    // A busy caller's next request is answered with `Connection: close`; who stays silent is let go. Node counts a
-    // connection that never sent a whole head as busy, and one whose body stands still owes nobody patience now.
+    // A busy caller's next request is answered with `Connection: close`; a silent one is disconnected. Node counts a
+    // connection that never sent a complete head as busy, and a stalled body deserves no more patience now.
     const { leaveMs, stallMs } = this.#limits
     const leaveAt = this.#deps.clock.monotonic() + leaveMs
     const idle = setInterval(
@@ -156,7 +156,7 @@ class TwoLaneFront implements Front {
         return checkFraming(line, head, this.#limits) === undefined ? head : undefined
       },
       take: ({ method, url, rawHeaders }, head, carrier) => {
-        // Every member by itself: this is made for each call, and copying objects into one another shows.
+        // Every member is set individually: this runs for each call, and spreading objects is measurably slower.
         const exchange = new Exchange({
           method,
           url,
@@ -173,7 +173,7 @@ class TwoLaneFront implements Front {
       },
       handOver: (connection, bytes) => {
         this.#connections.delete(connection)
-        // Put back while nobody listens, so that node:http reads it first.
+        // Put back while there is no listener, so that node:http reads it first.
         const socket = connection.detach().pause()
         socket.unshift(bytes)
         this.#takeOnStandardLane(socket)
@@ -201,7 +201,7 @@ class TwoLaneFront implements Front {
     server.on('checkContinue', (request, response) => {
       this.#take(request, response, { upgrade: undefined, expectsContinue: true })
     })
-    // Node would answer 417 by itself and go on to execute what follows.
+    // By itself Node would answer 417 and go on to execute what follows.
     server.on('checkExpectation', (request, response) => this.#take(request, response, ordinary))
     server.on('upgrade', (request, duplex, head) => {
       const socket = duplex as Socket
@@ -209,7 +209,7 @@ class TwoLaneFront implements Front {
       response.shouldKeepAlive = false
       response.assignSocket(socket)
       response.on('finish', () => socket.destroySoon())
-      // Node takes its own listeners away; without one an error would end the process.
+      // Node removes its own listeners; without one, an error would end the process.
       socket.on('error', () => socket.destroy())
       this.#take(request, response, { upgrade: { socket, head }, expectsContinue: false })
     })
@@ -222,7 +222,7 @@ class TwoLaneFront implements Front {
   #refuseConnect(socket: Duplex): void {
     const connection = connectionOf(socket)
     if (connection?.mayAnswerRaw !== true) {
-      // Responses before this one are still awaited.
+      // Earlier responses are still pending.
       socket.destroy()
       return
     }
@@ -292,7 +292,8 @@ class TwoLaneFront implements Front {
   ): void {
     const { contentLength, transferEncoding } = given.head
     request.url = given.url
-    // No body has no type: whoever went by it would wait for a body's end, which then never comes.
+    // Without a body there must be no Content-Type: a reader relying on it would wait for the end of a body that never
+    // comes.
     if (contentLength === undefined && transferEncoding === undefined) {
       delete request.headers['content-type']
     }
@@ -313,7 +314,7 @@ class TwoLaneFront implements Front {
     const own = ownRefusalsOf(ownRefusals, url)
     const requestId = createId('req', nowMs)
     socket.end(rawRefusal(problem, { requestId, baseUrl, nowMs, own }), 'latin1')
-    // What still arrives is thrown away for a moment, so that the refusal is not reset away.
+    // Discards what still arrives for a moment, so that the refusal is not lost to a connection reset.
     socket.resume()
     const linger = setTimeout(() => socket.destroy(), lingerMs)
     socket.once('close', () => clearTimeout(linger))
@@ -373,14 +374,14 @@ function addressText(address: AddressInfo): string {
   return address.family === 'IPv6' ? `[${address.address}]` : address.address
 }
 
-/** Whether a URL's path is the prefix or below it, compared as the bytes arrived. */
+/** Whether a URL's path is the prefix or below it, compared byte by byte as received. */
 function isBelow(url: string, prefix: string): boolean {
   if (!url.startsWith(prefix)) return false
   const next = url.charAt(prefix.length)
   return next === '' || next === '/' || next === '?'
 }
 
-// Only a WebSocket leaves HTTP here; h2c and everything else stays an ordinary request.
+// Only a WebSocket may switch protocols here; h2c and everything else stays an ordinary request.
 function isWebSocket(request: IncomingMessage): boolean {
   const { headers } = request
   return (

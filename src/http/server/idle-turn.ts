@@ -1,10 +1,10 @@
-// Shorter than any turn of the event loop with work in it.
+// Shorter than any turn of the event loop that does work.
 const idleTurnMs = 0.1
 const maxWaitMs = 250
 
 /**
- * Resolves after a turn of the event loop that did next to nothing: whoever had connected by then was accepted a moment
- * ago. A loop that is never idle is waited for 250 ms.
+ * Resolves after an idle turn of the event loop, by which time every earlier connection has been accepted. If the loop
+ * is never idle, it waits at most 250 ms.
  */
 export async function idleTurn(monotonic: () => number): Promise<void> {
   const startedAt = monotonic()

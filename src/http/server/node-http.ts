@@ -1,5 +1,5 @@
 /**
- * `node:http` as CommonJS sees it. An `import` of it reads every export, WebSocket among them, and with that loads Node's
- * own fetch: 18 MB that nobody here uses.
+ * `node:http` loaded like CommonJS. An `import` would read every export, including WebSocket, and thereby load Node's
+ * own fetch: 18 MB that nothing here uses.
  */
 export const nodeHttp = process.getBuiltinModule('node:http')

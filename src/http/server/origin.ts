@@ -1,6 +1,6 @@
 import { Problem } from '../../errors.ts'
 
-/** The headers that tell whether a request comes from our own pages. */
+/** The headers that show whether a request comes from our own pages. */
 export interface OriginHeaders {
   readonly origin?: string | undefined
   readonly 'sec-fetch-site'?: string | string[] | undefined
@@ -8,8 +8,8 @@ export interface OriginHeaders {
 }
 
 /**
- * Holds a request that changes something to our own origin, although the cookie is Strict: its
- * Origin is ours or, where a browser sends none, its Sec-Fetch-Site is same-origin. `cross_origin_refused` (403).
+ * Requires a state-changing request to come from our own origin, in addition to the Strict cookie: its Origin must be
+ * ours or, if the browser sends none, its Sec-Fetch-Site must be same-origin. `cross_origin_refused` (403).
  */
 export function checkSameOrigin(headers: OriginHeaders, baseUrl: string): void {
   const site = headers['sec-fetch-site']
@@ -23,7 +23,7 @@ export function checkSameOrigin(headers: OriginHeaders, baseUrl: string): void {
   }
 }
 
-/** A body is JSON and says so, in whatever spelling of the type: `unsupported_media_type` (415). */
+/** Requires a body to be declared as JSON, in any spelling of the type: `unsupported_media_type` (415). */
 export function checkContentType(headers: OriginHeaders, hasBody: boolean): void {
   if (!hasBody) return
   const [type = ''] = (headers['content-type'] ?? '').split(';')

@@ -3,9 +3,9 @@ import { methods } from '../../methods.ts'
 import type { App } from './app.ts'
 
 /**
- * Watches which routes are registered on an app, or on a scope with an error format of its own. The function it returns
- * answers every other method of those addresses with 405 `method_not_allowed` (RFC 9110 section 15.5.6) instead of the
- * 404 of an unknown address.
+ * Tracks the routes registered on an app, or on a scope with its own error format. The returned function registers 405
+ * `method_not_allowed` (RFC 9110 section 15.5.6) for all other methods of those URLs, instead of the 404 for unknown
+ * URLs.
  */
 export function watchMethods(app: App): () => void {
   const known = new Map<string, Set<string>>()
@@ -15,7 +15,7 @@ export function watchMethods(app: App): () => void {
     known.set(url, answered)
   })
   return () => {
-    // Scopes add their routes when the app gets ready, in the order in which they were registered: this one is last.
+    // Scopes add their routes when the app becomes ready, in registration order, so this one is last.
     void app.register(async (scope) => {
       for (const [url, answered] of [...known]) {
         const others = methods.filter((method) => !answered.has(method))

@@ -1,21 +1,21 @@
 import { Problem, problems } from '../../errors.ts'
 
-/** A refusal ready to be sent: flat header list, body as ASCII-safe JSON text. */
+/** A refusal ready to be sent: a flat list of headers, and a body of ASCII JSON text. */
 export interface RenderedProblem {
   readonly status: number
   readonly headers: string[]
   readonly body: string
 }
 
-/** How an entry point with an error format of its own (SCIM) words refusals made before one of its routes is found. */
+/** How an entry point with its own error format (SCIM) renders refusals made before one of its routes is found. */
 export interface OwnRefusals {
-  /** The entry point's addresses: this one and all below it. */
+  /** The entry point's URL prefix: this path and everything below it. */
   readonly prefix: string
   readonly contentType: string
   render(problem: Problem): Uint8Array
 }
 
-/** The entry point that words refusals of this URL itself, if there is one. */
+/** The entry point that renders refusals for this URL itself, if there is one. */
 export function ownRefusalsOf(
   entryPoints: readonly OwnRefusals[] | undefined,
   url: string,
@@ -32,7 +32,7 @@ export function renderOwn(own: OwnRefusals, problem: Problem, requestId: string)
   return { status: problem.status, headers, body }
 }
 
-/** Renders a refusal as RFC 9457 problem+json; whatever is not a `Problem` becomes a bare 500. */
+/** Renders a refusal as RFC 9457 problem+json; anything that is not a `Problem` becomes a bare 500. */
 export function renderProblem(
   error: unknown,
   context: { requestId: string; baseUrl: string },
@@ -75,7 +75,7 @@ function ownHeaders(problem: Problem, requestId: string, bytes: number): string[
   ]
 }
 
-// Escaped to ASCII, so that its length is its byte length and no reader guesses an encoding.
+// Escaped to ASCII, so that its length equals its byte length and readers need not guess an encoding.
 function asciiJson(value: unknown): string {
   return JSON.stringify(value).replaceAll(
     /[\u007f-\uffff]/g,

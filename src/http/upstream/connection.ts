@@ -3,23 +3,23 @@ import { ChunkCopies } from '../message/chunk-copies.ts'
 import { AnswerReader } from './response-reader.ts'
 import type { AnswerSink } from './response-reader.ts'
 
-/** Why a call to the upstream failed, in the words of the table of refusals. */
+/** Why a call to the upstream failed, as a code of the table of refusals. */
 export interface UpstreamFailure {
   readonly code: 'upstream_unreachable' | 'upstream_invalid' | 'upstream_timeout'
   readonly cause: unknown
 }
 
-/** Who uses a connection for one request. */
+/** The user of a connection for one request. */
 export interface ConnectionUser extends AnswerSink {
-  /** The socket took what was written; go on sending the body. */
+  /** The socket has drained: continue sending the body. */
   writable(): void
-  /** All that one read brought has been handed over. */
+  /** Everything from one read has been handed over. */
   readEnded(): void
-  /** The exchange ended without a whole answer; called at most once, and nothing after it. */
+  /** The exchange ended without a complete response; called at most once, and nothing after it. */
   failed(failure: UpstreamFailure): void
 }
 
-/** What a connection is for after a 101. */
+/** The tunnel that uses a connection after a 101. */
 export interface TunnelEnd {
   fromUpstream(bytes: Buffer): void
   upstreamEnded(): void
@@ -28,19 +28,19 @@ export interface TunnelEnd {
 }
 
 const copies = new ChunkCopies()
-/** Chunks up to this size are cheaper as text, which the socket copies by itself. */
+/** Chunks up to this size are cheaper as text, which the socket copies itself. */
 const joinedBytes = 16 * 1024
 
-/** How much may wait for the upstream before the caller is paused. */
+/** How much may be buffered for the upstream before the caller is paused. */
 const maxWaitingBytes = 64 * 1024
 
-/** One connection to an upstream: at most one request at a time, answers read strictly. */
+/** One connection to an upstream: at most one request at a time, responses parsed strictly. */
 export class UpstreamConnection {
-  /** Monotonic milliseconds at which the upstream is too late; Infinity when nothing is awaited. */
+  /** Monotonic milliseconds after which the upstream is too late; Infinity when nothing is awaited. */
   deadlineAt = Infinity
-  /** Monotonic milliseconds at which an idle connection is given up. */
+  /** Monotonic milliseconds at which an idle connection is closed. */
   expiresAt = Infinity
-  /** Requests sent on it before the present one. */
+  /** How many requests were sent on it before the current one. */
   uses = 0
   readonly #socket: Socket
   readonly #reader = new AnswerReader()
@@ -68,18 +68,20 @@ export class UpstreamConnection {
     return !this.#dead && this.#user === undefined
   }
 
-  /** Whether any byte of the present answer has come. */
+  /** Whether any byte of the current response has arrived. */
   get answerStarted(): boolean {
     return this.#reader.started
   }
 
-  /** Milliseconds an idle connection is worth keeping: what the upstream says less a second, else `byDefaultMs`. */
+  /**
+   * Milliseconds for which to keep an idle connection: the upstream's value minus a second, otherwise `byDefaultMs`.
+   */
   idleForMs(byDefaultMs: number): number {
     const said = this.#reader.keepAliveMs
     return said === undefined ? byDefaultMs : Math.min(Math.max(0, said - 1000), 60_000)
   }
 
-  /** Sends a request's head (and perhaps its whole body) as one write; characters are bytes (latin1). */
+  /** Sends a request's head (and possibly its whole body) as one write; characters are bytes (latin1). */
   begin(
     user: ConnectionUser,
     request: { method: string; text: string; ended: boolean; upgrade: boolean },
@@ -91,16 +93,16 @@ export class UpstreamConnection {
     this.#socket.write(request.text, 'latin1')
   }
 
-  /** Sends a part of the body, which stays as it is; false asks to wait for `writable`. */
+  /** Sends part of the body, which must not change afterwards; false asks to wait for `writable`. */
   write(chunk: Buffer | string): boolean {
     if (this.#dead) return true
     if (typeof chunk === 'string') this.#socket.write(chunk, 'latin1')
     else this.#socket.write(chunk)
-    // What the kernel took at once is not waited for.
+    // Bytes that the kernel took at once need no waiting.
     return this.#socket.writableLength <= maxWaitingBytes
   }
 
-  /** The same for a part that is only good during the call. */
+  /** Like `write`, for a chunk that is valid only during the call. */
   writeCopy(chunk: Buffer): boolean {
     if (this.#dead) return true
     if (chunk.length <= joinedBytes) this.#socket.write(chunk.toString('latin1'), 'latin1')
@@ -108,7 +110,7 @@ export class UpstreamConnection {
     return this.#socket.writableLength <= maxWaitingBytes
   }
 
-  /** Joins the writes until `uncork` into one. */
+  /** Joins all writes until `uncork`. */
   cork(): void {
     this.#socket.cork()
   }
@@ -123,7 +125,7 @@ export class UpstreamConnection {
     if (this.#answerEnded) this.#settle()
   }
 
-  /** Closes our side; the upstream may still speak. */
+  /** Closes our side; the upstream may still send. */
   end(): void {
     this.#socket.end()
   }
@@ -136,18 +138,18 @@ export class UpstreamConnection {
     this.#socket.resume()
   }
 
-  /** Gives the connection up, whatever is under way; its user hears nothing more. */
+  /** Abandons the connection whatever is in progress; its user is not notified. */
   destroy(): void {
     this.#user = undefined
     this.#die()
   }
 
-  /** Lets its user go for being late. */
+  /** Fails the current request because it is too late. */
   expire(): void {
     this.#giveUp({ code: 'upstream_timeout', cause: new Error('the deadline has passed') })
   }
 
-  /** What the socket brought; `bytes` is only good during the call. */
+  /** Processes bytes from the socket, valid only during the call. */
   receive(bytes: Buffer): void {
     const user = this.#user
     if (this.#tunnel !== undefined) {
@@ -155,7 +157,7 @@ export class UpstreamConnection {
       return
     }
     if (user === undefined || this.#dead) {
-      // An idle upstream has nothing to say: whatever it is, it must not answer the next caller.
+      // An idle upstream must not send anything: such bytes must never answer the next caller.
       this.#die()
       return
     }
@@ -169,7 +171,7 @@ export class UpstreamConnection {
     if (!this.#reader.busy) this.#answered()
   }
 
-  /** After a 101: bytes go to the tunnel as they are. */
+  /** After a 101, passes bytes to the tunnel unmodified. */
   switchTo(tunnel: TunnelEnd): void {
     this.#tunnel = tunnel
     this.#user = undefined
@@ -178,7 +180,7 @@ export class UpstreamConnection {
   #answered(): void {
     if (this.#answerEnded) return
     this.#answerEnded = true
-    // An answer before the end of the request: the rest of the body is owed to nobody.
+    // The response ended before the request: the rest of the request body is not needed.
     if (this.#requestEnded) this.#settle()
     else this.destroy()
   }
@@ -188,7 +190,7 @@ export class UpstreamConnection {
     this.#user = undefined
     this.deadlineAt = Infinity
     this.uses++
-    // A slow caller's last bytes may have paused it: whoever uses it next must be heard.
+    // A slow caller may have paused it at the end; its next user must receive data.
     if (this.#socket.isPaused()) this.#socket.resume()
     if (this.#reader.reusable && !this.#dead) this.#released(this, true)
     else this.#die()
@@ -209,7 +211,7 @@ export class UpstreamConnection {
     this.#die()
   }
 
-  // From here on somebody answered the call to connect: what goes wrong now is a broken answer.
+  // From here on someone accepted the connection, so a failure counts as a broken response.
   #fail(cause: unknown): void {
     this.#giveUp({ code: 'upstream_invalid', cause })
   }

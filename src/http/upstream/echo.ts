@@ -4,19 +4,22 @@ import { nodeHttp } from '../server/node-http.ts'
 import { createAddressGuard } from '../outbound/guard.ts'
 import { createUpstreams, type UpstreamDeps, type Upstreams } from './pool.ts'
 
-/** The host of the built-in echo; `.internal` is no name on any network (ICANN, 2024-07-29), so nobody else has it. */
+/**
+ * The host of the built-in echo; `.internal` is reserved for private use (ICANN, 2024-07-29), so no public host has
+ * this name.
+ */
 export const echoHost = 'echo.intercept.internal'
 
-/** A target's upstream for those who have none yet: it answers what it was asked. */
+/** An upstream for people who have none yet: it echoes requests. */
 export interface Echo extends AsyncDisposable {
-  /** Asks it once; the status of its answer. */
+  /** Sends it one request; returns the response's status. */
   ask(): Promise<number>
-  /** Upstreams in which the echo's host leads to it, past the guard of addresses; all others go on to `others`. */
+  /** Wraps upstreams so that the echo's host leads to it, bypassing the address guard; all others go to `others`. */
   among(others: Upstreams, deps: Pick<UpstreamDeps, 'clock' | 'resolve'>): Upstreams
 }
 
 const maxBody = 16 * 1024
-// A target's own credential and a caller's assertion must not come back to whoever calls.
+// A target's own credential and a caller's assertion must not be echoed to the caller.
 const told = [
   'accept',
   'content-length',

@@ -11,19 +11,19 @@ import type { BodyOwner } from './request-body.ts'
 import { Tunnel } from './tunnel.ts'
 import { checkHandshake, valuesOf } from './web-socket.ts'
 
-/** One call to be passed on. */
+/** One call to be forwarded. */
 export interface ForwardPlan {
   /** From `renderRequestHead`; framing is added here. */
   readonly head: string
   readonly timeouts: UpstreamTimeouts
-  /** The largest body that is forwarded, in bytes. */
+  /** The largest body to forward, in bytes. */
   readonly bodyBytes: number
   readonly answers: AnswerFilter
-  /** The lower-case name of the header that the target injects, if any: no trailer may be called so. */
+  /** The lower-case name of the header that the target injects, if any; no trailer may have this name. */
   readonly injectedName: string | undefined
-  /** Our own headers for the response, a flat list of names and values. */
+  /** Our own response headers, as a flat list of names and values. */
   readonly answerHeaders: readonly string[]
-  /** Sees what passes, for targets that capture; chunks are only good during the call. */
+  /** Observes the traffic, for targets that capture; chunks are valid only during the call. */
   readonly tap?: ForwardTap | undefined
 }
 
@@ -33,26 +33,26 @@ export interface ForwardTap {
   body(chunk: Buffer | string): void
 }
 
-/** How a call ended. Failures before the answer began are a `Problem` instead. */
+/** How a call ended. Failures before the response began are a `Problem` instead. */
 export interface ForwardResult {
-  /** The upstream's status; 0 when the caller left before there was one. */
+  /** The upstream's status; 0 if the caller left before there was one. */
   readonly status: number
-  /** Why the answer broke off after it had begun; undefined when it was whole. */
+  /** Why the response broke off after it had begun; undefined if it was complete. */
   readonly broken: UpstreamFailure['code'] | undefined
   /** Whether the caller left before the end. */
   readonly gone: boolean
-  /** Milliseconds until the upstream's answer began, connecting included; undefined when it never did. */
+  /** Milliseconds until the upstream's response began, including connecting; undefined if it never did. */
   readonly upstreamMs: number | undefined
 }
 
-/** Who sent a request on its way; hears exactly one of the two, once. */
+/** The sender of a request; exactly one of the two methods is called, once. */
 export interface ForwardOwner {
   ended(result: ForwardResult): void
-  /** Nothing has been said to the caller yet. */
+  /** Called before anything was sent to the caller. */
   failed(problem: Problem): void
 }
 
-/** Passes a request to the upstream and its answer back, both as streams. */
+/** Forwards a request to the upstream and its response back, both as streams. */
 export function forward(given: {
   exchange: Exchange
   origin: UpstreamOrigin
@@ -135,14 +135,14 @@ class Forwarding implements ConnectionUser, BodyOwner, ExchangeWatcher {
       this.begin('', true)
     } else if (exchange.expectsContinue) {
       this.begin('', false)
-      // An upstream that doesn't know the expectation just waits: then so much patience is enough.
+      // Send the body after 1 s without a 100 Continue, because some upstreams ignore the expectation.
       this.#awaitsContinue = setTimeout(() => this.#continue(), continueMs)
     } else {
       this.#body = new RequestBody({ exchange, connection, owner: this, headHeld: true })
     }
   }
 
-  // What the request's body asks for.
+  // Called by the request's body.
 
   begin(body: string, ended: boolean): void {
     const connection = this.#connection
@@ -179,7 +179,7 @@ class Forwarding implements ConnectionUser, BodyOwner, ExchangeWatcher {
     connection.endRequest()
   }
 
-  // What the connection brings.
+  // Called by the connection.
 
   writable(): void {
     this.#body?.resume()
@@ -230,7 +230,7 @@ class Forwarding implements ConnectionUser, BodyOwner, ExchangeWatcher {
   readEnded(): void {
     if (this.#settled || this.#status === 0) return
     this.#touch()
-    // The head goes out with the first bytes of the body; if there are none yet, it doesn't wait for them.
+    // The head is sent with the first bytes of the body; if there are none yet, it does not wait for them.
     if (this.#headUnsent) this.#exchange.flushHead()
     this.#headUnsent = false
   }
@@ -270,7 +270,8 @@ class Forwarding implements ConnectionUser, BodyOwner, ExchangeWatcher {
     this.#refuse(new Problem(failure.code, undefined, { cause: failure.cause }))
   }
 
-  // A connection that was dead before we used it never saw the request; only then, only once, only if it can't matter.
+  // Retry once, only if the connection had died before the upstream could see the request, and only if repeating is
+  // harmless.
   #mayRetry(failure: UpstreamFailure): boolean {
     const connection = this.#connection
     return (
@@ -339,7 +340,7 @@ function tooLarge(bytes: number): Problem {
   return new Problem('body_too_large', `This target takes bodies of up to ${bytes} bytes.`)
 }
 
-/** The lines that say where the request ends, and the empty line; exactly one way, whatever the caller wrote. */
+/** The lines that frame the body, and the empty line; always in one form, whatever the caller sent. */
 function framingOf(exchange: Exchange): string {
   if (exchange.upgrade !== undefined) return 'Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n'
   const expect = exchange.expectsContinue ? 'Expect: 100-continue\r\n' : ''

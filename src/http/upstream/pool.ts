@@ -9,14 +9,14 @@ import { OutboundError } from '../outbound/outbound-error.ts'
 import type { Resolve } from '../outbound/resolver.ts'
 import { UpstreamConnection } from './connection.ts'
 
-/** How long an upstream may take, in milliseconds. */
+/** The upstream's time limits, in milliseconds. */
 export interface UpstreamTimeouts {
   readonly connectMs: number
   readonly firstByteMs: number
   readonly idleMs: number
 }
 
-/** What varies, so that tests need no network. */
+/** The dependencies; replaceable, so that tests need no network. */
 export interface UpstreamDeps {
   readonly clock: Clock
   readonly guard: AddressGuard
@@ -28,7 +28,7 @@ export interface UpstreamDeps {
 /** All connections to upstreams. */
 export interface Upstreams {
   open(where: Destination, connectMs: number): UpstreamOrigin
-  /** Connections to all of them. */
+  /** The number of connections to all upstreams. */
   connections(): { readonly open: number; readonly idle: number }
   [Symbol.asyncDispose](): Promise<void>
 }
@@ -37,7 +37,7 @@ const sweepMs = 100
 const idleMs = 4000
 const connectionsPerOrigin = 4096
 
-/** Opens the pools: one per origin, watched by one timer. */
+/** Creates the pools: one per origin, all watched by one timer. */
 export function createUpstreams(deps: UpstreamDeps): Upstreams {
   const origins = new Set<UpstreamOrigin>()
   const time = { nowMs: deps.clock.monotonic() }
@@ -51,7 +51,7 @@ export function createUpstreams(deps: UpstreamDeps): Upstreams {
     timer = undefined
   }
 
-  /** Watches an origin as long as it has connections: a node that calls nobody is not woken. */
+  /** Watches an origin only while it has connections, so that a node that makes no calls is not woken. */
   function watch(origin: UpstreamOrigin): void {
     origins.add(origin)
     if (timer !== undefined) return
@@ -114,22 +114,22 @@ export class UpstreamOrigin {
     this.#used = given.used
   }
 
-  /** Monotonic milliseconds, as exact as the sweep (100 ms). */
+  /** Monotonic milliseconds, as precise as the sweep (100 ms). */
   get nowMs(): number {
     return this.#time.nowMs
   }
 
-  /** Connections open at present. */
+  /** The number of open connections. */
   get size(): number {
     return this.#all.size
   }
 
-  /** Those of them that wait for work. */
+  /** The number of idle ones among them. */
   get idle(): number {
     return this.#idle.length
   }
 
-  /** A connection that waits for work, the most recently used first; undefined when there is none. */
+  /** An idle connection, the most recently used first; undefined if there is none. */
   takeIdle(): UpstreamConnection | undefined {
     for (;;) {
       const connection = this.#idle.pop()
@@ -165,7 +165,7 @@ export class UpstreamOrigin {
     }
   }
 
-  /** Ends what is late or unused; false when the origin needs no watching any more. */
+  /** Ends what is late or unused; false when the origin needs no more watching. */
   sweep(nowMs: number): boolean {
     for (const connection of this.#all) {
       if (nowMs >= connection.deadlineAt) connection.expire()
@@ -174,7 +174,7 @@ export class UpstreamOrigin {
     return this.#all.size > 0 || this.#connecting > 0
   }
 
-  /** Ends idle connections now and the others after their answer. */
+  /** Closes idle connections now, and the others after their response. */
   close(): void {
     this.#closed = true
     for (const connection of this.#idle.splice(0)) connection.destroy()
@@ -194,15 +194,15 @@ export class UpstreamOrigin {
   }
 }
 
-// One buffer for all plain sockets: each read is digested before the next can begin.
+// One buffer for all plain sockets: each read is processed before the next can begin.
 const shared = new ReadBuffer()
 
-/** Plain sockets and who gets what they read; TLS sockets are read as streams. */
+/** Plain sockets with the receivers of their reads; TLS sockets are read as streams. */
 const receivers = new WeakMap<Socket, { received: (bytes: Buffer) => void; spokeFirst: boolean }>()
 
-/** Opens a plain socket that reads into the shared buffer; the fastest way that node:net has. */
+/** Opens a plain socket that reads into the shared buffer, the fastest way in node:net. */
 function connectPlain(address: string, port: number): Socket {
-  // Windows reads into the buffer in the background, so that there each socket needs its own.
+  // Windows reads into the buffer in the background, so each socket needs its own there.
   const buffer = process.platform === 'win32' ? new ReadBuffer() : shared
   const receiver = {
     received: (_bytes: Buffer): void => {
@@ -227,7 +227,7 @@ function connectPlain(address: string, port: number): Socket {
   return socket
 }
 
-/** Gives what a socket reads to a connection; false when the upstream spoke before it was asked. */
+/** Routes a socket's reads to a connection; false if the upstream sent data before it was asked. */
 function attach(socket: Socket, received: (bytes: Buffer) => void): boolean {
   const receiver = receivers.get(socket)
   if (receiver === undefined) {

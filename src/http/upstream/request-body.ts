@@ -3,23 +3,23 @@ import { isSameHeader, mayTrailRequest } from '../message/header-rules.ts'
 import { parseTrailers } from './response-head.ts'
 import type { UpstreamConnection } from './connection.ts'
 
-/** What a request's body tells the call it belongs to. */
+/** What a request's body needs from its call. */
 export interface BodyOwner {
   readonly bodyBytes: number
   /** The lower-case name of the header that the target injects, if any. */
   readonly injectedName: string | undefined
-  /** Sends the request's head, with the first bytes of the body if they are at hand. */
+  /** Sends the request's head, with the first bytes of the body if they have arrived. */
   begin(body: string, ended: boolean): void
   bodyChunk(chunk: Buffer): void
   bodyTooLarge(): void
-  /** Whether the upstream takes more; while it doesn't, its patience is ours. */
+  /** Whether the upstream accepts more of the body; its deadline runs only while it does not. */
   bodyFlows(flows: boolean): void
   bodyEnded(): void
 }
 
 const joinedBytes = 16 * 1024
 
-/** A request's body on its way to the upstream: counted, framed anew, slowed by the upstream. */
+/** A request's body on its way to the upstream: counted, reframed, and throttled by the upstream. */
 export class RequestBody implements BodySink {
   readonly #exchange: Exchange
   readonly #connection: UpstreamConnection
@@ -41,11 +41,11 @@ export class RequestBody implements BodySink {
     this.#headHeld = parts.headHeld
     this.#length = parts.exchange.contentLength
     this.#exchange.readBody(this)
-    // Most bodies are at hand already: the head waits one turn of the loop, and both become one write.
+    // Most bodies have already arrived: the head waits one turn of the event loop, and both become one write.
     if (this.#headHeld && !this.#exchange.bodyIsAtHand) setImmediate(() => this.#releaseHead())
   }
 
-  /** Nothing more is sent. */
+  /** Sends nothing more. */
   stop(): void {
     this.#over = true
   }
@@ -72,7 +72,7 @@ export class RequestBody implements BodySink {
     this.#owner.bodyEnded()
   }
 
-  /** The upstream takes bytes again. */
+  /** The upstream accepts bytes again. */
   resume(): void {
     if (this.#over) return
     this.#owner.bodyFlows(true)

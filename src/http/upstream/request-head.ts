@@ -1,24 +1,24 @@
 import { isSameHeader, requestHeaderFate } from '../message/header-rules.ts'
 
-/** What a forwarded request's head is made of. */
+/** The parts of a forwarded request's head. */
 export interface RequestHeadParts {
   readonly method: string
-  /** Path and query as they go upstream, byte for byte. */
+  /** Path and query as sent upstream, byte for byte. */
   readonly path: string
   /** The upstream's authority. */
   readonly host: string
   readonly rawHeaders: readonly string[]
   /** Lower-case names listed in the caller's Connection header. */
   readonly connectionNames: readonly string[]
-  /** The folded name of the header that the target injects, if any. */
+  /** The normalized name of the header that the target injects, if any. */
   readonly injectedName: string | undefined
-  /** Whole header lines of our own, each with its CRLF. */
+  /** Complete header lines of our own, each with CRLF. */
   readonly own: string
 }
 
 /**
- * The head of the request that goes upstream, without framing and without the empty line. The caller's credentials,
- * what is meant for one hop (RFC 9110, section 7.6.1) and what only we may say are left out first; ours follow.
+ * Renders the head of the upstream request, without framing and without the empty line. The caller's credentials,
+ * hop-by-hop headers (RFC 9110, section 7.6.1) and headers that only Intercept may set are removed first; ours follow.
  */
 export function renderRequestHead(parts: RequestHeadParts): string {
   const { rawHeaders, connectionNames, injectedName } = parts
@@ -40,7 +40,7 @@ export function renderRequestHead(parts: RequestHeadParts): string {
   return text + parts.own
 }
 
-/** The caller's cookies without those of our own origin, which all begin with `__Host-`. */
+/** The caller's cookies without our own origin's, which all begin with `__Host-`. */
 function withoutOurs(value: string): string {
   if (!value.includes('__Host-')) return value
   return value

@@ -1,14 +1,14 @@
 import { foldHeaderName, responseHeaderFate } from '../message/header-rules.ts'
 
-/** What of an answer's headers reaches the caller. */
+/** Which response headers reach the caller. */
 export interface AnswerFilter {
-  /** Lower-case names of the headers that the target lets through although they act on our origin. */
+  /** Lower-case names of headers that the target lets through although they affect our origin. */
   readonly allowed: ReadonlySet<string>
-  /** Whether the target is meant for pages: only then its word on which pages may read it counts. */
+  /** Pass the upstream's CORS headers through, because the target allows browsers. */
   readonly forPages: boolean
 }
 
-/** The upstream's headers as the caller gets them: without hop-by-hop ones and those kept back, plus `own`. */
+/** The upstream's headers for the caller: without hop-by-hop and withheld ones, plus `own`. */
 export function filterAnswerHeaders(
   head: { readonly headers: readonly string[]; readonly connectionNames: readonly string[] },
   filter: AnswerFilter,
@@ -33,6 +33,6 @@ export function filterAnswerHeaders(
 function mayPass(name: string, value: string, filter: AnswerFilter): boolean {
   const folded = foldHeaderName(name)
   if (!filter.allowed.has(folded)) return false
-  // Cookies of that kind are ours, whatever the target may do.
+  // Cookies with this prefix are ours, whatever the target allows.
   return folded !== 'set-cookie' || !value.trimStart().startsWith('__Host-')
 }

@@ -2,14 +2,17 @@ import { mayTrailResponse } from '../message/header-rules.ts'
 import { BrokenAnswer, parseAnswerHead, parseTrailers } from './response-head.ts'
 import type { AnswerHead } from './response-head.ts'
 
-/** Who takes an answer, in the order head, data…, end. Chunks are views that are only good until the call returns. */
+/** Receives a response in the order head, data…, end. Chunks are views that are valid only during the call. */
 export interface AnswerSink {
-  /** 1xx other than 101. */
+  /** A 1xx response other than 101. */
   interim(head: AnswerHead): void
-  /** 101: what follows (`rest`) is no longer HTTP. */
+  /** A 101; the following bytes (`rest`) are no longer HTTP. */
   switched(head: AnswerHead, rest: Buffer): void
   head(head: AnswerHead): void
-  /** A whole answer that arrived in one piece; `body` has one character per byte. Instead of head, data and end. */
+  /**
+   * A complete response that arrived in one piece; `body` has one character per byte. Called instead of head, data and
+   * end.
+   */
   whole(head: AnswerHead, body: string): void
   data(chunk: Buffer): void
   end(trailers: string[]): void
@@ -32,7 +35,7 @@ const lineBytes = 1024
 const trailerBytes = 16 * 1024
 const maxInterims = 16
 
-/** Reads the answers of one connection from its bytes; throws `BrokenAnswer` at the first doubt. */
+/** Parses the responses of one connection from its bytes; throws `BrokenAnswer` at the first doubt. */
 export class AnswerReader {
   #state: State = 'idle'
   #sink: AnswerSink | undefined
@@ -45,27 +48,27 @@ export class AnswerReader {
   #keepAlive = false
   #keepAliveMs: number | undefined
 
-  /** Whether the connection can carry another request after this answer. */
+  /** Whether the connection can carry another request after this response. */
   get reusable(): boolean {
     return this.#state === 'idle' && this.#keepAlive
   }
 
-  /** Milliseconds the upstream promised to keep the connection; undefined when it didn't say. */
+  /** Milliseconds for which the upstream promised to keep the connection; undefined if it did not say. */
   get keepAliveMs(): number | undefined {
     return this.#keepAliveMs
   }
 
-  /** Whether any byte of the answer has come. */
+  /** Whether any byte of the response has arrived. */
   get started(): boolean {
     return this.#started
   }
 
-  /** Whether an answer is awaited or under way. */
+  /** Whether a response is awaited or in progress. */
   get busy(): boolean {
     return this.#state !== 'idle'
   }
 
-  /** Expects the answer to a request with this method. */
+  /** Expects the response to a request with this method. */
   expect(sink: AnswerSink, method: string, mayswitch: boolean): void {
     this.#sink = sink
     this.#method = method
@@ -77,7 +80,7 @@ export class AnswerReader {
     this.#keepAlive = true
   }
 
-  /** Takes what the socket brought. Bytes beyond the answer make the connection unfit for another one. */
+  /** Processes bytes from the socket. Bytes beyond the response make the connection unusable for another one. */
   read(bytes: Buffer): void {
     this.#started = true
     let at = 0
@@ -128,7 +131,7 @@ export class AnswerReader {
     const end = text.indexOf('\r\n\r\n', Math.max(0, before.length - 3))
     if (end === -1) {
       if (text.length >= headBytes) throw new BrokenAnswer('the head is too large')
-      // A reader that waits for CRLF would wait for ever on an answer with bare line feeds.
+      // A reader that expects CRLF would wait forever on a response with bare line feeds.
       if (/(?:^|[^\r])\n|\0/.test(text)) throw new BrokenAnswer('bare line feed or NUL in the head')
       this.#partial = text
       return bytes.length
@@ -193,7 +196,7 @@ export class AnswerReader {
   #readChunkSize(bytes: Buffer, at: number): number {
     const [line, next] = this.#line(bytes, at, lineBytes)
     if (line === undefined) return next
-    // Extensions are legal and dropped; anything else beside the digits is not (RFC 9112, section 7.1).
+    // Extensions are legal and dropped; anything else after the digits is not (RFC 9112, section 7.1).
     const size = /^([0-9a-fA-F]{1,12})(?:[ \t]*;[\t\x20-\x7e\x80-\xff]*)?$/.exec(line)?.[1]
     if (size === undefined) throw new BrokenAnswer('chunk size')
     this.#left = Number.parseInt(size, 16)
@@ -236,7 +239,7 @@ export class AnswerReader {
     return at + end + 4 - before.length
   }
 
-  /** One line without its CRLF, and where the next begins; no line yet is undefined. */
+  /** One line without its CRLF, and where the next starts; undefined if the line is incomplete. */
   #line(bytes: Buffer, at: number, atMost: number): [string | undefined, number] {
     const feed = bytes.indexOf(10, at)
     const end = feed === -1 ? bytes.length : feed + 1

@@ -1,7 +1,7 @@
 import type { Exchange, ExchangeWatcher, UpgradedStream } from '../server/exchange.ts'
 import type { TunnelEnd, UpstreamConnection } from './connection.ts'
 
-/** Two raw streams joined after a 101, each slowed by the other; ends when either ends. */
+/** Two raw streams joined after a 101, each throttled by the other; ends when either one ends. */
 export class Tunnel implements TunnelEnd, ExchangeWatcher {
   readonly #client: UpgradedStream
   readonly #upstream: UpstreamConnection
@@ -24,7 +24,7 @@ export class Tunnel implements TunnelEnd, ExchangeWatcher {
     this.#ended = parts.ended
   }
 
-  /** Begins to pass bytes: first the answer's head and what came with it, then whatever comes. */
+  /** Starts passing bytes: first the response's head with the bytes that arrived with it, then everything else. */
   start(head: string, rest: Buffer): void {
     const { socket } = this.#client
     this.#upstream.switchTo(this)
@@ -61,13 +61,13 @@ export class Tunnel implements TunnelEnd, ExchangeWatcher {
     this.close()
   }
 
-  /** Ends both sides at once. */
+  /** Ends both sides immediately. */
   close(): void {
     if (!this.#open) return
     this.#open = false
     this.#exchange.watcher = undefined
     this.#exchange.release()
-    // What the upstream said last is still written; then the caller's side ends too.
+    // The upstream's last bytes are still written; then the caller's side ends too.
     this.#client.socket.destroySoon()
     this.#upstream.destroy()
     this.#ended()

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { BrokenAnswer, type AnswerHead } from './response-head.ts'
 
-// RFC 6455, section 1.3.
+// Defined in RFC 6455, section 1.3.
 const handshakeId = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 
 /**
- * Throws unless a 101 completes the caller's WebSocket handshake (RFC 6455, section 4.1): after any other switch of
- * protocols, bytes that nobody checked would run both ways.
+ * Throws unless a 101 completes the caller's WebSocket handshake (RFC 6455, section 4.1): after any other protocol
+ * switch, unchecked bytes would flow in both directions.
  */
 export function checkHandshake(head: AnswerHead, requestHeaders: readonly string[]): void {
   const [key, ...moreKeys] = valuesOf(requestHeaders, 'sec-websocket-key')

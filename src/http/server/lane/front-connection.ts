@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 
-/** What a connection knows of an exchange that is under way on it. */
+/** A connection's view of an exchange in progress. */
 export interface OpenExchange {
   readonly started: boolean
   readonly finished: boolean
@@ -11,31 +11,34 @@ export interface OpenExchange {
   leave(): void
 }
 
-/** A caller's connection as the front watches it, whatever the lane. */
+/** A caller's connection as the listener watches it, on either lane. */
 export interface FrontConnection {
   readonly socket: Socket
-  /** The only exchange under way. */
+  /** The only exchange in progress. */
   readonly soleExchange: OpenExchange | undefined
-  /** Whether a refusal may be written as raw bytes: not into a response, and not where an earlier one is awaited. */
+  /** Whether a refusal may be written as raw bytes: not into a response, and not while an earlier one is pending. */
   readonly mayAnswerRaw: boolean
-  /** Whether no request is under way: nothing came, half a head, or the rest of an answered body. */
+  /** Whether no request is in progress: nothing has arrived, only part of a head, or the rest of an answered body. */
   readonly owesNothing: boolean
-  /** Whether nothing is owed to the caller any more, though a body is still arriving. */
+  /** Whether the caller is owed nothing more, although a body is still arriving. */
   readonly isAnswered: boolean
-  /** Ends it in order: what was written reaches the caller. */
+  /** Ends the connection gracefully: what was written reaches the caller. */
   endInOrder(): void
-  /** Executes nothing more that arrives here. */
+  /** Executes no further requests. */
   refuseFurther(): void
-  /** Lets each response say that the connection ends with it. */
+  /** Makes each response announce that the connection ends. */
   drain(): void
   destroy(): void
-  /** Judges a body that comes too slowly; called from time to time with the monotonic clock. */
+  /** Whether a body arrives too slowly; called from time to time with the monotonic clock. */
   isBodyTooSlow(nowMs: number): boolean
-  /** Judges while draining whether the caller keeps a request from ending. */
+  /** Whether, while draining, the caller keeps a request from ending. */
   isStalled(nowMs: number, stallMs: number): boolean
 }
 
-/** Ends a connection whose caller may still be sending: with unread bytes in the kernel the response would be reset away. */
+/**
+ * Ends a connection whose caller may still be sending: with unread bytes in the kernel, the response would be lost to a
+ * reset.
+ */
 export function endWithLinger(socket: Socket, lingerMs: number): void {
   if (socket.destroyed) return
   socket.end()
@@ -44,7 +47,7 @@ export function endWithLinger(socket: Socket, lingerMs: number): void {
   socket.once('close', () => clearTimeout(linger))
 }
 
-/** An IPv4 address in IPv6's clothing is that IPv4 address. */
+/** Converts an IPv4-mapped IPv6 address to the IPv4 address. */
 export function foldMapped(address: string): string {
   return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address
 }

@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net'
 
-/** How fast a body must arrive: this many bytes in each window. */
+/** The minimum pace of a body: this many bytes in each window. */
 export interface PaceLimits {
   readonly bodyWindowMs: number
   readonly bodyWindowBytes: number
 }
 
-/** Judges whether the caller of one connection sends or reads too slowly. */
+/** Detects a caller that sends or reads too slowly on one connection. */
 export class Pace {
   readonly #socket: Socket
   readonly #limits: PaceLimits
@@ -19,7 +19,7 @@ export class Pace {
     this.#limits = limits
   }
 
-  /** Judges a body that is awaited; to be asked from time to time with the monotonic clock. */
+  /** Whether an awaited body is too slow; called from time to time with the monotonic clock. */
   isTooSlow(nowMs: number, awaitsBody: boolean): boolean {
     if (!awaitsBody) {
       this.#windowEndsAt = 0
@@ -34,7 +34,7 @@ export class Pace {
     return slow
   }
 
-  /** Judges while draining whether the caller keeps a request from ending: it sends below the pace, or reads nothing. */
+  /** Whether, while draining, the caller keeps a request from ending by sending too slowly or not reading. */
   isStalled(nowMs: number, stallMs: number, awaitsBody: boolean): boolean {
     const { bytesRead, bytesWritten, writableLength } = this.#socket
     const taken = bytesWritten - writableLength

@@ -7,17 +7,17 @@ import type { ResponseEnding } from './response-head.ts'
 import { ResponseWriter } from './response-writer.ts'
 import { readShared } from './shared-reads.ts'
 
-/** How much of the next requests is read while one is under way. */
+/** How much of later requests is read while one is in progress. */
 const maxHeldBytes = 64 * 1024
-/** Reads that one head may take; who sends it in more pieces is left to the standard lane, which reads in steps. */
+/** Maximum reads for one head; a head in more pieces goes to the standard lane, which parses incrementally. */
 const maxPieces = 16
-/** Node gives callers this much longer than it tells them. */
+/** Node allows callers this much longer than it announces. */
 const keepAliveGraceMs = 1000
 
-/** One caller's connection on the plain lane: one request after the other, straight from the socket's bytes. */
+/** One caller's connection on the plain lane: one request after the other, parsed directly from the socket's bytes. */
 export class PlainConnection implements LaneConnection {
   readonly socket: Socket
-  /** Whether the bytes that arrive are good during the call only. */
+  /** Whether received bytes are valid only during the call. */
   readonly #isShared: boolean
   #isDetached = false
   readonly peerAddress: string
@@ -25,9 +25,9 @@ export class PlainConnection implements LaneConnection {
   readonly #pace: Pace
   readonly #writer: ResponseWriter
   #exchange: CarriedExchange | undefined
-  /** Bytes that are not consumed: the beginning of a head, or requests behind the one under way. */
+  /** Bytes not yet consumed: the start of a head, or requests after the one in progress. */
   #held: Buffer | undefined
-  /** Whether what is held is the beginning of a head, of which more must come. */
+  /** Whether the held bytes are the start of an incomplete head. */
   #isPartial = false
   #pieces = 0
   #bodyLeft = 0
@@ -35,13 +35,13 @@ export class PlainConnection implements LaneConnection {
   #isBodyAtHand = false
   #isRefused = false
   #isDraining = false
-  /** Whether the caller asked for the end of the connection with the present response. */
+  /** Whether the caller asked to end the connection with the current response. */
   #closes = false
-  /** Whether the present response is the last one here. */
+  /** Whether the current response is the last one on this connection. */
   #isLast = false
   #isEnding = false
   #drained: (() => void) | undefined
-  /** Monotonic milliseconds since when a head is awaited; -1 while a request is under way, 0 not yet noted. */
+  /** Monotonic milliseconds since when a head is awaited; -1 while a request is in progress, 0 if not yet noted. */
   #waitsSince: number
   #isFresh = true
 
@@ -63,7 +63,7 @@ export class PlainConnection implements LaneConnection {
   }
 
   #onShared(bytes: Buffer): boolean {
-    // Whoever has the socket now reads it as a stream.
+    // The new owner reads the socket as a stream.
     if (this.#isDetached) return this.socket.push(Buffer.from(bytes))
     this.#onData(bytes)
     return true
@@ -81,7 +81,7 @@ export class PlainConnection implements LaneConnection {
       this.#deps.fail(this, 'HPE_INVALID_EOF_STATE')
       return
     }
-    // A caller that closes its side has left: it can't be told from one that is gone altogether.
+    // A caller that half-closes is treated as gone, because the two can't be told apart.
     this.#isLast = true
     this.#exchange?.leave()
     this.socket.end()
@@ -107,7 +107,7 @@ export class PlainConnection implements LaneConnection {
   }
 
   #hold(bytes: Buffer): void {
-    // Bytes behind a request that asked for the end of the connection (RFC 9112, section 9.6).
+    // Bytes after a request that asked to end the connection (RFC 9112, section 9.6).
     if (this.#closes && this.#exchange !== undefined) {
       this.#deps.fail(this, 'HPE_CLOSED_CONNECTION')
       return
@@ -135,7 +135,7 @@ export class PlainConnection implements LaneConnection {
     )
   }
 
-  /** Takes request after request, until one is under way or the bytes are used up. */
+  /** Takes requests until one is in progress or the bytes are used up. */
   #advance(bytes: Buffer): void {
     this.#isAdvancing = true
     let at = 0
@@ -153,13 +153,16 @@ export class PlainConnection implements LaneConnection {
     this.#goOn()
   }
 
-  /** Takes the request that begins at a place; returns what it used, undefined when it is for the standard lane. */
+  /**
+   * Takes the request that starts at an offset; returns the bytes used, or undefined if it belongs to the standard
+   * lane.
+   */
   #takeOne(bytes: Buffer, at: number): number | undefined {
     const request = this.#deps.parser.parse(bytes, at)
     if (request === 'unusual') return undefined
     if (request === 'partial') return this.#awaitHead(at === 0 ? bytes : bytes.subarray(at), at)
     const length = Math.max(0, request.contentLength)
-    // What follows on a request that ends the connection is the standard lane's to judge.
+    // The standard lane decides about bytes after a request that ends the connection.
     if (request.closes && bytes.length > request.bodyAt + length) return undefined
     const head = this.#deps.accept(request)
     if (head === undefined) return undefined
@@ -183,21 +186,21 @@ export class PlainConnection implements LaneConnection {
     return at + bytes.length
   }
 
-  /** Hands over what of the present body is in these bytes; returns where it ends. */
+  /** Passes on the part of the current body in these bytes; returns where it ends. */
   #takeBody(bytes: Buffer, at: number): number {
     const end = Math.min(bytes.length, at + this.#bodyLeft)
     if (end === at || this.#isRefused) return end
     const exchange = this.#exchange
     const isLast = end - at === this.#bodyLeft
     const more = exchange?.bodyArrived(bytes.subarray(at, end))
-    // Only now: a request whose last bytes are just being judged is not complete.
+    // Updated only now: a request whose last bytes are still being processed is not complete.
     this.#bodyLeft -= end - at
     if (isLast) exchange?.bodyArrived(null)
     else if (more === false) this.socket.pause()
     return end
   }
 
-  /** Goes on after a response, or after the caller has taken what was written. */
+  /** Continues after a response, or after the caller has read what was written. */
   #goOn(): void {
     if (this.#exchange !== undefined || this.#isAdvancing || this.socket.destroyed) return
     if (this.#isLast) {
@@ -283,7 +286,7 @@ export class PlainConnection implements LaneConnection {
     this.#writer.end(trailers)
   }
 
-  // Never asked for: a request that waits for it is the standard lane's.
+  // Never called: a request that waits for it belongs to the standard lane.
   writeContinue(): void {}
 
   writeEarlyHints(links: readonly string[]): void {
@@ -303,7 +306,7 @@ export class PlainConnection implements LaneConnection {
     }
   }
 
-  // The front's side.
+  // Called by the listener.
 
   get soleExchange(): CarriedExchange | undefined {
     return this.#exchange
@@ -351,7 +354,7 @@ export class PlainConnection implements LaneConnection {
     return this.#exchange === undefined ? this.#bodyLeft > 0 : this.#exchange.awaitsBody
   }
 
-  /** Ends a connection that waited too long for a request, with a refusal where one is awaited. */
+  /** Ends a connection that waited too long for a request, with a refusal unless it was merely kept alive. */
   endIfLate(nowMs: number): void {
     if (this.#waitsSince === -1 || this.#isRefused || this.#bodyLeft > 0) return
     if (this.#waitsSince === 0) this.#waitsSince = nowMs
@@ -364,13 +367,13 @@ export class PlainConnection implements LaneConnection {
     }
   }
 
-  /** Ends a connection on which nothing is under way. */
+  /** Ends a connection without a request in progress. */
   endIfIdle(): void {
     const isIdle = this.#exchange === undefined && this.#held === undefined && this.#bodyLeft === 0
     if (isIdle && this.socket.writableLength === 0) this.destroy()
   }
 
-  /** Leaves the socket to somebody else. */
+  /** Hands the socket to another owner. */
   detach(): Socket {
     this.#isDetached = true
     this.socket.off('data', this.#onData)

@@ -1,11 +1,11 @@
-/** What a header's name means to the plain lane. */
+/** The meaning of a header's name for the plain lane. */
 export const nameKind = {
   ordinary: 0,
-  /** Its request is not an ordinary one: the standard lane takes it. */
+  /** Makes a request unusual, so that the standard lane takes it. */
   unusual: 1,
   connection: 2,
   contentLength: 3,
-  /** Its value is kept beyond the call, so it must not be a view of the whole head. */
+  /** Its value is kept beyond the call, so it must not be a slice of the whole head. */
   kept: 4,
 } as const
 
@@ -16,14 +16,14 @@ const maxNames = 1024
 const maxBytes = 64
 
 /**
- * Header names by their bytes: a name that was met before costs neither a text nor a lower-casing. Bounded, since
- * strangers choose names; and never a view of a head, which holds a credential.
+ * Looks header names up by their bytes: a known name needs no new string and no lower-casing. The table is bounded,
+ * because callers choose names, and never refers to a head, which contains a credential.
  */
 export class HeaderNames {
   readonly #names: (string | undefined)[] = Array.from({ length: slots })
   readonly #kinds = new Uint8Array(slots)
   #count = 0
-  /** What the name that was looked up last means. */
+  /** The meaning of the name that was looked up last. */
   kind: NameKind = nameKind.ordinary
 
   constructor() {
@@ -33,7 +33,7 @@ export class HeaderNames {
     }
   }
 
-  /** The name between two places. */
+  /** The name between two offsets. */
   find(bytes: Buffer, start: number, end: number): string {
     const length = end - start
     let hash = length
@@ -68,7 +68,7 @@ function isSame(name: string, bytes: Buffer, start: number): boolean {
   return true
 }
 
-/** The names that speak of framing, of other protocols or of the connection; those that few programs send are left to node:http. */
+/** Names about framing, other protocols or the connection; rare ones are left to node:http. */
 function kindOf(lower: string): NameKind {
   switch (lower) {
     case 'transfer-encoding':

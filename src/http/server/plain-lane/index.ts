@@ -1,4 +1,7 @@
-/** The lane of ordinary requests: HTTP/1.1 from the socket's bytes; everything else goes to the standard lane unread. */
+/**
+ * The lane for ordinary requests: HTTP/1.1 parsed from the socket's bytes; everything else goes to the standard lane
+ * unread.
+ */
 import type { Socket } from 'node:net'
 import type { Clock } from '../../../clock.ts'
 import { PlainConnection } from './connection.ts'
@@ -7,15 +10,14 @@ import { RequestParser } from './request-parser.ts'
 
 /** The plain lane of one listener. */
 export interface PlainLane {
-  /** Takes a new connection. */
+  /** Handles a new connection. */
   open(socket: Socket): LaneConnection
   /** Ends connections that waited too long for a request. */
   endLate(): void
-  /** Ends connections on which nothing is under way. */
+  /** Ends connections without a request in progress. */
   endIdle(): void
 }
 
-/** Opens the lane. */
 export function createPlainLane(
   given: Pick<PlainDeps, 'accept' | 'take' | 'handOver' | 'fail' | 'closed'> & {
     readonly clock: Clock
@@ -28,7 +30,7 @@ export function createPlainLane(
   let dateAt = 0
   let dateText = ''
 
-  /** Rendered once a second (RFC 9110, section 6.6.1). */
+  /** Rendered once per second (RFC 9110, section 6.6.1). */
   function date(): string {
     const now = clock.now()
     if (now < dateAt || now >= dateAt + 1000) {

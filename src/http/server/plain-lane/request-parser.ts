@@ -1,22 +1,22 @@
 import { HeaderNames, nameKind, type NameKind } from './header-names.ts'
 
-/** An ordinary request as the parser found it. */
+/** An ordinary request as parsed. */
 export interface PlainRequest {
   readonly method: string
   readonly url: string
-  /** Names and values, a flat list, as node:http gives them. */
+  /** Names and values in a flat list, as in node:http. */
   readonly rawHeaders: string[]
-  /** -1 when the head says nothing of a body. */
+  /** -1 if the head does not mention a body. */
   readonly contentLength: number
   /** Whether the caller wants the connection to end with the response. */
   readonly closes: boolean
-  /** Where the body begins. */
+  /** The offset of the body. */
   readonly bodyAt: number
 }
 
 /**
- * What the bytes are: a whole head of an ordinary request, the beginning of one, or anything else, which the standard
- * lane judges.
+ * What the bytes are: the complete head of an ordinary request, the start of one, or anything else, which is left to
+ * the standard lane.
  */
 export type ParseOutcome = PlainRequest | 'partial' | 'unusual'
 
@@ -31,9 +31,9 @@ const space = 0x20
 const colon = 0x3a
 
 /**
- * Reads the heads of ordinary requests (RFC 9112, sections 3 and 5) and nothing else: one method of seven, origin-form
- * below the guarded prefix, HTTP/1.1, whole lines with CRLF, visible ASCII in values, one Content-Length or none. It
- * never repairs: a doubt about a single byte makes the request unusual.
+ * Parses the heads of ordinary requests (RFC 9112, sections 3 and 5) and nothing else: one of seven methods,
+ * origin-form below the gateway's prefix, HTTP/1.1, complete lines with CRLF, visible ASCII in values, at most one
+ * Content-Length. It never repairs anything: a single doubtful byte makes the request unusual.
  */
 export class RequestParser {
   readonly #prefix: string
@@ -43,7 +43,7 @@ export class RequestParser {
   readonly #valueStarts = new Uint32Array(maxHeaders)
   readonly #valueEnds = new Uint32Array(maxHeaders)
   readonly #isKept = new Uint8Array(maxHeaders)
-  // The request that is being read.
+  // The request being parsed.
   #rawHeaders: string[] = []
   #count = 0
   #contentLength = -1
@@ -55,10 +55,10 @@ export class RequestParser {
     this.#headBytes = Math.min(limits.headBytes, maxHeadBytes)
   }
 
-  /** Reads the head that begins at a place. */
+  /** Parses the head that starts at an offset. */
   parse(bytes: Buffer, start: number): ParseOutcome {
     const end = Math.min(bytes.length, start + this.#headBytes)
-    // More than the largest head without its end is nothing to wait for.
+    // More bytes than the largest head, without its end, are not worth waiting for.
     const short = end === bytes.length ? 'partial' : 'unusual'
 
     const method = methodAt(bytes, start)
@@ -84,7 +84,7 @@ export class RequestParser {
     }
   }
 
-  /** All header lines up to the empty one; returns where that begins. */
+  /** Parses all header lines up to the empty one; returns where that starts. */
   #readFields(bytes: Buffer, start: number, end: number): number {
     this.#rawHeaders = []
     this.#count = 0
@@ -99,7 +99,7 @@ export class RequestParser {
     return bytes[at + 1] === lf ? at : mismatch
   }
 
-  /** Where the URL ends: at its space. */
+  /** The end of the URL, at the next space. */
   #urlEnd(bytes: Buffer, urlAt: number, end: number): number {
     const rest = matchEnd(bytes, { at: urlAt, end, text: this.#prefix })
     if (rest < 0) return rest
@@ -111,7 +111,7 @@ export class RequestParser {
     return bytes[at] === space ? at : mismatch
   }
 
-  /** One header line with its CRLF; returns where the next one begins. */
+  /** Parses one header line with its CRLF; returns where the next one starts. */
   #field(bytes: Buffer, at: number, end: number): number {
     const nameEnd = tokenEnd(bytes, at, end)
     if (nameEnd === end) return ranOut
@@ -146,14 +146,14 @@ export class RequestParser {
     )
   }
 
-  /** Whether the beginning of a value can't become a usual one any more: doubts are not kept waiting. */
+  /** Whether the start of a value can no longer become a usual one, so that waiting is pointless. */
   #isDoubtful(bytes: Buffer, from: number, to: number): boolean {
     return (
       this.#names.kind === nameKind.contentLength && to > from && lengthAt(bytes, from, to) === -1
     )
   }
 
-  /** Takes note of what a header says of the body or the connection; false when it says anything but the usual. */
+  /** Records what a header says about the body or the connection; false if it is unusual. */
   #noteFraming(bytes: Buffer, from: number, to: number): boolean {
     const { kind } = this.#names
     if (kind === nameKind.contentLength) {
@@ -172,7 +172,7 @@ export class RequestParser {
     for (let count = 0; count < this.#count; count++) {
       const from = this.#valueStarts[count] ?? 0
       const to = this.#valueEnds[count] ?? 0
-      // A slice of a text keeps the whole text: what is remembered longer gets a text of its own.
+      // A slice keeps the whole string alive, so a value kept longer is copied.
       this.#rawHeaders[count * 2 + 1] =
         this.#isKept[count] === 1
           ? bytes.toString('latin1', from, to)
@@ -184,7 +184,7 @@ export class RequestParser {
 const ranOut = -1
 const mismatch = -2
 
-/** Where a text that begins at a place ends; `ranOut` where the bytes end first, `mismatch` where another one is there. */
+/** The end of a text that starts at an offset; `ranOut` if the bytes end first, `mismatch` if another text is there. */
 function matchEnd(bytes: Buffer, given: { at: number; end: number; text: string }): number {
   const { at, end, text } = given
   for (let offset = 0; offset < text.length; offset++) {
@@ -194,7 +194,7 @@ function matchEnd(bytes: Buffer, given: { at: number; end: number; text: string 
   return at + text.length
 }
 
-/** The method that the bytes may begin with, told by its first two letters; the rest is compared by the caller. */
+/** The method that the bytes may start with, judging by its first two letters; the caller compares the rest. */
 function methodAt(bytes: Buffer, at: number): string | undefined {
   switch (bytes[at]) {
     case 0x47:
@@ -222,7 +222,7 @@ function tokenEnd(bytes: Buffer, start: number, end: number): number {
   return at
 }
 
-/** A decimal number as everybody writes it; -1 for anything else. */
+/** A decimal number in its usual form; -1 for anything else. */
 function lengthAt(bytes: Buffer, from: number, to: number): number {
   const digits = to - from
   if (digits === 0 || digits > maxLengthDigits) return -1
@@ -239,14 +239,14 @@ function lengthAt(bytes: Buffer, from: number, to: number): number {
 const keepAliveOption = 1
 const closeOption = 2
 
-/** The two options that nearly all programs send, each alone; 0 for anything else. */
+/** One of the two options that nearly all programs send, each alone; 0 for anything else. */
 function connectionAt(bytes: Buffer, from: number, to: number): number {
   if (to - from !== 5 && to - from !== 10) return 0
   const value = bytes.toString('latin1', from, to).toLowerCase()
   return value === 'keep-alive' ? keepAliveOption : value === 'close' ? closeOption : 0
 }
 
-// Visible ASCII, without "#", which begins no part of a request target (RFC 9112, section 3.2.1).
+// Visible ASCII without "#", which is not part of a request target (RFC 9112, section 3.2.1).
 const urlCodes = codes((code) => code > 0x20 && code < 0x7f && code !== 0x23)
 const valueCodes = codes((code) => code >= 0x20 && code < 0x7f)
 // RFC 9110, section 5.6.2.

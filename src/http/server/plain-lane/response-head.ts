@@ -2,24 +2,24 @@ import type { ResponseHead } from '../lane/carrier.ts'
 
 const { STATUS_CODES } = process.getBuiltinModule('node:http')
 
-/** How the connection and the body of a response end. */
+/** How the connection continues after a response, and how its body ends. */
 export interface ResponseEnding {
   /** Whether the connection ends with this response. */
   readonly closes: boolean
   /** Seconds for which an idle connection is kept. */
   readonly keepAliveSeconds: number
-  /** The present time as an HTTP date. */
+  /** The current time as an HTTP date. */
   readonly date: string
 }
 
-/** A rendered head and how its body is framed. */
+/** A rendered head with its body's framing. */
 export interface RenderedHead {
   readonly text: string
   readonly isChunked: boolean
 }
 
 /**
- * A response's head as node:http would write it, line by line, so that nobody can tell the lanes apart. Throws at a
+ * Renders a response's head exactly like node:http, line by line, so that the lanes are indistinguishable. Throws for a
  * value that would split it (RFC 9112, section 11.1).
  */
 export function renderResponseHead(head: ResponseHead, ending: ResponseEnding): RenderedHead {
@@ -48,7 +48,7 @@ export function renderResponseHead(head: ResponseHead, ending: ResponseEnding): 
   }
 }
 
-/** Whether a text is this many lines, without a control character inside any of them. */
+/** Whether a text consists of this many lines, without control characters within any of them. */
 function isFieldLines(text: string, lines: number): boolean {
   let count = 0
   for (let at = 0; at < text.length; at++) {

@@ -5,13 +5,13 @@ import { renderResponseHead, type ResponseEnding } from './response-head.ts'
 
 const copies = new ChunkCopies()
 
-/** Chunks up to this size are joined with what surrounds them into one write. */
+/** Chunks up to this size are joined with the surrounding bytes into one write. */
 const maxJoinedBytes = 16 * 1024
 
-/** How much may wait for the caller before the upstream is paused. */
+/** How much may be buffered for the caller before the upstream is paused. */
 const maxWaitingBytes = 64 * 1024
 
-/** Writes the responses of one connection, one after the other, in as few writes as there can be. */
+/** Writes the responses of one connection, one after the other, in as few writes as possible. */
 export class ResponseWriter {
   readonly #socket: Socket
   #isChunked = false
@@ -22,7 +22,7 @@ export class ResponseWriter {
     this.#socket = socket
   }
 
-  /** A whole response in one write. */
+  /** Writes a complete response at once. */
   respond(head: ResponseHead, ending: ResponseEnding, body: string): void {
     const { text, isChunked } = renderResponseHead(head, ending)
     if (!isChunked) this.#write(text + body)
@@ -52,11 +52,11 @@ export class ResponseWriter {
     const size = this.#isChunked ? `${chunk.length.toString(16)}\r\n` : ''
     this.#socket.cork()
     if (head !== '' || size !== '') this.#write(head + size)
-    // The giver's buffer is used again at once.
+    // The giver reuses its buffer immediately, so the bytes are copied.
     copies.write(this.#socket, chunk)
     if (this.#isChunked) this.#write('\r\n')
     this.#socket.uncork()
-    // What the kernel took at once is not waited for: a pause for each chunk would cost as much as the chunk.
+    // Bytes that the kernel took at once need no waiting: a pause for each chunk would cost as much as the chunk.
     return this.#socket.writableLength <= maxWaitingBytes
   }
 
