@@ -98,7 +98,7 @@ export function createQuotas({ store, clock }: { store: Store; clock: Clock }): 
   return new ClaimedQuotas(book, clock)
 }
 
-/** Quotas of which only previously claimed calls are spent. */
+/** Enforces quotas by spending only calls that this node has already claimed. */
 export class ClaimedQuotas implements Quotas {
   readonly #book: QuotaBook
   readonly #clock: Clock

@@ -183,7 +183,7 @@ function captureOf(capture: { headers: string[]; body_bytes: number; redact?: st
 export interface TargetCounts {
   readonly calls24h: number
   readonly refused24h: number
-  /** Failed responses of the upstream in the last minutes, and all of them. */
+  /** The upstream's responses in the last minutes, and how many of them failed. */
   readonly recent: { readonly calls: number; readonly errors: number }
   readonly ofRule: (id: string) => number
 }

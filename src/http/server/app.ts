@@ -157,7 +157,7 @@ function sendProblem(
     const name = rendered.headers[at] ?? ''
     if (name.toLowerCase() !== 'content-length') reply.header(name, rendered.headers[at + 1])
   }
-  // To a string Fastify would add a charset, which JSON does not have (RFC 8259, section 11).
+  // Sent as bytes, because Fastify would add a charset to a string, and JSON has none (RFC 8259, section 11).
   return reply.send(Buffer.from(rendered.body))
 }
 

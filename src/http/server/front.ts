@@ -59,8 +59,8 @@ class TwoLaneFront implements Front {
   readonly #server: FrontServer
   readonly #plain: PlainLane
   readonly #sweep: NodeJS.Timeout
-  /** Node's own listener, which reads connections with node:http. */
   #isLeaving = false
+  /** Node's own listener, which reads connections with node:http. */
   readonly #readWithNode: ((socket: Socket) => void) | undefined
 
   constructor(deps: FrontDeps) {

@@ -18,7 +18,7 @@ export interface FeedSource {
   read(from: FeedMark, limit: number): Promise<{ server: ServerMark; changes: readonly Change[] }>
   /** The last change in the feed. */
   head(): Promise<{ server: ServerMark; mark: FeedMark }>
-  /** Calls back on news, with the latest mark if the notification carries it; hints may get lost. */
+  /** Calls back when there are new changes, with the latest mark if the notification carries it; hints may get lost. */
   listen(onHint: (upTo: FeedMark | undefined) => void): void
 }
 
