@@ -66,7 +66,7 @@ export class People {
     )
   }
 
-  /** Ends every session of the person too. `not_found`; `conflict` for the last one. */
+  /** Removes an identity and ends every session of its person. `not_found`; `conflict` for the last one. */
   async removeIdentity(userId: UserId, id: string, actor: Actor): Promise<void> {
     const { store, sessions } = this.#deps
     await store.transaction(

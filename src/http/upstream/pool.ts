@@ -124,7 +124,7 @@ export class UpstreamOrigin {
     return this.#all.size
   }
 
-  /** The number of idle ones among them. */
+  /** The number of idle connections. */
   get idle(): number {
     return this.#idle.length
   }

@@ -21,8 +21,8 @@ export interface MigrationTarget {
 export const migrationsFolder = join(import.meta.dirname, '..', 'migrations')
 
 /**
- * The files up to 0007 (and 0001 of the calls) say in one piece what a longer list said before 0.1.0. A database that has
- * applied that whole list, and nothing else, has this schema: digests of the lists, by folder.
+ * Digests of the migration lists before 0.1.0, by folder. The files up to 0007 (0001 for calls) replace those longer
+ * lists, so a database that has applied exactly such a list already has this schema.
  */
 const formerLists: Readonly<Record<string, string>> = {
   postgres: 'bce2d591392f5ad8c816dc65e280fe9cb071b0b83b6e8f9c40b61b2f7f9ad555',
