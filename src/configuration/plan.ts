@@ -1,14 +1,7 @@
 import { sameSecret } from '../secrets/index.ts'
 import type { ConfigurationFile } from './file/read.ts'
-import {
-  canonical,
-  sectionKeys,
-  withValues,
-  type Entry,
-  type Section,
-  type SectionKey,
-  type Thing,
-} from './sections/section.ts'
+import { canonical, sectionKeys, withValues } from './sections/section.ts'
+import type { Entry, Section, SectionKey, Thing } from './sections/section.ts'
 import { placedAt, type Where } from './refusal.ts'
 import { sections } from './sections/index.ts'
 import type { ConfigurationServices } from './sections/services.ts'

@@ -1,13 +1,6 @@
 import { managed, type ManagedRecord, type OrganizationRecord } from '../store/index.ts'
-import {
-  canonical,
-  sectionKeys,
-  withValues,
-  type Entry,
-  type Section,
-  type SectionKey,
-  type Thing,
-} from './sections/section.ts'
+import { canonical, sectionKeys, withValues } from './sections/section.ts'
+import type { Entry, Section, SectionKey, Thing } from './sections/section.ts'
 import { sections } from './sections/index.ts'
 import type { ConfigurationServices } from './sections/services.ts'
 

@@ -128,7 +128,7 @@ export class DirectoryTokens {
     const { result } = await this.#store.transactionConfirmed(async (tx) => {
       // Waits for writes of the token's own requests, so that none of them follows the revocation.
       await directoryCounts.hold(tx, organizationId)
-      const token = await directoryTokens.revoke(tx, { organizationId, id, revokedBy: actor.id })
+      const token = await directoryTokens.revoke(tx, { organizationId, id }, actor.id)
       if (!token) throw new Problem('not_found', 'There is no such active SCIM token.')
       record(tx, { ...entry(token, actor), action: 'scim_token.revoked' })
       publish(tx, {

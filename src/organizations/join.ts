@@ -16,7 +16,7 @@ export async function joinByInvitation(
   actor: Actor,
 ): Promise<MembershipRecord> {
   const { organizationId, id } = invitation
-  const accepted = await invitations.accept(tx, { organizationId, id, acceptedBy: user.id })
+  const accepted = await invitations.accept(tx, { organizationId, id }, user.id)
   if (!accepted) {
     throw new Problem('invitation_invalid', 'The invitation was used, withdrawn, or is too old.')
   }

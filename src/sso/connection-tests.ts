@@ -90,16 +90,12 @@ export function createConnectionTests(deps: { store: Store; now: () => number })
       return { id, address: `${connection.initiateLoginUri}?test=${id}` }
     },
     async get(organizationId, connectionId, id) {
-      const found = await connectionTests.find(store, { organizationId, connectionId, id })
+      const found = await connectionTests.find(store, { organizationId, id: connectionId }, id)
       if (!found) throw new Problem('not_found', 'There is no such test of this connection.')
       return found
     },
     async isOpen(connection, id) {
-      const found = await connectionTests.find(store, {
-        organizationId: connection.organizationId,
-        connectionId: connection.id,
-        id,
-      })
+      const found = await connectionTests.find(store, connection, id)
       return (
         found !== undefined &&
         found.finishedAt === undefined &&
@@ -111,11 +107,7 @@ export function createConnectionTests(deps: { store: Store; now: () => number })
       await store.transaction(async (tx) => {
         const { organizationId } = connection
         const result = lines.result()
-        const open = await connectionTests.finish(tx, {
-          organizationId,
-          id,
-          outcome: { passed, result },
-        })
+        const open = await connectionTests.finish(tx, { organizationId, id }, { passed, result })
         if (!open) return
         const failure = lines.failure()
         // A connection whose test has failed is not untested: its page says what failed.

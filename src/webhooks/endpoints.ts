@@ -120,11 +120,7 @@ export class Endpoints {
     const endpoint = await this.get(organizationId, id)
     await this.#change({ organizationId, id }, async (tx) => {
       if (!(await endpoints.remove(tx, organizationId, id))) throw notFound()
-      const skipped = await deliveries.skipPending(tx, {
-        organizationId,
-        endpointId: id,
-        reason: 'endpoint_deleted',
-      })
+      const skipped = await deliveries.skipPending(tx, { organizationId, id }, 'endpoint_deleted')
       note(tx, endpoint, { actor, verb: 'deleted', detail: { skipped } })
       return endpoint
     })
@@ -136,7 +132,7 @@ export class Endpoints {
       const before = found(await endpoints.find(tx, organizationId, id))
       const { lastSuccessAt } = before.health
       const health = { ...freshHealth, lastSuccessAt }
-      const changed = found(await endpoints.updateHealth(tx, { organizationId, id, health }))
+      const changed = found(await endpoints.updateHealth(tx, { organizationId, id }, health))
       if (before.health.state === 'disabled') {
         announce(tx, changed, { actor, verb: 'enabled', detail: {} })
       }
@@ -151,12 +147,8 @@ export class Endpoints {
       const before = found(await endpoints.find(tx, organizationId, id))
       if (before.health.state === 'disabled') return before
       const health = disabled(before.health as EndpointHealth, 'by_hand')
-      const changed = found(await endpoints.updateHealth(tx, { organizationId, id, health }))
-      const skipped = await deliveries.skipPending(tx, {
-        organizationId,
-        endpointId: id,
-        reason: 'endpoint_disabled',
-      })
+      const changed = found(await endpoints.updateHealth(tx, { organizationId, id }, health))
+      const skipped = await deliveries.skipPending(tx, { organizationId, id }, 'endpoint_disabled')
       announce(tx, changed, { actor, verb: 'disabled', detail: { reason: 'by_hand', skipped } })
       return changed
     })
@@ -181,7 +173,7 @@ export class Endpoints {
       // A held endpoint is probed now, because the sample is meant to show whether it works.
       if (health.state === 'held') {
         const probing = probedNow(health as EndpointHealth, tx.now)
-        await endpoints.updateHealth(tx, { organizationId, id, health: probing })
+        await endpoints.updateHealth(tx, { organizationId, id }, probing)
       }
       const data = sample['data'] as Record<string, unknown>
       const own = type === 'webhook.ping' ? { ...data, endpoint_id: id } : data

@@ -179,7 +179,7 @@ for (const engine of engines) {
         )
       const accept = async (id: string) =>
         await store.transaction(
-          async (tx) => await invitations.accept(tx, { organizationId, id, acceptedBy: userId }),
+          async (tx) => await invitations.accept(tx, { organizationId, id }, userId),
         )
       const open = await invite('d1', Date.now() + 60_000)
       const old = await invite('d2', Date.now() - 1)

@@ -2,8 +2,6 @@ import { roles } from '../../access/index.ts'
 import { Type, type Static, type TSchema } from '../../http/index.ts'
 import type { Confirmation } from '../../store/index.ts'
 
-const maxInPage = 200
-
 /** A time as ISO 8601 in UTC. */
 export const Time = Type.String({ format: 'date-time' })
 
@@ -20,17 +18,6 @@ export function oneOf<const Words extends readonly string[]>(words: Words) {
 /** A request body that refuses unknown members, so that nobody can set a field not meant for them. */
 export function input<P extends Record<string, TSchema>>(properties: P) {
   return Type.Object(properties, { additionalProperties: false })
-}
-
-/** A page of a list; pass `next` as `after` in the next request. It is null on the last page. */
-export function pageOf<S extends TSchema>(item: S) {
-  return Type.Object({ items: Type.Array(item), next: nullable(Type.String()) })
-}
-
-/** The query parameters of every list. */
-export const pageQuery = {
-  after: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: maxInPage })),
 }
 
 export const Role = oneOf(roles)
@@ -55,29 +42,4 @@ export function time(ms: number): string {
 /** Formats milliseconds as a time, or null. */
 export function timeOrNull(ms: number | undefined): string | null {
   return ms === undefined ? null : time(ms)
-}
-
-/**
- * Builds a page from items read with `limitOf(query) + 1`: the extra one shows that there are more. `cursorOf` gives
- * the last item's cursor.
- */
-export function toPage<T, Item>(
-  query: { limit?: number },
-  found: readonly T[],
-  how: { readonly item: (one: T) => Item; readonly cursorOf: (one: T) => string },
-): { items: Item[]; next: string | null } {
-  const limit = limitOf(query)
-  const shown = found.slice(0, limit)
-  const last = shown.at(-1)
-  return {
-    items: shown.map(how.item),
-    next: found.length > limit && last !== undefined ? how.cursorOf(last) : null,
-  }
-}
-
-const usualInPage = 50
-
-/** The number of items on a page. */
-export function limitOf(query: { limit?: number }): number {
-  return query.limit ?? usualInPage
 }

@@ -2,19 +2,8 @@ import { permissions, type Permission } from '../../access/index.ts'
 import { Type, type Static } from '../../http/index.ts'
 import type { AccessTokenRecord } from '../../store/index.ts'
 import { route } from '../core/route.ts'
-import {
-  Confirmed,
-  input,
-  limitOf,
-  nullable,
-  oneOf,
-  pageOf,
-  pageQuery,
-  Time,
-  time,
-  toConfirmed,
-  toPage,
-} from '../core/schemas.ts'
+import { limitOf, pageOf, pageQuery, toPageById } from '../core/paging.ts'
+import { Confirmed, input, nullable, oneOf, Time, time, toConfirmed } from '../core/schemas.ts'
 
 const permissionNames = Object.keys(permissions) as Permission[]
 
@@ -51,10 +40,9 @@ export const accessTokenRoutes = {
     answer: pageOf(AccessToken),
     handle: async ({ organization, query }, services) => {
       const page = { before: query.after, limit: limitOf(query) + 1 }
-      return toPage(query, await services.accessTokens.list(organization.id, page), {
-        item: (token) => toAccessToken(token, services.clock.now()),
-        cursorOf: ({ id }) => id,
-      })
+      return toPageById(query, await services.accessTokens.list(organization.id, page), (token) =>
+        toAccessToken(token, services.clock.now()),
+      )
     },
   }),
 

@@ -4,7 +4,8 @@ import { Type, type Static } from '../../http/index.ts'
 import { requireStillAllowed } from './calls/live.ts'
 import type { Services } from '../core/services.ts'
 import { route, Streamed, type RouteRequest } from '../core/route.ts'
-import { limitOf, nullable, oneOf, pageOf, pageQuery, Time, time, toPage } from '../core/schemas.ts'
+import { limitOf, pageOf, pageQuery, toPage } from '../core/paging.ts'
+import { nullable, oneOf, Time, time } from '../core/schemas.ts'
 
 const Entry = Type.Object(
   {

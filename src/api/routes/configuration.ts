@@ -10,18 +10,15 @@ import { Problem } from '../../errors.ts'
 import { Type, type Static } from '../../http/index.ts'
 import { isAllowed } from '../core/caller.ts'
 import { route, type RouteOrganization } from '../core/route.ts'
+import { limitOf, pageOf, pageQuery, toPage } from '../core/paging.ts'
 import {
   Confirmed,
   input,
-  limitOf,
   nullable,
   oneOf,
-  pageOf,
-  pageQuery,
   Time,
   timeOrNull,
   toConfirmed,
-  toPage,
 } from '../core/schemas.ts'
 
 const C = '/organizations/:organization/configuration'

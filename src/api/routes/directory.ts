@@ -6,18 +6,8 @@ import type {
   DirectoryTokenRecord,
 } from '../../store/index.ts'
 import { route } from '../core/route.ts'
-import {
-  input,
-  limitOf,
-  nullable,
-  oneOf,
-  pageOf,
-  pageQuery,
-  Time,
-  time,
-  timeOrNull,
-  toPage,
-} from '../core/schemas.ts'
+import { limitOf, pageOf, pageQuery, toPage, toPageById } from '../core/paging.ts'
+import { input, nullable, oneOf, Time, time, timeOrNull } from '../core/schemas.ts'
 
 const Role = oneOf(['admin', 'developer', 'viewer'])
 
@@ -175,7 +165,7 @@ export const directoryRoutes = {
         resourceId: query.resource_id,
       }
       const found = await directories.log.list(organization.id, page)
-      return toPage(query, found, { item: toRequest, cursorOf: ({ id }) => id })
+      return toPageById(query, found, toRequest)
     },
   }),
   [`GET ${base}/users` as const]: route({

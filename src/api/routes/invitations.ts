@@ -6,19 +6,8 @@ import type { InvitationRecord, OrganizationRecord } from '../../store/index.ts'
 import { checkFreshCaller } from '../core/admit.ts'
 import { route } from '../core/route.ts'
 import type { Services } from '../core/services.ts'
-import {
-  input,
-  limitOf,
-  nullable,
-  oneOf,
-  pageOf,
-  pageQuery,
-  Role,
-  Time,
-  time,
-  timeOrNull,
-  toPage,
-} from '../core/schemas.ts'
+import { limitOf, pageOf, pageQuery, toPageById } from '../core/paging.ts'
+import { input, nullable, oneOf, Role, Time, time, timeOrNull } from '../core/schemas.ts'
 
 const OrganizationInvitation = Type.Object(
   {
@@ -55,10 +44,9 @@ export const invitationRoutes = {
     answer: pageOf(OrganizationInvitation),
     handle: async ({ organization, query }, services) => {
       const page = { before: query.after, limit: limitOf(query) + 1 }
-      return toPage(query, await services.invitations.list(organization.id, page), {
-        item: (one) => toInvitation(one, services.clock.now()),
-        cursorOf: ({ id }) => id,
-      })
+      return toPageById(query, await services.invitations.list(organization.id, page), (one) =>
+        toInvitation(one, services.clock.now()),
+      )
     },
   }),
 

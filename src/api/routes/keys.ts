@@ -12,16 +12,8 @@ import {
 import { callerId, isAllowed, personOf } from '../core/caller.ts'
 import { route, type RouteRequest } from '../core/route.ts'
 import type { Services } from '../core/services.ts'
-import {
-  Confirmed,
-  input,
-  limitOf,
-  oneOf,
-  pageOf,
-  pageQuery,
-  toConfirmed,
-  toPage,
-} from '../core/schemas.ts'
+import { limitOf, pageOf, pageQuery, toPageById } from '../core/paging.ts'
+import { Confirmed, input, oneOf, toConfirmed } from '../core/schemas.ts'
 
 const maxOverlapSeconds = 90 * 24 * 3600
 const Input = input(keyInputProperties)
@@ -43,10 +35,9 @@ export const keyRoutes = {
     handle: async ({ organization, query }, services) => {
       const { after: before, state, search, created_by: createdBy } = query
       const page = { before, state, search, createdBy, limit: limitOf(query) + 1 }
-      return toPage(query, await services.keys.list(organization.id, page), {
-        item: (key) => toApiKey(key, services.clock.now()),
-        cursorOf: ({ id }) => id,
-      })
+      return toPageById(query, await services.keys.list(organization.id, page), (key) =>
+        toApiKey(key, services.clock.now()),
+      )
     },
   }),
 

@@ -3,19 +3,16 @@ import type { MemberRecord } from '../../store/index.ts'
 import { checkFreshCaller } from '../core/admit.ts'
 import { route } from '../core/route.ts'
 import { Session, toSession } from './sessions.ts'
+import { limitOf, pageOf, pageQuery, toPageById } from '../core/paging.ts'
 import {
   Confirmed,
   input,
-  limitOf,
   nullable,
-  pageOf,
-  pageQuery,
   Role,
   Time,
   time,
   timeOrNull,
   toConfirmed,
-  toPage,
 } from '../core/schemas.ts'
 
 const Member = Type.Object(
@@ -50,10 +47,7 @@ export const memberRoutes = {
     handle: async ({ organization, query }, services) => {
       const { after, role } = query
       const page = { after, role, limit: limitOf(query) + 1 }
-      return toPage(query, await services.members.list(organization.id, page), {
-        item: toMember,
-        cursorOf: ({ id }) => id,
-      })
+      return toPageById(query, await services.members.list(organization.id, page), toMember)
     },
   }),
 

@@ -1,6 +1,7 @@
 import { Type } from '../../http/index.ts'
 import { route } from '../core/route.ts'
-import { input, limitOf, oneOf, pageOf, pageQuery, toPage } from '../core/schemas.ts'
+import { limitOf, pageOf, pageQuery, toPage } from '../core/paging.ts'
+import { input, oneOf } from '../core/schemas.ts'
 import { Organization, toOrganization } from './organizations.ts'
 
 const Plan = oneOf(['standard', 'enterprise'])

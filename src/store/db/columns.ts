@@ -66,6 +66,13 @@ export function maybe<Value, Kept>(
   }
 }
 
+/** When, from where and by which user agent a credential was last used. */
+export const lastUse = {
+  lastUsedAt: maybe(time()),
+  lastUsedAddress: maybe(text()),
+  lastUsedAgent: maybe(text()),
+}
+
 /**
  * Declares a table's columns once and derives its row type, its record type and the conversions between them. Hidden
  * columns can be written by name but appear in no record.

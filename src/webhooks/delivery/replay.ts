@@ -56,7 +56,7 @@ export class Replay {
       const delivery = await deliveries.find(tx, organizationId, deliveryId)
       if (!delivery) throw new Problem('not_found', 'There is no such delivery.')
       await refuseDisabled(tx, organizationId, delivery.endpointId)
-      await deliveries.requeue(tx, { organizationId, ids: [deliveryId], operationId: undefined })
+      await deliveries.requeue(tx, { organizationId, ids: [deliveryId] })
       tx.audit({
         ...{ organizationId, actor, action: 'webhook.delivery_replayed' },
         subject: { kind: 'delivery', id: deliveryId },
@@ -145,17 +145,17 @@ export class Replay {
     const page = { after: operation.cursor, upTo, limit: deliveriesInStep }
     // A narrow filter may scan many rows to find these, so this runs outside the transaction, whose locks others wait
     // for.
-    const found = await deliveries.idsAfter(store.slowReads, { organizationId, filter, page })
+    const found = await deliveries.idsAfter(store.slowReads, { organizationId, filter }, page)
     const cursor = found.at(-1) ?? operation.cursor
     const finished = found.length < deliveriesInStep
     await store.transaction(async (tx) => {
       // No endpoint may be disabled while its deliveries become pending: they would wait forever.
       await deliveryWork.lockOrganization(tx, organizationId)
-      const ids = await deliveries.idsAmong(tx, { organizationId, filter, ids: found })
+      const ids = await deliveries.idsAmong(tx, { organizationId, filter }, found)
       // The cursor moves in the same transaction, so a step counts once however often a node dies.
       const mine = await operations.advance(tx, operation, { cursor, done: ids.length, finished })
       if (!mine) return
-      await deliveries.requeue(tx, { organizationId, ids, operationId: operation.id })
+      await deliveries.requeue(tx, { organizationId, ids }, operation.id)
       if (ids.length > 0) tx.changed({ kind: 'delivery', organizationId, endpointIds: 'all' })
     })
   }

@@ -114,11 +114,7 @@ async function announceDisabled(
   health: EndpointHealth,
 ): Promise<void> {
   const { organizationId, id } = endpoint
-  const skipped = await deliveries.skipPending(tx, {
-    organizationId,
-    endpointId: id,
-    reason: 'endpoint_disabled',
-  })
+  const skipped = await deliveries.skipPending(tx, { organizationId, id }, 'endpoint_disabled')
   const reason = health.disabledReason ?? 'failing'
   tx.audit({
     organizationId,

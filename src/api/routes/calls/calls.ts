@@ -8,7 +8,8 @@ import { Rollup, TopItem, toRollup } from './rollup-schema.ts'
 import { ApiCall, namesFor, toApiCall } from './call-schema.ts'
 import { route } from '../../core/route.ts'
 import type { Services } from '../../core/services.ts'
-import { limitOf, pageOf, pageQuery, Time, time, toPage } from '../../core/schemas.ts'
+import { limitOf, pageOf, pageQuery, toPageById } from '../../core/paging.ts'
+import { Time, time } from '../../core/schemas.ts'
 
 /** Recorded calls and their statistics. */
 export const callRoutes = {
@@ -36,10 +37,7 @@ export const callRoutes = {
         page,
       )
       const names = await namesFor(organization, found, services)
-      const shown = toPage(query, found, {
-        item: (call) => toApiCall(call, names),
-        cursorOf: ({ id }) => id,
-      })
+      const shown = toPageById(query, found, (call) => toApiCall(call, names))
       if (searchedTo === undefined) return shown
       return { ...shown, next: searchedTo, searched_back_to: time(timeOfId(searchedTo)) }
     },

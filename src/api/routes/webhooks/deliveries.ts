@@ -2,16 +2,8 @@ import { Problem } from '../../../errors.ts'
 import { Type, type Static } from '../../../http/index.ts'
 import type { DeliveryFilter, DeliveryState, EventRecord } from '../../../store/index.ts'
 import { route } from '../../core/route.ts'
-import {
-  input,
-  limitOf,
-  nullable,
-  oneOf,
-  pageOf,
-  pageQuery,
-  Time,
-  toPage,
-} from '../../core/schemas.ts'
+import { limitOf, pageOf, pageQuery, toPageById } from '../../core/paging.ts'
+import { input, nullable, oneOf, Time } from '../../core/schemas.ts'
 import {
   Delivery,
   deliveryStates,
@@ -62,10 +54,7 @@ export const deliveryRoutes = {
     answer: pageOf(Delivery),
     handle: async ({ organization, query }, { webhooks }) => {
       const page = { filter: toFilter(query), before: query.after, limit: limitOf(query) + 1 }
-      return toPage(query, await webhooks.deliveries.list(organization.id, page), {
-        item: toDelivery,
-        cursorOf: ({ id }) => id,
-      })
+      return toPageById(query, await webhooks.deliveries.list(organization.id, page), toDelivery)
     },
   }),
 

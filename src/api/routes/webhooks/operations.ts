@@ -1,6 +1,6 @@
 import { Type } from '../../../http/index.ts'
 import { route } from '../../core/route.ts'
-import { limitOf, pageOf, pageQuery, toPage } from '../../core/schemas.ts'
+import { limitOf, pageOf, pageQuery, toPageById } from '../../core/paging.ts'
 import { Operation, toOperation } from './webhook-schema.ts'
 
 const O = '/organizations/:organization/operations'
@@ -14,10 +14,7 @@ export const operationRoutes = {
     answer: pageOf(Operation),
     handle: async ({ organization, query }, { webhooks }) => {
       const page = { before: query.after, limit: limitOf(query) + 1 }
-      return toPage(query, await webhooks.operations.list(organization.id, page), {
-        item: toOperation,
-        cursorOf: ({ id }) => id,
-      })
+      return toPageById(query, await webhooks.operations.list(organization.id, page), toOperation)
     },
   }),
 

@@ -2,13 +2,8 @@ import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
 import type { Clock } from '../../../clock.ts'
 import type { Change } from '../../db/changes.ts'
-import {
-  createTransaction,
-  type Collected,
-  type Db,
-  type LedgerSettings,
-  type Tx,
-} from '../../db/db.ts'
+import { createTransaction } from '../../db/db.ts'
+import type { Collected, Db, LedgerSettings, Tx } from '../../db/db.ts'
 import type { EngineHandle, EngineLane, PoolState } from '../engine.ts'
 import { writeLedger } from '../ledger.ts'
 import { commitChanges } from './commit-changes.ts'

@@ -5,13 +5,8 @@ import { join } from 'node:path'
 import type { Clock } from '../../../clock.ts'
 import { makeFolder } from '../../../folder.ts'
 import type { Change } from '../../db/changes.ts'
-import {
-  createTransaction,
-  type Collected,
-  type Db,
-  type LedgerSettings,
-  type Tx,
-} from '../../db/db.ts'
+import { createTransaction } from '../../db/db.ts'
+import type { Collected, Db, LedgerSettings, Tx } from '../../db/db.ts'
 import { sealAfterMigration } from '../../tables/audit/seals.ts'
 import type { EngineHandle } from '../engine.ts'
 import { writeLedger } from '../ledger.ts'

@@ -1,5 +1,5 @@
 import type { Id, OrganizationId, UserId } from '../../../ids.ts'
-import { columns, json, maybe, text, time } from '../../db/columns.ts'
+import { columns, lastUse, json, maybe, text, time } from '../../db/columns.ts'
 import type { RecordOf, TableOf } from '../../db/columns.ts'
 import type { Db, Tx } from '../../db/db.ts'
 
@@ -19,9 +19,7 @@ const declared = {
   /** The member who created it and whose role limits it; undefined if it was created on the command line. */
   creatorUserId: maybe(text<UserId>()),
   expiresAt: maybe(time()),
-  lastUsedAt: maybe(time()),
-  lastUsedAddress: maybe(text()),
-  lastUsedAgent: maybe(text()),
+  ...lastUse,
   revokedAt: maybe(time()),
 }
 

@@ -1,52 +1,48 @@
 import { sql } from 'kysely'
 import type { Id, OrganizationId } from '../../../ids.ts'
+import { columns, maybe, number, text, time } from '../../db/columns.ts'
+import type { Column, RecordOf, TableOf } from '../../db/columns.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import { insertion } from '../../db/insertion.ts'
 import { together } from '../../db/together.ts'
 
-export interface DirectoryRequestTable {
-  organization_id: string
-  id: string
-  token_id: string
-  at: number
-  method: string
-  path: string
-  status: number
-  scim_type: string | null
-  detail: string | null
-  sent: string | null
-  ignored: string | null
-  resource_id: string | null
-  duration_us: number
-  address: string | null
-  agent: string | null
+/** A list that is mostly empty, and then null. */
+const mostlyEmpty: Column<readonly string[], string | null> = {
+  read: (kept) => (kept === null ? [] : (JSON.parse(kept) as string[])),
+  write: (list) => (list.length === 0 ? null : JSON.stringify(list)),
+  show: (list) => list,
 }
 
-/** A request from a directory, and our response to it. */
-export interface DirectoryRequestRecord {
-  readonly id: string
-  readonly tokenId: Id<'tok'>
-  readonly at: number
-  readonly method: string
+const declared = {
+  id: text(),
+  tokenId: text<Id<'tok'>>(),
+  at: time(),
+  method: text(),
   /** Including the query string. */
-  readonly path: string
-  readonly status: number
-  readonly scimType: string | undefined
-  readonly detail: string | undefined
+  path: text(),
+  status: number(),
+  scimType: maybe(text()),
+  detail: maybe(text()),
   /** The request's body, truncated and without secrets. */
-  readonly sent: string | undefined
+  sent: maybe(text()),
   /** Names of attributes that were sent but ignored. */
-  readonly ignored: readonly string[]
+  ignored: mostlyEmpty,
   /** The user or group that the request concerned. */
-  readonly resourceId: string | undefined
-  readonly durationUs: number
-  readonly address: string | undefined
-  readonly agent: string | undefined
+  resourceId: maybe(text()),
+  durationUs: number(),
+  address: maybe(text()),
+  agent: maybe(text()),
 }
+const hidden = { organizationId: text<OrganizationId>() }
+const { fromRow, toRow } = columns(declared, hidden)
+
+/** A request from a directory, and our response to it. */
+export type DirectoryRequestRecord = RecordOf<typeof declared>
+export type DirectoryRequestTable = TableOf<typeof declared & typeof hidden>
 
 const kept = 1000
 
-const columns = {
+const types = {
   organization_id: 'text',
   id: 'text',
   token_id: 'text',
@@ -70,12 +66,12 @@ export async function insertAll(
   organizationId: OrganizationId,
   requests: readonly DirectoryRequestRecord[],
 ): Promise<void> {
-  const rows = requests.map((each) => ({ ...toRow(organizationId, each) }))
+  const rows = requests.map((each) => toRow({ ...each, organizationId }))
   await together(
     tx,
     insertion(tx, {
       table: 'directory_request',
-      types: columns,
+      types,
       rows,
       keepsOld: true,
     }),
@@ -109,46 +105,4 @@ export async function list(
   if (page.failedOnly === true) query = query.where('status', '>=', 400)
   if (page.resourceId !== undefined) query = query.where('resource_id', '=', page.resourceId)
   return (await query.execute()).map(fromRow)
-}
-
-function toRow(
-  organizationId: OrganizationId,
-  request: DirectoryRequestRecord,
-): DirectoryRequestTable {
-  return {
-    organization_id: organizationId,
-    id: request.id,
-    token_id: request.tokenId,
-    at: request.at,
-    method: request.method,
-    path: request.path,
-    status: request.status,
-    scim_type: request.scimType ?? null,
-    detail: request.detail ?? null,
-    sent: request.sent ?? null,
-    ignored: request.ignored.length === 0 ? null : JSON.stringify(request.ignored),
-    resource_id: request.resourceId ?? null,
-    duration_us: request.durationUs,
-    address: request.address ?? null,
-    agent: request.agent ?? null,
-  }
-}
-
-function fromRow(row: DirectoryRequestTable): DirectoryRequestRecord {
-  return {
-    id: row.id,
-    tokenId: row.token_id as Id<'tok'>,
-    at: row.at,
-    method: row.method,
-    path: row.path,
-    status: row.status,
-    scimType: row.scim_type ?? undefined,
-    detail: row.detail ?? undefined,
-    sent: row.sent ?? undefined,
-    ignored: row.ignored === null ? [] : (JSON.parse(row.ignored) as string[]),
-    resourceId: row.resource_id ?? undefined,
-    durationUs: row.duration_us,
-    address: row.address ?? undefined,
-    agent: row.agent ?? undefined,
-  }
 }

@@ -1,7 +1,8 @@
 import type { Id, OrganizationId } from '../../../ids.ts'
-import { columns, maybe, text, time } from '../../db/columns.ts'
+import { columns, lastUse, maybe, text, time } from '../../db/columns.ts'
 import type { RecordOf, TableOf } from '../../db/columns.ts'
 import type { Db, Tx } from '../../db/db.ts'
+import type { OwnKey } from '../../db/own-rows.ts'
 import type { Plan } from '../organizations/organizations.ts'
 
 const declared = {
@@ -11,9 +12,7 @@ const declared = {
   hint: text(),
   createdAt: time(),
   createdBy: maybe(text()),
-  lastUsedAt: maybe(time()),
-  lastUsedAddress: maybe(text()),
-  lastUsedAgent: maybe(text()),
+  ...lastUse,
   revokedAt: maybe(time()),
 }
 
@@ -113,15 +112,8 @@ export async function list(
 /** Revokes a token; undefined if there is no active one. */
 export async function revoke(
   tx: Tx,
-  {
-    organizationId,
-    id,
-    revokedBy,
-  }: {
-    readonly organizationId: OrganizationId
-    readonly id: string
-    readonly revokedBy: string | undefined
-  },
+  { organizationId, id }: OwnKey,
+  revokedBy: string | undefined,
 ): Promise<DirectoryTokenRecord | undefined> {
   const row = await tx.query
     .updateTable('directory_token')

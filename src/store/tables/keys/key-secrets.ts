@@ -1,31 +1,32 @@
 import type { KeyId, OrganizationId } from '../../../ids.ts'
+import { columns, lastUse, maybe, text, time } from '../../db/columns.ts'
+import type { RecordOf, TableOf } from '../../db/columns.ts'
 import type { Db, Tx } from '../../db/db.ts'
 
-export interface KeySecretTable {
-  digest: string
-  key_id: string
-  organization_id: string
-  lookup: string
-  hint: string
-  created_at: number
-  valid_until: number | null
-  silent_announced_at: number | null
-  last_used_at: number | null
-  last_used_address: string | null
-  last_used_agent: string | null
+const declared = {
+  digest: text(),
+  lookup: text(),
+  hint: text(),
+  createdAt: time(),
+  /** Undefined for the current secret. */
+  validUntil: maybe(time()),
+  ...lastUse,
 }
 
-/** A secret of a key; the current one has no `validUntil`. */
-export interface KeySecretRecord {
-  readonly digest: string
-  readonly lookup: string
-  readonly hint: string
-  readonly createdAt: number
-  readonly validUntil: number | undefined
-  readonly lastUsedAt: number | undefined
-  readonly lastUsedAddress: string | undefined
-  readonly lastUsedAgent: string | undefined
+/** Columns that only queries use. */
+const hidden = {
+  keyId: text<KeyId>(),
+  organizationId: text<OrganizationId>(),
+  silentAnnouncedAt: maybe(time()),
 }
+const { fromRow, toRow } = columns(declared, hidden)
+
+/** A secret of a key. */
+export type KeySecretRecord = RecordOf<typeof declared>
+export type KeySecretTable = TableOf<typeof declared & typeof hidden>
+
+/** Converts a secret's row into a record; other files use it for their joins. */
+export const secretFromRow = fromRow
 
 export async function insert(
   tx: Tx,
@@ -39,19 +40,7 @@ export async function insert(
 ): Promise<void> {
   await tx.query
     .insertInto('key_secret')
-    .values({
-      digest: secret.digest,
-      key_id: secret.keyId,
-      organization_id: secret.organizationId,
-      lookup: secret.lookup,
-      hint: secret.hint,
-      created_at: tx.now,
-      valid_until: null,
-      silent_announced_at: null,
-      last_used_at: null,
-      last_used_address: null,
-      last_used_agent: null,
-    })
+    .values(toRow({ ...secret, createdAt: tx.now }))
     .execute()
 }
 
@@ -98,7 +87,7 @@ export async function list(
     .where('key_id', 'in', keyIds)
     .orderBy('created_at', 'desc')
     .execute()
-  for (const row of rows) byKey.get(row.key_id as KeyId)?.push(secretFromRow(row))
+  for (const row of rows) byKey.get(row.key_id as KeyId)?.push(fromRow(row))
   return byKey
 }
 
@@ -180,20 +169,4 @@ export async function takeSilent(
     validUntil: row.valid_until ?? tx.now,
     lastUsedAt: row.last_used_at ?? undefined,
   }))
-}
-
-/** Converts a secret's row into a record. */
-export function secretFromRow(
-  row: Omit<KeySecretTable, 'key_id' | 'organization_id' | 'silent_announced_at'>,
-): KeySecretRecord {
-  return {
-    digest: row.digest,
-    lookup: row.lookup,
-    hint: row.hint,
-    createdAt: row.created_at,
-    validUntil: row.valid_until ?? undefined,
-    lastUsedAt: row.last_used_at ?? undefined,
-    lastUsedAddress: row.last_used_address ?? undefined,
-    lastUsedAgent: row.last_used_agent ?? undefined,
-  }
 }

@@ -2,7 +2,7 @@ import { sql, type SqlBool } from 'kysely'
 import type { KeyId, OrganizationId, UserId } from '../../../ids.ts'
 import type { Rate } from '../../../rate.ts'
 import type { MembershipRecord } from '../people/memberships.ts'
-import { columns, json, maybe, number, text, time } from '../../db/columns.ts'
+import { columns, lastUse, json, maybe, number, text, time } from '../../db/columns.ts'
 import type { RecordOf, TableOf } from '../../db/columns.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import { ownRow } from '../../db/own-rows.ts'
@@ -38,9 +38,7 @@ const declared = {
   revokedAt: maybe(time()),
   revokedBy: maybe(text()),
   suspendedAt: maybe(time()),
-  lastUsedAt: maybe(time()),
-  lastUsedAddress: maybe(text()),
-  lastUsedAgent: maybe(text()),
+  ...lastUse,
   lastUsedTargetId: maybe(text()),
   version: number(),
 }

@@ -1,21 +1,7 @@
 import type { Id, UserId } from '../../../ids.ts'
+import { columns, flag, maybe, text, time } from '../../db/columns.ts'
+import type { RecordOf, TableOf } from '../../db/columns.ts'
 import type { Db, Tx } from '../../db/db.ts'
-
-export interface IdentityTable {
-  id: string
-  user_id: string
-  provider: string
-  connection_id: string
-  issuer: string
-  subject: string
-  email: string | null
-  email_verified: number
-  name: string | null
-  created_at: number
-  last_used_at: number | null
-  awaits_owner: string | null
-  former_client_id: string | null
-}
 
 /** Identifies a person at a provider; an e-mail address never does. */
 export interface IdentityKey {
@@ -25,19 +11,29 @@ export interface IdentityKey {
   readonly subject: string
 }
 
-/** A link between a person and their identity at a provider. */
-export interface IdentityRecord extends IdentityKey {
-  readonly id: Id<'idn'>
-  readonly userId: UserId
-  readonly provider: string
-  readonly email: string | undefined
-  readonly emailVerified: boolean
-  readonly name: string | undefined
-  readonly createdAt: number
-  readonly lastUsedAt: number | undefined
+const declared = {
+  id: text<Id<'idn'>>(),
+  userId: text<UserId>(),
+  provider: text(),
+  connectionId: text(),
+  issuer: text(),
+  subject: text(),
+  email: maybe(text()),
+  emailVerified: flag(),
+  name: maybe(text()),
+  createdAt: time(),
+  lastUsedAt: maybe(time()),
   /** What an owner has not confirmed about this link; until then it never leads to an owner's account. */
-  readonly awaitsOwner: AwaitsOwner | undefined
+  awaitsOwner: maybe(text<AwaitsOwner>()),
 }
+
+/** Columns that only queries use. */
+const hidden = { formerClientId: maybe(text()) }
+const { fromRow, toRow } = columns(declared, hidden)
+
+/** A link between a person and their identity at a provider. */
+export type IdentityRecord = RecordOf<typeof declared>
+export type IdentityTable = TableOf<typeof declared & typeof hidden>
 
 /**
  * The part an administrator set up and through which the identity was linked: a connection, or the directory (SCIM).
@@ -47,33 +43,13 @@ export type AwaitsOwner = 'connection' | 'directory'
 /** Adds an identity to a person; undefined if it already belongs to someone. */
 export async function insert(
   tx: Tx,
-  identity: IdentityKey & {
-    id: Id<'idn'>
-    userId: UserId
-    provider: string
-    email: string | undefined
-    emailVerified: boolean
-    name: string | undefined
-    awaitsOwner?: AwaitsOwner | undefined
+  identity: Omit<IdentityRecord, 'createdAt' | 'lastUsedAt' | 'awaitsOwner'> & {
+    readonly awaitsOwner?: AwaitsOwner | undefined
   },
 ): Promise<IdentityRecord | undefined> {
   const row = await tx.query
     .insertInto('identity')
-    .values({
-      id: identity.id,
-      user_id: identity.userId,
-      provider: identity.provider,
-      connection_id: identity.connectionId,
-      issuer: identity.issuer,
-      subject: identity.subject,
-      email: identity.email ?? null,
-      email_verified: identity.emailVerified ? 1 : 0,
-      name: identity.name ?? null,
-      created_at: tx.now,
-      last_used_at: null,
-      awaits_owner: identity.awaitsOwner ?? null,
-      former_client_id: null,
-    })
+    .values(toRow({ ...identity, awaitsOwner: identity.awaitsOwner, createdAt: tx.now }))
     .onConflict((conflict) => conflict.columns(['connection_id', 'issuer', 'subject']).doNothing())
     .returningAll()
     .executeTakeFirst()
@@ -223,19 +199,10 @@ export async function bindToClient(
 export async function noteUse(
   tx: Tx,
   id: string,
-  seen: { email: string | undefined; emailVerified: boolean; name: string | undefined },
+  { email, emailVerified, name }: Pick<IdentityRecord, 'email' | 'emailVerified' | 'name'>,
 ): Promise<void> {
-  await tx.query
-    .updateTable('identity')
-    .set({
-      last_used_at: tx.now,
-      former_client_id: null,
-      email: seen.email ?? null,
-      email_verified: seen.emailVerified ? 1 : 0,
-      name: seen.name ?? null,
-    })
-    .where('id', '=', id)
-    .execute()
+  const seen = { email, emailVerified, name, lastUsedAt: tx.now, formerClientId: undefined }
+  await tx.query.updateTable('identity').set(toRow(seen)).where('id', '=', id).execute()
 }
 
 /** Removes an identity from a person; returns whether there was one. */
@@ -246,21 +213,4 @@ export async function remove(tx: Tx, userId: UserId, id: string): Promise<boolea
     .where('id', '=', id)
     .executeTakeFirst()
   return result.numDeletedRows > 0n
-}
-
-function fromRow(row: IdentityTable): IdentityRecord {
-  return {
-    id: row.id as Id<'idn'>,
-    userId: row.user_id as UserId,
-    provider: row.provider,
-    connectionId: row.connection_id,
-    issuer: row.issuer,
-    subject: row.subject,
-    email: row.email ?? undefined,
-    emailVerified: row.email_verified === 1,
-    name: row.name ?? undefined,
-    createdAt: row.created_at,
-    lastUsedAt: row.last_used_at ?? undefined,
-    awaitsOwner: (row.awaits_owner ?? undefined) as AwaitsOwner | undefined,
-  }
 }

@@ -2,6 +2,7 @@ import type { Id, OrganizationId, UserId } from '../../../ids.ts'
 import { columns, maybe, text, time } from '../../db/columns.ts'
 import type { RecordOf, TableOf } from '../../db/columns.ts'
 import type { Db, Tx } from '../../db/db.ts'
+import type { OwnKey } from '../../db/own-rows.ts'
 import type { MembershipRole } from './memberships.ts'
 import { emailKey } from './users.ts'
 
@@ -97,15 +98,8 @@ export async function listOpenFor(
  */
 export async function accept(
   tx: Tx,
-  {
-    organizationId,
-    id,
-    acceptedBy,
-  }: {
-    readonly organizationId: OrganizationId
-    readonly id: string
-    readonly acceptedBy: UserId
-  },
+  { organizationId, id }: OwnKey,
+  acceptedBy: UserId,
 ): Promise<InvitationRecord | undefined> {
   const row = await tx.query
     .updateTable('invitation')

@@ -1,54 +1,43 @@
 import type { OrganizationId } from '../../../ids.ts'
 import { besideIds } from '../../db/beside-ids.ts'
+import { columns, maybe, number, text, time } from '../../db/columns.ts'
+import type { RecordOf, TableOf } from '../../db/columns.ts'
 import type { Db, Tx } from '../../db/db.ts'
+import type { OwnKey } from '../../db/own-rows.ts'
 import { enterRemovals } from './endpoint-counts.ts'
-
-export interface DeliveryTable {
-  id: string
-  organization_id: string
-  endpoint_id: string
-  event_sequence: number
-  event_id: string
-  type: string
-  state: string
-  due_at: number
-  attempts: number
-  attempts_ever: number
-  version: number
-  created_at: number
-  completed_at: number | null
-  last_attempt_at: number | null
-  last_status: number | null
-  last_failure: string | null
-  skipped_reason: string | null
-  operation_id: string | null
-}
 
 /** The stored state; a pending delivery of a held endpoint is shown as `held`. */
 export type StoredDeliveryState = 'pending' | 'delivered' | 'dead' | 'skipped'
 export type DeliveryState = StoredDeliveryState | 'held'
 
-/** A delivery as stored; times are milliseconds since 1970. */
-export interface DeliveryRecord {
-  readonly id: `dlv_${string}`
-  readonly organizationId: OrganizationId
-  readonly endpointId: `ep_${string}`
-  readonly eventSequence: number
-  readonly eventId: string
-  readonly type: string
-  readonly state: DeliveryState
-  readonly dueAt: number
+const declared = {
+  id: text<`dlv_${string}`>(),
+  organizationId: text<OrganizationId>(),
+  endpointId: text<`ep_${string}`>(),
+  eventSequence: number(),
+  eventId: text(),
+  type: text(),
+  state: text<DeliveryState>(),
+  dueAt: time(),
   /** Since it became pending, and in total. */
-  readonly attempts: number
-  readonly attemptsEver: number
-  readonly createdAt: number
-  readonly completedAt: number | undefined
-  readonly lastAttemptAt: number | undefined
-  readonly lastStatus: number | undefined
-  readonly lastFailure: string | undefined
-  readonly skippedReason: string | undefined
-  readonly operationId: string | undefined
+  attempts: number(),
+  attemptsEver: number(),
+  createdAt: time(),
+  completedAt: maybe(time()),
+  lastAttemptAt: maybe(time()),
+  lastStatus: maybe(number()),
+  lastFailure: maybe(text()),
+  skippedReason: maybe(text()),
+  operationId: maybe(text()),
 }
+
+/** Columns that only queries use. */
+const hidden = { version: number() }
+const stored = columns(declared, hidden)
+
+/** A delivery as stored; times are milliseconds since 1970. */
+export type DeliveryRecord = RecordOf<typeof declared>
+export type DeliveryTable = TableOf<typeof declared & typeof hidden>
 
 /** Selects deliveries; all given conditions must hold. */
 export interface DeliveryFilter {
@@ -106,16 +95,16 @@ export interface DeliveryTimes {
 export async function deliveryTimes(
   db: Db,
   organizationId: string,
-  wish: { endpointId: string; fromId: string; limit: number },
+  from: { endpointId: string; fromId: string; limit: number },
 ): Promise<DeliveryTimes[]> {
   const rows = await db.query
     .selectFrom('delivery')
     .select(['created_at', 'completed_at', 'state'])
     .where('organization_id', '=', organizationId)
-    .where('endpoint_id', '=', wish.endpointId)
-    .where('id', '>=', wish.fromId)
+    .where('endpoint_id', '=', from.endpointId)
+    .where('id', '>=', from.fromId)
     .orderBy('id', 'desc')
-    .limit(wish.limit)
+    .limit(from.limit)
     .execute()
   return rows.map((row) => ({
     createdAt: row.created_at,
@@ -136,18 +125,17 @@ export async function count(
   return row.deliveries
 }
 
+/** Which deliveries of which organization are meant. */
+interface DeliveryChoice {
+  readonly organizationId: string
+  readonly filter: DeliveryFilter
+}
+
 /** The ids after a cursor that match a filter, oldest first. */
 export async function idsAfter(
   db: Db,
-  {
-    organizationId,
-    filter,
-    page,
-  }: {
-    readonly organizationId: string
-    readonly filter: DeliveryFilter
-    readonly page: { after: string; upTo: string; limit: number }
-  },
+  { organizationId, filter }: DeliveryChoice,
+  page: { after: string; upTo: string; limit: number },
 ): Promise<string[]> {
   const rows = await matching(db, organizationId, filter)
     .select('delivery.id')
@@ -162,15 +150,8 @@ export async function idsAfter(
 /** Those of the given ids that match a filter, oldest first. */
 export async function idsAmong(
   db: Db,
-  {
-    organizationId,
-    filter,
-    ids,
-  }: {
-    readonly organizationId: string
-    readonly filter: DeliveryFilter
-    readonly ids: readonly string[]
-  },
+  { organizationId, filter }: DeliveryChoice,
+  ids: readonly string[],
 ): Promise<string[]> {
   if (ids.length === 0) return []
   const rows = await matching(db, organizationId, filter)
@@ -184,15 +165,8 @@ export async function idsAmong(
 /** Makes deliveries pending again and due now, whatever their state; returns how many existed. */
 export async function requeue(
   tx: Tx,
-  {
-    organizationId,
-    ids,
-    operationId,
-  }: {
-    readonly organizationId: string
-    readonly ids: readonly string[]
-    readonly operationId: string | undefined
-  },
+  { organizationId, ids }: { readonly organizationId: string; readonly ids: readonly string[] },
+  operationId?: string,
 ): Promise<number> {
   if (ids.length === 0) return 0
   const { numUpdatedRows } = await tx.query
@@ -215,15 +189,8 @@ export async function requeue(
 /** Turns everything still pending for an endpoint into visible skipped rows; returns how many. */
 export async function skipPending(
   tx: Tx,
-  {
-    organizationId,
-    endpointId,
-    reason,
-  }: {
-    readonly organizationId: string
-    readonly endpointId: string
-    readonly reason: 'endpoint_disabled' | 'endpoint_deleted'
-  },
+  endpoint: OwnKey,
+  reason: 'endpoint_disabled' | 'endpoint_deleted',
 ): Promise<number> {
   const { numUpdatedRows } = await tx.query
     .updateTable('delivery')
@@ -233,8 +200,8 @@ export async function skipPending(
       completed_at: tx.now,
       version: eb('version', '+', 1),
     }))
-    .where('organization_id', '=', organizationId)
-    .where('endpoint_id', '=', endpointId)
+    .where('organization_id', '=', endpoint.organizationId)
+    .where('endpoint_id', '=', endpoint.id)
     .where('state', '=', 'pending')
     .executeTakeFirstOrThrow()
   return Number(numUpdatedRows)
@@ -309,24 +276,7 @@ function isStoredEnd(state: DeliveryState): boolean {
 }
 
 function fromRow(row: DeliveryTable & { endpoint_state: string }): DeliveryRecord {
+  const delivery = stored.fromRow(row)
   const held = row.state === 'pending' && row.endpoint_state === 'held'
-  return {
-    id: row.id as `dlv_${string}`,
-    organizationId: row.organization_id as OrganizationId,
-    endpointId: row.endpoint_id as `ep_${string}`,
-    eventSequence: row.event_sequence,
-    eventId: row.event_id,
-    type: row.type,
-    state: held ? 'held' : (row.state as StoredDeliveryState),
-    dueAt: row.due_at,
-    attempts: row.attempts,
-    attemptsEver: row.attempts_ever,
-    createdAt: row.created_at,
-    completedAt: row.completed_at ?? undefined,
-    lastAttemptAt: row.last_attempt_at ?? undefined,
-    lastStatus: row.last_status ?? undefined,
-    lastFailure: row.last_failure ?? undefined,
-    skippedReason: row.skipped_reason ?? undefined,
-    operationId: row.operation_id ?? undefined,
-  }
+  return held ? { ...delivery, state: 'held' } : delivery
 }

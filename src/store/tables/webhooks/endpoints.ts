@@ -1,70 +1,51 @@
 import type { OrganizationId } from '../../../ids.ts'
 import type { ExpressionBuilder } from 'kysely'
+import { columns, flag, json, maybe, number, text, time } from '../../db/columns.ts'
+import type { RecordOf, TableOf } from '../../db/columns.ts'
 import type { Db, KnownTables, Tx } from '../../db/db.ts'
+import type { OwnKey } from '../../db/own-rows.ts'
 
-export interface EndpointTable {
-  id: string
-  organization_id: string
-  url: string
-  description: string
-  types: string | null
-  headers_sealed: string | null
-  header_names: string
-  rate_per_second: number | null
-  ordered: number
-  public_key: string | null
-  private_key_sealed: string | null
-  created_at: number
-  created_by: string | null
-  deleted_at: number | null
-  version: number
-  state: string
-  disabled_reason: string | null
-  failures: number
-  failing_since: number | null
-  last_success_at: number | null
-  last_attempt_at: number | null
-  held_at: number | null
-  probe_at: number | null
-  probe_delay_ms: number | null
-  lease_owner: string | null
-  lease_token: number
-  lease_until: number | null
+const healthColumns = {
+  state: text<'active' | 'held' | 'disabled'>(),
+  disabledReason: maybe(text()),
+  failures: number(),
+  failingSince: maybe(time()),
+  lastSuccessAt: maybe(time()),
+  heldAt: maybe(time()),
+  probeAt: maybe(time()),
+  probeDelayMs: maybe(number()),
 }
+const healthOf = columns(healthColumns, {})
+
+const declared = {
+  id: text<`ep_${string}`>(),
+  organizationId: text<OrganizationId>(),
+  url: text(),
+  description: text(),
+  /** Undefined means every type. */
+  types: maybe(json<readonly string[]>()),
+  headersSealed: maybe(text()),
+  headerNames: json<readonly string[]>(),
+  ratePerSecond: maybe(number()),
+  ordered: flag(),
+  publicKey: maybe(text()),
+  privateKeySealed: maybe(text()),
+  createdAt: time(),
+  createdBy: maybe(text()),
+  deletedAt: maybe(time()),
+  version: number(),
+  lastAttemptAt: maybe(time()),
+  leaseToken: number(),
+}
+
+/** Columns that only queries use. */
+const hidden = { leaseOwner: maybe(text()), leaseUntil: maybe(time()) }
+const own = columns(declared, hidden)
 
 /** The health of an endpoint as stored; times are milliseconds since 1970. */
-export interface EndpointHealthRecord {
-  readonly state: 'active' | 'held' | 'disabled'
-  readonly disabledReason: string | undefined
-  readonly failures: number
-  readonly failingSince: number | undefined
-  readonly lastSuccessAt: number | undefined
-  readonly heldAt: number | undefined
-  readonly probeAt: number | undefined
-  readonly probeDelayMs: number | undefined
-}
-
-/** An endpoint as stored; undefined types mean every type. */
-export interface EndpointRecord {
-  readonly id: `ep_${string}`
-  readonly organizationId: OrganizationId
-  readonly url: string
-  readonly description: string
-  readonly types: readonly string[] | undefined
-  readonly headersSealed: string | undefined
-  readonly headerNames: readonly string[]
-  readonly ratePerSecond: number | undefined
-  readonly ordered: boolean
-  readonly publicKey: string | undefined
-  readonly privateKeySealed: string | undefined
-  readonly createdAt: number
-  readonly createdBy: string | undefined
-  readonly deletedAt: number | undefined
-  readonly version: number
-  readonly health: EndpointHealthRecord
-  readonly lastAttemptAt: number | undefined
-  readonly leaseToken: number
-}
+export type EndpointHealthRecord = RecordOf<typeof healthColumns>
+export type EndpointRecord = RecordOf<typeof declared> & { readonly health: EndpointHealthRecord }
+export type EndpointTable = TableOf<typeof declared & typeof healthColumns & typeof hidden>
 
 /** The columns that people can edit. */
 export interface EndpointSettings {
@@ -157,29 +138,12 @@ export async function update(
  */
 export async function updateHealth(
   tx: Tx,
-  {
-    organizationId,
-    id,
-    health,
-  }: {
-    readonly organizationId: string
-    readonly id: string
-    readonly health: EndpointHealthRecord
-  },
+  { organizationId, id }: OwnKey,
+  health: EndpointHealthRecord,
 ): Promise<EndpointRecord | undefined> {
   const row = await tx.query
     .updateTable('endpoint')
-    .set((eb) => ({
-      ...withoutLease(eb),
-      state: health.state,
-      disabled_reason: health.disabledReason ?? null,
-      failures: health.failures,
-      failing_since: health.failingSince ?? null,
-      last_success_at: health.lastSuccessAt ?? null,
-      held_at: health.heldAt ?? null,
-      probe_at: health.probeAt ?? null,
-      probe_delay_ms: health.probeDelayMs ?? null,
-    }))
+    .set((eb) => ({ ...withoutLease(eb), ...healthOf.toRow(health) }))
     .where('organization_id', '=', organizationId)
     .where('id', '=', id)
     .where('deleted_at', 'is', null)
@@ -281,35 +245,7 @@ function columnsOf(settings: EndpointSettings): Partial<EndpointTable> {
   return columns
 }
 
-/** Converts a row into a record. Its JSON is trusted because we validated it before writing. */
+/** Converts a row into a record; other files use it for their joins. */
 export function fromRow(row: EndpointTable): EndpointRecord {
-  return {
-    id: row.id as `ep_${string}`,
-    organizationId: row.organization_id as OrganizationId,
-    url: row.url,
-    description: row.description,
-    types: row.types === null ? undefined : (JSON.parse(row.types) as string[]),
-    headersSealed: row.headers_sealed ?? undefined,
-    headerNames: JSON.parse(row.header_names) as string[],
-    ratePerSecond: row.rate_per_second ?? undefined,
-    ordered: row.ordered === 1,
-    publicKey: row.public_key ?? undefined,
-    privateKeySealed: row.private_key_sealed ?? undefined,
-    createdAt: row.created_at,
-    createdBy: row.created_by ?? undefined,
-    deletedAt: row.deleted_at ?? undefined,
-    version: row.version,
-    lastAttemptAt: row.last_attempt_at ?? undefined,
-    leaseToken: row.lease_token,
-    health: {
-      state: row.state as EndpointHealthRecord['state'],
-      disabledReason: row.disabled_reason ?? undefined,
-      failures: row.failures,
-      failingSince: row.failing_since ?? undefined,
-      lastSuccessAt: row.last_success_at ?? undefined,
-      heldAt: row.held_at ?? undefined,
-      probeAt: row.probe_at ?? undefined,
-      probeDelayMs: row.probe_delay_ms ?? undefined,
-    },
-  }
+  return { ...own.fromRow(row), health: healthOf.fromRow(row) }
 }

@@ -1,0 +1,48 @@
+import { Type, type TSchema } from '../../http/index.ts'
+import { nullable } from './schemas.ts'
+
+const maxInPage = 200
+const usualInPage = 50
+
+/** A page of a list; pass `next` as `after` in the next request. It is null on the last page. */
+export function pageOf<S extends TSchema>(item: S) {
+  return Type.Object({ items: Type.Array(item), next: nullable(Type.String()) })
+}
+
+/** The query parameters of every list. */
+export const pageQuery = {
+  after: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: maxInPage })),
+}
+
+/**
+ * Builds a page from items read with `limitOf(query) + 1`: the extra one shows that there are more. `cursorOf` gives
+ * the last item's cursor.
+ */
+export function toPage<T, Item>(
+  query: { limit?: number },
+  found: readonly T[],
+  how: { readonly item: (one: T) => Item; readonly cursorOf: (one: T) => string },
+): { items: Item[]; next: string | null } {
+  const limit = limitOf(query)
+  const shown = found.slice(0, limit)
+  const last = shown.at(-1)
+  return {
+    items: shown.map(how.item),
+    next: found.length > limit && last !== undefined ? how.cursorOf(last) : null,
+  }
+}
+
+/** The same for things whose cursor is their id. */
+export function toPageById<T extends { readonly id: string }, Item>(
+  query: { limit?: number },
+  found: readonly T[],
+  item: (one: T) => Item,
+): { items: Item[]; next: string | null } {
+  return toPage(query, found, { item, cursorOf: ({ id }) => id })
+}
+
+/** The number of items on a page. */
+export function limitOf(query: { limit?: number }): number {
+  return query.limit ?? usualInPage
+}
