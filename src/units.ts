@@ -2,12 +2,16 @@ import type { Rate } from './rate.ts'
 
 /** Durations, sizes and rates as people write them. Each parser throws an Error whose message completes a sentence. */
 
+export const minuteMs = 60_000
+export const hourMs = 60 * minuteMs
+export const dayMs = 24 * hourMs
+
 const msPerUnit: Readonly<Record<string, number>> = {
   ms: 1,
   s: 1000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
+  m: minuteMs,
+  h: hourMs,
+  d: dayMs,
 }
 const bytesPerUnit: Readonly<Record<string, number>> = {
   '': 1,

@@ -1,11 +1,9 @@
 import { traffic, type CallRecord, type Store } from '../store/index.ts'
+import { dayMs, minuteMs } from '../units.ts'
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 type Minute = Mutable<traffic.MinuteCounts>
 type RuleDay = Mutable<traffic.RuleCounts>
-
-const minuteMs = 60_000
-const dayMs = 86_400_000
 
 /** Counts of calls per minute, target and check, and of what rules decided per day; exact whatever records are kept. */
 export class CallSums {

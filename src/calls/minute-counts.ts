@@ -8,10 +8,8 @@ import {
   type Store,
   type TimedPart,
 } from '../store/index.ts'
+import { dayMs, hourMs, minuteMs } from '../units.ts'
 
-const minuteMs = 60_000
-const hourMs = 60 * minuteMs
-const dayMs = 24 * 3_600_000
 const recentMs = 15 * minuteMs
 
 /** Shares of calls took at most so long, in milliseconds. */

@@ -41,9 +41,9 @@ import {
   defaultSettings,
 } from '../targets/index.ts'
 import { createWebhooks } from '../webhooks/index.ts'
+import { dayMs } from '../units.ts'
 
 const keysInMemory = 1_000_000
-const dayMs = 24 * 60 * 60_000
 
 export type Domain = Awaited<ReturnType<typeof openDomain>>
 

@@ -3,9 +3,7 @@ import type { Infrastructure } from './infrastructure.ts'
 import type { Gateway } from '../gateway/index.ts'
 import type { Domain } from './domain.ts'
 import { every } from '../timers.ts'
-
-const minuteMs = 60_000
-const hourMs = 60 * minuteMs
+import { hourMs, minuteMs } from '../units.ts'
 
 /** Starts the recurring tasks. Every node runs them, and each task may run on several nodes at once. */
 export function startSchedule(

@@ -1,6 +1,5 @@
 import { roles } from '../../access/index.ts'
-import { Type, type Static, type TSchema } from '../../http/index.ts'
-import type { Confirmation } from '../../store/index.ts'
+import { Type, type TSchema } from '../../http/index.ts'
 
 /** A time as ISO 8601 in UTC. */
 export const Time = Type.String({ format: 'date-time' })
@@ -21,18 +20,6 @@ export function input<P extends Record<string, TSchema>>(properties: P) {
 }
 
 export const Role = oneOf(roles)
-
-/** When a change had reached every node. */
-export const Confirmed = Type.Object(
-  { nodes: Type.Integer(), silent_nodes: Type.Integer(), took_ms: Type.Number() },
-  { title: 'Confirmation' },
-)
-
-/** Formats a confirmation for a response. */
-export function toConfirmed(confirmation: Confirmation): Static<typeof Confirmed> {
-  const { nodes, silentNodes, tookMs } = confirmation
-  return { nodes, silent_nodes: silentNodes, took_ms: tookMs }
-}
 
 /** Formats milliseconds as a time. */
 export function time(ms: number): string {

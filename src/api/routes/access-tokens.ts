@@ -3,7 +3,8 @@ import { Type, type Static } from '../../http/index.ts'
 import type { AccessTokenRecord } from '../../store/index.ts'
 import { route } from '../core/route.ts'
 import { limitOf, pageOf, pageQuery, toPageById } from '../core/paging.ts'
-import { Confirmed, input, nullable, oneOf, Time, time, toConfirmed } from '../core/schemas.ts'
+import { Confirmed, toConfirmed } from '../core/confirmed.ts'
+import { input, nullable, oneOf, Time, time } from '../core/schemas.ts'
 
 const permissionNames = Object.keys(permissions) as Permission[]
 

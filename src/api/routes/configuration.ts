@@ -11,15 +11,8 @@ import { Type, type Static } from '../../http/index.ts'
 import { isAllowed } from '../core/caller.ts'
 import { route, type RouteOrganization } from '../core/route.ts'
 import { limitOf, pageOf, pageQuery, toPage } from '../core/paging.ts'
-import {
-  Confirmed,
-  input,
-  nullable,
-  oneOf,
-  Time,
-  timeOrNull,
-  toConfirmed,
-} from '../core/schemas.ts'
+import { Confirmed, toConfirmed } from '../core/confirmed.ts'
+import { input, nullable, oneOf, Time, timeOrNull } from '../core/schemas.ts'
 
 const C = '/organizations/:organization/configuration'
 const maxSecretLength = 8192

@@ -8,6 +8,7 @@ import type {
 import { route } from '../core/route.ts'
 import { limitOf, pageOf, pageQuery, toPage, toPageById } from '../core/paging.ts'
 import { input, nullable, oneOf, Time, time, timeOrNull } from '../core/schemas.ts'
+import { hourMs } from '../../units.ts'
 
 const Role = oneOf(['admin', 'developer', 'viewer'])
 
@@ -78,7 +79,6 @@ const Group = Type.Object(
   { title: 'DirectoryGroup' },
 )
 
-const hourMs = 3_600_000
 const RoleInput = input({ role: nullable(Role) })
 const base = '/organizations/:organization/directory'
 

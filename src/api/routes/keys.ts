@@ -1,6 +1,7 @@
 import type { Key } from '../../access/index.ts'
 import { Problem } from '../../errors.ts'
-import { Type } from '../../http/index.ts'
+import { Type, type Static } from '../../http/index.ts'
+import type { Confirmation } from '../../store/index.ts'
 import {
   ApiKey,
   KeyCallers,
@@ -13,7 +14,8 @@ import { callerId, isAllowed, personOf } from '../core/caller.ts'
 import { route, type RouteRequest } from '../core/route.ts'
 import type { Services } from '../core/services.ts'
 import { limitOf, pageOf, pageQuery, toPageById } from '../core/paging.ts'
-import { Confirmed, input, oneOf, toConfirmed } from '../core/schemas.ts'
+import { Confirmed, toConfirmed } from '../core/confirmed.ts'
+import { input, oneOf } from '../core/schemas.ts'
 
 const maxOverlapSeconds = 90 * 24 * 3600
 const Input = input(keyInputProperties)
@@ -115,9 +117,8 @@ export const keyRoutes = {
         actor,
       })
       return {
-        key: toApiKey(rotated.key, services.clock.now()),
+        ...toKeyAndConfirmation(rotated, services),
         secret: rotated.secret.reveal(),
-        confirmation: toConfirmed(rotated.confirmation),
       }
     },
   }),
@@ -130,10 +131,7 @@ export const keyRoutes = {
     handle: async (request, services) => {
       const { id } = await reach(request, services)
       const ended = await services.keys.endOldSecret(request.organization.id, id, request.actor)
-      return {
-        key: toApiKey(ended.key, services.clock.now()),
-        confirmation: toConfirmed(ended.confirmation),
-      }
+      return toKeyAndConfirmation(ended, services)
     },
   }),
 
@@ -145,12 +143,19 @@ export const keyRoutes = {
     handle: async (request, services) => {
       const { id } = await reach(request, services)
       const revoked = await services.keys.revoke(request.organization.id, id, request.actor)
-      return {
-        key: toApiKey(revoked.key, services.clock.now()),
-        confirmation: toConfirmed(revoked.confirmation),
-      }
+      return toKeyAndConfirmation(revoked, services)
     },
   }),
+}
+
+function toKeyAndConfirmation(
+  changed: { readonly key: Key; readonly confirmation: Confirmation },
+  { clock }: Services,
+): Static<typeof KeyAndConfirmation> {
+  return {
+    key: toApiKey(changed.key, clock.now()),
+    confirmation: toConfirmed(changed.confirmation),
+  }
 }
 
 /** The key in the path, if the caller may change it: any key with keys.manage, otherwise only their own. */

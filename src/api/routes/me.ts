@@ -5,16 +5,8 @@ import type { IdentityRecord } from '../../store/index.ts'
 import { OwnInvitation, toOwnInvitation } from './invitations.ts'
 import { Answered, route } from '../core/route.ts'
 import { Session, toSession } from './sessions.ts'
-import {
-  Confirmed,
-  input,
-  nullable,
-  Role,
-  Time,
-  time,
-  timeOrNull,
-  toConfirmed,
-} from '../core/schemas.ts'
+import { Confirmed, toConfirmed } from '../core/confirmed.ts'
+import { input, nullable, Role, Time, time, timeOrNull } from '../core/schemas.ts'
 
 const Identity = Type.Object(
   {

@@ -4,16 +4,8 @@ import { checkFreshCaller } from '../core/admit.ts'
 import { route } from '../core/route.ts'
 import { Session, toSession } from './sessions.ts'
 import { limitOf, pageOf, pageQuery, toPageById } from '../core/paging.ts'
-import {
-  Confirmed,
-  input,
-  nullable,
-  Role,
-  Time,
-  time,
-  timeOrNull,
-  toConfirmed,
-} from '../core/schemas.ts'
+import { Confirmed, toConfirmed } from '../core/confirmed.ts'
+import { input, nullable, Role, Time, time, timeOrNull } from '../core/schemas.ts'
 
 const Member = Type.Object(
   {

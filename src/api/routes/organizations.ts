@@ -6,6 +6,7 @@ import { route } from '../core/route.ts'
 import type { Services } from '../core/services.ts'
 import { input, nullable, oneOf, Role, Time, time } from '../core/schemas.ts'
 import { Rate } from './target-schema.ts'
+import { dayMs } from '../../units.ts'
 
 /** An organization in the API's form. */
 export const Organization = Type.Object(
@@ -154,8 +155,6 @@ export function toOrganization(organization: OrganizationRecord): Static<typeof 
     version: organization.version,
   }
 }
-
-const dayMs = 86_400_000
 
 /** Converts the defaults to change; only named fields change, and null removes a default. */
 function toDefaults(body: {

@@ -4,7 +4,8 @@ import { principalOf } from '../../access/index.ts'
 import { checks, tryCall, type Target, type TargetInput } from '../../targets/index.ts'
 import { route, type RouteOrganization, type RouteRequest } from '../core/route.ts'
 import type { Services } from '../core/services.ts'
-import { Confirmed, input, oneOf, toConfirmed } from '../core/schemas.ts'
+import { Confirmed, toConfirmed } from '../core/confirmed.ts'
+import { input, oneOf } from '../core/schemas.ts'
 import {
   ApiTarget,
   OtherwiseInput,

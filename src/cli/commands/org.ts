@@ -1,6 +1,6 @@
 import { readKeyDefaults, readOrganizationRate, type KeyDefaults } from '../../access/index.ts'
 import { snakeCased, type OrganizationRecord, type Plan } from '../../store/index.ts'
-import { parseCallsPerSeconds, parseDuration } from '../../units.ts'
+import { dayMs, parseCallsPerSeconds, parseDuration } from '../../units.ts'
 import { command, read, UsageError } from '../lib/command.ts'
 import { organizationsOf } from '../lib/nouns.ts'
 import { withServices } from '../lib/services.ts'
@@ -116,8 +116,6 @@ export const commands = {
     },
   }),
 }
-
-const dayMs = 86_400_000
 
 function parseDefaults(values: {
   scheme?: string | undefined

@@ -1,9 +1,8 @@
 import { createId, type KeyId, type OrganizationId, type TargetId } from '../../ids.ts'
 import { calls, traffic, type CallRecord, type Store } from '../../store/index.ts'
+import { dayMs, minuteMs } from '../../units.ts'
 
 const days = 7
-const minuteMs = 60_000
-const dayMs = 86_400_000
 /** Calls on a typical weekday; nights and weekends have fewer. */
 const callsPerDay = 320
 

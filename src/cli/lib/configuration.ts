@@ -19,14 +19,17 @@ import type { Terminal } from './terminal.ts'
 const maxSecretLength = 8192
 const signs = { add: '+', change: '~', remove: '-' } as const
 
-/** Reads a command's file; returns its text and the label that marks the things it manages. */
-export async function readText(path: string): Promise<{ label: string; text: string }> {
+/** Reads a command's file: its text, the label that marks the things it manages, and how its secrets are resolved. */
+export async function readConfiguration(
+  path: string,
+  { env }: Pick<Terminal, 'env'>,
+): Promise<{ label: string; text: string; resolve: (reference: string) => string | undefined }> {
   const label = basename(path)
   const text = await readFile(path, 'utf8')
   if (text.length > maxFileBytes) {
     throw new Problem('invalid_input', `${label} is larger than ${maxFileBytes / 1024 / 1024} MiB.`)
   }
-  return { label, text }
+  return { label, text, resolve: secretBehind(env) }
 }
 
 /** The configuration-file operations that commands use, on the database or over the API. */
@@ -67,7 +70,7 @@ export async function withConfigurations<T>(
 }
 
 /** Resolves a reference to its secret, from this process's environment and files. */
-export function secretBehind(env: Terminal['env']): (reference: string) => string | undefined {
+function secretBehind(env: Terminal['env']): (reference: string) => string | undefined {
   return (reference) => {
     const [, kind, name = ''] = /^(env|file):(.*)$/.exec(reference) ?? []
     const value = kind === 'env' ? env[name] : readSecret(name)

@@ -1,7 +1,7 @@
 import { readSlug, type Configurations, type Difference } from '../../configuration/index.ts'
 import type { Remote } from './connection.ts'
 import { part } from './organizations.ts'
-import { toConfirmation, type Confirmed } from './values.ts'
+import { toConfirmation, type Confirmed } from './confirmed.ts'
 
 type ApplyOptions = Parameters<Configurations['plan']>[1]
 

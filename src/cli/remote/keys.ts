@@ -2,15 +2,8 @@ import type { Key, KeyInput, Keys } from '../../access/index.ts'
 import { keys, snakeCased } from '../../store/index.ts'
 import type { Remote } from './connection.ts'
 import { part } from './organizations.ts'
-import {
-  createSecret,
-  msOf,
-  organizationFor,
-  recordOf,
-  timeOf,
-  toConfirmation,
-  type Confirmed,
-} from './values.ts'
+import { toConfirmation, type Confirmed } from './confirmed.ts'
+import { createSecret, msOf, organizationFor, recordOf, timeOf } from './values.ts'
 
 type IssueInput = Parameters<Keys['issue']>[1]
 

@@ -3,7 +3,8 @@ import type { MemberRecord } from '../../store/index.ts'
 import { Problem } from '../../errors.ts'
 import type { Remote } from './connection.ts'
 import { part } from './organizations.ts'
-import { msOf, toConfirmation, type Confirmed } from './values.ts'
+import { toConfirmation, type Confirmed } from './confirmed.ts'
+import { msOf } from './values.ts'
 
 type MemberJson = Readonly<Record<string, unknown>>
 

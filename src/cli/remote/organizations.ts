@@ -2,6 +2,7 @@ import type { Organizations } from '../../organizations/index.ts'
 import { snakeCased, type OrganizationRecord, type Plan } from '../../store/index.ts'
 import type { Remote } from './connection.ts'
 import { msOf } from './values.ts'
+import { dayMs } from '../../units.ts'
 
 interface OrganizationJson {
   readonly id: string
@@ -22,7 +23,6 @@ interface OrganizationJson {
   }
 }
 
-const dayMs = 86_400_000
 const O = '/operator/organizations'
 
 /** Organizations over the API; listing and creating them and setting plans require an operator's token. */

@@ -2,7 +2,8 @@ import { snakeCased } from '../../store/index.ts'
 import type { RulePreview, Target, TargetInput, Targets } from '../../targets/index.ts'
 import type { Remote } from './connection.ts'
 import { part } from './organizations.ts'
-import { msOf, toConfirmation, type Confirmed } from './values.ts'
+import { toConfirmation, type Confirmed } from './confirmed.ts'
+import { msOf } from './values.ts'
 
 interface TargetJson {
   readonly [name: string]: unknown

@@ -3,14 +3,8 @@ import type { AccessTokenRecord } from '../../store/index.ts'
 import { Problem } from '../../errors.ts'
 import type { Remote } from './connection.ts'
 import { part } from './organizations.ts'
-import {
-  createSecret,
-  organizationFor,
-  recordOf,
-  timeOf,
-  toConfirmation,
-  type Confirmed,
-} from './values.ts'
+import { toConfirmation, type Confirmed } from './confirmed.ts'
+import { createSecret, organizationFor, recordOf, timeOf } from './values.ts'
 
 type TokenJson = Readonly<Record<string, unknown>>
 

@@ -1,20 +1,8 @@
 import { Problem } from '../../errors.ts'
 import { Secret } from '../../secrets/index.ts'
-import type { Confirmation } from '../../store/index.ts'
 import type { Remote } from './connection.ts'
 
 const shownAtTheEnd = 4
-
-/** The API's report of when a change reached every node. */
-export interface Confirmed {
-  readonly nodes: number
-  readonly silent_nodes: number
-  readonly took_ms: number
-}
-
-export function toConfirmation(one: Confirmed): Confirmation {
-  return { nodes: one.nodes, silentNodes: one.silent_nodes, tookMs: one.took_ms }
-}
 
 /** Converts an API time to milliseconds; null and missing become undefined. */
 export function msOf(time: unknown): number | undefined {

@@ -5,8 +5,7 @@ import type { OrganizationRecord, Plan } from '../../store/index.ts'
 import { camelCased, snakeCasedMembers } from './casing.ts'
 import { nameField, nullable, object, rate, text, texts, whole, words } from './fields.ts'
 import { noSecrets, type Entry, type Section, type Thing } from './section.ts'
-
-const dayMs = 86_400_000
+import { dayMs } from '../../units.ts'
 
 export const KeyDefaultsSchema = object({
   scheme: words(['x-api-key', 'bearer'], 'The header that new keys travel in.'),

@@ -4,10 +4,8 @@ import type { NodeRow } from '../tables/nodes/nodes.ts'
 
 // Nodes trust their caches for 1000 ms after a read; the rest allows for clock drift.
 const confirmWithinMs = 1010
-const pollMs = 4
-// A node that has not confirmed by then is probably gone, so poll less often.
-const promptMs = 100
-const slowPollMs = 20
+// A node that has not confirmed after `promptMs` is probably gone, so poll less often.
+const poll = { everyMs: 4, promptMs: 100, slowMs: 20 }
 
 /** How widely a change had been confirmed when its caller got the result. */
 export interface Confirmation {
@@ -63,7 +61,8 @@ export async function waitForConfirmation(deps: {
 }
 
 function pauseMs(tookMs: number): number {
-  return tookMs < promptMs ? pollMs : Math.min(slowPollMs, Math.max(0, confirmWithinMs - tookMs))
+  if (tookMs < poll.promptMs) return poll.everyMs
+  return Math.min(poll.slowMs, Math.max(0, confirmWithinMs - tookMs))
 }
 
 function hasHeard(node: NodeRow, change: Change): boolean {

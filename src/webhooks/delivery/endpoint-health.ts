@@ -1,4 +1,5 @@
-const minuteMs = 60_000
+import { minuteMs } from '../../units.ts'
+
 const failuresToHold = 20
 const probeFirstMs = minuteMs
 const probeMostMs = 60 * minuteMs

@@ -1,6 +1,6 @@
+import { hourMs, minuteMs } from '../../units.ts'
+
 const secondMs = 1000
-const minuteMs = 60 * secondMs
-const hourMs = 60 * minuteMs
 
 /** The delay before each of the ten attempts, which together span 75.6 hours. */
 export const retryDelaysMs: readonly number[] = [

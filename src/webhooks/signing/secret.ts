@@ -17,14 +17,10 @@ export interface SecretSummary {
 
 /** An organization's signing secret. */
 export class WebhookSecrets {
-  readonly #store: Store
-  readonly #sealer: Sealer
-  readonly #clock: Clock
+  readonly #deps: { readonly store: Store; readonly sealer: Sealer; readonly clock: Clock }
 
-  constructor({ store, sealer, clock }: { store: Store; sealer: Sealer; clock: Clock }) {
-    this.#store = store
-    this.#sealer = sealer
-    this.#clock = clock
+  constructor(deps: { readonly store: Store; readonly sealer: Sealer; readonly clock: Clock }) {
+    this.#deps = deps
   }
 
   /** The valid secrets, newest first; creates the first one if there is none. */
@@ -38,7 +34,7 @@ export class WebhookSecrets {
   async open(organizationId: string): Promise<SigningSecret[]> {
     return (await this.#ensure(organizationId)).map((row) => ({
       secret: webhookSecret(
-        this.#sealer.open(row.sealed, webhookSecrets.sealContext(organizationId, row.id)),
+        this.#deps.sealer.open(row.sealed, webhookSecrets.sealContext(organizationId, row.id)),
       ),
       validUntil: row.validUntil,
     }))
@@ -48,7 +44,7 @@ export class WebhookSecrets {
   async reveal(organizationId: string, actor: Actor): Promise<Secret> {
     const [current] = await this.open(organizationId)
     if (!current) throw new Error('a webhook secret was made and is not there')
-    await this.#store.transaction(async (tx) => {
+    await this.#deps.store.transaction(async (tx) => {
       const detail = { hint: current.secret.hint }
       note(tx, organizationId, { actor, verb: 'revealed', detail })
     })
@@ -59,7 +55,7 @@ export class WebhookSecrets {
    * Creates a new secret; the old one keeps signing during the overlap (24 h), or stops at once if it has leaked (0).
    */
   async rotate(organizationId: string, actor: Actor, overlapMs = usualOverlapMs): Promise<Secret> {
-    return await this.#store.transaction(async (tx) => {
+    return await this.#deps.store.transaction(async (tx) => {
       await deliveryWork.lockOrganization(tx, organizationId)
       await webhookSecrets.end(tx, organizationId, tx.now + overlapMs)
       const secret = await this.#mint(tx, organizationId)
@@ -72,7 +68,7 @@ export class WebhookSecrets {
 
   /** Ends the overlap of older secrets immediately. */
   async endOverlap(organizationId: string, actor: Actor): Promise<void> {
-    await this.#store.transaction(async (tx) => {
+    await this.#deps.store.transaction(async (tx) => {
       await deliveryWork.lockOrganization(tx, organizationId)
       await webhookSecrets.endOlder(tx, organizationId, tx.now)
       note(tx, organizationId, { actor, verb: 'overlap_ended', detail: {} })
@@ -81,10 +77,10 @@ export class WebhookSecrets {
   }
 
   async #ensure(organizationId: string) {
-    const { background } = this.#store
-    const found = await webhookSecrets.listValid(background, organizationId, this.#clock.now())
+    const { background } = this.#deps.store
+    const found = await webhookSecrets.listValid(background, organizationId, this.#deps.clock.now())
     if (found.length > 0) return found
-    return await this.#store.transaction(async (tx) => {
+    return await this.#deps.store.transaction(async (tx) => {
       // Locked, so that two concurrent first uses don't create two secrets.
       await deliveryWork.lockOrganization(tx, organizationId)
       const inside = await webhookSecrets.listValid(tx, organizationId, tx.now)
@@ -98,7 +94,7 @@ export class WebhookSecrets {
     const id = createId('sgn', tx.now)
     const secret = mintWebhookSecret()
     const context = webhookSecrets.sealContext(organizationId, id)
-    const sealed = this.#sealer.seal(secret.reveal(), context)
+    const sealed = this.#deps.sealer.seal(secret.reveal(), context)
     await webhookSecrets.insert(tx, { id, organizationId, sealed, hint: secret.hint })
     return secret
   }

@@ -20,13 +20,11 @@ export function SignedOutDialog({ onClose }: { readonly onClose: () => void }) {
   }
   return (
     <FormDialog
-      open
       onClose={onClose}
       title={frameWords.signedOutTitle}
       lead={frameWords.signedOutText}
       action={frameWords.goOn}
-      busy={false}
-      error={error}
+      saving={{ isPending: false, error }}
       onSubmit={() => void goOn()}
     >
       <p>

@@ -27,12 +27,10 @@ export function TakeOver({
   })
   return (
     <ConfirmDialog
-      open
       onClose={onClose}
       title={w.takeOverTitle(name)}
       action={w.takeOver}
-      busy={taking.isPending}
-      error={taking.error}
+      saving={taking}
       onConfirm={() => taking.mutate()}
     >
       <p>{w.takeOverText(by.label)}</p>

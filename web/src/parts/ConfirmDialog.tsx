@@ -4,23 +4,25 @@ import { words } from '../../words/en.ts'
 import { Button } from './Button.tsx'
 import classes from './dialog.module.css'
 import { TextField } from './Field.tsx'
+import type { Saving } from './Dialogs.tsx'
 import { ProblemNotice } from './States.tsx'
 
 interface ConfirmDialogProps {
-  readonly open: boolean
+  /** Open by default: most dialogs exist only while they are open. */
+  readonly open?: boolean
   readonly onClose: () => void
   readonly title: string
   readonly action: string
   readonly typed?: string | undefined
-  readonly busy: boolean
-  readonly error?: unknown
+  readonly saving: Saving
   readonly onConfirm: () => void
   readonly children: ReactNode
 }
 
 /** The confirmation before something irreversible. With `typed`, the name must be typed or pasted. */
 export function ConfirmDialog(dialog: ConfirmDialogProps) {
-  const { open, title, typed, busy, error } = dialog
+  const { open = true, title, typed } = dialog
+  const { isPending: busy, error } = dialog.saving
   const [name, setName] = useState('')
   const ready = typed === undefined || name.trim() === typed
   function close() {

@@ -25,12 +25,10 @@ export function CustomRange({
   const w = words.range
   return (
     <FormDialog
-      open
       onClose={onClose}
       title={w.customTitle}
       lead={w.customLead(zoneName())}
       action={w.apply}
-      busy={false}
       disabled={wrong}
       onSubmit={() => {
         onClose()

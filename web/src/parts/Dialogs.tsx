@@ -13,12 +13,20 @@ interface Opening {
   readonly onClose: () => void
 }
 
-interface FormDialogProps extends Opening {
+/** What a dialog's button does: whether it is under way, and why it was refused. */
+export interface Saving {
+  readonly isPending: boolean
+  readonly error?: unknown
+}
+
+interface FormDialogProps {
+  /** Open by default: most dialogs exist only while they are open. */
+  readonly open?: boolean
+  readonly onClose: () => void
   readonly title: string
   readonly lead?: ReactNode
   readonly action: string
-  readonly busy: boolean
-  readonly error?: unknown
+  readonly saving?: Saving
   readonly danger?: boolean
   readonly wide?: boolean
   readonly disabled?: boolean
@@ -36,7 +44,7 @@ export function FormDialog(form: FormDialogProps) {
   const close = () => (edited.isEdited() ? edited.ask(true) : form.onClose())
   return (
     <Dialog.Root
-      open={form.open}
+      open={form.open ?? true}
       disablePointerDismissal
       onOpenChange={(next) => (next ? undefined : close())}
     >
@@ -70,7 +78,8 @@ export function FormDialog(form: FormDialogProps) {
 function DialogForm(
   form: FormDialogProps & { readonly onSent: () => void; readonly onInput: () => void },
 ) {
-  const { busy, disabled = false, error } = form
+  const { disabled = false } = form
+  const { isPending: busy, error } = form.saving ?? { isPending: false }
   function submit(event: FormEvent) {
     event.preventDefault()
     event.stopPropagation()

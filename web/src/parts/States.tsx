@@ -6,6 +6,24 @@ import { CopyText } from './Copy.tsx'
 import classes from './surface.module.css'
 import { Notice } from './Surface.tsx'
 
+/** Stands in for data that is not there yet: it is loading, or could not be read and can be tried again. */
+export function QueryState({
+  query,
+  padded = false,
+}: {
+  readonly query: {
+    readonly isError: boolean
+    readonly error: unknown
+    readonly refetch: () => unknown
+  }
+  /** Keeps a refusal away from the edges of a card without its own padding. */
+  readonly padded?: boolean
+}) {
+  if (!query.isError) return <Loading />
+  const notice = <ProblemNotice error={query.error} retry={() => void query.refetch()} />
+  return padded ? <div className="pad">{notice}</div> : notice
+}
+
 /** The loading state. */
 export function Loading({ what }: { readonly what?: string }) {
   return (

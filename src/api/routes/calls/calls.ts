@@ -10,6 +10,7 @@ import { route } from '../../core/route.ts'
 import type { Services } from '../../core/services.ts'
 import { limitOf, pageOf, pageQuery, toPageById } from '../../core/paging.ts'
 import { Time, time } from '../../core/schemas.ts'
+import { dayMs, minuteMs } from '../../../units.ts'
 
 /** Recorded calls and their statistics. */
 export const callRoutes = {
@@ -128,7 +129,5 @@ function timeFrom(clock: Services['clock']): () => boolean {
 }
 
 const searchMs = 150
-const minuteMs = 60_000
-const dayMs = 86_400_000
 const maxPoints = 2000
 const topItems = 5

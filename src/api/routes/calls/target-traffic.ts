@@ -1,7 +1,6 @@
 import { Type } from '../../../http/index.ts'
 import { route } from '../../core/route.ts'
-
-const hourMs = 3_600_000
+import { hourMs } from '../../../units.ts'
 
 /** The last 24 hours of every target at a glance. */
 export const targetTrafficRoutes = {

@@ -1,10 +1,5 @@
 import { command } from '../../lib/command.ts'
-import {
-  differencesText,
-  readText,
-  secretBehind,
-  withConfigurations,
-} from '../../lib/configuration.ts'
+import { differencesText, readConfiguration, withConfigurations } from '../../lib/configuration.ts'
 import { openSink } from '../../lib/secret-sink.ts'
 import { withServices } from '../../lib/services.ts'
 
@@ -22,8 +17,8 @@ export const commands = {
     },
     examples: ['intercept apply acme.yaml --prune --new-secrets file:/run/secrets/keys.json'],
     run: async ({ values, positionals: [file = ''] }, terminal) => {
-      const { label, text } = await readText(file)
-      const options = { label, prune: values.prune === true, resolve: secretBehind(terminal.env) }
+      const { text, ...source } = await readConfiguration(file, terminal)
+      const options = { ...source, prune: values.prune === true }
       await using sink = openSink(values['new-secrets'])
       return await withServices(
         terminal,

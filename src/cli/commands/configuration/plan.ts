@@ -1,10 +1,5 @@
 import { BadFinding, command } from '../../lib/command.ts'
-import {
-  differencesText,
-  readText,
-  secretBehind,
-  withConfigurations,
-} from '../../lib/configuration.ts'
+import { differencesText, readConfiguration, withConfigurations } from '../../lib/configuration.ts'
 import { withServices } from '../../lib/services.ts'
 
 export const commands = {
@@ -17,9 +12,8 @@ export const commands = {
     },
     examples: ['intercept plan acme.yaml --expect-none'],
     run: async ({ values, positionals: [file = ''] }, terminal) => {
-      const { label, text } = await readText(file)
-      const resolve = secretBehind(terminal.env)
-      const options = { label, prune: values.prune === true, resolve, permissions: undefined }
+      const { text, ...source } = await readConfiguration(file, terminal)
+      const options = { ...source, prune: values.prune === true, permissions: undefined }
       const differences = await withServices(
         terminal,
         async (services) =>

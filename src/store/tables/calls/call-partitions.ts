@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { idBound } from '../../../ids.ts'
 import type { Db, Tx } from '../../db/db.ts'
+import { dayMs } from '../../../units.ts'
 
-const dayMs = 86_400_000
 const daysAhead = 7
 const lockTimeout = '2s'
 // A number of our own, so that no two nodes create or drop partitions at once.

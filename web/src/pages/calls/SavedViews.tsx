@@ -45,12 +45,10 @@ export function SavedViews({
       </Menu>
       {saving ? (
         <FormDialog
-          open
           onClose={() => setSaving(false)}
           title={w.saveViewTitle}
           lead={w.saveViewLead}
           action={w.saveViewTitle}
-          busy={false}
           disabled={name.trim() === ''}
           onSubmit={() => {
             const view = { name: name.trim(), search }

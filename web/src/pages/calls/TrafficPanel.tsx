@@ -7,7 +7,7 @@ import { TimeChart } from '../../parts/chart/TimeChart.tsx'
 import { duration, short } from '../../parts/numbers.ts'
 import { RangePicker } from '../../parts/RangePicker.tsx'
 import type { RangeSearch } from '../../parts/range.ts'
-import { Loading, ProblemNotice } from '../../parts/States.tsx'
+import { QueryState } from '../../parts/States.tsx'
 import { Card, Columns, Pile } from '../../parts/Surface.tsx'
 import { latencySeries, partSeries, trafficSeries } from '../../parts/traffic-series.ts'
 import { Figures } from './Figures.tsx'
@@ -28,10 +28,8 @@ export function TrafficPanel(panel: PanelProps) {
       <RangePicker search={range} onRange={onRange} />
       {rollup.data !== undefined ? (
         <Charts {...panel} rollup={rollup.data} />
-      ) : rollup.isError ? (
-        <ProblemNotice error={rollup.error} retry={() => void rollup.refetch()} />
       ) : (
-        <Loading />
+        <QueryState query={rollup} />
       )}
     </Pile>
   )

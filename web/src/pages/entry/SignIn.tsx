@@ -7,7 +7,7 @@ import { Alone } from '../../frame/Alone.tsx'
 import { Button, buttonClass } from '../../parts/Button.tsx'
 import { Snippet } from '../../parts/Copy.tsx'
 import { TextField } from '../../parts/Field.tsx'
-import { Loading, ProblemNotice } from '../../parts/States.tsx'
+import { QueryState } from '../../parts/States.tsx'
 import { Card, Notice } from '../../parts/Surface.tsx'
 
 const w = entryWords.signIn
@@ -29,11 +29,7 @@ export function SignIn() {
         </Notice>
       )}
       {options.data === undefined ? (
-        options.isError ? (
-          <ProblemNotice error={options.error} retry={() => void options.refetch()} />
-        ) : (
-          <Loading />
-        )
+        <QueryState query={options} />
       ) : (
         <Card>
           <div className="stack">

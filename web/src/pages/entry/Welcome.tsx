@@ -127,12 +127,10 @@ function MakeOrganization({ onClose }: { readonly onClose: () => void }) {
   })
   return (
     <FormDialog
-      open
       onClose={onClose}
       title={w.createTitle}
       action={w.createAction}
-      busy={make.isPending}
-      error={make.error}
+      saving={make}
       disabled={name.trim() === ''}
       onSubmit={() => make.mutate()}
     >

@@ -83,13 +83,11 @@ function RevokeKeys(props: Asking) {
   const others = keys.length - names.length
   return (
     <ConfirmDialog
-      open
       onClose={props.onClose}
       title={w.revokeTitle(keys.length)}
       action={w.revokeAction(keys.length)}
       typed={keys.length > namedInQuestion ? String(keys.length) : undefined}
-      busy={revoke.isPending}
-      error={revoke.error}
+      saving={revoke}
       onConfirm={() => revoke.mutate()}
     >
       <p className="break">
@@ -107,13 +105,11 @@ function ExtendKeys(props: Asking) {
   const { '': _never, ...choices } = keysWords.form.endChoices
   return (
     <FormDialog
-      open
       onClose={props.onClose}
       title={w.extendTitle(keys.length)}
       lead={w.extendLead}
       action={words.save}
-      busy={extend.isPending}
-      error={extend.error}
+      saving={extend}
       onSubmit={() => extend.mutate()}
     >
       <SelectField

@@ -27,13 +27,11 @@ export function EditKey({ organization, it, onDone }: EditProps) {
   const edit = useEditing({ organization, it, onDone })
   return (
     <FormDialog
-      open
       onClose={onDone}
       title={w.edit.title(it.name)}
       lead={w.edit.lead}
       action={words.save}
-      busy={edit.isPending}
-      error={edit.error}
+      saving={edit}
       disabled={draft.name.trim() === ''}
       onSubmit={() => edit.mutate(draft)}
     >

@@ -67,12 +67,10 @@ export function IssueKey({
   }
   return (
     <FormDialog
-      open
       onClose={onClose}
       title={w.form.title}
       action={w.issue}
-      busy={issue.isPending}
-      error={issue.error ?? known.error}
+      saving={{ isPending: issue.isPending, error: issue.error ?? known.error }}
       // The form sends every field explicitly, so without the loaded defaults it would remove them.
       disabled={draft.name.trim() === '' || defaults === undefined}
       onSubmit={() => issue.mutate()}

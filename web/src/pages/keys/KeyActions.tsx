@@ -45,13 +45,11 @@ export function RotateKey({ organization, it, onDone }: Doing) {
   }
   return (
     <FormDialog
-      open
       onClose={onDone}
       title={w.rotate.title(it.name)}
       lead={w.rotate.lead}
       action={w.rotate.action}
-      busy={rotate.isPending}
-      error={rotate.error}
+      saving={rotate}
       onSubmit={() => rotate.mutate()}
     >
       <SelectField
@@ -84,13 +82,11 @@ export function RevokeKey({ organization, it, onDone }: Doing) {
   const inUse = it.last_used_at !== undefined && millis(it.last_used_at) > Date.now() - weekMs
   return (
     <ConfirmDialog
-      open
       onClose={onDone}
       title={w.revokeDialog.title(it.name)}
       action={w.revokeDialog.action}
       typed={inUse ? it.name : undefined}
-      busy={revoke.isPending}
-      error={revoke.error}
+      saving={revoke}
       onConfirm={() => revoke.mutate()}
     >
       <p>

@@ -13,7 +13,7 @@ import { RateShares } from '../../parts/RateShares.tsx'
 import { Button, ButtonLink } from '../../parts/Button.tsx'
 import { CopyText, Snippet } from '../../parts/Copy.tsx'
 import { count } from '../../parts/numbers.ts'
-import { Loading, ProblemNotice } from '../../parts/States.tsx'
+import { QueryState } from '../../parts/States.tsx'
 import { Card, Columns, Facts, Notice, PageHead, Pile } from '../../parts/Surface.tsx'
 import { day, exact, Time } from '../../parts/Time.tsx'
 import { QuotaGauge } from '../../parts/QuotaGauge.tsx'
@@ -43,11 +43,7 @@ export function KeyPage() {
   return (
     <>
       <PageHead title={w.title} back={back} />
-      {key.isError ? (
-        <ProblemNotice error={key.error} retry={() => void key.refetch()} />
-      ) : (
-        <Loading />
-      )}
+      <QueryState query={key} />
     </>
   )
 }

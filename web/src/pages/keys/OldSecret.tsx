@@ -68,8 +68,7 @@ function EndOld({ organization, it, onDone }: Omit<OldSecretProps, 'allowed'>) {
         onClose={() => setAsking(false)}
         title={w.endOldDialog.title}
         action={w.detail.endOld}
-        busy={end.isPending}
-        error={end.error}
+        saving={end}
         onConfirm={() => end.mutate()}
       >
         <p>{w.endOldDialog.text}</p>

@@ -46,12 +46,10 @@ export function Invite({ organization, onClose }: InviteProps) {
   }
   return (
     <FormDialog
-      open
       onClose={onClose}
       title={w.inviteDialog.title}
       action={w.invite}
-      busy={invite.isPending}
-      error={invite.error}
+      saving={invite}
       disabled={email.trim() === ''}
       onSubmit={() => invite.mutate()}
     >

@@ -7,7 +7,7 @@ import { words } from '../../../words/en.ts'
 import { membersWords } from '../../../words/en/members.ts'
 import { useOrganization, usePerson } from '../../frame/membership.ts'
 import { CopyText } from '../../parts/Copy.tsx'
-import { Loading, ProblemNotice } from '../../parts/States.tsx'
+import { QueryState } from '../../parts/States.tsx'
 import { Badge, Card, Columns, Facts, Notice, PageHead, Pile } from '../../parts/Surface.tsx'
 import { Time } from '../../parts/Time.tsx'
 import { DirectoryPerson } from './DirectoryPerson.tsx'
@@ -33,11 +33,7 @@ export function Member() {
   return (
     <>
       <PageHead title={membersWords.title} back={back} />
-      {member.isError ? (
-        <ProblemNotice error={member.error} retry={() => void member.refetch()} />
-      ) : (
-        <Loading />
-      )}
+      <QueryState query={member} />
     </>
   )
 }

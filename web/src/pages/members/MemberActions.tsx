@@ -54,8 +54,7 @@ function Activity({ organization, it }: ActionProps) {
         onClose={() => setAsking(false)}
         title={w.deactivateTitle(it.name)}
         action={w.deactivate}
-        busy={turn.isPending}
-        error={turn.error}
+        saving={turn}
         onConfirm={() => turn.mutate(false)}
       >
         <p>{w.deactivateText}</p>
@@ -88,8 +87,7 @@ function Removal({ organization, it }: ActionProps) {
         title={w.removeTitle(it.name)}
         action={w.remove}
         typed={it.email ?? it.name}
-        busy={remove.isPending}
-        error={remove.error}
+        saving={remove}
         onConfirm={() => remove.mutate()}
       >
         <p>{w.removeText}</p>

@@ -4,7 +4,7 @@ import { memberSessionsQuery } from '../../api/members.ts'
 import { membersWords } from '../../../words/en/members.ts'
 import { Button } from '../../parts/Button.tsx'
 import { duration } from '../../parts/numbers.ts'
-import { Loading, ProblemNotice } from '../../parts/States.tsx'
+import { QueryState } from '../../parts/States.tsx'
 import { Card } from '../../parts/Surface.tsx'
 import { say, sayRefused } from '../../parts/Toasts.tsx'
 import { SessionList } from './SessionList.tsx'
@@ -53,13 +53,7 @@ export function MemberSessions({
       }
     >
       {items === undefined ? (
-        sessions.isError ? (
-          <div className="pad">
-            <ProblemNotice error={sessions.error} retry={() => void sessions.refetch()} />
-          </div>
-        ) : (
-          <Loading />
-        )
+        <QueryState query={sessions} padded />
       ) : items.length === 0 ? (
         <p className="pad muted">{w.member.noSessions}</p>
       ) : (

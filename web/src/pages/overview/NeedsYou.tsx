@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router'
 import type { Attention } from '../../api/shapes.ts'
 import { attentionQuery } from '../../api/traffic.ts'
 import { overviewWords as w } from '../../../words/en/overview.ts'
-import { Loading, ProblemNotice } from '../../parts/States.tsx'
+import { QueryState } from '../../parts/States.tsx'
 import { Card, Item, Items } from '../../parts/Surface.tsx'
 import { AttentionAction } from './AttentionAction.tsx'
 import classes from './overview.module.css'
@@ -16,13 +16,7 @@ export function NeedsYou({ organization }: { readonly organization: string }) {
   return (
     <Card flush title={w.needsYou}>
       {attention.data === undefined ? (
-        attention.isError ? (
-          <div className="pad">
-            <ProblemNotice error={attention.error} retry={() => void attention.refetch()} />
-          </div>
-        ) : (
-          <Loading />
-        )
+        <QueryState query={attention} padded />
       ) : attention.data.items.length === 0 ? (
         <p className="pad muted">{w.nothingNeeds}</p>
       ) : (

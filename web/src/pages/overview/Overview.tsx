@@ -8,7 +8,7 @@ import { stations, SumLine, type Station } from '../../parts/Line.tsx'
 import { count } from '../../parts/numbers.ts'
 import type { RangeSearch } from '../../parts/range.ts'
 import { RangePicker } from '../../parts/RangePicker.tsx'
-import { Loading, ProblemNotice } from '../../parts/States.tsx'
+import { QueryState } from '../../parts/States.tsx'
 import { Card, PageHead, Pile } from '../../parts/Surface.tsx'
 import { FirstStepsCard } from './FirstSteps.tsx'
 import { NeedsYou } from './NeedsYou.tsx'
@@ -49,11 +49,7 @@ function WhereCallsStop({
   return (
     <Card title={w.whereCallsStop} lead={w.whereLead}>
       {rollup.data === undefined ? (
-        rollup.isError ? (
-          <ProblemNotice error={rollup.error} retry={() => void rollup.refetch()} />
-        ) : (
-          <Loading />
-        )
+        <QueryState query={rollup} />
       ) : (
         <>
           <SumLine

@@ -7,7 +7,7 @@ import { TimeChart } from '../../parts/chart/TimeChart.tsx'
 import { Kpis, type Kpi } from '../../parts/Kpis.tsx'
 import { count, duration, percent, short } from '../../parts/numbers.ts'
 import type { RangeSearch } from '../../parts/range.ts'
-import { Loading, ProblemNotice } from '../../parts/States.tsx'
+import { QueryState } from '../../parts/States.tsx'
 import { Card } from '../../parts/Surface.tsx'
 import { totals, trafficSeries } from '../../parts/traffic-series.ts'
 import classes from './overview.module.css'
@@ -26,11 +26,7 @@ export function Summary({
   if (now.data === undefined)
     return (
       <Card label={w.traffic}>
-        {now.isError ? (
-          <ProblemNotice error={now.error} retry={() => void now.refetch()} />
-        ) : (
-          <Loading />
-        )}
+        <QueryState query={now} />
       </Card>
     )
   const { points, step_ms: stepMs } = now.data

@@ -6,7 +6,7 @@ import { topQuery } from '../../api/traffic.ts'
 import { overviewWords as w } from '../../../words/en/overview.ts'
 import { count } from '../../parts/numbers.ts'
 import type { RangeSearch } from '../../parts/range.ts'
-import { Loading, ProblemNotice } from '../../parts/States.tsx'
+import { QueryState } from '../../parts/States.tsx'
 import { Card } from '../../parts/Surface.tsx'
 import classes from './overview.module.css'
 
@@ -22,12 +22,7 @@ export function TopCalls({
 }) {
   const top = useQuery(topQuery(organization, range))
   const params = { organization }
-  if (top.data === undefined)
-    return top.isError ? (
-      <ProblemNotice error={top.error} retry={() => void top.refetch()} />
-    ) : (
-      <Loading />
-    )
+  if (top.data === undefined) return <QueryState query={top} />
   const { keys, targets, codes } = top.data
   return (
     <div className={classes.tops}>

@@ -1,4 +1,4 @@
-import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { accessTokenWords as w } from '../../../words/en/access-tokens.ts'
@@ -6,12 +6,11 @@ import { accessTokensQuery, revokeAccessToken, type AccessToken } from '../../ap
 import { useOrganization } from '../../frame/membership.ts'
 import { Button } from '../../parts/Button.tsx'
 import { DataTable, onPhone, type Column } from '../../parts/DataTable.tsx'
-import { ConfirmDialog } from '../../parts/ConfirmDialog.tsx'
+import { RevokeToken } from '../../parts/RevokeToken.tsx'
 import { SecretDialog } from '../../parts/SecretDialog.tsx'
 import { Empty } from '../../parts/States.tsx'
 import { Badge, PageHead } from '../../parts/Surface.tsx'
 import { Time } from '../../parts/Time.tsx'
-import { say } from '../../parts/Toasts.tsx'
 import { IssueAccessToken } from './IssueAccessToken.tsx'
 
 const here = getRouteApi('/frame/o/$organization/settings/access-tokens')
@@ -27,6 +26,8 @@ export function AccessTokens() {
   const [revoking, setRevoking] = useState<AccessToken>()
   const list = useInfiniteQuery(accessTokensQuery(slug))
   const refresh = () => void client.invalidateQueries({ queryKey: [slug, 'access-tokens'] })
+  const revoke = async (id: string) => await revokeAccessToken(slug, id).then(refresh)
+  const close = () => setRevoking(undefined)
   const show = (open: boolean) =>
     void navigate({ search: open ? { issue: 'yes' } : {}, replace: true })
   const issueButton = (
@@ -71,9 +72,7 @@ export function AccessTokens() {
           }}
         />
       )}
-      {revoking === undefined ? undefined : (
-        <Revoke token={revoking} onClose={() => setRevoking(undefined)} onDone={refresh} />
-      )}
+      <RevokeToken token={revoking} words={w} revoke={revoke} onClose={close} />
     </>
   )
 }
@@ -83,43 +82,6 @@ const noTokens = (
     <p>{w.emptyText}</p>
   </Empty>
 )
-
-function Revoke({
-  token,
-  onClose,
-  onDone,
-}: {
-  readonly token: AccessToken
-  readonly onClose: () => void
-  readonly onDone: () => void
-}) {
-  const { slug } = useOrganization()
-  const revocation = useMutation({
-    mutationFn: () => revokeAccessToken(slug, token.id),
-    onSuccess: () => {
-      say(w.revokeDone)
-      onClose()
-      onDone()
-    },
-  })
-  return (
-    <ConfirmDialog
-      open
-      onClose={onClose}
-      title={w.revokeTitle(token.name)}
-      action={w.revoke}
-      typed={token.last_used_at === undefined ? undefined : token.name}
-      busy={revocation.isPending}
-      error={revocation.error}
-      onConfirm={() => revocation.mutate()}
-    >
-      <p>
-        <code>{token.hint}</code>
-      </p>
-      <p>{w.revokeText}</p>
-    </ConfirmDialog>
-  )
-}
 
 const factColumns: readonly Column<AccessToken>[] = [
   {

@@ -42,12 +42,10 @@ export function IssueAccessToken({
   const ends = Object.entries(w.endChoices).map(([value, label]) => ({ value, label }))
   return (
     <FormDialog
-      open
       onClose={onClose}
       title={w.issueTitle}
       action={w.issue}
-      busy={issuing.isPending}
-      error={issuing.error}
+      saving={issuing}
       disabled={name.trim() === '' || chosen.length === 0}
       onSubmit={() => issuing.mutate()}
     >

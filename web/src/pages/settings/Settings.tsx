@@ -11,7 +11,7 @@ import { Button, ButtonLink } from '../../parts/Button.tsx'
 import { CopyText } from '../../parts/Copy.tsx'
 import { ConfirmDialog } from '../../parts/ConfirmDialog.tsx'
 import { TextField } from '../../parts/Field.tsx'
-import { fieldError, Loading, ProblemNotice } from '../../parts/States.tsx'
+import { QueryState, fieldError } from '../../parts/States.tsx'
 import { SaveForm } from '../../parts/SaveForm.tsx'
 import { Card, Columns, Facts, PageHead, Pile } from '../../parts/Surface.tsx'
 import { span } from '../../parts/numbers.ts'
@@ -29,11 +29,7 @@ export function Settings() {
     <>
       <PageHead title={w.title} lead={w.lead} />
       {organization.data === undefined ? (
-        organization.isError ? (
-          <ProblemNotice error={organization.error} retry={() => void organization.refetch()} />
-        ) : (
-          <Loading />
-        )
+        <QueryState query={organization} />
       ) : (
         <Pile>
           <ManagedNotice by={managed} name={organization.data.name} />
@@ -164,8 +160,7 @@ function Danger({ it }: { readonly it: Organization }) {
         title={w.deleteTitle(it.name)}
         action={w.delete}
         typed={it.slug}
-        busy={remove.isPending}
-        error={remove.error}
+        saving={remove}
         onConfirm={() => remove.mutate()}
       >
         <p>{w.dangerText}</p>

@@ -108,8 +108,7 @@ function DeleteConnection({
       title={w.deleteTitle(connection.name)}
       action={w.delete}
       typed={connection.last_used_at === undefined ? undefined : connection.name}
-      busy={removal.isPending}
-      error={removal.error}
+      saving={removal}
       onConfirm={() => removal.mutate()}
     >
       <p>{w.deleteText}</p>

@@ -7,7 +7,7 @@ import { connectionsQuery, reservationQuery, type ConnectionKind } from '../../a
 import { useOrganization } from '../../frame/membership.ts'
 import { Button } from '../../parts/Button.tsx'
 import { Segmented } from '../../parts/Field.tsx'
-import { Loading, ProblemNotice } from '../../parts/States.tsx'
+import { QueryState } from '../../parts/States.tsx'
 import { Card, Columns, Pile } from '../../parts/Surface.tsx'
 import { Addresses } from './Addresses.tsx'
 import { ConnectForm } from './ConnectForm.tsx'
@@ -23,11 +23,7 @@ export function ConnectionTab() {
   const [adding, setAdding] = useState(false)
   const connections = useQuery(connectionsQuery(slug))
   if (connections.data === undefined) {
-    return connections.isError ? (
-      <ProblemNotice error={connections.error} retry={() => void connections.refetch()} />
-    ) : (
-      <Loading />
-    )
+    return <QueryState query={connections} />
   }
   const { items } = connections.data
   return (
@@ -71,10 +67,8 @@ function NewConnection({ onDone }: { readonly onDone: () => void }) {
                 <h3>{w.addresses}</h3>
                 <Addresses of={reserved.data} withKeys={false} />
               </section>
-            ) : reserved.isError ? (
-              <ProblemNotice error={reserved.error} retry={() => void reserved.refetch()} />
             ) : (
-              <Loading />
+              <QueryState query={reserved} />
             )}
           </div>
         </Card>

@@ -10,7 +10,7 @@ import { CopyText } from '../../parts/Copy.tsx'
 import { DataTable, type Column } from '../../parts/DataTable.tsx'
 import { Segmented } from '../../parts/Field.tsx'
 import { count } from '../../parts/numbers.ts'
-import { Empty, Loading, ProblemNotice } from '../../parts/States.tsx'
+import { Empty, QueryState } from '../../parts/States.tsx'
 import { Badge, Card, Columns, Facts, Pile } from '../../parts/Surface.tsx'
 import { Time } from '../../parts/Time.tsx'
 import { DirectoryNotices, Duplicates } from './DirectoryNotices.tsx'
@@ -25,11 +25,7 @@ export function DirectoryTab() {
   const { slug } = useOrganization()
   const directory = useQuery(directoryQuery(slug))
   if (directory.data === undefined) {
-    return directory.isError ? (
-      <ProblemNotice error={directory.error} retry={() => void directory.refetch()} />
-    ) : (
-      <Loading />
-    )
+    return <QueryState query={directory} />
   }
   const {
     base_address: baseAddress,

@@ -104,8 +104,7 @@ function RemoveDomain({
       onClose={onClose}
       title={w.removeTitle(domain.name)}
       action={w.remove}
-      busy={removal.isPending}
-      error={removal.error}
+      saving={removal}
       onConfirm={() => removal.mutate()}
     >
       <p>{w.removeText}</p>

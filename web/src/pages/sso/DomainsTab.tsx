@@ -6,7 +6,7 @@ import { useOrganization } from '../../frame/membership.ts'
 import { Button } from '../../parts/Button.tsx'
 import { TextField } from '../../parts/Field.tsx'
 import { LeaveGuard } from '../../parts/LeaveGuard.tsx'
-import { fieldError, Loading, ProblemNotice } from '../../parts/States.tsx'
+import { ProblemNotice, QueryState, fieldError } from '../../parts/States.tsx'
 import { Card, Pile } from '../../parts/Surface.tsx'
 import { DomainCard } from './DomainCard.tsx'
 
@@ -21,10 +21,8 @@ export function DomainsTab() {
       <AddDomain first={domains.data?.items.length === 0} />
       {domains.data !== undefined ? (
         domains.data.items.map((domain: Domain) => <DomainCard key={domain.id} domain={domain} />)
-      ) : domains.isError ? (
-        <ProblemNotice error={domains.error} retry={() => void domains.refetch()} />
       ) : (
-        <Loading />
+        <QueryState query={domains} />
       )}
     </Pile>
   )

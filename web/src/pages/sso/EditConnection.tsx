@@ -36,13 +36,11 @@ export function EditConnection({
   const part: PartProps = { connection, draft, setDraft, error: saving.error }
   return (
     <FormDialog
-      open
       wide
       onClose={onClose}
       title={w.editTitle(connection.name)}
       action={w.save}
-      busy={saving.isPending}
-      error={saving.error}
+      saving={saving}
       disabled={hoursWrong(draft) !== undefined || draft.issuer.trim() === ''}
       onSubmit={() => saving.mutate()}
     >

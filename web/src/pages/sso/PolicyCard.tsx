@@ -8,7 +8,7 @@ import { Button } from '../../parts/Button.tsx'
 import { CopyText } from '../../parts/Copy.tsx'
 import { ConfirmDialog } from '../../parts/ConfirmDialog.tsx'
 import { Check, SwitchRow } from '../../parts/Field.tsx'
-import { Loading, ProblemNotice } from '../../parts/States.tsx'
+import { ProblemNotice, QueryState } from '../../parts/States.tsx'
 import { Card } from '../../parts/Surface.tsx'
 import { say } from '../../parts/Toasts.tsx'
 import { SignedOut } from './SignedOut.tsx'
@@ -28,10 +28,8 @@ export function PolicyCard({ connections }: { readonly connections: readonly Con
           policy={policy.data}
           connections={connections}
         />
-      ) : policy.isError ? (
-        <ProblemNotice error={policy.error} retry={() => void policy.refetch()} />
       ) : (
-        <Loading />
+        <QueryState query={policy} />
       )}
     </Card>
   )
@@ -85,8 +83,7 @@ function Policy({
         onClose={() => setAsking(false)}
         title={w.onTitle}
         action={w.onAction}
-        busy={saving.isPending}
-        error={saving.error}
+        saving={saving}
         onConfirm={() => saving.mutate(true)}
       >
         <p>{w.onText}</p>

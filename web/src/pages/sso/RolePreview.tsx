@@ -45,12 +45,10 @@ export function RolePreview({
   const people = preview.data?.items
   return (
     <FormDialog
-      open
       onClose={onClose}
       title={w.previewTitle(group.name)}
       action={w.action}
-      busy={saving.isPending}
-      error={saving.error}
+      saving={saving}
       disabled={people === undefined}
       onSubmit={() => saving.mutate()}
     >

@@ -9,15 +9,14 @@ import {
 } from '../../api/directory.ts'
 import { useOrganization } from '../../frame/membership.ts'
 import { Button } from '../../parts/Button.tsx'
-import { ConfirmDialog } from '../../parts/ConfirmDialog.tsx'
 import { FormDialog } from '../../parts/Dialogs.tsx'
 import { DataTable, onPhone, type Column } from '../../parts/DataTable.tsx'
 import { TextField } from '../../parts/Field.tsx'
+import { RevokeToken } from '../../parts/RevokeToken.tsx'
 import { SecretDialog } from '../../parts/SecretDialog.tsx'
 import { Empty, fieldError } from '../../parts/States.tsx'
 import { Badge, Card } from '../../parts/Surface.tsx'
 import { Time } from '../../parts/Time.tsx'
-import { say } from '../../parts/Toasts.tsx'
 
 const w = directoryWords.tokens
 
@@ -31,6 +30,8 @@ export function Tokens({ atMost }: { readonly atMost: number }) {
   const list = useQuery(directoryTokensQuery(slug))
   const active = (list.data?.items ?? []).filter((token) => token.revoked_at === undefined)
   const refresh = () => void client.invalidateQueries({ queryKey: [slug, 'directory'] })
+  const revoke = async (id: string) => await revokeToken(slug, id).then(refresh)
+  const close = () => setRevoking(undefined)
   const issueButton = (
     <Button
       small
@@ -75,9 +76,7 @@ export function Tokens({ atMost }: { readonly atMost: number }) {
           }}
         />
       )}
-      {revoking === undefined ? undefined : (
-        <Revoke token={revoking} onClose={() => setRevoking(undefined)} onDone={refresh} />
-      )}
+      <RevokeToken token={revoking} words={w} revoke={revoke} onClose={close} />
     </>
   )
 }
@@ -104,12 +103,10 @@ function Issue({
   })
   return (
     <FormDialog
-      open
       onClose={onClose}
       title={w.issueTitle}
       action={w.issue}
-      busy={issuing.isPending}
-      error={issuing.error}
+      saving={issuing}
       disabled={name.trim() === ''}
       onSubmit={() => issuing.mutate()}
     >
@@ -122,43 +119,6 @@ function Issue({
         onValue={setName}
       />
     </FormDialog>
-  )
-}
-
-function Revoke({
-  token,
-  onClose,
-  onDone,
-}: {
-  readonly token: DirectoryToken
-  readonly onClose: () => void
-  readonly onDone: () => void
-}) {
-  const { slug } = useOrganization()
-  const revocation = useMutation({
-    mutationFn: () => revokeToken(slug, token.id),
-    onSuccess: () => {
-      say(w.revokeDone)
-      onClose()
-      onDone()
-    },
-  })
-  return (
-    <ConfirmDialog
-      open
-      onClose={onClose}
-      title={w.revokeTitle(token.name)}
-      action={w.revoke}
-      typed={token.last_used_at === undefined ? undefined : token.name}
-      busy={revocation.isPending}
-      error={revocation.error}
-      onConfirm={() => revocation.mutate()}
-    >
-      <p>
-        <code>{token.hint}</code>
-      </p>
-      <p>{w.revokeText}</p>
-    </ConfirmDialog>
   )
 }
 

@@ -28,12 +28,10 @@ export function AddTarget({
   })
   return (
     <FormDialog
-      open
       onClose={onClose}
       title={w.form.title}
       action={w.add}
-      busy={add.isPending}
-      error={add.error}
+      saving={add}
       disabled={slug.trim() === '' || upstream.trim() === ''}
       onSubmit={() => add.mutate()}
     >

@@ -10,7 +10,7 @@ import { useOrganization } from '../../frame/membership.ts'
 import { Button } from '../../parts/Button.tsx'
 import { CopyText } from '../../parts/Copy.tsx'
 import { ConfirmDialog } from '../../parts/ConfirmDialog.tsx'
-import { Loading, ProblemNotice } from '../../parts/States.tsx'
+import { QueryState } from '../../parts/States.tsx'
 import { Facts, PageHead, Pile } from '../../parts/Surface.tsx'
 import { Tabs } from '../../parts/Tabs.tsx'
 import { say, sayRefused } from '../../parts/Toasts.tsx'
@@ -40,11 +40,7 @@ export function TargetPage() {
   return (
     <>
       <PageHead title={name} back={back} />
-      {target.isError ? (
-        <ProblemNotice error={target.error} retry={() => void target.refetch()} />
-      ) : (
-        <Loading />
-      )}
+      <QueryState query={target} />
     </>
   )
 }
@@ -215,8 +211,7 @@ function RemoveTarget({ organization, it, locked }: ActionProps) {
         title={w.removeTitle(it.slug)}
         action={w.remove}
         typed={it.slug}
-        busy={remove.isPending}
-        error={remove.error}
+        saving={remove}
         onConfirm={() => remove.mutate()}
       >
         <p>{w.removeText}</p>

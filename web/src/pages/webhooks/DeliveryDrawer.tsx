@@ -9,7 +9,7 @@ import { BodySnippet, CopyText, Snippet } from '../../parts/Copy.tsx'
 import { Drawer } from '../../parts/Dialogs.tsx'
 import { Folded } from '../../parts/Folded.tsx'
 import { duration, size } from '../../parts/numbers.ts'
-import { Loading, ProblemNotice } from '../../parts/States.tsx'
+import { QueryState } from '../../parts/States.tsx'
 import { Badge, Facts } from '../../parts/Surface.tsx'
 import { Time } from '../../parts/Time.tsx'
 import { say, sayRefused } from '../../parts/Toasts.tsx'
@@ -35,11 +35,7 @@ export function DeliveryDrawer({
   return (
     <Drawer open={id !== undefined} onClose={onClose} title={delivery?.type ?? id ?? ''}>
       {delivery === undefined ? (
-        found.isError ? (
-          <ProblemNotice error={found.error} retry={() => void found.refetch()} />
-        ) : (
-          <Loading />
-        )
+        <QueryState query={found} />
       ) : (
         <Detail delivery={delivery} endpoints={endpoints} />
       )}

@@ -115,13 +115,11 @@ export function DeleteEndpoint({
   const used = Date.parse(endpoint.last_attempt_at ?? '') > Date.now() - 7 * dayMs
   return (
     <ConfirmDialog
-      open
       onClose={onClose}
       title={w.deleteTitle}
       action={w.delete}
       typed={used ? endpointName(endpoint) : undefined}
-      busy={removal.isPending}
-      error={removal.error}
+      saving={removal}
       onConfirm={() => removal.mutate()}
     >
       <p>{w.deleteText}</p>

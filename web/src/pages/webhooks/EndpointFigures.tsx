@@ -7,7 +7,7 @@ import type { Series } from '../../parts/chart/series.ts'
 import { duration, short } from '../../parts/numbers.ts'
 import { RangePicker } from '../../parts/RangePicker.tsx'
 import type { RangeSearch } from '../../parts/range.ts'
-import { Loading, ProblemNotice } from '../../parts/States.tsx'
+import { QueryState } from '../../parts/States.tsx'
 import { Card, Columns, Pile } from '../../parts/Surface.tsx'
 
 const w = webhookWords.figures
@@ -26,11 +26,7 @@ export function EndpointFigures({
     <Pile>
       <RangePicker search={range} onRange={setRange} />
       {found.data === undefined ? (
-        found.isError ? (
-          <ProblemNotice error={found.error} retry={() => void found.refetch()} />
-        ) : (
-          <Loading />
-        )
+        <QueryState query={found} />
       ) : (
         <Charts figures={found.data} onRange={setRange} />
       )}

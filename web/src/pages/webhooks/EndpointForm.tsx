@@ -57,13 +57,11 @@ export function EndpointForm({
   }
   return (
     <FormDialog
-      open
       wide
       onClose={onClose}
       title={endpoint === undefined ? w.addTitle : w.editTitle}
       action={endpoint === undefined ? webhookWords.add : w.save}
-      busy={sending.isPending}
-      error={sending.error}
+      saving={sending}
       disabled={
         draft.url.trim() === '' || (draft.some && draft.types.length === 0) || wish === undefined
       }

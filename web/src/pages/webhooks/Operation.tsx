@@ -131,7 +131,7 @@ function Steering({ operation }: { readonly operation: OperationShape }) {
         onClose={() => setAsking(false)}
         title={w.cancelTitle}
         action={w.cancel}
-        busy={steering.isPending}
+        saving={{ isPending: steering.isPending }}
         onConfirm={() => steering.mutate('cancel')}
       >
         <p>{w.cancelText(count(operation.done))}</p>

@@ -42,13 +42,11 @@ export function ReplayDialog({
   const replay = useReplay(filter)
   return (
     <FormDialog
-      open
       onClose={onClose}
       title={w.title}
       lead={w.lead}
       action={w.action}
-      busy={replay.isPending}
-      error={replay.error}
+      saving={replay}
       disabled={(counted.data?.deliveries ?? 0) === 0 || counted.isFetching}
       onSubmit={() => replay.mutate()}
     >

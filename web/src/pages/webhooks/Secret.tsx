@@ -131,8 +131,7 @@ function OldSecrets({ shown, onEnded }: { readonly shown: Secrets; readonly onEn
         onClose={() => setAsking(false)}
         title={w.endOldTitle}
         action={w.endOld}
-        busy={ending.isPending}
-        error={ending.error}
+        saving={ending}
         onConfirm={() => ending.mutate()}
       >
         <p>{w.endOldText}</p>
@@ -208,13 +207,11 @@ function Rotate({
   })
   return (
     <FormDialog
-      open
       onClose={onClose}
       title={w.rotateTitle}
       lead={w.rotateLead}
       action={w.rotate}
-      busy={rotation.isPending}
-      error={rotation.error}
+      saving={rotation}
       onSubmit={() => rotation.mutate()}
     >
       <SelectField

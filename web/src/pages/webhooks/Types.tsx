@@ -9,7 +9,7 @@ import { FormDialog } from '../../parts/Dialogs.tsx'
 import { SelectField } from '../../parts/Field.tsx'
 import { Button } from '../../parts/Button.tsx'
 import { Snippet } from '../../parts/Copy.tsx'
-import { Empty, Loading, ProblemNotice } from '../../parts/States.tsx'
+import { Empty, QueryState } from '../../parts/States.tsx'
 import { Card, PageHead, Pile } from '../../parts/Surface.tsx'
 import { say } from '../../parts/Toasts.tsx'
 import { Sections } from './Sections.tsx'
@@ -28,10 +28,8 @@ export function Types() {
       <Sections />
       {types.data !== undefined ? (
         <Catalogue types={types.data.items} />
-      ) : types.isError ? (
-        <ProblemNotice error={types.error} retry={() => void types.refetch()} />
       ) : (
-        <Loading />
+        <QueryState query={types} />
       )}
     </>
   )
@@ -122,13 +120,11 @@ function SendSample({ type, onClose }: { readonly type: string; readonly onClose
   })
   return (
     <FormDialog
-      open
       onClose={onClose}
       title={w.sendTitle}
       lead={w.sendLead}
       action={w.sendAction}
-      busy={sending.isPending}
-      error={sending.error}
+      saving={sending}
       disabled={endpoint === undefined}
       onSubmit={() => sending.mutate()}
     >

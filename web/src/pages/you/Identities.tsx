@@ -54,8 +54,7 @@ export function Identities() {
         onClose={() => setRemoving(undefined)}
         title={w.removeIdentityTitle}
         action={w.removeIdentity}
-        busy={remove.isPending}
-        error={remove.error}
+        saving={remove}
         onConfirm={() => remove.mutate(removing ?? '')}
       >
         <p>{w.removeIdentityText}</p>

@@ -11,7 +11,7 @@ import { useTheme } from '../../frame/theme.ts'
 import { Button } from '../../parts/Button.tsx'
 import { Segmented, SwitchRow, TextField } from '../../parts/Field.tsx'
 import { duration } from '../../parts/numbers.ts'
-import { fieldError, Loading, ProblemNotice } from '../../parts/States.tsx'
+import { QueryState, fieldError } from '../../parts/States.tsx'
 import { SaveForm } from '../../parts/SaveForm.tsx'
 import { Card, Columns, PageHead, Pile } from '../../parts/Surface.tsx'
 import { say, sayRefused } from '../../parts/Toasts.tsx'
@@ -140,13 +140,7 @@ function Sessions() {
       }
     >
       {items === undefined ? (
-        sessions.isError ? (
-          <div className="pad">
-            <ProblemNotice error={sessions.error} retry={() => void sessions.refetch()} />
-          </div>
-        ) : (
-          <Loading />
-        )
+        <QueryState query={sessions} padded />
       ) : (
         <SessionList sessions={items} busy={end.isPending} onEnd={(id) => end.mutate(id)} />
       )}

@@ -1,0 +1,14 @@
+import { Type, type Static } from '../../http/index.ts'
+import type { Confirmation } from '../../store/index.ts'
+
+/** When a change had reached every node. */
+export const Confirmed = Type.Object(
+  { nodes: Type.Integer(), silent_nodes: Type.Integer(), took_ms: Type.Number() },
+  { title: 'Confirmation' },
+)
+
+/** Formats a confirmation for a response. */
+export function toConfirmed(confirmation: Confirmation): Static<typeof Confirmed> {
+  const { nodes, silentNodes, tookMs } = confirmation
+  return { nodes, silent_nodes: silentNodes, took_ms: tookMs }
+}

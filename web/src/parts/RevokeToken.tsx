@@ -1,0 +1,62 @@
+import { useMutation } from '@tanstack/react-query'
+import { ConfirmDialog } from './ConfirmDialog.tsx'
+import { say } from './Toasts.tsx'
+
+/** A token, as far as the question before its revocation needs it. */
+interface RevocableToken {
+  readonly id: string
+  readonly name: string
+  readonly hint: string
+  readonly last_used_at?: string | undefined
+}
+
+/** The words of the question; each kind of token has its own. */
+interface RevokeWords {
+  readonly revoke: string
+  readonly revokeTitle: (name: string) => string
+  readonly revokeText: string
+  readonly revokeDone: string
+}
+
+interface RevokeTokenProps {
+  /** The token in question; undefined while nobody asks. */
+  readonly token: RevocableToken | undefined
+  readonly words: RevokeWords
+  readonly revoke: (id: string) => Promise<unknown>
+  readonly onClose: () => void
+}
+
+/** Asks before a token is revoked; the name of one that has been used must be typed. */
+export function RevokeToken({ token, ...rest }: RevokeTokenProps) {
+  return token === undefined ? undefined : <Question token={token} {...rest} />
+}
+
+function Question({
+  token,
+  words,
+  revoke,
+  onClose,
+}: RevokeTokenProps & { readonly token: RevocableToken }) {
+  const revocation = useMutation({
+    mutationFn: async () => await revoke(token.id),
+    onSuccess: () => {
+      say(words.revokeDone)
+      onClose()
+    },
+  })
+  return (
+    <ConfirmDialog
+      onClose={onClose}
+      title={words.revokeTitle(token.name)}
+      action={words.revoke}
+      typed={token.last_used_at === undefined ? undefined : token.name}
+      saving={revocation}
+      onConfirm={() => revocation.mutate()}
+    >
+      <p>
+        <code>{token.hint}</code>
+      </p>
+      <p>{words.revokeText}</p>
+    </ConfirmDialog>
+  )
+}
