@@ -8,15 +8,6 @@ import { compileRule, lastLineOf, type Decision, type LastLine, type RuleList } 
 
 import type { TargetSettings } from './settings.ts'
 
-const previewedMs = 24 * 3_600_000
-const maxCalls = 1_000_000
-const pageSize = 1000
-const maxRemembered = 20_000
-const maxGroups = 1000
-const maxListed = 100
-const sliceMs = 5
-const rowsBetweenLooks = 32
-
 /** What rules would have done with the calls of the last 24 hours. */
 export interface RulePreview {
   readonly from: number
@@ -55,6 +46,15 @@ export interface RuleDraft {
   /** null restores the default. */
   readonly otherwise?: LastLine | null | undefined
 }
+
+const previewedMs = 24 * 3_600_000
+const maxCalls = 1_000_000
+const pageSize = 1000
+const maxRemembered = 20_000
+const maxGroups = 1000
+const maxListed = 100
+const sliceMs = 5
+const rowsBetweenLooks = 32
 
 /** Replays the last 24 hours of a target's calls through unsaved rules. `invalid_input`. */
 export async function previewRules(

@@ -1,40 +1,31 @@
 import type { SessionId, UserId } from '../../../ids.ts'
+import { columns, maybe, text, time } from '../../db/columns.ts'
+import type { RecordOf, TableOf } from '../../db/columns.ts'
 import type { Db, Tx } from '../../db/db.ts'
 
-export interface ProviderSessionTable {
-  session_id: string
-  connection_id: string
-  user_id: string
-  subject: string
-  provider_session: string | null
-  expires_at: number
-  id_token_sealed: string | null
+const declared = {
+  sessionId: text<SessionId>(),
+  connectionId: text(),
+  userId: text<UserId>(),
+  subject: text(),
+  providerSession: maybe(text()),
+  expiresAt: time(),
+  idTokenSealed: maybe(text()),
 }
+const { toRow } = columns(declared, {})
+
+export type ProviderSessionTable = TableOf<typeof declared>
 
 /** Links one of our sessions to the provider's subject and session at a connection. */
 export async function insert(
   tx: Tx,
-  session: {
-    sessionId: SessionId
-    connectionId: string
-    userId: UserId
-    subject: string
-    providerSession: string | undefined
-    expiresAt: number
-    idTokenSealed?: string | undefined
+  session: Omit<RecordOf<typeof declared>, 'idTokenSealed'> & {
+    readonly idTokenSealed?: string | undefined
   },
 ): Promise<void> {
   await tx.query
     .insertInto('provider_session')
-    .values({
-      session_id: session.sessionId,
-      connection_id: session.connectionId,
-      user_id: session.userId,
-      subject: session.subject,
-      provider_session: session.providerSession ?? null,
-      expires_at: session.expiresAt,
-      id_token_sealed: session.idTokenSealed ?? null,
-    })
+    .values(toRow({ ...session, idTokenSealed: session.idTokenSealed }))
     .execute()
 }
 
