@@ -44,6 +44,7 @@ const printed: Readonly<Record<string, readonly RegExp[]>> = {
 const given: Readonly<
   Record<string, { before: string; words?: readonly (readonly [string, string])[] }>
 > = {
+  'operate/audit-log': { before: 'npx interceptd org create acme' },
   'guides/configuration': {
     before: 'npx interceptd org create acme',
     words: [['/run/keys.json', './keys.json']],

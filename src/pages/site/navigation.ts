@@ -55,6 +55,7 @@ export const sections: readonly (readonly [title: string, pages: readonly string
       'operate/sizing',
       'operate/upgrade',
       'operate/backup',
+      'operate/audit-log',
       'operate/disaster',
       'operate/postgresql',
       'operate/hardening',
