@@ -84,7 +84,7 @@ export async function blockingTime(page: Page, address: string, rate: number): P
   return blocked
 }
 
-/** What a first visit over a slow line sees, and when: something, the page's frame, its data. */
+/** What a first visit over a slow line sees, and when: something, names and ways on, the page itself, its data. */
 export async function slowVisit(page: Page, address: string) {
   const session = await page.context().newCDPSession(page)
   await session.send('Network.enable')
@@ -98,7 +98,9 @@ export async function slowVisit(page: Page, address: string) {
   // A first visit: no font is in the browser's cache.
   await page.addInitScript(`localStorage.removeItem('fonts')`)
   await page.goto(address, { waitUntil: 'commit' })
-  await page.locator('h1').first().waitFor({ timeout: waitMs })
+  await page.locator('.shell-nav a, main h1').first().waitFor({ timeout: waitMs })
+  const usefulMs = await sinceStart(page)
+  await page.locator('main h1').first().waitFor({ timeout: waitMs })
   const headMs = await sinceStart(page)
   await ready(page)
   const dataMs = await sinceStart(page)
@@ -106,7 +108,7 @@ export async function slowVisit(page: Page, address: string) {
     await page.evaluate(`performance.getEntriesByName('first-contentful-paint')[0]?.startTime`),
   )
   await session.detach()
-  return { firstPaintMs, headMs, dataMs }
+  return { firstPaintMs, usefulMs, headMs, dataMs }
 }
 
 /** Compressed bytes of a first visit, by kind. */

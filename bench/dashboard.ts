@@ -116,8 +116,11 @@ async function measure(env: Record<string, string>, baseUrl: string): Promise<vo
 
   await using stranger = await visitDashboard(browser, { baseUrl, link: await signIn() })
   const slow = await slowVisit(stranger.page, at('/calls'))
-  say('slow line (400 ms, 50 KB/s): first paint of Calls, ms', slow.firstPaintMs, limits.slowLineMs)
-  console.log(`slow line: heading of Calls, ms: ${slow.headMs.toFixed(0)}`)
+  console.log(
+    `slow line (400 ms, 50 KB/s): first paint of Calls, ms: ${slow.firstPaintMs.toFixed(0)}`,
+  )
+  say('slow line: title of Calls and the ways on, ms', slow.usefulMs, limits.slowLineMs)
+  console.log(`slow line: Calls can be worked with, ms: ${slow.headMs.toFixed(0)}`)
   console.log(`slow line: data of Calls, ms: ${slow.dataMs.toFixed(0)}`)
 }
 

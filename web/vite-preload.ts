@@ -1,23 +1,50 @@
 import { join } from 'node:path'
 import type { HtmlTagDescriptor, Plugin, Rolldown } from 'vite'
+import { frameWords as german } from './words/de/common.ts'
+import { frameWords } from './words/en.ts'
 
 type Chunk = Rolldown.OutputChunk
 
 const app = '/src/App.tsx'
-/** The pages whose code is asked for with the first bytes, by the part of their address behind the organization. */
-const pages: Readonly<Record<string, string>> = {
-  '': 'overview/Overview.tsx',
-  calls: 'calls/Calls.tsx',
-  keys: 'keys/Keys.tsx',
-  targets: 'targets/Targets.tsx',
-  webhooks: 'webhooks/Endpoints.tsx',
-  members: 'members/Members.tsx',
-  sso: 'sso/Sso.tsx',
-  audit: 'audit/Audit.tsx',
-  settings: 'settings/Settings.tsx',
+type Place = Exclude<keyof typeof frameWords.pages, 'you'>
+
+interface Page {
+  readonly module: string
+  /** What it asks for first, below its organization; a day ago and the next quarter of an hour stand in braces. */
+  readonly asks: readonly string[]
+  /** Code that it loads when its data is there. */
+  readonly later?: string
+  /** Whether everybody in the organization may see it: it stands in the navigation before we know who this is. */
+  readonly isEverybodys?: boolean
 }
 
-/** The dashboard's code is asked for beside the few lines that choose its language, not after them; start.js asks for the page's. */
+const traffic = '/rollups?from={from}&to={to}&step_ms=900000'
+/** The pages whose code and data are asked for with the first bytes, by the part of their address behind the organization. */
+const pages: Readonly<Record<Place, Page>> = {
+  overview: {
+    module: 'overview/Overview.tsx',
+    asks: [traffic, '/attention', '/first-steps'],
+    isEverybodys: true,
+  },
+  calls: {
+    module: 'calls/Calls.tsx',
+    asks: ['/calls?from={from}&limit=100', traffic],
+    later: '/src/parts/WindowedBody.tsx',
+    isEverybodys: true,
+  },
+  keys: { module: 'keys/Keys.tsx', asks: ['/keys'], isEverybodys: true },
+  targets: { module: 'targets/Targets.tsx', asks: ['/targets'], isEverybodys: true },
+  webhooks: { module: 'webhooks/Endpoints.tsx', asks: [], isEverybodys: true },
+  members: { module: 'members/Members.tsx', asks: ['/members'], isEverybodys: true },
+  sso: { module: 'sso/Sso.tsx', asks: [] },
+  audit: { module: 'audit/Audit.tsx', asks: [] },
+  settings: { module: 'settings/Settings.tsx', asks: [] },
+}
+
+/**
+ * The dashboard's code is asked for beside the few lines that choose its language, not after them. start.js asks for the
+ * page's own code and data, and writes its heading and the navigation, so that a slow line has something to show at once.
+ */
 export function preloadApp(): Plugin {
   return {
     name: 'preload-app',
@@ -29,15 +56,14 @@ export function preloadApp(): Plugin {
           chunks.find(({ facadeModuleId }) => facadeModuleId?.endsWith(module) === true)
         const first = filesOf(chunkOf(app), chunks).filter((name) => !html.includes(name))
         const known = new Set(first)
-        const files = Object.entries(pages).map(([name, module]) => {
-          const wanted = filesOf(chunkOf(join('/src/pages', module)), chunks)
-          const rest = wanted.filter((file) => !known.has(file) && !html.includes(file))
-          return [name, rest.map((file) => `/${file}`)] as const
+        const found = Object.entries(pages).map(([name, { module, later, asks, isEverybodys }]) => {
+          const entries = [join('/src/pages', module), ...(later === undefined ? [] : [later])]
+          const wanted = new Set(entries.flatMap((one) => filesOf(chunkOf(one), chunks)))
+          const rest = [...wanted].filter((file) => !known.has(file) && !html.includes(file))
+          const title = { en: frameWords.pages[name as Place], de: german.pages[name as Place] }
+          return [name, { files: rest.map((file) => `/${file}`), asks, isEverybodys, title }]
         })
-        return [
-          meta('pages', JSON.stringify(Object.fromEntries(files))),
-          ...first.filter((name) => name.endsWith('.js')).map(preload),
-        ]
+        return [meta('pages', JSON.stringify(Object.fromEntries(found))), ...first.map(preload)]
       },
     },
   }
@@ -64,6 +90,6 @@ function meta(name: string, content: string): HtmlTagDescriptor {
 }
 
 function preload(name: string): HtmlTagDescriptor {
-  const attrs = { rel: 'modulepreload', crossorigin: true, href: `/${name}` }
-  return { tag: 'link', attrs, injectTo: 'head' }
+  const how = name.endsWith('.css') ? { rel: 'preload', as: 'style' } : { rel: 'modulepreload' }
+  return { tag: 'link', attrs: { ...how, crossorigin: true, href: `/${name}` }, injectTo: 'head' }
 }

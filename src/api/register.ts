@@ -10,6 +10,7 @@ import {
 import { admit, noteDenial, type Admitted } from './core/admit.ts'
 import { actorOf, callerId, personOf } from './core/caller.ts'
 import { checkBody, checkText } from './core/body.ts'
+import { compressAnswer } from './core/compress.ts'
 import { once } from './core/idempotency.ts'
 import { parseQuery } from './core/query.ts'
 import type { Actor } from '../store/index.ts'
@@ -59,8 +60,7 @@ function registerRoute(
     method: registration.method,
     url: registration.url,
     attachValidation: true,
-    ...(route.maxBodyBytes === undefined ? {} : { bodyLimit: route.maxBodyBytes }),
-    schema: schemaOf(route),
+    ...optionsOf(registration),
     // Runs before the body is read, so an unauthenticated body is never parsed.
     onRequest: async (request) => {
       const params = request.params as Record<string, string>
@@ -107,6 +107,16 @@ function registerRoute(
       }
     },
   })
+}
+
+function optionsOf({ method, route }: Registration) {
+  // Never an answer that may hold a secret: what somebody else chose would be compressed together with it.
+  const compresses = method === 'GET' && !route.freshSignIn && route.permission !== 'anyone'
+  return {
+    schema: schemaOf(route),
+    ...(route.maxBodyBytes === undefined ? {} : { bodyLimit: route.maxBodyBytes }),
+    ...(compresses ? { onSend: compressAnswer } : {}),
+  }
 }
 
 function schemaOf({ body, query, answer, status }: AnyRoute) {

@@ -20,6 +20,7 @@ import { operationRoutes } from './routes/webhooks/operations.ts'
 import type { RoutesOf } from './core/route.ts'
 import { quotaRoutes } from './routes/quotas.ts'
 import { setupRoutes } from './routes/setup.ts'
+import { signInRoutes } from './routes/sign-ins.ts'
 import { rulePreviewRoutes } from './routes/rule-preview.ts'
 import { targetRoutes } from './routes/targets.ts'
 import { targetTrafficRoutes } from './routes/calls/target-traffic.ts'
@@ -35,6 +36,7 @@ export const routes = {
   ...organizationRoutes,
   ...operatorRoutes,
   ...memberRoutes,
+  ...signInRoutes,
   ...invitationRoutes,
   ...keyRoutes,
   ...quotaRoutes,

@@ -1,4 +1,11 @@
-import { auditEntries, subjectNames, type Store } from '../store/index.ts'
+import {
+  auditEntries,
+  countSignIns,
+  subjectNames,
+  type SignInRange,
+  type Store,
+} from '../store/index.ts'
+import type { OrganizationId } from '../ids.ts'
 import { announceHeads } from './announce-heads.ts'
 import { signedHead, verifyChain, type ChainReport, type SignedHead } from './chain.ts'
 
@@ -18,6 +25,18 @@ export interface AuditEntry {
   readonly address: string | undefined
   readonly requestId: string | undefined
   readonly hash: string
+}
+
+/** How often people signed in during a step of time. */
+export interface SignIns {
+  /** Milliseconds since 1970 at which the step began. */
+  readonly at: number
+  /** Through the company's own identity provider. */
+  readonly company: number
+  /** In any other way. */
+  readonly other: number
+  /** Refused after the company's provider had let them through. */
+  readonly refused: number
 }
 
 /** Selects audit entries; times are milliseconds since 1970. */
@@ -59,6 +78,8 @@ export interface Audit {
   chains(): Promise<readonly string[]>
   /** Publishes each organization's head as an event, at most once a day and only if it moved; returns how many. */
   announceHeads(): Promise<number>
+  /** Sign-ins per step, oldest first, empty steps too. */
+  signIns(organizationId: OrganizationId, range: SignInRange): Promise<readonly SignIns[]>
   /** Deletes entries older than a given time from the front of each chain; returns how many. */
   forget(before: number): Promise<number>
 }
@@ -97,6 +118,8 @@ export function createAudit(deps: { store: Store }): Audit {
     head: async (organizationId) => await signedHead(store, organizationId),
     chains: async () => await auditEntries.chainIds(store),
     announceHeads: async () => await announceHeads(store),
+    signIns: async (organizationId, range) =>
+      toSteps(range, await countSignIns(store.slowReads, organizationId, range)),
     forget: async (before) =>
       await store.transaction(async (tx) => await auditEntries.forget(tx, before)),
   }
@@ -139,4 +162,18 @@ function toEntry(row: Row): AuditEntry {
     requestId: row.request_id ?? undefined,
     hash: row.hash,
   }
+}
+
+function toSteps(
+  { from, to, stepMs }: SignInRange,
+  counts: Awaited<ReturnType<typeof countSignIns>>,
+): readonly SignIns[] {
+  const found = new Map(counts.map(({ step, action, count }) => [`${step} ${action}`, count]))
+  return Array.from({ length: Math.ceil((to - from) / stepMs) }, (_, step) => {
+    const of = (action: (typeof counts)[number]['action']) => found.get(`${step} ${action}`) ?? 0
+    const company = of('sso.signed_in')
+    // Each of the company's sign-ins starts a session too.
+    const other = Math.max(0, of('session.started') - company)
+    return { at: from + step * stepMs, company, other, refused: of('sso.refused') }
+  })
 }

@@ -2,10 +2,12 @@ import type { OrganizationId } from '../ids.ts'
 import { digest } from '../secrets/index.ts'
 import {
   directoryLists,
+  directoryUsers,
   directoryWalks,
   type Db,
   type DirectoryPlace,
   type DirectoryQuery,
+  type InStep,
 } from '../store/index.ts'
 import type { DirectoryDeps } from './deps.ts'
 
@@ -124,6 +126,11 @@ export class DirectoryLists {
       users: await this.#countAll(organizationId, 'user'),
       groups: await this.#countAll(organizationId, 'group'),
     }
+  }
+
+  /** Members compared with what the directory says of them. */
+  async inStep(organizationId: OrganizationId): Promise<InStep> {
+    return await directoryUsers.countInStep(this.#deps.store.slowReads, organizationId)
   }
 
   /** Deletes the remembered positions of walks that nobody continues. */

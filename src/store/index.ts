@@ -4,6 +4,7 @@ export * as auditSeals from './tables/audit/seals.ts'
 export * as attempts from './tables/webhooks/attempts.ts'
 export * as auditExport from './tables/audit/audit-export.ts'
 export * as auditEntries from './tables/audit/audit.ts'
+export { countSignIns, type SignInRange } from './tables/audit/sign-ins.ts'
 export { subjectNames } from './tables/audit/subject-names.ts'
 export * as connectionTests from './tables/sso/connection-tests.ts'
 export * as connections from './tables/sso/connections.ts'
@@ -96,7 +97,11 @@ export type {
 } from './tables/access-tokens/access-tokens.ts'
 export { everything, FeedCache } from './feed/feed-cache.ts'
 export type { DirectoryTokenRecord, KnownToken } from './tables/directory/directory-tokens.ts'
-export type { DirectoryUserData, DirectoryUserRecord } from './tables/directory/directory-users.ts'
+export type {
+  DirectoryUserData,
+  DirectoryUserRecord,
+  InStep,
+} from './tables/directory/directory-users.ts'
 export type { Feed, HistoryChange } from './feed/feed.ts'
 export type { KeySecretRecord, KeyUse } from './tables/keys/key-secrets.ts'
 export type { Grant, KeyEdit, KeyInput, KeyRecord, Quota, Scheme } from './tables/keys/keys.ts'

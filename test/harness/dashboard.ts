@@ -88,10 +88,19 @@ export async function checkState(
 ): Promise<void> {
   const { page } = visitor
   await settle(page)
+  if (whole) await seeAll(page)
   mkdirSync(pictures, { recursive: true })
   await takePicture(page, join(pictures, `${name}.png`), whole)
   assert.deepEqual(await violations(visitor), [], `${name}: accessibility`)
   await checkFits(page, name)
+}
+
+/** What is asked for when it is seen, is seen. */
+async function seeAll(page: Page): Promise<void> {
+  await page.evaluate('scrollTo(0, document.body.scrollHeight)')
+  await page.waitForLoadState('networkidle')
+  await settle(page)
+  await page.evaluate('scrollTo(0, 0)')
 }
 
 async function checkFits(page: Page, name: string): Promise<void> {

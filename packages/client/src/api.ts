@@ -127,6 +127,10 @@ export type ScimToken = { "id": string; "name": string; "hint": string; "created
 
 export type Session = { "id": string; "provider": string; "address": string | null; "agent": string | null; "started_at": string; "last_seen_at": string; "expires_at": string; "current": boolean }
 
+export type SignIns = { "step_ms": number; "points": (SignInsPoint)[] }
+
+export type SignInsPoint = { "at": string; "company": number; "other": number; "refused": number }
+
 export type SsoPolicy = { "required": boolean; "break_glass": ({ "user_id": string; "name": string; "email": string | null })[]; "directory_is_on": boolean; "login_uri": string }
 
 export type SsoPreview = { "people": ({ "user_id": string; "name": string; "role": "owner" | "admin" | "developer" | "viewer"; "sessions": number })[]; "sessions": number; "more": boolean }
@@ -207,6 +211,8 @@ export interface Operations {
   deleteMemberSessions: { input: { organization: string; member: string }; output: Ended }
   /** End one session of a member. */
   deleteMemberSession: { input: { organization: string; member: string; session: string }; output: Ended }
+  /** Sign-ins per step: through the company, in other ways, refused. */
+  listSignIns: { input: { organization: string; query?: { from?: string; to?: string; step_ms?: number } }; output: SignIns }
   /** Invitations, newest first. */
   listInvitations: { input: { organization: string; query?: { after?: string; limit?: number } }; output: { "items": (Invitation)[]; "next": string | null } }
   /** Invite an e-mail address; the link is shown once. */
@@ -278,7 +284,7 @@ export interface Operations {
   /** Check DNS now; the response contains what it returned. */
   checkDomain: { input: { organization: string; domain: string }; output: Domain }
   /** The directory: its base URL, and whether it has sent requests. */
-  getDirectory: { input: { organization: string }; output: { "base_address": string; "is_on": boolean; "users": number; "groups": number; "tokens_at_most": number; "last_request_at": string | null; "nothing_for_hours": number | null; "kept_owner": { "id": string; "name": string } | null } }
+  getDirectory: { input: { organization: string }; output: { "base_address": string; "is_on": boolean; "users": number; "groups": number; "tokens_at_most": number; "people": { "in_step": number; "different": number; "not_sent": number }; "last_request_at": string | null; "nothing_for_hours": number | null; "kept_owner": { "id": string; "name": string } | null } }
   /** SCIM tokens, newest first, including revoked ones. */
   listDirectoryTokens: { input: { organization: string }; output: { "items": (ScimToken)[] } }
   /** Issue a SCIM token; only this response contains its secret. */
@@ -452,6 +458,7 @@ export const operations: { readonly [Name in keyof Operations]: readonly [method
   listMemberSessions: ["GET", "/organizations/{organization}/members/{member}/sessions", false],
   deleteMemberSessions: ["DELETE", "/organizations/{organization}/members/{member}/sessions", false],
   deleteMemberSession: ["DELETE", "/organizations/{organization}/members/{member}/sessions/{session}", false],
+  listSignIns: ["GET", "/organizations/{organization}/sign-ins", false],
   listInvitations: ["GET", "/organizations/{organization}/invitations", false],
   createInvitation: ["POST", "/organizations/{organization}/invitations", true],
   deleteInvitation: ["DELETE", "/organizations/{organization}/invitations/{invitation}", false],

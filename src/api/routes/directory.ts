@@ -93,6 +93,12 @@ export const directoryRoutes = {
       users: Type.Integer(),
       groups: Type.Integer(),
       tokens_at_most: Type.Integer(),
+      /** Members as the directory says, members that are otherwise, and members that it never sent. */
+      people: Type.Object({
+        in_step: Type.Integer(),
+        different: Type.Integer(),
+        not_sent: Type.Integer(),
+      }),
       last_request_at: nullable(Time),
       /** Whole hours since an active directory's last request; null if it is off or has never called. */
       nothing_for_hours: nullable(Type.Integer()),
@@ -103,10 +109,16 @@ export const directoryRoutes = {
       const { clock, directories, baseUrl, store, maxScimTokens } = services
       const [last] = await directories.log.list(organization.id, { limit: 1 })
       const isOn = await directories.signIn.isOn(store, organization.id)
+      const people = await directories.lists.inStep(organization.id)
       return {
         base_address: `${baseUrl}/scim/v2`,
         is_on: isOn,
         ...(await directories.lists.totals(organization.id)),
+        people: {
+          in_step: people.inStep,
+          different: people.different,
+          not_sent: people.notSent,
+        },
         tokens_at_most: maxScimTokens,
         last_request_at: timeOrNull(last?.at),
         nothing_for_hours:

@@ -4,13 +4,16 @@ import { operationWords as w } from '../../words/en/operations.ts'
 import { operationsQuery } from '../api/operations.ts'
 import { Lamp } from '../parts/Button.tsx'
 import { percent } from '../parts/numbers.ts'
+import { useQuiet } from '../parts/useQuiet.ts'
 import classes from './frame.module.css'
 import { useOrganization } from './membership.ts'
 
 /** The newest unfinished operation, visible on every page. */
 export function RunningOperation() {
   const { slug } = useOrganization()
-  const operations = useQuery(operationsQuery(slug)).data?.items ?? []
+  const isQuiet = useQuiet()
+  const found = useQuery({ ...operationsQuery(slug), enabled: isQuiet })
+  const operations = found.data?.items ?? []
   const open = operations.find((one) => one.state === 'running' || one.state === 'paused')
   if (open === undefined) return undefined
   const kind = w.kinds[open.kind] ?? w.other

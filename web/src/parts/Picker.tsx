@@ -14,6 +14,8 @@ interface PickerProps {
   readonly text: string
   readonly options: readonly Option[]
   readonly busy: boolean
+  /** Somebody points at the box or has its focus: what it offers is needed soon. */
+  readonly onNear?: () => void
   readonly onText: (text: string) => void
   readonly onPick: (option: Option) => void
 }
@@ -88,7 +90,7 @@ function Options({
 }
 
 /** Whether the list is open, which option is highlighted, and how keys are handled. */
-function useOpenList({ options, onText, onPick }: PickerProps) {
+function useOpenList({ options, onText, onPick, onNear }: PickerProps) {
   const [isOpen, setOpen] = useState(false)
   const [marked, mark] = useState(0)
   const index = Math.min(marked, Math.max(0, options.length - 1))
@@ -111,7 +113,11 @@ function useOpenList({ options, onText, onPick }: PickerProps) {
   }
   const box: ComponentProps<'input'> = {
     onKeyDown,
-    onFocus: (event) => event.currentTarget.select(),
+    onPointerEnter: onNear,
+    onFocus: (event) => {
+      onNear?.()
+      event.currentTarget.select()
+    },
     onClick: () => setOpen(true),
     onBlur: () => setOpen(false),
     onChange: (event) => {

@@ -94,6 +94,12 @@ export const callsWords: Translated<typeof English> = {
     checks: 'Prüfen und Senden',
     rule: 'Regel',
   },
+  rule: {
+    said: (rule) =>
+      `Regel ${rule.number} ${rule.denies ? 'verbietet' : 'erlaubt'} ${rule.methods === '' ? 'jede Methode' : rule.methods} auf ${rule.path}`,
+    lastLine: 'Keine Regel traf zu, und die letzte Zeile weist ab.',
+    gone: 'Die Regel, die entschied, gibt es nicht mehr.',
+  },
   unknownKey: 'unbekannt',
   like: 'Ähnliche Aufrufe zeigen',
   tryAgain: 'Mit diesen Werten ausprobieren',

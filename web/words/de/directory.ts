@@ -11,6 +11,14 @@ export const directoryWords: Translated<typeof English> = {
   last: 'Letzte Anfrage',
   users: 'Benutzer',
   groups: 'Gruppen',
+  inStep: {
+    label: 'Im Gleichstand',
+    bar: (inStep, different, notSent) =>
+      `${many(inStep, 'Mitglied', 'Mitglieder')} wie im Verzeichnis, ${different} anders, ${notSent} nicht aus dem Verzeichnis`,
+    inStep: (count) => `${count} wie im Verzeichnis`,
+    different: (count) => `${count} anders`,
+    notSent: (count) => `${count} nicht aus dem Verzeichnis`,
+  },
   tokens: {
     title: 'Token',
     lead: (most) =>

@@ -92,6 +92,13 @@ const englishCallsWords = {
     checks: 'Checks and sending',
     rule: 'Rule',
   },
+  rule: {
+    /** Which rule it was, as its target has it now. */
+    said: (rule: { number: number; denies: boolean; methods: string; path: string }) =>
+      `Rule ${rule.number} ${rule.denies ? 'denies' : 'allows'} ${rule.methods === '' ? 'every method' : rule.methods} on ${rule.path}`,
+    lastLine: 'No rule matched, and the last line refuses.',
+    gone: 'The rule that decided is not there any more.',
+  },
   unknownKey: 'unknown',
   like: 'Show calls like this',
   tryAgain: 'Try again with these values',

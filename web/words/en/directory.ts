@@ -10,6 +10,14 @@ const englishDirectoryWords = {
   last: 'Last request',
   users: 'Users',
   groups: 'Groups',
+  inStep: {
+    label: 'In step',
+    bar: (inStep: number, different: number, notSent: number) =>
+      `${many(inStep, 'member', 'members')} as the directory says, ${different} otherwise, ${notSent} not from the directory`,
+    inStep: (count: number) => `${count} as the directory says`,
+    different: (count: number) => `${count} otherwise`,
+    notSent: (count: number) => `${count} not from the directory`,
+  },
   tokens: {
     title: 'Tokens',
     lead: (most: number) =>

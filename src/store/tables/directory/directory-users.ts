@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Id, OrganizationId, UserId } from '../../../ids.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import { removeOwn, type OwnKey } from '../../db/own-rows.ts'
@@ -330,4 +331,22 @@ function fromRow(row: Row): DirectoryUserRecord {
     createdAt: row.created_at,
     modifiedAt: row.modified_at,
   }
+}
+
+/** How many of an organization's members are as their directory says, how many are not, and how many it knows nothing of. */
+export interface InStep {
+  readonly inStep: number
+  readonly different: number
+  readonly notSent: number
+}
+
+/** Compares members with what the directory says of them. */
+export async function countInStep(db: Db, organizationId: OrganizationId): Promise<InStep> {
+  const { rows } = await sql<InStep>`
+    select count(case when (u.active = 1) = (m.deactivated_at is null) then 1 end) as "inStep",
+      count(case when (u.active = 1) <> (m.deactivated_at is null) then 1 end) as "different",
+      count(case when u.id is null then 1 end) as "notSent"
+    from membership as m left join directory_user as u on u.id = m.id
+    where m.organization_id = ${organizationId}`.execute(db.query)
+  return rows[0] ?? { inStep: 0, different: 0, notSent: 0 }
 }

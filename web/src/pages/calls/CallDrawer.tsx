@@ -9,6 +9,7 @@ import { Button, ButtonLink } from '../../parts/Button.tsx'
 import { CopyText } from '../../parts/Copy.tsx'
 import { Drawer } from '../../parts/Dialogs.tsx'
 import { Captured } from './Captured.tsx'
+import { DecidingRule } from './DecidingRule.tsx'
 import { outcomeOf } from './status.ts'
 import { FullLine } from '../../parts/Line.tsx'
 import { duration, size } from '../../parts/numbers.ts'
@@ -123,7 +124,7 @@ function Details({ organization, call }: DetailProps) {
   return (
     <div className="stack">
       <FullLine stoppedAt={call.stopped_at} />
-      <Outcome call={call} />
+      <Outcome organization={organization} call={call} />
       <Facts facts={[...who({ organization, call }), ...measures(call)]} />
       <div className="row">
         {call.target === undefined ? undefined : (
@@ -202,7 +203,7 @@ function measures(call: Call): FactList {
   ]
 }
 
-function Outcome({ call }: { readonly call: Call }) {
+function Outcome({ organization, call }: DetailProps) {
   if (call.code === undefined)
     return (
       <Notice
@@ -215,6 +216,9 @@ function Outcome({ call }: { readonly call: Call }) {
       tone={outcomeOf(call) === 'refused' ? 'refuse' : 'caution'}
       title={call.stopped_at === 'forward' ? w.upstreamTitle(call.code) : w.refusedTitle(call.code)}
     >
+      {call.stopped_at === 'rules' && call.target !== undefined ? (
+        <DecidingRule organization={organization} call={call} />
+      ) : undefined}
       <p>
         <a href={`/problems/${call.code}`} target="_blank" rel="noreferrer">
           {w.whatToDo}

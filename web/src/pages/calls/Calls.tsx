@@ -10,6 +10,7 @@ import { callsWords as w } from '../../../words/en/calls.ts'
 import { words } from '../../../words/en.ts'
 import { useOrganization } from '../../frame/membership.ts'
 import { useShortcuts } from '../../frame/shortcuts.ts'
+import { useQuiet } from '../../parts/useQuiet.ts'
 import { whole } from '../../parts/upgrade.ts'
 import { Button, ButtonLink, Lamp } from '../../parts/Button.tsx'
 import { Snippet } from '../../parts/Copy.tsx'
@@ -279,7 +280,9 @@ function useFilters(
   filter: CallFilter,
   onChange: (patch: Readonly<Record<string, string | undefined>>) => void,
 ): readonly Filter[] {
-  const things = useQuery(paletteQuery(organization))
+  const isQuiet = useQuiet()
+  // Of hundreds of targets the names are long: the calls come first.
+  const things = useQuery({ ...paletteQuery(organization), enabled: isQuiet })
   const chosen = useQuery({
     ...keyQuery(organization, filter.key ?? ''),
     enabled: filter.key !== undefined,

@@ -42,7 +42,8 @@ const columns: readonly Column<Call>[] = [
     get head() {
       return `${w.columns.time} (${zoneShort()})`
     },
-    width: '132px',
+    // A row of another day has its date too; a phone cannot spare the room.
+    width: 'clamp(132px, 12vw, 156px)',
     cell: (call) => (
       <span className="mono">
         <Time at={call.at} form="row" />

@@ -1,11 +1,15 @@
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { callsWords as w } from '../../../words/en/calls.ts'
 import { Button } from '../../parts/Button.tsx'
-import { FormDialog } from '../../parts/Dialogs.tsx'
-import { TextField } from '../../parts/Field.tsx'
 import { Menu, MenuItem, MenuLine } from '../../parts/Menu.tsx'
 import { say } from '../../parts/Toasts.tsx'
+import { whole } from '../../parts/upgrade.ts'
 import { readViews, writeViews, type View } from './views.ts'
+
+// Few visits save a view: dialogs are a sixth of the dashboard's code.
+const SaveView = lazy(async () => ({
+  default: (await whole(async () => await import('./SaveView.tsx'))()).SaveView,
+}))
 
 /** Named ranges and filters, saved for later. */
 export function SavedViews({
@@ -19,7 +23,6 @@ export function SavedViews({
 }) {
   const [views, setViews] = useState(() => readViews(organization))
   const [saving, setSaving] = useState(false)
-  const [name, setName] = useState('')
   function keep(next: readonly View[]) {
     setViews(next)
     writeViews(organization, next)
@@ -44,22 +47,17 @@ export function SavedViews({
         ))}
       </Menu>
       {saving ? (
-        <FormDialog
-          onClose={() => setSaving(false)}
-          title={w.saveViewTitle}
-          lead={w.saveViewLead}
-          action={w.saveViewTitle}
-          disabled={name.trim() === ''}
-          onSubmit={() => {
-            const view = { name: name.trim(), search }
-            keep([...views.filter((one) => one.name !== view.name), view])
-            say(w.viewSaved(view.name))
-            setSaving(false)
-            setName('')
-          }}
-        >
-          <TextField label={w.viewName} maxLength={60} value={name} onValue={setName} />
-        </FormDialog>
+        <Suspense fallback={undefined}>
+          <SaveView
+            onClose={() => setSaving(false)}
+            onSave={(name) => {
+              const view = { name, search }
+              keep([...views.filter((one) => one.name !== view.name), view])
+              say(w.viewSaved(view.name))
+              setSaving(false)
+            }}
+          />
+        </Suspense>
       ) : undefined}
     </>
   )

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { keysFoundQuery } from '../../api/palette.ts'
 import type { Option } from '../../parts/Field.tsx'
 import { Picker } from '../../parts/Picker.tsx'
@@ -18,7 +19,8 @@ interface KeyPickerProps {
 /** Selects a key; the server searches, because an organization may have thousands. */
 export function KeyPicker({ organization, first, text, ...rest }: KeyPickerProps) {
   const settled = useSettled(text.trim())
-  const found = useQuery(keysFoundQuery(organization, settled))
+  const [near, setNear] = useState(false)
+  const found = useQuery({ ...keysFoundQuery(organization, settled), enabled: near })
   const keys = (found.data?.items ?? []).map(({ id, name, hint }) => ({
     value: id,
     label: `${name} · ${hint}`,
@@ -26,6 +28,7 @@ export function KeyPicker({ organization, first, text, ...rest }: KeyPickerProps
   return (
     <Picker
       {...rest}
+      onNear={() => setNear(true)}
       text={text}
       options={first === undefined ? keys : [first, ...keys]}
       busy={found.isFetching || settled !== text.trim()}

@@ -11,7 +11,8 @@ import { Button } from '../../parts/Button.tsx'
 import { DataTable, rowName, type Column } from '../../parts/DataTable.tsx'
 import { FilterBar } from '../../parts/Filters.tsx'
 import { Empty } from '../../parts/States.tsx'
-import { Badge, PageHead, Tag } from '../../parts/Surface.tsx'
+import { SignInChart } from '../../parts/SignInChart.tsx'
+import { Badge, PageHead, Pile, Tag } from '../../parts/Surface.tsx'
 import { Tabs } from '../../parts/Tabs.tsx'
 import { Time } from '../../parts/Time.tsx'
 import { VirtualBody } from '../../parts/VirtualBody.tsx'
@@ -23,7 +24,7 @@ const here = getRouteApi('/frame/o/$organization/members')
 
 /** The members and their roles. */
 export function Members() {
-  const { slug } = useOrganization()
+  const { slug, may } = useOrganization()
   const { tab } = here.useSearch()
   const navigate = here.useNavigate()
   const [inviting, setInviting] = useState(false)
@@ -44,7 +45,12 @@ export function Members() {
           {
             id: 'members',
             label: w.tabs.members,
-            content: <MemberList organization={slug} onInvite={() => setInviting(true)} />,
+            content: (
+              <Pile>
+                {may('members.manage') ? <SignInChart organization={slug} /> : undefined}
+                <MemberList organization={slug} onInvite={() => setInviting(true)} />
+              </Pile>
+            ),
           },
           {
             id: 'invitations',
@@ -73,7 +79,7 @@ function MemberList({
   const change = (patch: Readonly<Record<string, string | undefined>>) =>
     void navigate({ search: (before) => ({ ...before, ...patch }), replace: true })
   return (
-    <>
+    <div>
       <FilterBar
         filters={[
           {
@@ -112,7 +118,7 @@ function MemberList({
           </Empty>
         }
       />
-    </>
+    </div>
   )
 }
 

@@ -13,12 +13,13 @@ const maxAlone = 2
 /** Everything that needs attention: a few items individually, many of one kind as a single entry. */
 export function NeedsYou({ organization }: { readonly organization: string }) {
   const attention = useQuery(attentionQuery(organization))
+  const isList = attention.data !== undefined && attention.data.items.length > 0
   return (
-    <Card flush title={w.needsYou}>
+    <Card flush={isList} title={w.needsYou}>
       {attention.data === undefined ? (
-        <QueryState query={attention} padded />
+        <QueryState query={attention} />
       ) : attention.data.items.length === 0 ? (
-        <p className="pad muted">{w.nothingNeeds}</p>
+        <p className="muted">{w.nothingNeeds}</p>
       ) : (
         <Items>
           {groupsOf(attention.data.items).map((group) =>

@@ -7,6 +7,7 @@ import { connectionsQuery, reservationQuery, type ConnectionKind } from '../../a
 import { useOrganization } from '../../frame/membership.ts'
 import { Button } from '../../parts/Button.tsx'
 import { Segmented } from '../../parts/Field.tsx'
+import { SignInChart } from '../../parts/SignInChart.tsx'
 import { QueryState } from '../../parts/States.tsx'
 import { Card, Columns, Pile } from '../../parts/Surface.tsx'
 import { Addresses } from './Addresses.tsx'
@@ -33,6 +34,7 @@ export function ConnectionTab() {
       ))}
       {items.length === 0 || adding ? <NewConnection onDone={() => setAdding(false)} /> : undefined}
       {items.length === 0 ? undefined : <PolicyCard connections={items} />}
+      {items.length === 0 ? undefined : <SignInChart organization={slug} />}
       {items.length === 0 || adding ? undefined : (
         <div>
           <Button icon="plus" onClick={() => setAdding(true)}>

@@ -3,13 +3,19 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { directoryWords as w } from '../../../words/en/directory.ts'
 import { ssoWords } from '../../../words/en/sso.ts'
-import { directoryQuery, directoryUsersQuery, type DirectoryUser } from '../../api/directory.ts'
+import {
+  directoryQuery,
+  directoryUsersQuery,
+  type Directory,
+  type DirectoryUser,
+} from '../../api/directory.ts'
 import { connectionsQuery, type ConnectionKind } from '../../api/sso.ts'
 import { useOrganization } from '../../frame/membership.ts'
 import { CopyText } from '../../parts/Copy.tsx'
 import { DataTable, type Column } from '../../parts/DataTable.tsx'
 import { Segmented } from '../../parts/Field.tsx'
 import { count } from '../../parts/numbers.ts'
+import { StackBar } from '../../parts/StackBar.tsx'
 import { Empty, QueryState } from '../../parts/States.tsx'
 import { Badge, Card, Columns, Facts, Pile } from '../../parts/Surface.tsx'
 import { Time } from '../../parts/Time.tsx'
@@ -33,6 +39,7 @@ export function DirectoryTab() {
     last_request_at: lastRequestAt,
     users,
     groups,
+    people,
     tokens_at_most: tokensAtMost,
   } = directory.data
   const state = !isOn ? 'off' : lastRequestAt === undefined ? 'waits' : 'on'
@@ -55,6 +62,7 @@ export function DirectoryTab() {
               [w.last, <Time key="last" at={lastRequestAt} form="relative" />],
               [w.users, count(users)],
               [w.groups, count(groups)],
+              [w.inStep.label, <InStep key="step" people={people} />],
             ]}
           />
         </Card>
@@ -65,6 +73,29 @@ export function DirectoryTab() {
       <Duplicates />
       <Users />
     </Pile>
+  )
+}
+
+/** How many members are as the directory says: a bar, and the same in words. */
+function InStep({ people }: { readonly people: Directory['people'] }) {
+  const { in_step: inStep, different, not_sent: notSent } = people
+  const told = [
+    w.inStep.inStep(inStep),
+    ...(different === 0 ? [] : [w.inStep.different(different)]),
+    ...(notSent === 0 ? [] : [w.inStep.notSent(notSent)]),
+  ]
+  return (
+    <span className="stack-tight">
+      <StackBar
+        label={w.inStep.bar(inStep, different, notSent)}
+        parts={[
+          { number: inStep, tone: 'flow' },
+          { number: notSent, tone: 'waits' },
+          { number: different, tone: 'bad' },
+        ]}
+      />
+      <span className="muted">{told.join(' · ')}</span>
+    </span>
   )
 }
 

@@ -198,14 +198,19 @@ function Bars({
 
 function Line({ shape, series }: { readonly shape: Shape; readonly series: Series }) {
   const x = (step: number) => shape.x(step) + shape.step / 2
-  const d = piecesOf(series.values)
-    .map((piece) => {
-      const points = piece.map(([step, value]) => `${x(step)} ${shape.y(value)}`)
-      // A measurement without neighbors is drawn as a dot.
-      return points.length === 1 ? `M${points[0]}h0.01` : `M${points.join('L')}`
-    })
-    .join('')
-  return <path className={cx(classes.line, classes[`${series.tone}Line`])} d={d} />
+  const pieces = piecesOf(series.values).map((piece) =>
+    piece.map(([step, value]) => `${x(step)} ${shape.y(value)}`),
+  )
+  const lines = pieces.map((points) => (points.length === 1 ? '' : `M${points.join('L')}`))
+  // A measurement without neighbors is drawn as a dot.
+  const dots = pieces.map((points) => (points.length === 1 ? `M${points[0]}h0.01` : ''))
+  const tone = classes[`${series.tone}Line`]
+  return (
+    <>
+      <path className={cx(classes.line, tone)} d={lines.join('')} />
+      <path className={cx(classes.line, classes.dot, tone)} d={dots.join('')} />
+    </>
+  )
 }
 
 function Times({

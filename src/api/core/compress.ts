@@ -1,0 +1,33 @@
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import type { AppReply, AppRequest } from '../../http/index.ts'
+
+const compress = promisify(gzip)
+/** One packet carries less than this whatever its form; secrets are in such short answers, which stay as they are. */
+const minBytes = 2048
+const level = 5
+
+/**
+ * Compresses a long answer for whoever offers gzip, on a thread of Node's pool. An answer with an ETag stays as it is:
+ * one tag must not name two forms (RFC 9110, section 8.8.3.3).
+ */
+export async function compressAnswer(
+  request: AppRequest,
+  reply: AppReply,
+  payload: unknown,
+): Promise<unknown> {
+  if (typeof payload !== 'string' || payload.length < minBytes) return payload
+  if (reply.hasHeader('etag') || reply.hasHeader('content-encoding')) return payload
+  reply.header('Vary', 'Accept-Encoding')
+  if (!offersGzip(request.headers['accept-encoding'])) return payload
+  const bytes = await compress(payload, { level })
+  reply.header('Content-Encoding', 'gzip').header('Content-Length', bytes.length)
+  return bytes
+}
+
+/** What is offered with a weight of 0 is refused (RFC 9110, section 12.4.2). */
+function offersGzip(header: string | string[] | undefined): boolean {
+  return String(header ?? '')
+    .split(',')
+    .some((offer) => /^\s*gzip\s*(?:;\s*q=(?!0(?:\.0{0,3})?\s*$).*)?$/i.test(offer))
+}

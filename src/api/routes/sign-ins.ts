@@ -1,0 +1,47 @@
+import { Problem } from '../../errors.ts'
+import { Type } from '../../http/index.ts'
+import { route } from '../core/route.ts'
+import { Time, time } from '../core/schemas.ts'
+
+const maxSteps = 200
+
+/** How people sign in over time. */
+export const signInRoutes = {
+  'GET /organizations/:organization/sign-ins': route({
+    summary: 'Sign-ins per step: through the company, in other ways, refused',
+    permission: 'members.manage',
+    query: Type.Object({
+      from: Time,
+      to: Time,
+      step_ms: Type.Integer({ minimum: 60_000, maximum: 31 * 24 * 3_600_000 }),
+    }),
+    answer: Type.Object(
+      {
+        step_ms: Type.Integer(),
+        points: Type.Array(
+          Type.Object(
+            {
+              at: Time,
+              /** Through the company's own identity provider. */
+              company: Type.Integer(),
+              other: Type.Integer(),
+              /** Refused after the company's provider had let them through. */
+              refused: Type.Integer(),
+            },
+            { title: 'SignInsPoint' },
+          ),
+        ),
+      },
+      { title: 'SignIns' },
+    ),
+    handle: async ({ organization, query }, { audit }) => {
+      const { step_ms: stepMs } = query
+      const [from, to] = [Date.parse(query.from), Date.parse(query.to)]
+      if (!(to > from) || (to - from) / stepMs > maxSteps) {
+        throw new Problem('invalid_input', `Sign-ins have 1 to ${maxSteps} steps.`)
+      }
+      const steps = await audit.signIns(organization.id, { from, to, stepMs })
+      return { step_ms: stepMs, points: steps.map((step) => ({ ...step, at: time(step.at) })) }
+    },
+  }),
+}

@@ -1,0 +1,16 @@
+import { useIsFetching } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+
+const quietMs = 300
+
+/** Whether the page has had all that it asked for first: what can wait is asked for from then on. */
+export function useQuiet(): boolean {
+  const fetching = useIsFetching()
+  const [isQuiet, setQuiet] = useState(false)
+  useEffect(() => {
+    if (isQuiet || fetching > 0) return undefined
+    const timer = window.setTimeout(() => setQuiet(true), quietMs)
+    return () => window.clearTimeout(timer)
+  }, [isQuiet, fetching])
+  return isQuiet
+}
