@@ -90,6 +90,8 @@ const keepers: Record<string, readonly string[]> = {
   // The handshake of a WebSocket (SHA-1, RFC 6455): http checks an upstream's, the demo's upstream answers one.
   'node:crypto': ['secrets', 'ids', 'cli', 'http'],
   fastify: ['http'],
+  '@fastify/ajv-compiler': ['http'],
+  '@fastify/fast-json-stringify-compiler': ['http'],
   undici: ['http'],
   typebox: ['http'],
   yaml: ['configuration'],

@@ -2,6 +2,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Problem } from '../../errors.ts'
 import { readJsonBody } from './json-body.ts'
+import { lazyCompilers } from './lazy-compilers.ts'
 import { ownRefusalsOf, renderProblem, type OwnRefusals } from './problem.ts'
 
 /** Routes of an entry point, to be registered on the app. */
@@ -55,6 +56,7 @@ export function createApp(deps: AppDeps): App {
       void refuse(request, reply, asProblem(error))
     },
     routerOptions: { caseSensitive: true, ignoreTrailingSlash: false, maxParamLength: 300 },
+    schemaController: { compilersFactory: lazyCompilers },
     ajv: {
       // Fastify's own choice drops unknown members silently and turns 1 into "1".
       customOptions: {
