@@ -6,6 +6,7 @@ import { join, relative } from 'node:path'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { parseArgs } from 'node:util'
+import { useRunFolders } from './harness/run-folders.ts'
 
 const root = join(import.meta.dirname, '..')
 const testTimeoutMs = 120_000
@@ -26,6 +27,7 @@ const wholeSuite = positionals.length === 0 && values.name === undefined
 const runDeadline = AbortSignal.timeout(runTimeoutMs)
 const counts = { passed: 0, failed: 0, skipped: 0 }
 
+useRunFolders(root)
 buildDashboard()
 const waiting = [...files]
 // A file that fails beside others is run once more alone, and named at the end: what fails twice is wrong, what

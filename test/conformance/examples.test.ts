@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { freePort } from '../../src/http/index.ts'
+import { cacheFolder } from '../harness/cache-folder.ts'
 import { startExample, type ExampleProgram } from '../harness/example-program.ts'
 import { gatewayForTests, until, type TestGateway } from '../harness/gateway.ts'
 import { findProgram } from '../harness/proxy-program.ts'
@@ -103,7 +104,7 @@ describe('examples', () => {
       env: {
         ...env,
         PORT: String(port),
-        GOCACHE: join(tmpdir(), 'intercept-go-cache'),
+        GOCACHE: join(cacheFolder, 'intercept-go-cache'),
         GO111MODULE: 'off',
       },
       ...(sign === undefined ? {} : { sign }),

@@ -17,10 +17,10 @@ export interface Place {
 /** Both engines, for `for (const engine of engines)`. */
 export const engines: readonly Engine[] = ['sqlite', 'postgres']
 
-/** An empty database of its own on an engine. */
-export async function emptyPlace(engine: Engine): Promise<Place> {
+/** A database of its own without a row; `migrated: false` leaves the tables to whoever opens it first. */
+export async function emptyPlace(engine: Engine, { migrated = true } = {}): Promise<Place> {
   const folder = await mkdtemp(join(tmpdir(), 'intercept-test-'))
-  const database = engine === 'postgres' ? await postgresForTests() : undefined
+  const database = engine === 'postgres' ? await postgresForTests({ migrated }) : undefined
   const databaseUrl = database?.url
   return {
     engine,

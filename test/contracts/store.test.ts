@@ -179,7 +179,7 @@ for (const engine of engines) {
     })
 
     test('two processes migrate at once and both start', async () => {
-      await using place = await emptyPlace(engine)
+      await using place = await emptyPlace(engine, { migrated: false })
       const stores = await Promise.all([place.open(), place.open(), place.open()])
       for (const store of stores) await store[Symbol.asyncDispose]()
     })

@@ -20,7 +20,7 @@ describe('a node that is cut off in the middle of its transactions', { timeout: 
   for (const whose of ['the same', 'another']) {
     test(`keeps nobody from revoking in ${whose} organization`, async () => {
       await using opened = new AsyncDisposableStack()
-      const database = opened.use(await postgresForTests())
+      const database = opened.use(await postgresForTests({ migrated: true }))
       const folder = mkdtempSync(join(tmpdir(), 'intercept-proxy-'))
       opened.defer(() => rmSync(folder, { recursive: true }))
       const proxy = opened.use(await blackHole(socketOf(database.url), folder))

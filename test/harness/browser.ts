@@ -1,6 +1,5 @@
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
   type Browser,
@@ -8,6 +7,7 @@ import {
   type Page,
   chromium as playwright,
 } from 'playwright-core'
+import { cacheFolder } from './cache-folder.ts'
 
 /** One person using one browser; `findings` must be empty at the end of a journey. */
 export interface Visitor extends AsyncDisposable {
@@ -112,7 +112,7 @@ async function executable(): Promise<string | undefined> {
   // The package contains Linux x64 only; elsewhere Playwright's own browser is used.
   if (process.platform !== 'linux' || process.arch !== 'x64') return undefined
   const version = chromiumVersion()
-  const cache = join(tmpdir(), `intercept-chromium-${version}`)
+  const cache = join(cacheFolder, `intercept-chromium-${version}`)
   const path = join(cache, 'chromium')
   if (!existsSync(path)) await unpackInto(cache)
   return path
@@ -121,7 +121,7 @@ async function executable(): Promise<string | undefined> {
 /** Unpacks to another folder and renames it, so that no concurrent test run sees half a browser. */
 async function unpackInto(cache: string): Promise<void> {
   const before = process.env['TMPDIR']
-  const aside = mkdtempSync(join(tmpdir(), 'intercept-chromium-new-'))
+  const aside = mkdtempSync(join(cacheFolder, 'intercept-chromium-new-'))
   process.env['TMPDIR'] = aside
   try {
     const { default: chromium } = await import('@sparticuz/chromium')

@@ -175,7 +175,7 @@ function addressOf(socketFolder: string): string {
 // The shell outlives this process: when our end of its stdin closes (even by kill -9), it stops the server.
 const script = `
 exec 3<&0
-"$1" -D "$2" -k "$3" -c listen_addresses= -c fsync=off -c full_page_writes=on -c wal_level=replica \\
+"$1" -D "$2" -k "$3" -c listen_addresses= -c dynamic_shared_memory_type=mmap -c fsync=off -c full_page_writes=on -c wal_level=replica \\
   -c max_connections=120 -c shared_buffers=32MB </dev/null &
 server=$!
 ( cat <&3 >/dev/null; kill -INT $server 2>/dev/null ) &

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readConfig } from '../../src/config.ts'
 import type { ResolveTxt } from '../../src/http/index.ts'
+import { loadMasterSecrets } from '../../src/secrets/index.ts'
 import { createLog } from '../../src/telemetry/index.ts'
 import { start } from '../../src/main.ts'
 import type { Engine } from '../../src/store/index.ts'
@@ -40,7 +41,10 @@ const laneOfTests = lane === undefined ? {} : { HTTP_LANE: lane }
 /** Starts the product on a free port with an empty database; other settings are environment variables. */
 export async function productForTests(options: ProductOptions = {}): Promise<TestProduct> {
   const folder = mkdtempSync(join(tmpdir(), 'intercept-product-'))
-  const database = options.engine === 'postgres' ? await postgresForTests() : undefined
+  const database =
+    options.engine === 'postgres' ? await postgresForTests({ migrated: true }) : undefined
+  // The database has tables already: a node makes itself a key only where there are none.
+  if (database && !options.settings?.['INTERCEPT_SECRET']) loadMasterSecrets(undefined, folder)
   const clock = steadyClock()
   const env = {
     HOST: '127.0.0.1',

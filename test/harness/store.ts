@@ -26,7 +26,7 @@ export async function storeForTests(
   clock: Clock = steadyClock(),
 ): Promise<TestStore> {
   const folder = mkdtempSync(join(tmpdir(), 'intercept-test-'))
-  const database = engine === 'postgres' ? await postgresForTests() : undefined
+  const database = engine === 'postgres' ? await postgresForTests({ migrated: true }) : undefined
   const open = (): Promise<Store> =>
     openStore({
       databaseUrl: database?.url,

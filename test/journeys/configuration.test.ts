@@ -45,7 +45,8 @@ for (const engine of engines) {
     })
 
     async function emptyPlace(name: string): Promise<Record<string, string>> {
-      const database = engine === 'postgres' ? await postgresForTests() : undefined
+      const database =
+        engine === 'postgres' ? await postgresForTests({ migrated: true }) : undefined
       if (database) databases.push(database)
       const env = { DATA_DIR: join(folder, name), INTERCEPT_SECRET: master, PAYMENTS: secret }
       return database === undefined ? env : { ...env, DATABASE_URL: database.url }
