@@ -41,9 +41,15 @@ const owner = asRoot ? { uid: nobody, gid: nobody } : {}
 const environment = { cwd: '/', env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' }, ...owner }
 const usualOptions = ['-U', 'postgres', '-A', 'trust', '--locale=C', '-E', 'UTF8', '--no-sync']
 
-/** Creates a cluster with an empty database in its own folder, by default below the temporary folder. */
-export async function postgresCluster(within = tmpdir()): Promise<PostgresCluster> {
-  const { native, isCopy } = postgresPrograms()
+/**
+ * A new cluster with an empty database; in a folder of its own within the temporary one, and run by the programs that
+ * all tests use, unless others are named.
+ */
+export async function postgresCluster(
+  within = tmpdir(),
+  programs = postgresPrograms(),
+): Promise<PostgresCluster> {
+  const { native, isCopy } = programs
   const folder = mkdtempSync(join(within, 'intercept-cluster-'))
   if (asRoot) chownSync(folder, nobody, nobody)
   const own = join(folder, 'data')

@@ -1,0 +1,150 @@
+// What the documentation tells operators to set and to run works as it stands, where no page's commands can show it.
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { after, describe, test } from 'node:test'
+import { freePort } from '../../src/http/index.ts'
+import { readLogs } from '../harness/otlp-logs.ts'
+import { postgresCluster } from '../harness/postgres-cluster.ts'
+import { postgresForTests } from '../harness/postgres.ts'
+import { startServerProcess } from '../harness/server-process.ts'
+import { intercept } from '../harness/terminal.ts'
+import { until } from '../harness/webhooks.ts'
+
+const docs = join(import.meta.dirname, '..', '..', 'docs')
+
+describe('what the documentation tells operators', { timeout: 120_000 }, () => {
+  const folder = mkdtempSync(join(tmpdir(), 'intercept-operate-'))
+  after(() => rmSync(folder, { recursive: true }))
+
+  test('a node starts with the settings of operate/deploy, and is ready and measured', async () => {
+    await using database = await postgresForTests()
+    const metrics = await freePort('127.0.0.1')
+    const env = settingsOf('operate/deploy', {
+      '/run/secrets/database-url': secretFile('database-url', database.url),
+      '/run/secrets/intercept-secret': secretFile('secret', randomBytes(32).toString('base64')),
+      '9090': String(metrics),
+      // A test need not wait for a balancer.
+      '5s': '0s',
+    })
+    await using server = await startServerProcess({ ...env, DATA_DIR: join(folder, 'deployed') })
+    assert.equal(server.baseUrl, 'https://api.example.com')
+    const [, port] = /"port":(\d+)/.exec(server.lines.join('\n')) ?? []
+    const isReady = async (): Promise<boolean> =>
+      (await fetch(`http://127.0.0.1:${port}/readyz`)).ok
+    await until(isReady, 'the node is ready')
+    const measured = await fetch(`http://127.0.0.1:${metrics}/metrics`)
+    assert.match(await measured.text(), /^intercept_build_info\{/m)
+    assert.ok(!existsSync(join(folder, 'deployed', 'secret.key')), 'the secret of the file is used')
+  })
+
+  test('the setting of guides/export-logs sends audit entries to a collector', async () => {
+    const actions: string[] = []
+    const collector = createServer((request, response) => {
+      void text(request).then((body) => {
+        assert.equal(request.url, '/v1/logs')
+        actions.push(...readLogs(body).map(({ eventName }) => eventName))
+        response.writeHead(200).end('{}')
+      })
+    })
+    collector.listen(0, '127.0.0.1')
+    await once(collector, 'listening')
+    const { port } = collector.address() as { port: number }
+    const settings = settingsOf('guides/export-logs', { 'collector:4318': `127.0.0.1:${port}` })
+    const env = { ...settings, DATA_DIR: join(folder, 'logs') }
+    try {
+      await using server = await startServerProcess(env)
+      const { code, err } = await intercept(['org', 'create', 'acme'], { env })
+      assert.equal(code, 0, err)
+      await until(() => actions.includes('audit.organization.created'), 'the entry arrives')
+      server.kill('SIGTERM')
+      await server.ended
+    } finally {
+      collector.closeAllConnections()
+      collector.close()
+    }
+  })
+
+  const programs = postgresWithDump()
+  const why =
+    programs === undefined ? ' (skipped: no PostgreSQL with pg_dump is installed here)' : ''
+  test(
+    `the commands of operate/backup bring a PostgreSQL database back as it was${why}`,
+    {
+      skip: programs === undefined,
+    },
+    async () => {
+      const native = programs ?? ''
+      await using cluster = await postgresCluster(tmpdir(), { native, isCopy: false })
+      const env = { DATA_DIR: join(folder, 'dumped'), DATABASE_URL: cluster.url }
+      const organizations = async (): Promise<string> => {
+        const { code, out, err } = await intercept(['org', 'list', '--json'], { env })
+        assert.equal(code, 0, err)
+        return out
+      }
+      const [dump = '', ...restore] = blocksOf('operate/backup').trim().split('\n')
+      const run = (line: string): void => {
+        const path = `${join(native, 'bin')}:${process.env['PATH'] ?? ''}`
+        const done = spawnSync('sh', ['-ec', line], {
+          cwd: folder,
+          env: { ...env, PATH: path },
+          encoding: 'utf8',
+        })
+        assert.equal(done.status, 0, `${line}: ${done.stderr}`)
+      }
+
+      await intercept(['org', 'create', 'acme'], { env })
+      const before = await organizations()
+      run(dump)
+      await intercept(['org', 'create', 'later'], { env })
+      assert.match(await organizations(), /later/)
+      for (const line of restore) run(line)
+      assert.equal(await organizations(), before)
+    },
+  )
+
+  function secretFile(name: string, content: string): string {
+    const path = join(folder, name)
+    writeFileSync(path, `${content}\n`, { mode: 0o600 })
+    return path
+  }
+})
+
+/** The settings of a page, with our own in place of what belongs to its reader. */
+function settingsOf(page: string, own: Readonly<Record<string, string>>): Record<string, string> {
+  let lines = blocksOf(page)
+  for (const [theirs, ours] of Object.entries(own)) {
+    assert.ok(lines.includes(theirs), `${page} says ${theirs} no more`)
+    lines = lines.replaceAll(theirs, ours)
+  }
+  return Object.fromEntries(
+    lines
+      .trim()
+      .split('\n')
+      .map((line) => {
+        const [name = '', ...value] = line.split('=')
+        return [name, value.join('=')]
+      }),
+  )
+}
+
+/** What stands in a page's blocks that are not run where they stand. */
+function blocksOf(page: string): string {
+  const markdown = readFileSync(join(docs, `${page}.md`), 'utf8')
+  const blocks = markdown.matchAll(/^```sh checked\n([\s\S]*?)^```$/gm)
+  return [...blocks].map(([, lines = '']) => lines).join('')
+}
+
+/** The folder of a PostgreSQL that was installed with its clients; the one that npm brings has none. */
+function postgresWithDump(): string | undefined {
+  const [newest] = globSync('/usr/{lib/postgresql/*,pgsql-*,local/pgsql}/bin/pg_dump')
+    .filter((path) => existsSync(join(dirname(path), 'initdb')))
+    .toSorted((one, other) => other.localeCompare(one, 'en', { numeric: true }))
+  return newest === undefined ? undefined : dirname(dirname(newest))
+}
