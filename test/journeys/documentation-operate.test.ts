@@ -47,11 +47,12 @@ describe('what the documentation tells operators', { timeout: 120_000 }, () => {
   test('the setting of guides/export-logs sends audit entries to a collector', async () => {
     const actions: string[] = []
     const collector = createServer((request, response) => {
-      void text(request).then((body) => {
+      void (async () => {
+        const body = await text(request)
         assert.equal(request.url, '/v1/logs')
         actions.push(...readLogs(body).map(({ eventName }) => eventName))
         response.writeHead(200).end('{}')
-      })
+      })()
     })
     collector.listen(0, '127.0.0.1')
     await once(collector, 'listening')
