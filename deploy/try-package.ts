@@ -4,6 +4,7 @@ import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import {
   existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -85,7 +86,7 @@ async function tryUnder(node: string, tarball: string): Promise<void> {
     server.kill('SIGTERM')
     if (server.exitCode === null) await once(server, 'close')
   }
-  report(version, times, sizeOf(join(home, 'node_modules')))
+  report(version, times, join(home, 'node_modules'))
 }
 
 /** What npm tells its scripts would make the npm inside believe that it runs in this project. */
@@ -109,17 +110,24 @@ async function portOf(server: ChildProcess): Promise<string> {
   return await promise
 }
 
-/** As `du` counts: what the files occupy on the disk, a file with two names once. */
-function sizeOf(path: string): number {
-  const [kilobytes = ''] = execFileSync('du', ['-sk', path], { encoding: 'utf8' }).split('\t')
-  return Number(kilobytes) / 1024
+/** What is in the files, and what they occupy on the disk: many are small. */
+function sizeOf(path: string): { readonly bytes: number; readonly onDisk: number } {
+  const files = readdirSync(path, { recursive: true }).map((name) =>
+    lstatSync(join(path, String(name))),
+  )
+  return {
+    bytes: files.reduce((sum, { size }) => sum + size, 0),
+    onDisk: files.reduce((sum, { blocks }) => sum + blocks * 512, 0),
+  }
 }
 
-function report(version: string, times: readonly number[], megabytes: number): void {
+function report(version: string, times: readonly number[], home: string): void {
   const seconds = times.slice(1).map((at, index) => (at - (times[index] ?? 0)) / 1000)
   const all = seconds.reduce((sum, one) => sum + one, 0)
   const columns = [...seconds, all].map((one) => `${one.toFixed(1)} s`.padEnd(10)).join(' ')
-  console.log(`${version.padEnd(10)} ${columns} ${megabytes.toFixed(1)} MiB`)
+  const { bytes, onDisk } = sizeOf(home)
+  const size = `${(bytes / 1e6).toFixed(1)} MB (${(onDisk / 1e6).toFixed(1)} MB on the disk)`
+  console.log(`${version.padEnd(10)} ${columns} ${size}`)
   if (all > maxSeconds) {
     console.log(`${version}: longer than the ${maxSeconds} s that a newcomer is promised`)
     process.exitCode = 1
