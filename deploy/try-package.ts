@@ -89,10 +89,10 @@ async function tryUnder(node: string, tarball: string): Promise<void> {
   report(version, times, join(home, 'node_modules'))
 }
 
-/** What npm tells its scripts would make the npm inside believe that it runs in this project. */
+/** What `npm run` tells its scripts would make the npm inside believe that it works in this project. */
 function withoutNpm(): NodeJS.ProcessEnv {
-  const own = Object.entries(process.env)
-  return Object.fromEntries(own.filter(([name]) => !/^(npm_|INIT_CWD|NODE)/.test(name)))
+  const ofScript = /^(npm_(?!config_)|npm_config_local_prefix$|INIT_CWD$|NODE$|NODE_COMPILE_CACHE$)/
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !ofScript.test(name)))
 }
 
 async function portOf(server: ChildProcess): Promise<string> {
