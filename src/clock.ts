@@ -11,3 +11,18 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
 }
+
+/** Time that never goes back: setting the clock back must not revive a credential that has expired. */
+export class ForwardClock {
+  readonly #clock: Pick<Clock, 'now'>
+  #latestMs = 0
+
+  constructor(clock: Pick<Clock, 'now'>) {
+    this.#clock = clock
+  }
+
+  now(): number {
+    this.#latestMs = Math.max(this.#latestMs, this.#clock.now())
+    return this.#latestMs
+  }
+}

@@ -1,16 +1,14 @@
 /** Access tokens (`svc_admin_…`), with which programs administer one organization or, as the operator, all of them. */
-import type { Clock } from '../clock.ts'
+import { ForwardClock, type Clock } from '../clock.ts'
 import { credentialFormats } from '../credential-formats.ts'
 import { Problem } from '../errors.ts'
 import { createId, type OrganizationId } from '../ids.ts'
-import { credentialLookup, digest, mintCredential, type Secret } from '../secrets/index.ts'
+import { credentialLookup, digest, mintCredential } from '../secrets/index.ts'
 import {
   accessTokens,
   FeedCache,
   type AccessTokenId,
-  type AccessTokenRecord,
   type Actor,
-  type Confirmation,
   type KnownAccessToken,
   type Store,
 } from '../store/index.ts'
@@ -50,57 +48,17 @@ export interface TokenIssuer {
 }
 
 /** Access tokens: issue, list, revoke, identify. */
-export interface AccessTokens {
-  /** `invalid_input`, `permission_required`, `conflict`. The secret is returned here and can never be read again. */
-  issue(
-    input: AccessTokenInput,
-    by: TokenIssuer,
-  ): Promise<{ readonly token: AccessTokenRecord; readonly secret: Secret }>
-  /** Newest first, including revoked and expired tokens. */
-  list(
-    organizationId: OrganizationId | undefined,
-    page: { readonly before?: string | undefined; readonly limit: number },
-  ): Promise<AccessTokenRecord[]>
-  /** `not_found`. */
-  get(organizationId: OrganizationId | undefined, id: string): Promise<AccessTokenRecord>
-  /** Any token by its id; for the operator, who names tokens without their organization. `not_found`. */
-  find(id: string): Promise<AccessTokenRecord>
-  /** Tokens that expire within two weeks, soonest first. */
-  listExpiring(organizationId: OrganizationId, limit: number): Promise<AccessTokenRecord[]>
-  /** Revokes the token and every token issued with it; resolves when every node refuses them. `not_found`. */
-  revoke(
-    token: { readonly organizationId: OrganizationId | undefined; readonly id: string },
-    actor: Actor,
-  ): Promise<{ readonly token: AccessTokenRecord; readonly confirmation: Confirmation }>
-  /** Revokes the token with this secret; holding it is permission enough. Undefined if no living token has it. */
-  revokeSecret(secret: string, actor: Actor): Promise<AccessTokenRecord | undefined>
-  /** The principal of a token: `credential_invalid`, `credential_revoked`, `credential_expired` (401), `address_not_allowed` (403). */
-  identify(
-    secret: string,
-    from: { readonly address: string; readonly agent?: string | undefined },
-  ): Promise<TokenPrincipal>
-  /** Whether a token that was accepted is still neither revoked nor expired, and has lost no permission since. */
-  isGood(principal: TokenPrincipal): Promise<boolean>
-  /** Announces tokens that expire within two weeks, once each; returns how many. */
-  announceExpiring(): Promise<number>
-}
-
-/** Opens access tokens on a store. */
-export function createAccessTokens(deps: { store: Store; clock: Clock }): AccessTokens {
-  return new AccessTokenRules(deps)
-}
-
-class AccessTokenRules implements AccessTokens {
+export class AccessTokens {
   readonly #store: Store
   readonly #clock: Clock
+  readonly #forwardClock: ForwardClock
   readonly #cache: FeedCache<KnownAccessToken>
   readonly #notedAt = new Map<string, number>()
-  // A clock that is set back must not revive a token that has expired.
-  #latestMs = 0
 
   constructor({ store, clock }: { store: Store; clock: Clock }) {
     this.#store = store
     this.#clock = clock
+    this.#forwardClock = new ForwardClock(clock)
     this.#cache = new FeedCache<KnownAccessToken>({
       feed: store.feed,
       capacity: maxRemembered,
@@ -116,6 +74,7 @@ class AccessTokenRules implements AccessTokens {
     })
   }
 
+  /** `invalid_input`, `permission_required`, `conflict`. The secret is returned here and can never be read again. */
   async issue(input: AccessTokenInput, { organization, actor }: TokenIssuer) {
     const { secret } = mintCredential(prefix)
     const organizationId = organization?.id
@@ -140,6 +99,7 @@ class AccessTokenRules implements AccessTokens {
     return { token, secret }
   }
 
+  /** Revokes the token and every token issued with it; resolves when every node refuses them. `not_found`. */
   async revoke(
     which: { readonly organizationId: OrganizationId | undefined; readonly id: string },
     actor: Actor,
@@ -153,18 +113,21 @@ class AccessTokenRules implements AccessTokens {
     return { token: result, confirmation }
   }
 
+  /** `not_found`. */
   async get(organizationId: OrganizationId | undefined, id: string) {
     const found = await accessTokens.findKnown(this.#store, organizationId, id)
     if (!found) throw new Problem('not_found', 'There is no such access token.')
     return found.token
   }
 
+  /** Any token by its id; for the operator, who names tokens without their organization. `not_found`. */
   async find(id: string) {
     const token = await accessTokens.find(this.#store, id)
     if (!token) throw new Problem('not_found', `There is no access token ${id}.`)
     return token
   }
 
+  /** Newest first, including revoked and expired tokens. */
   async list(
     organizationId: OrganizationId | undefined,
     page: { readonly before?: string | undefined; readonly limit: number },
@@ -172,12 +135,14 @@ class AccessTokenRules implements AccessTokens {
     return await accessTokens.list(this.#store, organizationId, page)
   }
 
+  /** Tokens that expire within two weeks, soonest first. */
   async listExpiring(organizationId: OrganizationId, limit: number) {
     const after = this.#clock.now()
     const between = { after, before: after + expiringWithinMs, limit }
     return await accessTokens.listExpiring(this.#store, organizationId, between)
   }
 
+  /** Revokes the token with this secret; holding it is permission enough. Undefined if no living token has it. */
   async revokeSecret(text: string, actor: Actor) {
     if (credentialLookup(text, prefix) === undefined) return undefined
     const found = await accessTokens.findByDigest(this.#store, digest(text))
@@ -186,6 +151,7 @@ class AccessTokenRules implements AccessTokens {
     return (await this.revoke({ organizationId, id }, actor)).token
   }
 
+  /** The principal of a token: `credential_invalid`, `credential_revoked`, `credential_expired` (401), `address_not_allowed` (403). */
   async identify(
     text: string,
     from: { readonly address: string; readonly agent?: string | undefined },
@@ -193,7 +159,7 @@ class AccessTokenRules implements AccessTokens {
     if (credentialLookup(text, prefix) === undefined) throw invalid()
     const found = await this.#cache.find(digest(text))
     if (found === undefined) throw invalid()
-    const principal = principalOf(found, this.#now())
+    const principal = principalOf(found, this.#forwardClock.now())
     const { cidrs, id } = found.token
     if (cidrs !== undefined && !cidrs.some((cidr) => cidrContains(parseCidr(cidr), from.address))) {
       throw new Problem(
@@ -205,13 +171,16 @@ class AccessTokenRules implements AccessTokens {
     return principal
   }
 
+  /** Whether a token that was accepted is still neither revoked nor expired, and has lost no permission since. */
   async isGood({ tokenId, organization, permissions }: TokenPrincipal) {
     const found = await accessTokens.findKnown(this.#store, organization?.id, tokenId)
-    if (found === undefined || tokenFault(found, this.#now()) !== undefined) return false
-    const left = permissionsOfToken(found, this.#now())
+    if (found === undefined || tokenFault(found, this.#forwardClock.now()) !== undefined)
+      return false
+    const left = permissionsOfToken(found, this.#forwardClock.now())
     return permissions.every((permission) => left.includes(permission))
   }
 
+  /** Announces tokens that expire within two weeks, once each; returns how many. */
   async announceExpiring() {
     return await this.#store.transaction(async (tx) => {
       const before = tx.now + expiringWithinMs
@@ -219,11 +188,6 @@ class AccessTokenRules implements AccessTokens {
       for (const token of found) announceExpiring(tx, token)
       return found.length
     })
-  }
-
-  #now(): number {
-    this.#latestMs = Math.max(this.#latestMs, this.#clock.now())
-    return this.#latestMs
   }
 
   /** Notes a use at most once a minute. No request waits for it, and a lost note is made up by a later one. */

@@ -1,5 +1,5 @@
 /** Answers who is calling (the principal), which credential proves it, what they may do, and until when. */
-export { createAccessTokens, type AccessTokens, type TokenPrincipal } from './access-tokens.ts'
+export { AccessTokens, type TokenPrincipal } from './access-tokens.ts'
 export { heldPermissions, permissionsNow } from './permissions/actor-permissions.ts'
 export { endTokensOf } from './access-token-news.ts'
 export { cidrContains, parseCidr, type Cidr } from './cidr.ts'
@@ -37,10 +37,4 @@ export {
   sessionEndCookies,
 } from './sessions/session-cookie.ts'
 export { organizationVouching } from './sessions/session-news.ts'
-export {
-  createSessions,
-  endSessions,
-  requireOwnSignIn,
-  type Sessions,
-  type SignedIn,
-} from './sessions/sessions.ts'
+export { Sessions, endSessions, requireOwnSignIn, type SignedIn } from './sessions/sessions.ts'

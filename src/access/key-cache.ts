@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts'
+import { ForwardClock, type Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import type { KeyId, OrganizationId } from '../ids.ts'
 import { digest } from '../secrets/index.ts'
@@ -45,11 +45,11 @@ class FeedKeyCache implements KeyCache {
   readonly #organizations = new OrganizationParts()
   // Keyed by digest, so that no secret stays in memory.
   readonly #cache: FeedCache<KeyPrincipal>
-  // A clock that is set back must not revive a key that has expired.
-  #latestMs = 0
+  readonly #clock: ForwardClock
 
   constructor(deps: KeyCacheDeps) {
     this.#deps = deps
+    this.#clock = new ForwardClock(deps.clock)
     this.#cache = new FeedCache<KeyPrincipal>({
       feed: deps.store.feed,
       capacity: deps.capacity,
@@ -99,7 +99,7 @@ class FeedKeyCache implements KeyCache {
       throw this.#refusal('credential_revoked', 'The API key was revoked.')
     }
     const { expiresAt } = known
-    if (expiresAt !== undefined && expiresAt <= this.#now()) {
+    if (expiresAt !== undefined && expiresAt <= this.#clock.now()) {
       throw this.#refusal('credential_expired', 'The API key has expired.')
     }
     return known
@@ -107,11 +107,6 @@ class FeedKeyCache implements KeyCache {
 
   #refusal(code: 'credential_revoked' | 'credential_expired', sentence: string): Problem {
     return new Problem(code, sentence, { headers: challenge(this.#deps.enabledSchemes) })
-  }
-
-  #now(): number {
-    this.#latestMs = Math.max(this.#latestMs, this.#deps.clock.now())
-    return this.#latestMs
   }
 
   async #readAndAdmit(keyDigest: string): Promise<KeyPrincipal> {

@@ -10,9 +10,9 @@ import {
 } from '../telemetry/index.ts'
 import {
   checkMasterKey,
-  createAccessTokens,
+  AccessTokens,
   createKeyCache,
-  createSessions,
+  Sessions,
   Keys,
   openSigningKeys,
   SharedRates,
@@ -85,7 +85,7 @@ async function openAccess(config: Config, { store, sealer, clock }: Infrastructu
   return {
     signingKeys,
     keys: new Keys({ store, clock }),
-    sessions: createSessions({
+    sessions: new Sessions({
       ...{ store, clock, signingKeys },
       format: config.sessionFormat,
       issuer: authUrl,
@@ -93,7 +93,7 @@ async function openAccess(config: Config, { store, sealer, clock }: Infrastructu
       lifetimeMs: config.limits.sessionMs,
       idleMs: config.limits.sessionIdleMs,
     }),
-    accessTokens: createAccessTokens({ store, clock }),
+    accessTokens: new AccessTokens({ store, clock }),
     keyCache: createKeyCache({ store, clock, enabledSchemes, capacity: keysInMemory }),
   }
 }

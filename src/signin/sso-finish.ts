@@ -2,7 +2,8 @@ import { sessionCookies, type Sessions } from '../access/index.ts'
 import { Problem } from '../errors.ts'
 import { readCallback, type RelyingParty } from '../oidc/index.ts'
 import {
-  createTestLines,
+  requireStanding,
+  TestLines,
   readPerson,
   withDecidingGroups,
   type Admitted,
@@ -108,7 +109,7 @@ export class SsoFinishes {
     }
     const actor = actorOf(visitor)
     const started = await sessions.start(input, async (tx, session) => {
-      await sso.signIn.requireStanding(tx, connection, admitted)
+      await requireStanding(tx, connection, admitted)
       await sso.outcomes.signedIn(tx, connection, { person, session, actor })
     })
     return sessionCookies(started)
@@ -185,7 +186,7 @@ export class SsoFinishes {
     const { sso } = this.#deps
     const connection = await sso.connections.findForSignIn(login.provider)
     if (!connection) throw new Problem('sso_connection_disabled', 'The connection is gone.')
-    const lines = createTestLines()
+    const lines = new TestLines()
     try {
       const person = await this.#prove({ connection, login, query }, (step) =>
         lines.pass(step, passedSentences[step]),
@@ -198,7 +199,7 @@ export class SsoFinishes {
       lines.fail(error)
     }
     await sso.tests.finish(connection, testId, lines)
-    return { kind: 'tested', passed: lines.passed(), connection }
+    return { kind: 'tested', passed: lines.failure() === undefined, connection }
   }
 
   async #endBefore({ before }: LoginState): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import { authorizationUrl, type RelyingParty } from '../oidc/index.ts'
-import { createTestLines, type Connection, type Sso } from '../sso/index.ts'
+import { TestLines, type Connection, type Sso } from '../sso/index.ts'
 import type { Actor } from '../store/index.ts'
 import { localPath } from './return-to.ts'
 import type { LoginState, LoginStates } from './login-state.ts'
@@ -127,7 +127,7 @@ export class SsoStarts {
     const { testId, error, actor } = start
     const { sso } = this.#deps
     if (testId === undefined) return await sso.outcomes.refused(connection, error, actor)
-    const lines = createTestLines()
+    const lines = new TestLines()
     lines.fail(error, 'discovery')
     await sso.tests.finish(connection, testId, lines)
   }

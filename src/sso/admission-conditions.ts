@@ -18,7 +18,7 @@ import type { ConnectionSettings } from './connection-settings.ts'
 import type { Connection } from './connections.ts'
 import { isActiveOwner, joinByInvitation, lifecycle } from '../organizations/index.ts'
 
-/** One sign-in under judgement, in the transaction that decides it. */
+/** One sign-in, in the transaction that decides whether it is admitted. */
 export interface Attempt {
   readonly tx: Tx
   readonly connection: Connection
@@ -27,7 +27,10 @@ export interface Attempt {
   readonly directoryIsOn: boolean
 }
 
-/** The verified address of a verified domain of this organization; `sso_email_missing`, `sso_email_unverified`, `sso_domain_mismatch`. */
+/**
+ * The verified address of the person, in a verified domain of the organization; `sso_email_missing`, `sso_email_unverified`,
+ * `sso_domain_mismatch`.
+ */
 export async function requireOwnDomain(at: Attempt): Promise<string> {
   const { mail, mailVerified } = at.person
   const { claims } = at.connection.settings
@@ -54,8 +57,8 @@ export async function requireOwnDomain(at: Attempt): Promise<string> {
 }
 
 /**
- * Google calls any address verified that somebody has confirmed; only `hd` says that the account is its domain's own.
- * Personal accounts are refused always, those of other Workspaces where nobody knows them: `sso_domain_mismatch`.
+ * Refuses personal Google accounts: `sso_domain_mismatch`. Google calls any confirmed address verified; only the claim
+ * `hd` shows that the account belongs to a Workspace. Workspaces of other domains are refused by `requireOwnDomain`.
  */
 export function requireWorkspace({ connection, person }: Attempt): void {
   if (connection.kind !== 'google' || person.hostedDomain !== undefined) return
@@ -76,7 +79,7 @@ async function requireOwnWorkspace(at: Attempt): Promise<void> {
   )
 }
 
-/** The connection as the browser left it: still on, still the same provider and client. */
+/** Refuses a connection that was switched off or moved since the browser left for the provider: `sso_connection_disabled`. */
 export async function requireUnchanged(tx: Tx, connection: Connection): Promise<void> {
   const now = await connections.find(tx, connection.organizationId, connection.id)
   const same = now?.issuer === connection.issuer && now.clientId === connection.clientId
@@ -88,7 +91,7 @@ export async function requireUnchanged(tx: Tx, connection: Connection): Promise<
   }
 }
 
-/** Refuses who is not in the required group: `sso_group_missing`. */
+/** Refuses people who are not in the required group: `sso_group_missing`. */
 export function requireGroup(at: Attempt): void {
   const { requiredGroup } = at.connection.settings
   if (requiredGroup === undefined || at.person.groups?.includes(requiredGroup) === true) return
@@ -104,7 +107,7 @@ export function requireGroup(at: Attempt): void {
   )
 }
 
-/** The membership of somebody who is in; `sso_membership_ended` for who was deactivated, undefined for no member. */
+/** The membership of an active member, undefined for others; `sso_membership_ended` for people who were deactivated. */
 export async function membershipOf(
   at: Attempt,
   user: UserRecord,
@@ -115,14 +118,14 @@ export async function membershipOf(
 }
 
 /**
- * What no owner stands behind in a link that is made now. An administrator may set the provider and write to the
- * directory: neither makes anybody an owner.
+ * What an owner has yet to approve before a link made now can reach an owner's account: the directory or the connection.
+ * Administrators control both, and neither may turn them into an owner.
  */
 export async function awaitsOwner(at: Attempt): Promise<AwaitsOwner | undefined> {
   const { organizationId, setByOwner } = at.connection
   if (at.directoryIsOn) {
     for (const { createdBy, revokedAt } of await directoryTokens.list(at.tx, organizationId)) {
-      // Without a creator, the operator issued it.
+      // A token without a creator was issued by the operator.
       if (revokedAt !== undefined || createdBy === undefined) continue
       if (!(await isActiveOwner(at.tx, organizationId, createdBy as UserId))) return 'directory'
     }
@@ -130,13 +133,13 @@ export async function awaitsOwner(at: Attempt): Promise<AwaitsOwner | undefined>
   return setByOwner ? undefined : 'connection'
 }
 
-/** Whether this sign-in may not become an owner's unasked. */
+/** Whether linking this sign-in to a person needs the person's confirmation because they are an owner. */
 export async function ownerMustConfirm(at: Attempt, user: UserRecord): Promise<boolean> {
   if (!(await isActiveOwner(at.tx, at.connection.organizationId, user.id))) return false
   return (await awaitsOwner(at)) !== undefined
 }
 
-/** Refuses where somebody with that address was deactivated here. */
+/** Refuses the sign-in if one of the candidates was deactivated in this organization: `sso_membership_ended`. */
 export async function refuseDeactivated(
   at: Attempt,
   candidates: readonly UserRecord[],
@@ -147,7 +150,7 @@ export async function refuseDeactivated(
   }
 }
 
-/** A member already, invited, or let in by the domain: in this order. */
+/** Makes sure that the person is a member: already, by an invitation, or by their domain, in this order. */
 export async function ensureMembership(at: Attempt, user: UserRecord): Promise<void> {
   const { tx, connection, actor, person } = at
   const { organizationId, settings } = connection
@@ -173,7 +176,7 @@ export async function ensureMembership(at: Attempt, user: UserRecord): Promise<v
   )
 }
 
-/** The open invitation of this organization for the address that this sign-in has proven. */
+/** The organization's open invitation for the address that this sign-in has proven. */
 export async function findInvitation(at: Attempt): Promise<InvitationRecord | undefined> {
   const { email, emailVerified } = await seen(at)
   if (email === undefined || !emailVerified) return undefined
@@ -181,7 +184,7 @@ export async function findInvitation(at: Attempt): Promise<InvitationRecord | un
   return open.find((one) => one.organizationId === at.connection.organizationId)
 }
 
-/** A way in gives no more than its maker could give: an invitation as owner needs an owner behind the connection. */
+/** Refuses an invitation as owner through a connection that no owner has approved: an administrator may have set it up. */
 async function requirePowerFor(at: Attempt, invitation: InvitationRecord): Promise<void> {
   if (invitation.role !== 'owner' || (await awaitsOwner(at)) === undefined) return
   throw new Problem(
@@ -190,10 +193,10 @@ async function requirePowerFor(at: Attempt, invitation: InvitationRecord): Promi
   )
 }
 
-/** Groups decide the role of who came in by them; owners and others are never touched. */
+/** Applies the role that groups give to a member who joined through company sign-in; never changes others, or owners. */
 export async function keepRole(at: Attempt, membership: MembershipRecord): Promise<void> {
   const { settings } = at.connection
-  // Unknown is not empty: who was not described keeps what they have, and the entry of the sign-in says so.
+  // No list is not an empty list: the role stays, and the audit entry of the sign-in says so.
   if (at.person.groups === undefined) return
   if (at.directoryIsOn || membership.source !== 'sso' || settings.groupRoles.length === 0) return
   const role = roleOf(settings, at.person.groups)
@@ -206,7 +209,7 @@ export async function keepRole(at: Attempt, membership: MembershipRecord): Promi
   await lifecycle.changeRoles(at.tx, [member], { kind: 'system', name: at.connection.name })
 }
 
-/** The highest role that the groups give; the lowest where they give none. */
+/** The highest role that the groups give, or viewer if they give none. */
 export function roleOf(
   settings: Pick<ConnectionSettings, 'groupRoles'>,
   groups: readonly string[] | undefined,
@@ -218,7 +221,10 @@ export function roleOf(
   return found ?? 'viewer'
 }
 
-/** What an identity remembers; a provider speaks for its organization's own domains only, so what it calls verified elsewhere opens no invitation. */
+/**
+ * What an identity remembers of the person. An address outside the organization's own domains counts as unverified: its
+ * provider cannot vouch for it.
+ */
 export async function seen(at: Attempt) {
   const { mail, mailVerified, name } = at.person
   const domain = mail && (await domains.findHeld(at.tx, mail.domain))
@@ -226,7 +232,7 @@ export async function seen(at: Attempt) {
   return { email: mail?.address, emailVerified: mailVerified && ours, name }
 }
 
-/** The refusal of who is no member any more. */
+/** The refusal of former members. */
 export function ended(): Problem {
   return new Problem('sso_membership_ended', 'Your membership in this organization has ended.')
 }

@@ -6,11 +6,10 @@ import {
   memberships,
   users,
   type Actor,
-  type Db as Place,
+  type Db,
   type IdentityRecord,
   type MembershipRecord,
   type Store,
-  type Tx,
   type UserRecord,
 } from '../store/index.ts'
 import {
@@ -33,10 +32,9 @@ import {
 import type { CompanyPerson } from './connection-claims.ts'
 import type { ConnectionSettings } from './connection-settings.ts'
 import type { Connection } from './connections.ts'
-import { requireStanding } from './standing.ts'
 import { isActiveOwner, requireEnterprise } from '../organizations/index.ts'
 
-/** Somebody who may come in. */
+/** A person who may sign in. */
 export interface Admitted {
   readonly kind: 'admitted'
   readonly user: UserRecord
@@ -44,7 +42,7 @@ export interface Admitted {
   readonly isNew: boolean
 }
 
-/** A proven identity that must be confirmed from an existing sign-in of one of these people. */
+/** A proven identity that one of the candidates must confirm from a session of their own before it is linked. */
 export interface PendingLink {
   readonly kind: 'confirm'
   readonly connectionId: string
@@ -53,91 +51,114 @@ export interface PendingLink {
   readonly candidates: readonly UserId[]
 }
 
-/** The people that an organization's directory (SCIM) has sent. */
+/** The people whom an organization's directory (SCIM) has provisioned. */
 export interface DirectoryPeople {
   /** Whether the directory decides who is a member. */
-  isOn(at: Place, organizationId: string): Promise<boolean>
-  /** The person with this identifier, exactly one. */
+  isOn(at: Db, organizationId: string): Promise<boolean>
+  /** The person with this identifier; undefined unless there is exactly one. */
   find(
-    at: Place,
+    at: Db,
     organizationId: string,
     by: { attribute: 'externalId' | 'userName'; value: string },
   ): Promise<{ userId: UserId; active: boolean } | undefined>
 }
 
-/** Whom an organization's provider may let in, and as whom. */
-export interface CompanySignIn {
+/** Who has come back from a provider, through which connection. */
+type Arrival = Pick<Attempt, 'connection' | 'person' | 'actor'>
+
+interface CompanySignInDeps {
+  readonly store: Store
+  readonly directory: DirectoryPeople
+}
+
+/** Decides who may sign in through an organization's provider, and as which user. */
+export class CompanySignIn {
+  readonly #deps: CompanySignInDeps
+
+  constructor(deps: CompanySignInDeps) {
+    this.#deps = deps
+  }
+
   /**
-   * The person behind a proven sign-in: by (connection, issuer, subject), else linked or made as the rules allow,
-   * else to be confirmed. The `sso_…` problems, `plan_required`.
+   * Finds the person behind a proven sign-in by connection, issuer and subject; otherwise links or creates one as the
+   * rules allow, or asks for confirmation. The `sso_…` problems, `plan_required`.
    */
-  admit(
+  async admit(
     connection: Connection,
     person: CompanyPerson,
     actor: Actor,
-  ): Promise<Admitted | PendingLink>
-  /** Refuses in the transaction that starts the session what has changed since the admission. The `sso_…` problems, `plan_required`. */
-  requireStanding(tx: Tx, connection: Connection, admitted: Admitted): Promise<void>
-  /** What `admit` would do, without doing it. */
-  preview(connection: Connection, person: CompanyPerson): Promise<string>
-  /** Links after the person confirmed from a living session of their own. The `sso_…` problems. */
-  confirm(
+  ): Promise<Admitted | PendingLink> {
+    const arrival = { connection, person, actor }
+    return await this.#attempt(arrival, async (at) => await this.#decide(at))
+  }
+
+  /** Describes what `admit` would do, without doing it. */
+  async preview(connection: Connection, person: CompanyPerson): Promise<string> {
+    const arrival: Arrival = { connection, person, actor: { kind: 'system' } }
+    try {
+      return await this.#attempt(arrival, async (at) => {
+        throw new Preview(await this.#decide(at))
+      })
+    } catch (error) {
+      if (error instanceof Preview) return error.message
+      throw error
+    }
+  }
+
+  /** Links the identity to a person who has confirmed it from their own session. The `sso_…` problems. */
+  async confirm(
     connection: Connection,
-    confirmed: { readonly link: PendingLink; readonly userId: UserId },
+    { link: pending, userId }: { readonly link: PendingLink; readonly userId: UserId },
     actor: Actor,
-  ): Promise<Admitted>
-}
+  ): Promise<Admitted> {
+    const arrival = { connection, person: pending.person, actor }
+    return await this.#attempt(arrival, async (at) => {
+      if (!pending.candidates.includes(userId)) {
+        throw notConfirmed('This is not the account with that e-mail address.')
+      }
+      const known = await findIdentity(at)
+      const member = known && (await memberOf(at, known))
+      if (known && member) {
+        if (member.user.id !== userId) {
+          throw notConfirmed('Somebody else has confirmed this sign-in.')
+        }
+        await identities.vouch(at.tx, { id: known.id })
+        return await admitKnown(at, { ...member, identity: known }, 'confirmed')
+      }
+      const user = await users.find(at.tx, userId)
+      if (!user) throw ended()
+      if ((await this.#findSent(at))?.userId !== userId) await requireOwnDomain(at)
+      await ensureMembership(at, user)
+      return await link(at, user, { by: 'confirmation' })
+    })
+  }
 
-/** Opens the rules. */
-export function createCompanySignIn(deps: {
-  store: Store
-  directory: DirectoryPeople
-}): CompanySignIn {
-  const { store, directory } = deps
-
-  async function attempt<T>(
-    arrival: Pick<Attempt, 'connection' | 'person' | 'actor'>,
-    work: (attempt: Attempt) => Promise<T>,
-  ): Promise<T> {
+  /** Checks what every sign-in must meet, then decides about this one in the same transaction. */
+  async #attempt<T>(arrival: Arrival, decide: (attempt: Attempt) => Promise<T>): Promise<T> {
+    const { store, directory } = this.#deps
     const { connection } = arrival
     return await store.transaction(async (tx) => {
       await requireEnterprise(tx, connection.organizationId)
       await requireUnchanged(tx, connection)
       const directoryIsOn = await directory.isOn(tx, connection.organizationId)
-      const candidate = { tx, ...arrival, directoryIsOn }
-      requireWorkspace(candidate)
-      requireGroup(candidate)
-      return await work(candidate)
+      const attempt = { tx, ...arrival, directoryIsOn }
+      requireWorkspace(attempt)
+      requireGroup(attempt)
+      return await decide(attempt)
     })
   }
 
-  async function admit(
-    connection: Connection,
-    person: CompanyPerson,
-    actor: Actor,
-  ): Promise<Admitted | PendingLink> {
-    return await attempt({ connection, person, actor }, async (at) => await judge(at))
-  }
-
-  async function judge(at: Attempt): Promise<Admitted | PendingLink> {
+  async #decide(at: Attempt): Promise<Admitted | PendingLink> {
     const known = await findIdentity(at)
     const member = known && (await memberOf(at, known))
     if (known && member) return await admitKnown(at, { ...member, identity: known })
-    return at.directoryIsOn ? await admitFromDirectory(at) : await admitByDomain(at, known)
+    return at.directoryIsOn ? await this.#admitFromDirectory(at) : await admitByDomain(at, known)
   }
 
-  async function findSent(at: Attempt): ReturnType<DirectoryPeople['find']> {
-    if (!at.directoryIsOn) return undefined
+  async #admitFromDirectory(at: Attempt): Promise<Admitted | PendingLink> {
     const { attribute } = at.connection.settings.claims.directory
-    const value = at.person.directoryValue
-    if (value === undefined) return undefined
-    return await directory.find(at.tx, at.connection.organizationId, { attribute, value })
-  }
-
-  async function admitFromDirectory(at: Attempt): Promise<Admitted | PendingLink> {
-    const { attribute } = at.connection.settings.claims.directory
-    const found = await findSent(at)
-    // Whom an administrator has invited need not be in the directory.
+    const found = await this.#findSent(at)
+    // People with an invitation need not be in the directory.
     if (!found && (await findInvitation(at))) return await admitByDomain(at, undefined)
     if (!found) throw notSent(at)
     const user = await users.find(at.tx, found.userId)
@@ -145,60 +166,29 @@ export function createCompanySignIn(deps: {
     const membership = await membershipOf(at, user)
     if (!membership) throw ended()
     const { role } = membership
-    // An address can be given to somebody else; an identifier of the directory cannot.
+    // A user name may be an address that now belongs to somebody else; a directory's own identifier is never reused.
     const isRecycled = attribute === 'userName' && (await hasOtherIdentityHere(at, user))
-    // An administrator may write to the directory and choose the provider: both together make nobody an owner.
+    // Administrators control the directory and the provider: even both together must not open an owner's account.
     const isOwners = role === 'owner' && (await identities.listLiving(at.tx, user.id)).length > 0
     if (isRecycled || isOwners || (await ownerMustConfirm(at, user))) return pendingFor(at, [user])
     return await link(at, user, { by: 'directory' })
   }
 
-  async function preview(connection: Connection, person: CompanyPerson): Promise<string> {
-    try {
-      await attempt({ connection, person, actor: { kind: 'system' } }, async (at) => {
-        throw new Preview(await judge(at))
-      })
-    } catch (error) {
-      if (error instanceof Preview) return error.message
-      throw error
-    }
-    throw new Error('a preview never commits')
-  }
-
-  return {
-    admit,
-    requireStanding,
-    preview,
-    confirm: async (connection, { link: pending, userId }, actor) =>
-      await attempt({ connection, person: pending.person, actor }, async (at) => {
-        if (!pending.candidates.includes(userId)) {
-          throw new Problem(
-            'sso_confirmation_required',
-            'This is not the account with that e-mail address.',
-          )
-        }
-        const known = await findIdentity(at)
-        const member = known && (await memberOf(at, known))
-        if (member && member.user.id !== userId) {
-          throw new Problem(
-            'sso_confirmation_required',
-            'Somebody else has confirmed this sign-in.',
-          )
-        }
-        if (known && member) {
-          await identities.vouch(at.tx, { id: known.id })
-          return await admitKnown(at, { ...member, identity: known }, 'confirmed')
-        }
-        const user = await users.find(at.tx, userId)
-        if (!user) throw ended()
-        if ((await findSent(at))?.userId !== userId) await requireOwnDomain(at)
-        await ensureMembership(at, user)
-        return await link(at, user, { by: 'confirmation' })
-      }),
+  /** The person whom the directory has sent under the identifier that the provider names. */
+  async #findSent(at: Attempt): ReturnType<DirectoryPeople['find']> {
+    const { connection, person, directoryIsOn, tx } = at
+    const { attribute } = connection.settings.claims.directory
+    const value = person.directoryValue
+    if (!directoryIsOn || value === undefined) return undefined
+    return await this.#deps.directory.find(tx, connection.organizationId, { attribute, value })
   }
 }
 
-/** Ends a transaction that must leave nothing behind, with what it would have done. */
+function notConfirmed(sentence: string): Problem {
+  return new Problem('sso_confirmation_required', sentence)
+}
+
+/** Thrown to roll back the transaction of a preview; its message says what would have happened. */
 class Preview extends Error {
   constructor(outcome: Admitted | PendingLink) {
     super(
@@ -217,7 +207,7 @@ interface Member {
   readonly membership: MembershipRecord
 }
 
-/** Whose an identity is, if they are a member: without a membership an identity binds nobody. */
+/** The member whom an identity belongs to; undefined for former members, whose identities bind nobody. */
 async function memberOf(at: Attempt, known: IdentityRecord): Promise<Member | undefined> {
   const user = await users.find(at.tx, known.userId)
   if (!user) throw new Error(`identity ${known.id} belongs to nobody`)
@@ -225,7 +215,7 @@ async function memberOf(at: Attempt, known: IdentityRecord): Promise<Member | un
   return membership && { user, membership }
 }
 
-/** The way of an identity that is known: it stays whose it is, whatever address the provider says today. */
+/** Admits a known identity: it stays with its person, whatever address the provider sends today. */
 async function admitKnown(
   at: Attempt,
   known: Member & { identity: IdentityRecord },
@@ -240,10 +230,10 @@ async function admitKnown(
   { user, membership, identity }: Member & { identity: IdentityRecord },
   confirmed?: 'confirmed',
 ): Promise<Admitted | PendingLink> {
-  // People who came in by their domain before the directory was switched on; owners are nobody's to lock out.
+  // Refuses people who joined by their domain before the directory was switched on; owners are never locked out.
   const isUnsent = at.directoryIsOn && membership.source === 'sso' && membership.role !== 'owner'
   if (isUnsent) throw notSent(at)
-  // Linked by an administrator's means when the account was no owner's yet.
+  // An administrator's means made the link before the person became an owner: the owner must confirm it.
   const isOwners = await isActiveOwner(at.tx, at.connection.organizationId, user.id)
   if (isOwners && identity.awaitsOwner !== undefined && confirmed === undefined) {
     return pendingFor(at, [user])
@@ -253,15 +243,15 @@ async function admitKnown(
   return { kind: 'admitted', user, identityId: identity.id, isNew: false }
 }
 
-/** The way of somebody new where no directory decides: verified address of a verified domain of this organization. */
+/** Admits somebody new where no directory decides, by a verified address in a verified domain of the organization. */
 async function admitByDomain(
   at: Attempt,
   known: IdentityRecord | undefined,
 ): Promise<Admitted | PendingLink> {
   const address = await requireOwnDomain(at)
   const { organizationId } = at.connection
-  // Somebody who was removed keeps the account that this identity has always opened, unless only an administrator's
-  // directory said whose it is.
+  // A former member who returns gets the account that this identity opened before, unless the link rests only on a
+  // directory that an administrator controls.
   const isTrusted = known !== undefined && known.awaitsOwner !== 'directory'
   const before = isTrusted ? await users.find(at.tx, known.userId) : undefined
   if (before) {
@@ -285,14 +275,14 @@ async function admitNew(at: Attempt, address: string): Promise<Admitted> {
     id: createId('usr', tx.now),
     name: person.name ?? address,
     email: address,
-    // The organization's own word: it counts elsewhere only while the domain is its own.
+    // The address rests on this organization's word, which counts elsewhere only while the organization holds the domain.
     emailFrom: at.connection.organizationId,
   })
   await ensureMembership(at, user)
   return { ...(await link(at, user, { by: 'domain' })), isNew: true }
 }
 
-/** An account with no other identity, that nobody reaches through another organization. */
+/** Whether an account can be linked without asking: it has no other identity and belongs to no other organization. */
 async function mayLinkUnasked(at: Attempt, user: UserRecord): Promise<boolean> {
   if (user.deactivatedAt !== undefined) return false
   if ((await identities.listLiving(at.tx, user.id)).length > 0) return false
@@ -307,7 +297,7 @@ async function link(
   { by }: { by: 'domain' | 'directory' | 'confirmation' },
 ): Promise<Admitted> {
   const { tx, connection, person } = at
-  // An identity of somebody who is no member any more binds nobody.
+  // Replaces the identity of a former member, which binds nobody any more.
   const bound = await findIdentity(at)
   if (bound) await identities.remove(tx, bound.userId, bound.id)
   const missing = by === 'confirmation' ? undefined : await awaitsOwner(at)
@@ -318,12 +308,11 @@ async function link(
     connectionId: connection.id,
     issuer: person.issuer,
     subject: person.subject,
-    // Without the directory's word, only the connection matters.
+    // A link by domain does not rest on the directory, so at most the connection awaits approval.
     awaitsOwner: by === 'domain' && missing === 'directory' ? 'connection' : missing,
     ...(await seen(at)),
   })
-  if (!identity)
-    throw new Problem('sso_confirmation_required', 'This identity was taken meanwhile.')
+  if (!identity) throw notConfirmed('This identity was taken meanwhile.')
   await identities.noteUse(tx, identity.id, await seen(at))
   record(tx, {
     organizationId: connection.organizationId,
@@ -371,7 +360,7 @@ function pendingFor(at: Attempt, candidates: readonly UserRecord[]): PendingLink
   }
 }
 
-/** A person who waits in a cookie: of a thousand groups only those go along that decide something here, two at most. */
+/** The person to keep in a cookie until they confirm: without the id_token, and with the two groups that may decide something. */
 export function withDecidingGroups(
   person: CompanyPerson,
   settings: Pick<ConnectionSettings, 'requiredGroup' | 'groupRoles'>,

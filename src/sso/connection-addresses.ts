@@ -1,10 +1,10 @@
 import type { Sealer } from '../secrets/index.ts'
 import type { ConnectionId } from '../store/index.ts'
 
-/** The addresses that a provider must know; each connection has its own. */
+/** The addresses to register at a provider; each connection has its own. */
 export interface ConnectionAddresses {
   readonly redirectUri: string
-  /** Where the provider may start a sign-in. */
+  /** Where the provider may start a sign-in (OpenID Connect Core 1.0, section 4). */
   readonly initiateLoginUri: string
   readonly backchannelLogoutUri: string
   /** Where the provider reads the public key of private_key_jwt. */
@@ -24,7 +24,7 @@ export function addressesOf(authUrl: string, id: ConnectionId): ConnectionAddres
   }
 }
 
-/** An id for a connection to come, sealed for one organization: nobody can choose an id, or take over an old one. */
+/** Seals the id of a connection to come for one organization, so that nobody can choose an id or take over an old one. */
 export function sealReservation(
   sealer: Sealer,
   organizationId: string,
@@ -34,19 +34,19 @@ export function sealReservation(
   return Buffer.from(text).toString('base64url')
 }
 
-/** The id behind a reservation of this organization, for a week. */
+/** The id in a reservation; undefined if it is older than a week or not of this organization. */
 export function openReservation(
   sealer: Sealer,
   organizationId: string,
-  wish: { reservation: string; nowMs: number },
+  { reservation, nowMs }: { reservation: string; nowMs: number },
 ): ConnectionId | undefined {
   try {
-    const text = Buffer.from(wish.reservation, 'base64url').toString()
+    const text = Buffer.from(reservation, 'base64url').toString()
     const found = JSON.parse(sealer.open(text, contextOf(organizationId))) as {
       id: ConnectionId
       at: number
     }
-    return wish.nowMs - found.at < reservedForMs ? found.id : undefined
+    return nowMs - found.at < reservedForMs ? found.id : undefined
   } catch {
     return undefined
   }

@@ -2,33 +2,33 @@ import type { JsonObject } from '../oidc/index.ts'
 import type { ConnectionSettings } from './connection-settings.ts'
 import { parseMailAddress, type MailAddress } from './domain-names.ts'
 
-/** What a connection's answer says of a person, as this organization reads it. */
+/** What the provider says about a person, read by the connection's settings. */
 export interface CompanyPerson {
   readonly issuer: string
   readonly subject: string
   readonly mail: MailAddress | undefined
   readonly mailVerified: boolean
   readonly name: string | undefined
-  /** Undefined where the provider sent no list: unknown, which is not the same as none. */
+  /** Undefined where the provider sent no list, which is not the same as an empty list. */
   readonly groups: readonly string[] | undefined
-  /** The provider says that there are more groups than a token holds (Entra's overage). */
+  /** Whether the provider left groups out because a token cannot hold them all (Entra's overage). */
   readonly groupsLeftOut: boolean
-  /** What the directory knows the person by. */
+  /** The identifier by which the directory knows the person. */
   readonly directoryValue: string | undefined
-  /** Why the directory cannot be asked for the person. */
+  /** Why there is no such identifier. */
   readonly directoryGap: 'missing' | 'unverified' | undefined
-  /** Google's word for the Workspace domain of the account; personal accounts have none. */
+  /** Google's claim `hd`: the Workspace domain of the account; personal accounts have none. */
   readonly hostedDomain: string | undefined
-  /** The provider's own name of the session, for back-channel logout. */
+  /** The provider's id of the session (the claim `sid`), for back-channel logout. */
   readonly providerSession: string | undefined
-  /** The id_token itself; it never waits in a cookie. */
+  /** The id_token itself; it is never put into a cookie. */
   readonly idToken?: string | undefined
 }
 
-// What is shown of somebody's groups; those that decide something here count however many there are.
+// The number of groups that are kept; groups that decide something are kept beyond it.
 const maxGroupsKept = 1_000
 
-/** Reads the claims of a proven sign-in; what has the wrong type counts as not said. */
+/** Reads the claims of a proven sign-in; a claim of the wrong type counts as missing. */
 export function readPerson(
   proven: {
     issuer: string
@@ -41,7 +41,7 @@ export function readPerson(
 ): CompanyPerson {
   const { claims } = settings
   const sources = [proven.claims, proven.userinfo ?? {}]
-  // Whether an address is verified must be said where the address is said.
+  // The address and whether it is verified must come from the same source: id_token or UserInfo.
   const mailSource = sources.find((source) => Object.hasOwn(source, claims.email)) ?? {}
   const directorySource =
     sources.find((source) => Object.hasOwn(source, claims.directory.claim)) ?? {}
@@ -95,7 +95,7 @@ function groupsOf(
   return groups.filter((group, at) => at < maxGroupsKept || deciding.has(group))
 }
 
-// OpenID Connect Core 1.0, section 5.6.2: a distributed claim is named and left out; Entra says `hasgroups` too.
+// A distributed claim is named but left out (OpenID Connect Core 1.0, section 5.6.2); Entra also sends `hasgroups`.
 function leavesOut(source: JsonObject, claim: string): boolean {
   const names = claimOf(source, '_claim_names')
   const isNamed = typeof names === 'object' && names !== null && Object.hasOwn(names, claim)
@@ -119,7 +119,7 @@ function first(sources: readonly JsonObject[], name: string): unknown {
   return claimOf(sources.find((source) => Object.hasOwn(source, name)) ?? {}, name)
 }
 
-// Names come from settings: `__proto__` and its like must find nothing.
+// Claim names come from settings: `__proto__` and the like must find nothing.
 function claimOf(source: JsonObject, name: string): unknown {
   return Object.hasOwn(source, name) ? source[name] : undefined
 }

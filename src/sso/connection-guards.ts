@@ -5,15 +5,18 @@ import { faultOf } from '../oidc/index.ts'
 import { policyOf } from '../organizations/index.ts'
 import { connections, organizations, type Actor, type Store, type Tx } from '../store/index.ts'
 
-/** Does what precedes a save; its refusal is in the audit log, as the save would be. */
+/** A connection that somebody tries to save. */
+export interface Save {
+  readonly organizationId: string
+  readonly subject: { readonly kind: string; readonly id: string }
+  readonly actor: Actor
+  readonly issuer: string
+}
+
+/** Does the work that precedes a save, and records its refusal in the audit log, as the save would have been. */
 export async function noteRefusedSave<T>(
   store: Store,
-  save: {
-    readonly organizationId: OrganizationId
-    readonly subject: { readonly kind: string; readonly id: string }
-    readonly actor: Actor
-    readonly issuer: string
-  },
+  save: Save,
   work: () => Promise<T>,
 ): Promise<T> {
   try {
@@ -30,9 +33,9 @@ export async function noteRefusedSave<T>(
   }
 }
 
-/** Refuses to leave an organization that requires its company sign-in without one: `last_connection`. */
+/** Refuses to take the last connection from an organization that requires company sign-in: `last_connection`. */
 export async function keepWayIn(tx: Tx, organizationId: OrganizationId): Promise<void> {
-  // Locked: the policy that would require one may be on its way.
+  // Locks the organization: another transaction may be about to require company sign-in.
   const organization = await organizations.find(tx, organizationId, true)
   if (!organization || !policyOf(organization).required) return
   const left = await connections.list(tx, organizationId)

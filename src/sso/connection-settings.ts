@@ -5,7 +5,7 @@ export const connectionKinds = ['okta', 'entra', 'google', 'other'] as const
 
 export type ConnectionKind = (typeof connectionKinds)[number]
 
-/** The names of the claims that say what we need to know of a person. */
+/** The names of the claims to read about a person. */
 export interface ClaimMap {
   readonly email: string
   readonly emailVerified: string
@@ -15,17 +15,17 @@ export interface ClaimMap {
   readonly directory: { readonly claim: string; readonly attribute: 'externalId' | 'userName' }
 }
 
-/** A group of the provider and the role it gives where no directory is on; never owner. */
+/** A group of the provider and the role it gives while no directory is on; never owner. */
 export interface GroupRole {
   readonly group: string
   readonly role: 'admin' | 'developer' | 'viewer'
 }
 
-/** How a connection's answers are read and whom they let in. */
+/** How a connection reads its provider's claims, and whom it lets in. */
 export interface ConnectionSettings {
   readonly scopes: readonly string[]
   readonly claims: ClaimMap
-  /** Whether UserInfo is asked where the provider has it. */
+  /** Whether to ask UserInfo, where the provider has it. */
   readonly askUserInfo: boolean
   /** Whether people of verified domains become members by signing in. */
   readonly admitsNewPeople: boolean
@@ -33,11 +33,11 @@ export interface ConnectionSettings {
   readonly endsProviderSession: boolean
   readonly requiredGroup: string | undefined
   readonly groupRoles: readonly GroupRole[]
-  /** Sessions through this connection end after this at the latest. */
+  /** How long sessions through this connection last at most. */
   readonly sessionMaximumMs: number | undefined
 }
 
-/** What a person may say of the settings; the rest comes from the kind. */
+/** What a person decides about the settings; the kind of provider supplies the rest. */
 export type SettingsInput = {
   readonly scopes?: readonly string[] | undefined
   readonly claims?: { readonly [name in keyof ClaimMap]?: ClaimMap[name] | undefined } | undefined
@@ -57,11 +57,11 @@ const standardClaims: ClaimMap = {
   directory: { claim: 'email', attribute: 'userName' },
 }
 
-// What each provider does its own way: see docs/guides.
+// How each provider differs: see docs/guides.
 const claimsOfKind: Readonly<Record<ConnectionKind, ClaimMap>> = {
   // Okta's directory sends its user id as externalId, and the org server's `sub` is that id.
   okta: { ...standardClaims, directory: { claim: 'sub', attribute: 'externalId' } },
-  // Entra's `email` can be set by any tenant; `xms_edov` says that the domain's owner has confirmed it. `sub` differs per application.
+  // Any Entra tenant can set `email`; `xms_edov` says that the domain's owner has confirmed it. `sub` differs by application.
   entra: {
     ...standardClaims,
     emailVerified: 'xms_edov',
@@ -71,35 +71,37 @@ const claimsOfKind: Readonly<Record<ConnectionKind, ClaimMap>> = {
   other: standardClaims,
 }
 
-const shortestSessionMs = 5 * 60_000
+const minSessionMs = 5 * 60_000
 const maxSessionMs = 24 * 60 * 60_000
 const maxScopes = 20
 const maxGroupRoles = 200
 
-/** The settings of a new or changed connection: the wish over what was, over what its kind brings. `invalid_input`. */
+/** The settings of a connection: the input, then the settings before, then the defaults of its kind. `invalid_input`. */
 export function settingsFor(
   kind: ConnectionKind,
-  wish: SettingsInput,
+  input: SettingsInput,
   before?: ConnectionSettings,
 ): ConnectionSettings {
   const base = before ?? settingsOfKind(kind)
   const settings: ConnectionSettings = {
-    scopes: wish.scopes ?? base.scopes,
-    claims: { ...base.claims, ...present(wish.claims ?? {}) },
-    askUserInfo: wish.askUserInfo ?? base.askUserInfo,
-    admitsNewPeople: wish.admitsNewPeople ?? base.admitsNewPeople,
-    endsProviderSession: wish.endsProviderSession ?? base.endsProviderSession,
+    scopes: input.scopes ?? base.scopes,
+    claims: { ...base.claims, ...present(input.claims ?? {}) },
+    askUserInfo: input.askUserInfo ?? base.askUserInfo,
+    admitsNewPeople: input.admitsNewPeople ?? base.admitsNewPeople,
+    endsProviderSession: input.endsProviderSession ?? base.endsProviderSession,
     requiredGroup:
-      wish.requiredGroup === null ? undefined : (wish.requiredGroup ?? base.requiredGroup),
-    groupRoles: wish.groupRoles ?? base.groupRoles,
+      input.requiredGroup === null ? undefined : (input.requiredGroup ?? base.requiredGroup),
+    groupRoles: input.groupRoles ?? base.groupRoles,
     sessionMaximumMs:
-      wish.sessionMaximumMs === null ? undefined : (wish.sessionMaximumMs ?? base.sessionMaximumMs),
+      input.sessionMaximumMs === null
+        ? undefined
+        : (input.sessionMaximumMs ?? base.sessionMaximumMs),
   }
   check(settings)
   return settings
 }
 
-/** The settings as stored; what a later version added has its default. */
+/** The stored settings; settings that a later version added have their defaults. */
 export function settingsFromRow(
   kind: ConnectionKind,
   stored: Readonly<Record<string, unknown>>,
@@ -156,7 +158,7 @@ function check(settings: ConnectionSettings): void {
   }
   if (
     sessionMaximumMs !== undefined &&
-    !(sessionMaximumMs >= shortestSessionMs && sessionMaximumMs <= maxSessionMs)
+    !(sessionMaximumMs >= minSessionMs && sessionMaximumMs <= maxSessionMs)
   ) {
     throw new Problem('invalid_input', 'A session lasts between 5 minutes and 24 hours.')
   }
@@ -166,8 +168,8 @@ function isName(text: string): boolean {
   return /^\P{C}{1,200}$/u.test(text) && text.isWellFormed()
 }
 
-function present<T extends object>(wish: T): { [name in keyof T]-?: Exclude<T[name], undefined> } {
-  return Object.fromEntries(Object.entries(wish).filter(([, value]) => value !== undefined)) as {
+function present<T extends object>(value: T): { [name in keyof T]-?: Exclude<T[name], undefined> } {
+  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as {
     [name in keyof T]-?: Exclude<T[name], undefined>
   }
 }

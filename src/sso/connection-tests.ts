@@ -1,4 +1,5 @@
 import { record } from '../audit/index.ts'
+import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import { createId, type OrganizationId, type UserId } from '../ids.ts'
 import { faultOf } from '../oidc/index.ts'
@@ -12,7 +13,7 @@ import {
 import type { CompanyPerson } from './connection-claims.ts'
 import type { Connection } from './connections.ts'
 
-/** The steps of a sign-in, in the order in which a test walks them. */
+/** The steps of a sign-in, in the order in which a test takes them. */
 export const testSteps = [
   'discovery',
   'answer',
@@ -28,15 +29,15 @@ export type TestStep = (typeof testSteps)[number]
 /** One line of a test's result. */
 export interface TestLine {
   readonly step: TestStep
-  /** `skipped`: not reached, or the provider has it not. */
+  /** `skipped`: the test did not get there, or the provider has no such step. */
   readonly outcome: 'passed' | 'failed' | 'skipped'
   readonly sentence: string
-  /** The problem it would have been. */
+  /** The code with which a real sign-in would have been refused. */
   readonly code?: string | undefined
   readonly check?: string | undefined
 }
 
-/** What a test found: each step, and the person as this organization would read them. */
+/** What a test found: each step, and the person as the connection's settings read the claims. */
 export interface TestResult {
   readonly lines: readonly TestLine[]
   readonly person:
@@ -44,122 +45,110 @@ export interface TestResult {
     | undefined
 }
 
-/** Tests of connections: the whole flow, explained, and nobody signed in. */
-export interface ConnectionTests {
-  /** Begins a test; its address is opened in the administrator's browser. */
-  start(
-    connection: Connection,
+const openForMs = 30 * 60_000
+
+/** Tests of connections: they go through a whole sign-in, explain each step, and sign nobody in. */
+export class ConnectionTests {
+  readonly #store: Store
+  readonly #clock: Clock
+
+  constructor({ store, clock }: { readonly store: Store; readonly clock: Clock }) {
+    this.#store = store
+    this.#clock = clock
+  }
+
+  /** Begins a test; the administrator opens its address in a browser. */
+  async start(
+    { id: connectionId, organizationId, initiateLoginUri }: Connection,
     userId: UserId,
     actor: Actor,
-  ): Promise<{ id: string; address: string }>
+  ): Promise<{ id: string; address: string }> {
+    const id = createId('op')
+    await this.#store.transaction(async (tx) => {
+      await connectionTests.insert(tx, { id, connectionId, organizationId, userId })
+      record(tx, {
+        organizationId,
+        actor,
+        action: 'sso.connection_tested',
+        subject: { kind: 'connection', id: connectionId },
+        detail: { test_id: id },
+      })
+    })
+    return { id, address: `${initiateLoginUri}?test=${id}` }
+  }
+
   /** `not_found`. */
-  get(
+  async get(
     organizationId: OrganizationId,
     connectionId: string,
     id: string,
-  ): Promise<ConnectionTestRecord>
-  /** Whether a test may still be walked: half an hour, once. */
-  isOpen(connection: Connection, id: string): Promise<boolean>
-  finish(connection: Connection, id: string, lines: TestLines): Promise<void>
-}
+  ): Promise<ConnectionTestRecord> {
+    const found = await connectionTests.find(this.#store, { organizationId, id: connectionId }, id)
+    if (!found) throw new Problem('not_found', 'There is no such test of this connection.')
+    return found
+  }
 
-const openForMs = 30 * 60_000
+  /** Whether a test can still be done: once, within half an hour. */
+  async isOpen(connection: Connection, id: string): Promise<boolean> {
+    const found = await connectionTests.find(this.#store, connection, id)
+    if (found === undefined || found.finishedAt !== undefined) return false
+    return this.#clock.now() - found.createdAt < openForMs
+  }
 
-/** Opens the tests. */
-export function createConnectionTests(deps: { store: Store; now: () => number }): ConnectionTests {
-  const { store } = deps
-  return {
-    async start(connection, userId, actor) {
-      const { organizationId } = connection
-      const id = createId('op')
-      await store.transaction(async (tx) => {
-        await connectionTests.insert(tx, {
-          id,
-          connectionId: connection.id,
-          organizationId,
-          userId,
-        })
-        record(tx, {
-          organizationId,
-          actor,
-          action: 'sso.connection_tested',
-          subject: { kind: 'connection', id: connection.id },
-          detail: { test_id: id },
-        })
-      })
-      return { id, address: `${connection.initiateLoginUri}?test=${id}` }
-    },
-    async get(organizationId, connectionId, id) {
-      const found = await connectionTests.find(store, { organizationId, id: connectionId }, id)
-      if (!found) throw new Problem('not_found', 'There is no such test of this connection.')
-      return found
-    },
-    async isOpen(connection, id) {
-      const found = await connectionTests.find(store, connection, id)
-      return (
-        found !== undefined &&
-        found.finishedAt === undefined &&
-        deps.now() - found.createdAt < openForMs
-      )
-    },
-    async finish(connection, id, lines) {
-      const passed = lines.passed()
-      await store.transaction(async (tx) => {
-        const { organizationId } = connection
-        const result = lines.result()
-        const open = await connectionTests.finish(tx, { organizationId, id }, { passed, result })
-        if (!open) return
-        const failure = lines.failure()
-        // A connection whose test has failed is not untested: its page says what failed.
-        const outcome =
-          failure === undefined
-            ? ('tested' as const)
-            : { refusal: { ...failure, at: tx.now, byTest: true } }
-        await connections.noteOutcome(tx, { organizationId, id: connection.id, outcome })
-      })
-    },
+  /** Saves the result of a test, unless it was finished before. */
+  async finish(
+    { id: connectionId, organizationId }: Connection,
+    id: string,
+    lines: TestLines,
+  ): Promise<void> {
+    const failure = lines.failure()
+    const passed = failure === undefined
+    const result = lines.result()
+    await this.#store.transaction(async (tx) => {
+      const test = { organizationId, id }
+      if (!(await connectionTests.finish(tx, test, { passed, result }))) return
+      // A failed test counts as a refusal, so that the connection's page says what failed.
+      const outcome = passed ? 'tested' : { refusal: { ...failure, at: tx.now, byTest: true } }
+      await connections.noteOutcome(tx, { organizationId, id: connectionId, outcome })
+    })
   }
 }
 
-/** The lines of a test as they come about. */
-export interface TestLines {
-  passed(): boolean
-  /** What the test stopped at. */
-  failure(): { code: string; sentence: string } | undefined
-  result(): TestResult
-  pass(step: TestStep, sentence: string): void
-  /** The step that a problem stopped at; what comes after it is skipped. */
-  fail(error: unknown, step?: TestStep): void
-  read(person: CompanyPerson): void
-}
+/** The lines of one test, written while it runs. */
+export class TestLines {
+  readonly #lines = new Map<TestStep, TestLine>()
+  #person: TestResult['person']
 
-/** An empty result. */
-export function createTestLines(): TestLines {
-  const lines = new Map<TestStep, TestLine>()
-  let person: TestResult['person']
-  return {
-    passed: () => [...lines.values()].every(({ outcome }) => outcome !== 'failed'),
-    failure() {
-      const line = [...lines.values()].find(({ outcome }) => outcome === 'failed')
-      return line && { code: line.code ?? 'internal_error', sentence: line.sentence }
-    },
-    result: () => ({ lines: testSteps.map((step) => lines.get(step) ?? skipped(step)), person }),
-    pass: (step, sentence) => void lines.set(step, { step, outcome: 'passed', sentence }),
-    fail(error, at) {
-      const step = at ?? stepOf(error)
-      const known = error instanceof Problem
-      lines.set(step, {
-        step,
-        outcome: 'failed',
-        sentence: known ? error.message : 'Something went wrong here.',
-        code: known ? error.code : 'internal_error',
-        check: faultOf(error)?.check,
-      })
-    },
-    read(read) {
-      const { mail, ...rest } = read
-      person = { ...rest, email: mail?.address }
-    },
+  /** The step that the test failed at, if it did. */
+  failure(): { code: string; sentence: string } | undefined {
+    const line = [...this.#lines.values()].find(({ outcome }) => outcome === 'failed')
+    return line && { code: line.code ?? 'internal_error', sentence: line.sentence }
+  }
+
+  result(): TestResult {
+    const lines = testSteps.map((step) => this.#lines.get(step) ?? skipped(step))
+    return { lines, person: this.#person }
+  }
+
+  pass(step: TestStep, sentence: string): void {
+    this.#lines.set(step, { step, outcome: 'passed', sentence })
+  }
+
+  /** Notes the step that a problem occurred at; later steps count as skipped. */
+  fail(error: unknown, step = stepOf(error)): void {
+    const known = error instanceof Problem
+    this.#lines.set(step, {
+      step,
+      outcome: 'failed',
+      sentence: known ? error.message : 'Something went wrong here.',
+      code: known ? error.code : 'internal_error',
+      check: faultOf(error)?.check,
+    })
+  }
+
+  /** Notes the person whom the provider described. */
+  read({ mail, ...rest }: CompanyPerson): void {
+    this.#person = { ...rest, email: mail?.address }
   }
 }
 
@@ -171,7 +160,7 @@ function skipped(step: TestStep): TestLine {
   return { step, outcome: 'skipped', sentence }
 }
 
-// Keys are fetched while the id_token is checked: that is where they belong for whoever reads the lines.
+// The keys are fetched to check the id_token, so their faults are shown at that step.
 function stepOf(error: unknown): TestStep {
   const step = faultOf(error)?.step
   switch (step) {

@@ -5,10 +5,10 @@ import {
   checkedIssuer,
   clientAuthenticationFor,
   type Client,
+  type Provider,
   type RelyingParty,
 } from '../oidc/index.ts'
-import type { Provider } from '../oidc/index.ts'
-import { mintClientKey, type Sealer } from '../secrets/index.ts'
+import type { Sealer } from '../secrets/index.ts'
 import {
   connections,
   identities,
@@ -23,9 +23,16 @@ import {
   sealReservation,
   type ConnectionAddresses,
 } from './connection-addresses.ts'
-import { keepWayIn, noteRefusedSave } from './connection-guards.ts'
+import {
+  checkClient,
+  kindOf,
+  nameFor,
+  openCredential,
+  sealCredential,
+  type CredentialInput,
+} from './connection-client.ts'
+import { keepWayIn, noteRefusedSave, type Save } from './connection-guards.ts'
 import { announce, describe } from './connection-news.ts'
-import { checkClient, checkSecret, kindOf, nameFor } from './connection-checks.ts'
 import {
   settingsFor,
   settingsFromRow,
@@ -43,7 +50,7 @@ export interface Connection
   readonly settings: ConnectionSettings
 }
 
-/** What a person decides about a connection; without a secret it has a key of its own. */
+/** What a person decides about a new connection. */
 export interface ConnectionInput extends SettingsInput {
   /** From `reserve`: the connection gets the addresses that were shown then. */
   readonly reservation?: string | undefined
@@ -51,9 +58,8 @@ export interface ConnectionInput extends SettingsInput {
   readonly kind?: ConnectionKind | undefined
   readonly issuer: string
   readonly clientId: string
-  readonly credential:
-    | { readonly kind: 'secret'; readonly secret: string }
-    | { readonly kind: 'key' }
+  readonly credential: CredentialInput
+  readonly makeDefault?: boolean | undefined
 }
 
 /** A change of a connection: what is left out stays. A new issuer or client id needs the credential again. */
@@ -61,54 +67,10 @@ export interface ConnectionChange extends SettingsInput {
   readonly name?: string | undefined
   readonly issuer?: string | undefined
   readonly clientId?: string | undefined
-  readonly credential?: ConnectionInput['credential'] | undefined
+  readonly credential?: CredentialInput | undefined
 }
 
-/** Connections of organizations: connect, change, switch off, find for a sign-in. */
-export interface Connections {
-  list(organizationId: OrganizationId): Promise<Connection[]>
-  /** `not_found`. */
-  get(organizationId: OrganizationId, id: string): Promise<Connection>
-  /** Whom its deletion, or another issuer, would touch. `not_found`. */
-  dependents(
-    organizationId: OrganizationId,
-    id: string,
-  ): Promise<{ people: number; onlyThis: number; owners: number }>
-  /** Fetches what an issuer says of itself, fresh; the `idp_…` problems. */
-  discover(issuer: string, credential?: 'secret' | 'key'): Promise<Provider>
-  /** The addresses of a connection that is still to be made, for a week: most providers want them first. */
-  reserve(organizationId: OrganizationId): Promise<ConnectionAddresses & { reservation: string }>
-  /** Discovers and saves. `plan_required`, `invalid_input`, the `idp_…` problems. */
-  connect(
-    organizationId: OrganizationId,
-    wish: ConnectionInput & { makeDefault?: boolean | undefined },
-    actor: Actor,
-  ): Promise<Connection>
-  /** `not_found`, `version_conflict`, `invalid_input`, the `idp_…` problems. */
-  change(
-    organizationId: OrganizationId,
-    id: string,
-    change: ConnectionChange,
-    actor: Actor,
-    expectedVersion?: number,
-  ): Promise<Connection>
-  /** Makes it the one for people who name the organization only. `not_found`. */
-  makeDefault(organizationId: OrganizationId, id: string, actor: Actor): Promise<Connection>
-  /** A disabled connection lets nobody in, not even who is at the provider right now. `not_found`. */
-  setDisabled(
-    organizationId: OrganizationId,
-    id: string,
-    disabled: boolean,
-    actor: Actor,
-  ): Promise<Connection>
-  remove(organizationId: OrganizationId, id: string, actor: Actor): Promise<void>
-  /** The client of a connection, its credential opened, for one sign-in. */
-  clientOf(connection: Connection): Promise<Client>
-  /** The connection that a sign-in address names, of whichever organization. */
-  findForSignIn(id: string): Promise<Connection | undefined>
-}
-
-interface Needs {
+interface ConnectionsDeps {
   readonly store: Store
   readonly sealer: Sealer
   readonly clock: Clock
@@ -120,247 +82,250 @@ interface Needs {
 
 const maxConnections = 100
 
-/** Opens the connections' rules. */
-export function createConnections(deps: Needs): Connections {
-  const { store, sealer, relyingParty } = deps
+/** Connections of organizations: connect, change, switch off, find for a sign-in. */
+export class Connections {
+  readonly #deps: ConnectionsDeps
 
-  async function get(organizationId: OrganizationId, id: string): Promise<Connection> {
-    return present(await row(organizationId, id))
+  constructor(deps: ConnectionsDeps) {
+    this.#deps = deps
   }
 
-  async function row(organizationId: OrganizationId, id: string): Promise<ConnectionRecord> {
-    const found = await connections.find(store, organizationId, id)
-    if (!found) throw notFound()
-    return found
+  async list(organizationId: OrganizationId): Promise<Connection[]> {
+    const found = await connections.list(this.#deps.store, organizationId)
+    return found.map((row) => this.#present(row))
   }
 
-  async function discover(issuer: string, credential?: 'secret' | 'key'): Promise<Provider> {
-    checkedIssuer(issuer, deps.allowLoopback)
+  /** `not_found`. */
+  async get(organizationId: OrganizationId, id: string): Promise<Connection> {
+    return this.#present(await this.#row(organizationId, id))
+  }
+
+  /** Counts the people whom its deletion, or another issuer, would affect. `not_found`. */
+  async dependents(
+    organizationId: OrganizationId,
+    id: string,
+  ): Promise<{ people: number; onlyThis: number; owners: number }> {
+    const row = await this.#row(organizationId, id)
+    return await identities.countDependents(this.#deps.store.slowReads, row)
+  }
+
+  /** Fetches an issuer's discovery document, past every cache; the `idp_…` problems. */
+  async discover(issuer: string, credential?: 'secret' | 'key'): Promise<Provider> {
+    const { relyingParty, allowLoopback } = this.#deps
+    checkedIssuer(issuer, allowLoopback)
     const provider = await relyingParty.provider(issuer, { fresh: true, freshKeys: true })
     if (credential !== undefined) clientAuthenticationFor(provider, credential)
     return provider
   }
 
-  async function sealed(
-    id: ConnectionId,
-    organizationId: string,
-    wish: ConnectionInput['credential'],
-  ) {
-    const context = sealContext(organizationId, id)
-    if (wish.kind === 'secret') {
-      checkSecret(wish.secret)
-      return {
-        credentialKind: 'secret',
-        credentialSealed: sealer.seal(wish.secret, context),
-        publicJwk: undefined,
-      } as const
-    }
-    const { privateJwk, publicJwk } = await mintClientKey(id)
-    return {
-      credentialKind: 'key',
-      credentialSealed: sealer.seal(JSON.stringify(privateJwk), context),
-      publicJwk: JSON.stringify(publicJwk),
-    } as const
+  /** The addresses of a connection to come, reserved for a week: most providers ask for them first. `plan_required`. */
+  async reserve(
+    organizationId: OrganizationId,
+  ): Promise<ConnectionAddresses & { reservation: string }> {
+    const { store, sealer, clock, authUrl } = this.#deps
+    await requireEnterprise(store, organizationId)
+    const id = createId('con')
+    const reservation = sealReservation(sealer, organizationId, { id, at: clock.now() })
+    return { ...addressesOf(authUrl, id), reservation }
   }
 
-  function present(stored: ConnectionRecord): Connection {
-    const { credentialSealed: _, ...shown } = stored
-    const kind = stored.kind as ConnectionKind
-    const settings = settingsFromRow(kind, stored.settings)
-    return { ...shown, kind, settings, ...addressesOf(deps.authUrl, stored.id) }
-  }
-
-  /** A fresh id, or the one that was reserved here and not yet used. */
-  async function idFor(organizationId: string, reservation: string | undefined) {
-    if (reservation === undefined) return createId('con')
-    const id = openReservation(sealer, organizationId, {
-      reservation,
-      nowMs: deps.clock.now(),
+  /** Discovers the provider and saves the connection. `plan_required`, `invalid_input`, the `idp_…` problems. */
+  async connect(
+    organizationId: OrganizationId,
+    input: ConnectionInput,
+    actor: Actor,
+  ): Promise<Connection> {
+    const { store, sealer } = this.#deps
+    await requireEnterprise(store, organizationId)
+    const { issuer, clientId } = checkClient(input)
+    const kind = input.kind ?? kindOf(issuer)
+    const settings = settingsFor(kind, input)
+    const subject = { kind: 'organization', id: organizationId }
+    await this.#discoverFor({ organizationId, subject, actor, issuer }, input.credential.kind)
+    const id = await this.#idFor(organizationId, input.reservation)
+    const credential = await sealCredential(sealer, { organizationId, id }, input.credential)
+    return await store.transaction(async (tx) => {
+      await requirePowerOfGroups(tx, { organizationId, actor }, rolesGiven(settings))
+      const existing = await connections.list(tx, organizationId)
+      if (existing.length >= maxConnections) {
+        throw new Problem('conflict', `An organization has at most ${maxConnections} connections.`)
+      }
+      const isFirst = existing.length === 0
+      const made = await connections.insert(tx, {
+        ...{ id, organizationId, kind, issuer, clientId, ...credential },
+        name: nameFor(input.name, issuer),
+        settings: { ...settings },
+        setByOwner: await isOwner(tx, organizationId, actor),
+        isDefault: isFirst,
+      })
+      if (input.makeDefault === true) await connections.setDefault(tx, organizationId, id)
+      announce(tx, made, { actor, change: 'created', detail: describe(made) })
+      return this.#present({ ...made, isDefault: isFirst || input.makeDefault === true })
     })
+  }
+
+  /** `not_found`, `version_conflict`, `invalid_input`, the `idp_…` problems. */
+  async change(
+    organizationId: OrganizationId,
+    id: string,
+    edit: { change: ConnectionChange; actor: Actor; expectedVersion?: number | undefined },
+  ): Promise<Connection> {
+    const { change, actor } = edit
+    const { store } = this.#deps
+    await requireEnterprise(store, organizationId)
+    const before = await this.#row(organizationId, id)
+    const { columns, hasMoved, hasOtherSubjects } = await this.#plan(before, change, actor)
+    return await store.transaction(async (tx) => {
+      await requirePowerOfGroups(tx, { organizationId, actor }, rolesGiven(columns.settings))
+      const setByOwner = await isOwner(tx, organizationId, actor)
+      const expectedVersion = edit.expectedVersion ?? before.version
+      const after = await connections.update(tx, {
+        ...{ organizationId, id },
+        change: { ...columns, settings: { ...columns.settings }, setByOwner, expectedVersion },
+      })
+      if (!after) {
+        throw new Problem('version_conflict', 'The connection was changed in the meantime.')
+      }
+      if (hasOtherSubjects) await identities.bindToClient(tx, before)
+      // By saving the connection an owner also vouches for the links that were made through it.
+      if (setByOwner) await identities.vouch(tx, { connectionId: after.id, issuer: after.issuer })
+      // The new provider has not vouched for the people who signed in through the old one.
+      if (hasMoved) await endSessionsOf(tx, after, actor)
+      const credential = change.credential === undefined ? 'kept' : 'replaced'
+      const detail = { before: describe(before), after: describe(after), credential }
+      announce(tx, after, { actor, change: 'edited', detail })
+      return this.#present(after)
+    })
+  }
+
+  /** Makes it the connection for people who name only the organization. `not_found`. */
+  async makeDefault(organizationId: OrganizationId, id: string, actor: Actor): Promise<Connection> {
+    await this.#row(organizationId, id)
+    return await this.#deps.store.transaction(async (tx) => {
+      await connections.setDefault(tx, organizationId, id)
+      const after = found(await connections.find(tx, organizationId, id))
+      announce(tx, after, { actor, change: 'made_default' })
+      return this.#present(after)
+    })
+  }
+
+  /**
+   * Lets nobody in any more, not even people who are at the provider right now, and ends its sessions. `not_found`,
+   * `last_connection`.
+   */
+  async disable(organizationId: OrganizationId, id: string, actor: Actor): Promise<Connection> {
+    const before = await this.#row(organizationId, id)
+    if (before.disabledAt !== undefined) return this.#present(before)
+    const { result } = await this.#deps.store.transactionConfirmed(async (tx) => {
+      const off = { organizationId, id, disabledAt: tx.now }
+      const after = found(await connections.setDisabled(tx, off))
+      await keepWayIn(tx, organizationId)
+      await endSessionsOf(tx, after, actor)
+      announce(tx, after, { actor, change: 'disabled' })
+      return after
+    })
+    return this.#present(result)
+  }
+
+  /** Lets people in again, if the actor could give the roles that its groups give. `not_found`, `permission_required`. */
+  async enable(organizationId: OrganizationId, id: string, actor: Actor): Promise<Connection> {
+    const before = await this.#row(organizationId, id)
+    if (before.disabledAt === undefined) return this.#present(before)
+    const { result } = await this.#deps.store.transactionConfirmed(async (tx) => {
+      const on = { organizationId, id, disabledAt: null }
+      const after = found(await connections.setDisabled(tx, on))
+      const roles = rolesGiven(this.#present(after).settings)
+      await requirePowerOfGroups(tx, { organizationId, actor }, roles)
+      announce(tx, after, { actor, change: 'enabled' })
+      return after
+    })
+    return this.#present(result)
+  }
+
+  /** Ends its sessions and deletes it. `not_found`, `last_connection`. */
+  async remove(organizationId: OrganizationId, id: string, actor: Actor): Promise<void> {
+    const before = await this.#row(organizationId, id)
+    await this.#deps.store.transactionConfirmed(async (tx) => {
+      await connections.lock(tx, organizationId, id)
+      await endSessionsOf(tx, before, actor)
+      await connections.remove(tx, organizationId, id)
+      await keepWayIn(tx, organizationId)
+      announce(tx, before, { actor, change: 'removed' })
+    })
+  }
+
+  /** The client of a connection with its credential opened, for one sign-in. */
+  async clientOf({ organizationId, id, clientId, redirectUri }: Connection): Promise<Client> {
+    const row = await this.#row(organizationId, id)
+    return { clientId, redirectUri, credential: openCredential(this.#deps.sealer, row) }
+  }
+
+  /** The connection that a sign-in address names, in whichever organization. */
+  async findForSignIn(id: string): Promise<Connection | undefined> {
+    const row = await connections.findForSignIn(this.#deps.store, id)
+    return row && this.#present(row)
+  }
+
+  /** The columns that a change leads to, and what else it brings about; asks the provider and saves nothing. */
+  async #plan(before: ConnectionRecord, change: ConnectionChange, actor: Actor) {
+    const { organizationId } = before
+    const { issuer, clientId } = checkClient({
+      issuer: change.issuer ?? before.issuer,
+      clientId: change.clientId ?? before.clientId,
+    })
+    const hasMoved = issuer !== before.issuer || clientId !== before.clientId
+    // Otherwise an editor could have the sealed secret sent to a provider of their own.
+    if (hasMoved && change.credential === undefined) {
+      throw new Problem('invalid_input', 'Another issuer or client id needs its credential again.')
+    }
+    const kind = before.kind as ConnectionKind
+    const settings = settingsFor(kind, change, settingsFromRow(kind, before.settings))
+    const subject = { kind: 'connection', id: before.id }
+    const save = { organizationId, subject, actor, issuer }
+    const provider = await this.#discoverFor(save, change.credential?.kind ?? before.credentialKind)
+    const { credentialKind, credentialSealed, publicJwk } =
+      change.credential === undefined
+        ? before
+        : await sealCredential(this.#deps.sealer, before, change.credential)
+    const name = change.name === undefined ? before.name : nameFor(change.name, issuer)
+    const credential = { credentialKind, credentialSealed, publicJwk }
+    return {
+      columns: { name, kind, issuer, clientId, ...credential, settings },
+      hasMoved,
+      /** Pairwise subjects differ by client: the provider will name the same people anew. */
+      hasOtherSubjects: hasMoved && issuer === before.issuer && provider.hasPairwiseSubjects,
+    }
+  }
+
+  /** Discovers the provider for a save; a refusal is recorded in the audit log, as the save would have been. */
+  async #discoverFor(save: Save, credential: 'secret' | 'key'): Promise<Provider> {
+    const discovery = async () => await this.discover(save.issuer, credential)
+    return await noteRefusedSave(this.#deps.store, save, discovery)
+  }
+
+  /** A fresh id, or the one that was reserved for this organization, if no connection has it yet. */
+  async #idFor(
+    organizationId: OrganizationId,
+    reservation: string | undefined,
+  ): Promise<ConnectionId> {
+    if (reservation === undefined) return createId('con')
+    const { store, sealer, clock } = this.#deps
+    const id = openReservation(sealer, organizationId, { reservation, nowMs: clock.now() })
     if (id === undefined || (await connections.findForSignIn(store, id)) !== undefined) {
       throw new Problem('invalid_input', 'The reservation is too old or was used. Reload the page.')
     }
     return id
   }
 
-  return {
-    get,
-    discover,
-    dependents: async (organizationId, id) =>
-      await identities.countDependents(store.slowReads, await row(organizationId, id)),
-    async reserve(organizationId) {
-      await requireEnterprise(store, organizationId)
-      const id = createId('con')
-      const reservation = sealReservation(sealer, organizationId, { id, at: deps.clock.now() })
-      return { ...addressesOf(deps.authUrl, id), reservation }
-    },
-    list: async (organizationId) => (await connections.list(store, organizationId)).map(present),
-    async connect(organizationId, wish, actor) {
-      await requireEnterprise(store, organizationId)
-      const { issuer, clientId } = checkClient(wish)
-      const settings = settingsFor(wish.kind ?? kindOf(issuer), wish)
-      const subject = { kind: 'organization', id: organizationId }
-      await noteRefusedSave(store, { organizationId, subject, actor, issuer }, async () => {
-        await discover(issuer, wish.credential.kind)
-      })
-      const id = await idFor(organizationId, wish.reservation)
-      const credential = await sealed(id, organizationId, wish.credential)
-      return await store.transaction(async (tx) => {
-        await requirePowerOfGroups(tx, { organizationId, actor }, rolesGiven(settings))
-        const existing = await connections.list(tx, organizationId)
-        if (existing.length >= maxConnections) {
-          throw new Problem(
-            'conflict',
-            `An organization has at most ${maxConnections} connections.`,
-          )
-        }
-        const made = await connections.insert(tx, {
-          id,
-          organizationId,
-          name: nameFor(wish.name, issuer),
-          kind: wish.kind ?? kindOf(issuer),
-          issuer,
-          clientId,
-          ...credential,
-          settings: { ...settings },
-          setByOwner: await isOwner(tx, organizationId, actor),
-          isDefault: existing.length === 0,
-        })
-        if (wish.makeDefault === true) await connections.setDefault(tx, organizationId, id)
-        announce(tx, made, { actor, change: 'created', detail: describe(made) })
-        return present({ ...made, isDefault: existing.length === 0 || wish.makeDefault === true })
-      })
-    },
-    async change(organizationId, id, change, actor, expectedVersion) {
-      await requireEnterprise(store, organizationId)
-      const before = await row(organizationId, id)
-      const { issuer, clientId } = checkClient({
-        issuer: change.issuer ?? before.issuer,
-        clientId: change.clientId ?? before.clientId,
-      })
-      const moved = issuer !== before.issuer || clientId !== before.clientId
-      // Else whoever may edit could have the sealed secret sent to a provider of their own.
-      if (moved && change.credential === undefined) {
-        throw new Problem(
-          'invalid_input',
-          'Another issuer or client id needs its credential again.',
-        )
-      }
-      const kind = before.kind as ConnectionKind
-      const settings = settingsFor(kind, change, settingsFromRow(kind, before.settings))
-      const subject = { kind: 'connection', id: before.id }
-      const save = { organizationId, subject, actor, issuer }
-      const provider = await noteRefusedSave(
-        store,
-        save,
-        async () => await discover(issuer, change.credential?.kind ?? before.credentialKind),
-      )
-      const hasOtherSubjects =
-        issuer === before.issuer && clientId !== before.clientId && provider.hasPairwiseSubjects
-      const credential =
-        change.credential === undefined
-          ? {
-              credentialKind: before.credentialKind,
-              credentialSealed: before.credentialSealed,
-              publicJwk: before.publicJwk,
-            }
-          : await sealed(before.id, organizationId, change.credential)
-      return await store.transaction(async (tx) => {
-        await requirePowerOfGroups(tx, { organizationId, actor }, rolesGiven(settings))
-        const after = await connections.update(tx, {
-          organizationId,
-          id,
-          change: {
-            name: change.name === undefined ? before.name : nameFor(change.name, issuer),
-            kind,
-            issuer,
-            clientId,
-            ...credential,
-            settings: { ...settings },
-            setByOwner: await isOwner(tx, organizationId, actor),
-            expectedVersion: expectedVersion ?? before.version,
-          },
-        })
-        if (!after) {
-          throw new Problem('version_conflict', 'The connection was changed in the meantime.')
-        }
-        if (hasOtherSubjects) await identities.bindToClient(tx, before)
-        // An owner who saves it stands behind the links that it has made.
-        if (after.setByOwner) await identities.vouch(tx, { connectionId: after.id, issuer })
-        // People who came in by the old provider were vouched for by somebody else.
-        if (moved) await endSessionsOf(tx, after, actor)
-        const detail = {
-          before: describe(before),
-          after: describe(after),
-          credential: change.credential === undefined ? 'kept' : 'replaced',
-        }
-        announce(tx, after, { actor, change: 'edited', detail })
-        return present(after)
-      })
-    },
-    async makeDefault(organizationId, id, actor) {
-      await row(organizationId, id)
-      return await store.transaction(async (tx) => {
-        await connections.setDefault(tx, organizationId, id)
-        const after = await connections.find(tx, organizationId, id)
-        if (!after) throw notFound()
-        announce(tx, after, { actor, change: 'made_default' })
-        return present(after)
-      })
-    },
-    async setDisabled(organizationId, id, disabled, actor) {
-      const before = await row(organizationId, id)
-      if ((before.disabledAt !== undefined) === disabled) return present(before)
-      const { result } = await store.transactionConfirmed(async (tx) => {
-        const after = await connections.setDisabled(tx, {
-          organizationId,
-          id,
-          disabledAt: disabled ? tx.now : null,
-        })
-        if (!after) throw notFound()
-        if (!disabled) {
-          const roles = rolesGiven(present(after).settings)
-          await requirePowerOfGroups(tx, { organizationId, actor }, roles)
-        }
-        if (disabled) await keepWayIn(tx, organizationId)
-        if (disabled) await endSessionsOf(tx, after, actor)
-        announce(tx, after, { actor, change: disabled ? 'disabled' : 'enabled' })
-        return present(after)
-      })
-      return result
-    },
-    async remove(organizationId, id, actor) {
-      const before = await row(organizationId, id)
-      await store.transactionConfirmed(async (tx) => {
-        await connections.lock(tx, organizationId, id)
-        await endSessionsOf(tx, before, actor)
-        await connections.remove(tx, organizationId, id)
-        await keepWayIn(tx, organizationId)
-        announce(tx, before, { actor, change: 'removed' })
-      })
-    },
-    async clientOf(connection) {
-      const { credentialKind, credentialSealed } = await row(
-        connection.organizationId,
-        connection.id,
-      )
-      const opened = sealer.open(
-        credentialSealed,
-        sealContext(connection.organizationId, connection.id),
-      )
-      return {
-        clientId: connection.clientId,
-        redirectUri: connection.redirectUri,
-        credential:
-          credentialKind === 'secret'
-            ? { kind: 'secret', secret: opened }
-            : { kind: 'key', privateJwk: JSON.parse(opened) as Record<string, unknown> },
-      }
-    },
-    async findForSignIn(id) {
-      const found = await connections.findForSignIn(store, id)
-      return found && present(found)
-    },
+  async #row(organizationId: string, id: string): Promise<ConnectionRecord> {
+    return found(await connections.find(this.#deps.store, organizationId, id))
+  }
+
+  #present(row: ConnectionRecord): Connection {
+    const { credentialSealed: _, ...shown } = row
+    const kind = row.kind as ConnectionKind
+    const settings = settingsFromRow(kind, row.settings)
+    return { ...shown, kind, settings, ...addressesOf(this.#deps.authUrl, row.id) }
   }
 }
 
@@ -368,10 +333,7 @@ function rolesGiven({ groupRoles }: ConnectionSettings) {
   return groupRoles.map(({ role }) => role)
 }
 
-function sealContext(organizationId: string, id: string): readonly string[] {
-  return [organizationId, id, 'credential']
-}
-
-function notFound(): Problem {
-  return new Problem('not_found', 'There is no such connection in this organization.')
+function found(row: ConnectionRecord | undefined): ConnectionRecord {
+  if (row) return row
+  throw new Problem('not_found', 'There is no such connection in this organization.')
 }

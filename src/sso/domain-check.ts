@@ -1,6 +1,6 @@
 import type { ResolveTxt, TxtAnswer } from '../http/index.ts'
 
-/** What the DNS showed, in the words of the page: the kind, and a sentence that says what to do. */
+/** What the DNS showed: its kind, and the sentence that the page shows, which says what to do. */
 export interface Seen {
   readonly kind:
     | 'verified'
@@ -10,9 +10,9 @@ export interface Seen {
     | 'at_the_domain'
     | 'dns_failed'
   readonly sentence: string
-  /** Where it was looked for. */
+  /** The name that was looked up. */
   readonly name: string
-  /** Other values found there, at most five, cut. */
+  /** Other values at that name: five at most, each shortened. */
   readonly values?: readonly string[]
 }
 
@@ -20,18 +20,18 @@ const label = '_intercept-challenge'
 const valuesShown = 5
 const valueShownLength = 120
 
-/** The record that proves a domain: its full name, the name inside the zone, and its value. */
+/** The TXT record that proves a domain. */
 export function challengeRecord(domain: { name: string; challenge: string }) {
   return {
     type: 'TXT',
     name: `${label}.${domain.name}`,
-    /** For DNS panels that add the zone themselves. */
+    /** The name to enter in a DNS panel that appends the zone itself. */
     relativeName: label,
     value: domain.challenge,
   } as const
 }
 
-/** Looks for the record, and where it is missing also where people put it by mistake. */
+/** Looks for the record; if it is missing, also in the places where people put it by mistake. */
 export async function lookForChallenge(
   domain: { name: string; challenge: string },
   resolve: ResolveTxt,
@@ -89,7 +89,7 @@ function missing(name: string, answer: TxtAnswer): Seen {
 }
 
 function holds(answer: TxtAnswer, value: string): boolean {
-  // Some panels keep the quotation marks that they were given.
+  // Some DNS panels keep quotation marks that people enter around the value.
   return (
     answer.kind === 'records' &&
     answer.texts.some((text) => text.trim().replace(/^"(.*)"$/, '$1') === value)

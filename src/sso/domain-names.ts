@@ -2,15 +2,15 @@ import { domainToASCII } from 'node:url'
 import { Problem } from '../errors.ts'
 import { isPublicMailDomain } from './public-mail-domains.ts'
 
-/** A mail address in its two parts; the domain is in the form that domains are compared by. */
+/** A mail address and its domain, the latter in the canonical form of `parseDomain`. */
 export interface MailAddress {
   readonly address: string
   readonly domain: string
 }
 
 /**
- * The one form of a domain name: ASCII (IDNA), lower case, no dot at the end. A look-alike in another script
- * becomes a different `xn--` name. `domain_invalid` for what is no name of a mail domain.
+ * The canonical form of a domain name: ASCII (IDNA), lower case, no trailing dot. A look-alike in another script becomes
+ * a different `xn--` name. `domain_invalid` for what is no mail domain, `domain_public` for public mail providers.
  */
 export function parseDomain(text: string): string {
   const name = asciiName(text)
@@ -29,7 +29,7 @@ export function parseDomain(text: string): string {
   return name
 }
 
-/** An e-mail address as a provider says it; undefined unless it is a plain `local@domain` of printable ASCII locals. */
+/** Parses an e-mail address from a provider; undefined unless it is a plain `local@domain` without quoting or comments. */
 export function parseMailAddress(text: unknown): MailAddress | undefined {
   if (typeof text !== 'string' || text.length > 254) return undefined
   const parts = text.split('@')
@@ -42,7 +42,7 @@ export function parseMailAddress(text: unknown): MailAddress | undefined {
 
 function asciiName(text: string): string | undefined {
   const plain = text.trim().replace(/\.$/, '')
-  // Full-width and other dots would be folded by IDNA; names are written with plain ones.
+  // Refuses full-width and other dots, which IDNA would silently turn into plain ones.
   if (plain === '' || plain.length > 253 || /[\s/@:*_%?#[\]\\。．｡]/.test(plain)) return undefined
   const name = domainToASCII(plain)
   const labels = name.split('.')
@@ -50,6 +50,6 @@ function asciiName(text: string): string | undefined {
   if (name.length > 253 || labels.length < 2 || !labels.every((label) => shape.test(label))) {
     return undefined
   }
-  // The last label of an address literal is a number; of a name it never is.
+  // A numeric last label means an IP address literal.
   return /^\d+$/.test(labels.at(-1) ?? '') ? undefined : name
 }

@@ -11,35 +11,6 @@ import { requireEnterprise } from '../organizations/index.ts'
 
 export { challengeRecord } from './domain-check.ts'
 
-/** Domains of organizations: claim, prove, keep proving, route mail addresses by them. */
-export interface Domains {
-  list(organizationId: OrganizationId): Promise<DomainRecord[]>
-  /** By id or name; `not_found`. */
-  get(organizationId: OrganizationId, idOrName: string): Promise<DomainRecord>
-  /** `domain_invalid`, `domain_public`, `conflict`. */
-  add(
-    organizationId: OrganizationId,
-    wish: { name: string; connectionId?: string | undefined },
-    actor: Actor,
-  ): Promise<DomainRecord>
-  /** Asks the DNS now and acts on what it says; `not_found`, `domain_taken` when proven but held by another organization. */
-  check(organizationId: OrganizationId, idOrName: string, actor: Actor): Promise<DomainRecord>
-  /** The operator vouches for a domain that no DNS shows (closed networks). `domain_taken`. */
-  override(organizationId: OrganizationId, name: string, actor: Actor): Promise<DomainRecord>
-  /** Sends its people to one connection; undefined means the default. `not_found`. */
-  route(
-    organizationId: OrganizationId,
-    idOrName: string,
-    connectionId: string | undefined,
-    actor: Actor,
-  ): Promise<DomainRecord>
-  remove(organizationId: OrganizationId, idOrName: string, actor: Actor): Promise<void>
-  /** The verified domain that a mail address belongs to, exactly; undefined for any other address. */
-  ofAddress(address: unknown): Promise<DomainRecord | undefined>
-  /** Checks what is due: new domains every minute for 72 hours, verified ones every week. Returns how many. */
-  checkDue(): Promise<number>
-}
-
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
@@ -47,110 +18,140 @@ const weekMs = 7 * dayMs
 const tryingForMs = 72 * hourMs
 const domainsAtOnce = 20
 const maxDomains = 100
-// A check that hangs must have ended before another node takes the domain.
+// Longer than any check takes, so that no other node checks a domain at the same time.
 const leaseMs = 2 * minuteMs
 
-/** Opens the domains' rules. */
-export function createDomains(deps: { store: Store; resolveTxt: ResolveTxt }): Domains {
-  const { store } = deps
+/** Domains of organizations: claim, prove, keep proving, route mail addresses by them. */
+export class Domains {
+  readonly #store: Store
+  readonly #resolveTxt: ResolveTxt
 
-  async function get(organizationId: OrganizationId, idOrName: string): Promise<DomainRecord> {
-    const found = await domains.find(store, organizationId, idOrName.toLowerCase())
-    if (!found) throw notFound()
-    return found
+  constructor({ store, resolveTxt }: { readonly store: Store; readonly resolveTxt: ResolveTxt }) {
+    this.#store = store
+    this.#resolveTxt = resolveTxt
   }
 
-  async function look(domain: DomainRecord, actor: Actor): Promise<DomainRecord> {
-    const seen = await lookForChallenge(domain, deps.resolveTxt)
-    return await store.transaction(async (tx) => {
-      const current = await domains.find(tx, domain.organizationId, domain.id)
-      if (!current) throw notFound()
-      return await decide(tx, { domain: current, seen }, actor)
+  async list(organizationId: OrganizationId): Promise<DomainRecord[]> {
+    return await domains.list(this.#store, organizationId)
+  }
+
+  /** By id or name; `not_found`. */
+  async get(organizationId: OrganizationId, idOrName: string): Promise<DomainRecord> {
+    return found(await domains.find(this.#store, organizationId, idOrName.toLowerCase()))
+  }
+
+  /** `plan_required`, `domain_invalid`, `domain_public`, `conflict`. */
+  async add(
+    organizationId: OrganizationId,
+    input: { readonly name: string; readonly connectionId?: string | undefined },
+    actor: Actor,
+  ): Promise<DomainRecord> {
+    await requireEnterprise(this.#store, organizationId)
+    const name = parseDomain(input.name)
+    if ((await this.list(organizationId)).length >= maxDomains) {
+      throw new Problem('conflict', `An organization has at most ${maxDomains} domains.`)
+    }
+    return await this.#store.transaction(async (tx) => {
+      const added = await domains.insert(tx, {
+        id: createId('dom', tx.now),
+        organizationId,
+        name,
+        challenge: `intercept-domain=${randomBase62(32)}`,
+        connectionId: input.connectionId as DomainRecord['connectionId'],
+        nextCheckAt: tx.now + minuteMs,
+      })
+      if (!added) throw new Problem('conflict', `${name} is in this organization already.`)
+      note(tx, { domain: added, verb: 'added' }, actor)
+      return added
     })
   }
 
-  return {
-    get,
-    list: async (organizationId) => await domains.list(store, organizationId),
-    async add(organizationId, wish, actor) {
-      await requireEnterprise(store, organizationId)
-      const name = parseDomain(wish.name)
-      if ((await domains.list(store, organizationId)).length >= maxDomains) {
-        throw new Problem('conflict', `An organization has at most ${maxDomains} domains.`)
-      }
-      return await store.transaction(async (tx) => {
-        const added = await domains.insert(tx, {
-          id: createId('dom', tx.now),
-          organizationId,
-          name,
-          challenge: `intercept-domain=${randomBase62(32)}`,
-          connectionId: wish.connectionId as DomainRecord['connectionId'],
-          nextCheckAt: tx.now + minuteMs,
-        })
-        if (!added) throw new Problem('conflict', `${name} is in this organization already.`)
-        note(tx, { domain: added, verb: 'added' }, actor)
-        return added
-      })
-    },
-    async check(organizationId, idOrName, actor) {
-      await requireEnterprise(store, organizationId)
-      const domain = await get(organizationId, idOrName)
-      // What the operator vouched for stays so until it is removed: no DNS shows it.
-      if (domain.verifiedBy === 'operator') return domain
-      const checked = await look(domain, actor)
-      if (checked.seen?.['kind'] === 'verified' && checked.verifiedAt === undefined)
-        throw taken(domain)
-      return checked
-    },
-    async override(organizationId, name, actor) {
-      await requireEnterprise(store, organizationId)
-      const domain = await get(organizationId, parseDomain(name))
-      return await store.transaction(async (tx) => {
-        if (!(await domains.hold(tx, domain))) throw taken(domain)
-        const verified = await domains.noteCheck(tx, domain, {
-          seen: undefined,
-          nextCheckAt: null,
-          verified: { by: 'operator' },
-        })
-        if (!verified) throw notFound()
-        announce(tx, { domain: verified, verb: 'verified', detail: { by: 'operator' } }, actor)
-        return verified
-      })
-    },
-    async route(organizationId, idOrName, connectionId, actor) {
-      await requireEnterprise(store, organizationId)
-      const domain = await get(organizationId, idOrName)
-      return await store.transaction(async (tx) => {
-        const routed = await domains.route(tx, { organizationId, id: domain.id, connectionId })
-        if (!routed) throw notFound()
-        const detail = { connection_id: connectionId ?? null }
-        note(tx, { domain: routed, verb: 'routed', detail }, actor)
-        return routed
-      })
-    },
-    async remove(organizationId, idOrName, actor) {
-      const domain = await get(organizationId, idOrName)
-      await store.transaction(async (tx) => {
-        await domains.remove(tx, domain)
-        note(tx, { domain, verb: 'removed' }, actor)
-      })
-    },
-    async ofAddress(address) {
-      const mail = parseMailAddress(address)
-      return mail === undefined ? undefined : await domains.findHeld(store, mail.domain)
-    },
-    async checkDue() {
-      const due = await store.transaction(
-        async (tx) =>
-          await domains.takeDue(tx, { limit: domainsAtOnce, putOffUntil: tx.now + leaseMs }),
-      )
-      await Promise.all(due.map(async (domain) => await look(domain, { kind: 'system' })))
-      return due.length
-    },
+  /** Asks the DNS now and acts on the result; `not_found`, `domain_taken` when proven but held by another organization. */
+  async check(
+    organizationId: OrganizationId,
+    idOrName: string,
+    actor: Actor,
+  ): Promise<DomainRecord> {
+    await requireEnterprise(this.#store, organizationId)
+    const domain = await this.get(organizationId, idOrName)
+    // A domain that the operator vouched for is in no DNS; it stays verified until it is removed.
+    if (domain.verifiedBy === 'operator') return domain
+    const checked = await this.#look(domain, actor)
+    const isProven = checked.seen?.['kind'] === 'verified'
+    if (isProven && checked.verifiedAt === undefined) throw taken(domain)
+    return checked
+  }
+
+  /** Verifies a domain on the operator's word, where no DNS can prove it (closed networks). `not_found`, `domain_taken`. */
+  async override(
+    organizationId: OrganizationId,
+    name: string,
+    actor: Actor,
+  ): Promise<DomainRecord> {
+    await requireEnterprise(this.#store, organizationId)
+    const domain = await this.get(organizationId, parseDomain(name))
+    return await this.#store.transaction(async (tx) => {
+      if (!(await domains.hold(tx, domain))) throw taken(domain)
+      const by = 'operator'
+      const outcome = { seen: undefined, nextCheckAt: null, verified: { by } } as const
+      const verified = found(await domains.noteCheck(tx, domain, outcome))
+      announce(tx, { domain: verified, verb: 'verified', detail: { by } }, actor)
+      return verified
+    })
+  }
+
+  /** Sends people of the domain to one connection; undefined means the default connection. `not_found`. */
+  async route(
+    organizationId: OrganizationId,
+    idOrName: string,
+    { connectionId, actor }: { readonly connectionId: string | undefined; readonly actor: Actor },
+  ): Promise<DomainRecord> {
+    await requireEnterprise(this.#store, organizationId)
+    const { id } = await this.get(organizationId, idOrName)
+    return await this.#store.transaction(async (tx) => {
+      const routed = found(await domains.route(tx, { organizationId, id, connectionId }))
+      const detail = { connection_id: connectionId ?? null }
+      note(tx, { domain: routed, verb: 'routed', detail }, actor)
+      return routed
+    })
+  }
+
+  /** `not_found`. */
+  async remove(organizationId: OrganizationId, idOrName: string, actor: Actor): Promise<void> {
+    const domain = await this.get(organizationId, idOrName)
+    await this.#store.transaction(async (tx) => {
+      await domains.remove(tx, domain)
+      note(tx, { domain, verb: 'removed' }, actor)
+    })
+  }
+
+  /** The verified domain of a mail address, matched exactly; undefined for any other address. */
+  async ofAddress(address: unknown): Promise<DomainRecord | undefined> {
+    const mail = parseMailAddress(address)
+    return mail === undefined ? undefined : await domains.findHeld(this.#store, mail.domain)
+  }
+
+  /** Checks what is due: new domains every minute for 72 hours, verified ones every week. Returns how many. */
+  async checkDue(): Promise<number> {
+    const due = await this.#store.transaction(async (tx) => {
+      const putOffUntil = tx.now + leaseMs
+      return await domains.takeDue(tx, { limit: domainsAtOnce, putOffUntil })
+    })
+    await Promise.all(due.map(async (domain) => await this.#look(domain, { kind: 'system' })))
+    return due.length
+  }
+
+  /** Asks the DNS, outside any transaction, and decides what the result means for the domain as it is then. */
+  async #look(domain: DomainRecord, actor: Actor): Promise<DomainRecord> {
+    const seen = await lookForChallenge(domain, this.#resolveTxt)
+    return await this.#store.transaction(async (tx) => {
+      const current = found(await domains.find(tx, domain.organizationId, domain.id))
+      return await decide(tx, { domain: current, seen }, actor)
+    })
   }
 }
 
-/** What a look at the DNS means for a domain: proven, lost, or to be looked at again. */
+/** Acts on what the DNS showed: the domain is verified, lost, or checked again later. */
 async function decide(
   tx: Tx,
   { domain, seen }: { readonly domain: DomainRecord; readonly seen: Seen },
@@ -158,20 +159,21 @@ async function decide(
 ): Promise<DomainRecord> {
   const proven = seen.kind === 'verified'
   const wasVerified = domain.verifiedAt !== undefined
-  // A DNS that does not answer proves nothing: the domain stays what it is, for a week at most.
+  // A DNS that does not answer proves nothing: a verified domain stays verified, for a week at most.
   const since = domain.seen?.['kind'] === seen.kind ? Number(domain.seen['since']) : tx.now
   const overdue = tx.now - since > weekMs
   const lost = wasVerified && !proven && (seen.kind !== 'dns_failed' || overdue)
   const held = proven && (await domains.hold(tx, domain))
   if (lost) await domains.release(tx, domain)
-  const after = await domains.noteCheck(tx, domain, {
+  const isNew = held && !wasVerified
+  const outcome = {
     seen: { ...seen, since },
     nextCheckAt: nextCheckAt(tx.now, domain, { held, kept: wasVerified && !lost, lost }),
-    verified: held && !wasVerified ? { by: 'dns' } : undefined,
+    verified: isNew ? ({ by: 'dns' } as const) : undefined,
     lost,
-  })
-  if (!after) throw notFound()
-  if (held && !wasVerified) {
+  }
+  const after = found(await domains.noteCheck(tx, domain, outcome))
+  if (isNew) {
     announce(tx, { domain: after, verb: 'verified', detail: { by: 'dns' } }, actor)
   }
   if (lost) announce(tx, { domain: after, verb: 'lost', detail: { seen: seen.sentence } }, actor)
@@ -190,7 +192,7 @@ function nextCheckAt(
   return now - since < tryingForMs ? now + minuteMs : null
 }
 
-/** What happened to a domain, as audit and events say it. */
+/** What happened to a domain, for the audit log and for receivers. */
 interface DomainChange<Verb extends string = string> {
   readonly domain: DomainRecord
   readonly verb: Verb
@@ -224,6 +226,7 @@ function taken(domain: DomainRecord): Problem {
   )
 }
 
-function notFound(): Problem {
-  return new Problem('not_found', 'There is no such domain in this organization.')
+function found(row: DomainRecord | undefined): DomainRecord {
+  if (row) return row
+  throw new Problem('not_found', 'There is no such domain in this organization.')
 }

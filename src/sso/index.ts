@@ -6,16 +6,17 @@ export {
   type PendingLink,
 } from './admission.ts'
 export { readPerson, type CompanyPerson } from './connection-claims.ts'
-export { kindOf } from './connection-checks.ts'
+export { kindOf } from './connection-client.ts'
 export { connectionKinds, settingsFor, type SettingsInput } from './connection-settings.ts'
-export { createTestLines, type TestResult } from './connection-tests.ts'
+export { TestLines, type TestResult } from './connection-tests.ts'
 export {
+  Connections,
   type Connection,
-  createConnections,
   type ConnectionChange,
   type ConnectionInput,
 } from './connections.ts'
-export { challengeRecord, createDomains } from './domains.ts'
-export { createSsoPolicies } from './policy.ts'
+export { challengeRecord, Domains } from './domains.ts'
+export { SsoPolicies } from './policy.ts'
 export { endByProvider } from './provider-sessions.ts'
 export { createSso, type Sso } from './sso.ts'
+export { requireStanding } from './standing.ts'

@@ -2,6 +2,7 @@ import { record } from '../audit/index.ts'
 import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import { faultOf } from '../oidc/index.ts'
+import { RateLimiter, type Rate } from '../rate.ts'
 import {
   connections,
   providerSessions,
@@ -16,113 +17,111 @@ import type { CompanyPerson } from './connection-claims.ts'
 import type { Connection } from './connections.ts'
 import type { ProviderLogout } from './provider-logout.ts'
 
-/** What became of sign-ins: for the audit log and the page of the connection. */
-export interface SsoOutcomes {
-  /** Notes whose session at the provider it is, in the transaction that starts it. */
-  signedIn(
-    tx: Tx,
-    connection: Connection,
-    entry: {
-      readonly person: CompanyPerson
-      readonly session: SessionRecord
-      readonly actor: Actor
-    },
-  ): Promise<void>
-  /** Notes a refusal; beyond a budget per connection strangers cannot fill the log. */
-  refused(connection: Connection, error: unknown, actor: Actor): Promise<void>
-  /** Notes that somebody was asked to confirm from the account that an address names; within the same budget. */
-  asked(connection: Connection, link: PendingLink, actor: Actor): Promise<void>
-  /** Deletes what sessions that have run out had at their provider. */
-  forget(): Promise<void>
-}
-
-const burst = 200
-const refillMs = 10_000
+// A stranger can cause refusals: 200 at once for each connection, then one in ten seconds, are recorded.
+const recorded: Rate = { calls: 1, perSeconds: 10, burst: 200 }
 const connectionsInMemory = 10_000
 
-/** Opens the outcomes. */
-export function createSsoOutcomes(deps: {
-  store: Store
-  clock: Clock
-  logout: Pick<ProviderLogout, 'keep'>
-}): SsoOutcomes {
-  const { store, clock, logout } = deps
-  const budgets = new Map<string, { left: number; at: number }>()
+interface SsoOutcomesDeps {
+  readonly store: Store
+  readonly clock: Clock
+  readonly logout: Pick<ProviderLogout, 'keep'>
+}
 
-  function spend(connectionId: string): boolean {
-    const now = clock.now()
-    const known = budgets.get(connectionId) ?? { left: burst, at: now }
-    // A clock that was set back takes nothing away.
-    const left = Math.min(burst, known.left + Math.max(0, now - known.at) / refillMs)
-    if (budgets.size >= connectionsInMemory) budgets.clear()
-    budgets.set(connectionId, { left: left < 1 ? left : left - 1, at: now })
-    return left >= 1
+/** A sign-in that has succeeded. */
+interface SignIn {
+  readonly person: CompanyPerson
+  readonly session: SessionRecord
+  readonly actor: Actor
+}
+
+/** Records the outcomes of sign-ins, for the audit log and for the connection's page. */
+export class SsoOutcomes {
+  readonly #deps: SsoOutcomesDeps
+  readonly #limiter = new RateLimiter(connectionsInMemory)
+
+  constructor(deps: SsoOutcomesDeps) {
+    this.#deps = deps
   }
 
-  return {
-    forget: async () =>
-      await store.transaction(async (tx) => await providerSessions.forget(tx, tx.now)),
-    async signedIn(tx, connection, { person, session, actor }) {
-      const { organizationId, id } = connection
-      await providerSessions.insert(tx, {
-        sessionId: session.id,
-        connectionId: id,
-        userId: session.userId,
-        subject: person.subject,
-        providerSession: person.providerSession,
-        expiresAt: session.expiresAt,
-        idTokenSealed: connection.settings.endsProviderSession
-          ? logout.keep(id, session.id, person.idToken)
-          : undefined,
-      })
-      await connections.noteOutcome(tx, { organizationId, id, outcome: 'signed-in' })
-      const user = await users.find(tx, session.userId)
+  /** Records a sign-in and links its session to the provider's, in the transaction that starts the session. */
+  async signedIn(
+    tx: Tx,
+    connection: Connection,
+    { person, session, actor }: SignIn,
+  ): Promise<void> {
+    const { organizationId, id, settings } = connection
+    const { userId } = session
+    await providerSessions.insert(tx, {
+      sessionId: session.id,
+      connectionId: id,
+      userId,
+      subject: person.subject,
+      providerSession: person.providerSession,
+      expiresAt: session.expiresAt,
+      idTokenSealed: settings.endsProviderSession
+        ? this.#deps.logout.keep(id, session.id, person.idToken)
+        : undefined,
+    })
+    await connections.noteOutcome(tx, { organizationId, id, outcome: 'signed-in' })
+    const user = await users.find(tx, userId)
+    const { issuer, subject } = person
+    // Without a list of groups a person keeps their role.
+    const keepsRole = person.groups === undefined && settings.groupRoles.length > 0
+    const groups = keepsRole ? { groups: person.groupsLeftOut ? 'too_many' : 'not_sent' } : {}
+    record(tx, {
+      organizationId,
+      actor: { ...actor, kind: 'user', id: userId, name: user?.name },
+      action: 'sso.signed_in',
+      subject: { kind: 'connection', id },
+      detail: { session_id: session.id, issuer, subject, ...groups },
+    })
+  }
+
+  /** Records a refusal, within a limit per connection. */
+  async refused(connection: Connection, error: unknown, actor: Actor): Promise<void> {
+    if (!(error instanceof Problem) || !this.#mayRecord(connection)) return
+    const { organizationId, id } = connection
+    const { code, message: sentence } = error
+    const check = faultOf(error)?.check
+    await this.#deps.store.transaction(async (tx) => {
+      const refusal = { code, sentence, at: tx.now }
+      await connections.noteOutcome(tx, { organizationId, id, outcome: { refusal } })
       record(tx, {
         organizationId,
-        actor: { ...actor, kind: 'user', id: session.userId, name: user?.name },
-        action: 'sso.signed_in',
+        actor,
+        action: 'sso.refused',
         subject: { kind: 'connection', id },
-        detail: {
-          session_id: session.id,
-          issuer: person.issuer,
-          subject: person.subject,
-          // Roles by groups stay as they are then.
-          ...(person.groups === undefined && connection.settings.groupRoles.length > 0
-            ? { groups: person.groupsLeftOut ? 'too_many' : 'not_sent' }
-            : {}),
-        },
+        detail: { code, sentence, ...(check === undefined ? {} : { check }) },
       })
-    },
-    async asked(connection, { person, candidates }, actor) {
-      if (!spend(connection.id)) return
-      const { organizationId, id } = connection
-      const { issuer, subject, mail } = person
-      await store.transaction(async (tx) => {
-        record(tx, {
-          organizationId,
-          actor: { ...actor, name: mail?.address ?? subject },
-          action: 'sso.confirmation_required',
-          subject: { kind: 'connection', id },
-          detail: { issuer, subject, email: mail?.address ?? null, candidates: [...candidates] },
-        })
+    })
+  }
+
+  /** Records that somebody must confirm from the account that has their address, within the same limit. */
+  async asked(
+    connection: Connection,
+    { person, candidates }: PendingLink,
+    actor: Actor,
+  ): Promise<void> {
+    if (!this.#mayRecord(connection)) return
+    const { organizationId, id } = connection
+    const { issuer, subject, mail } = person
+    await this.#deps.store.transaction(async (tx) => {
+      record(tx, {
+        organizationId,
+        actor: { ...actor, name: mail?.address ?? subject },
+        action: 'sso.confirmation_required',
+        subject: { kind: 'connection', id },
+        detail: { issuer, subject, email: mail?.address ?? null, candidates: [...candidates] },
       })
-    },
-    async refused(connection, error, actor) {
-      if (!(error instanceof Problem) || !spend(connection.id)) return
-      const { organizationId, id } = connection
-      const { code, message: sentence } = error
-      const check = faultOf(error)?.check
-      await store.transaction(async (tx) => {
-        const refusal = { code, sentence, at: tx.now }
-        await connections.noteOutcome(tx, { organizationId, id, outcome: { refusal } })
-        record(tx, {
-          organizationId,
-          actor,
-          action: 'sso.refused',
-          subject: { kind: 'connection', id },
-          detail: { code, sentence, ...(check === undefined ? {} : { check }) },
-        })
-      })
-    },
+    })
+  }
+
+  /** Deletes the links of expired sessions to their providers' sessions. */
+  async forget(): Promise<void> {
+    await this.#deps.store.transaction(async (tx) => await providerSessions.forget(tx, tx.now))
+  }
+
+  #mayRecord({ id }: Connection): boolean {
+    return this.#limiter.ask(id, recorded, this.#deps.clock.monotonic(), true).admitted
   }
 }

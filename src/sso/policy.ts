@@ -23,93 +23,97 @@ import {
   type Visitor,
 } from '../organizations/index.ts'
 
-/** The policy, and what it means for a person who wants to come to an organization. */
-export interface SsoPolicies extends SessionReach {
-  get(organizationId: OrganizationId): Promise<SsoPolicy>
-  /** Whether the directory (SCIM) decides who is a member. */
-  directoryIsOn(organizationId: OrganizationId): Promise<boolean>
-  /** `plan_required`, `permission_required`, `break_glass_missing`, `invalid_input`, `version_conflict`. */
-  set(organizationId: OrganizationId, policy: SsoPolicy, actor: Actor): Promise<SsoPolicy>
-}
-
-// What the operator hands out works where providers fail.
+// Sessions that the operator hands out keep working when providers fail.
 const emergencyProviders: readonly string[] = ['setup', 'sign_in_link']
 const maxBreakGlass = 10
 
-/** Opens the policy's rules. */
-export function createSsoPolicies(deps: {
-  store: Store
-  directory: Pick<DirectoryPeople, 'isOn'>
-}): SsoPolicies {
-  const { store } = deps
+interface SsoPoliciesDeps {
+  readonly store: Store
+  readonly directory: Pick<DirectoryPeople, 'isOn'>
+}
 
-  async function reachOf(
+/** Whether an organization requires company sign-in, and whom that keeps out. */
+export class SsoPolicies implements SessionReach {
+  readonly #store: Store
+  readonly #directory: SsoPoliciesDeps['directory']
+
+  constructor({ store, directory }: SsoPoliciesDeps) {
+    this.#store = store
+    this.#directory = directory
+  }
+
+  /** `not_found`. */
+  async get(organizationId: OrganizationId): Promise<SsoPolicy> {
+    return policyOf(found(await organizations.find(this.#store, organizationId)))
+  }
+
+  /** Whether the directory (SCIM) decides who is a member. */
+  async directoryIsOn(organizationId: OrganizationId): Promise<boolean> {
+    return await this.#directory.isOn(this.#store, organizationId)
+  }
+
+  /** `plan_required`, `permission_required`, `break_glass_missing`, `invalid_input`. */
+  async set(organizationId: OrganizationId, policy: SsoPolicy, actor: Actor): Promise<SsoPolicy> {
+    await requireEnterprise(this.#store, organizationId)
+    if (policy.breakGlass.length > maxBreakGlass) {
+      throw new Problem(
+        'invalid_input',
+        `There are at most ${maxBreakGlass} owners for emergencies.`,
+      )
+    }
+    return await this.#store.transaction(async (tx) => {
+      // Locks the organization: its settings hold more than the policy, and another transaction may change that.
+      const organization = found(await organizations.find(tx, organizationId, true))
+      const before = policyOf(organization)
+      await requireOwnersChoice(tx, { organizationId, actor }, { before, policy })
+      for (const userId of policy.breakGlass) await requireOwner(tx, organizationId, userId)
+      if (policy.required) await requireWayIn(tx, organizationId, policy)
+      const after = { required: policy.required, breakGlass: [...new Set(policy.breakGlass)] }
+      await organizations.update(tx, organizationId, {
+        settings: { ...organization.settings, sso: after },
+      })
+      await announce(tx, { organizationId, before, after }, actor)
+      return after
+    })
+  }
+
+  async reachOf(
     person: Visitor,
     organization: OrganizationRecord,
     membership: Pick<MembershipRecord, 'role'>,
   ): Promise<Reach> {
     if (person.connectionId !== undefined) {
-      const found = await connections.find(store, organization.id, person.connectionId)
-      return found !== undefined && found.disabledAt === undefined ? 'reached' : 'elsewhere'
+      const own = await connections.find(this.#store, organization.id, person.connectionId)
+      return own !== undefined && own.disabledAt === undefined ? 'reached' : 'elsewhere'
     }
     const { required, breakGlass } = policyOf(organization)
     if (!required || organization.plan !== 'enterprise') return 'reached'
     if (emergencyProviders.includes(person.provider)) return 'reached'
-    const excepted = membership.role === 'owner' && breakGlass.includes(person.userId)
-    return excepted ? 'reached' : 'sso_required'
+    const isExempt = membership.role === 'owner' && breakGlass.includes(person.userId)
+    return isExempt ? 'reached' : 'sso_required'
   }
 
-  return {
-    async get(organizationId) {
-      const found = await organizations.find(store, organizationId)
-      if (!found) throw new Problem('not_found', 'There is no such organization.')
-      return policyOf(found)
-    },
-    directoryIsOn: async (organizationId) => await deps.directory.isOn(store, organizationId),
-    async set(organizationId, policy, actor) {
-      await requireEnterprise(store, organizationId)
-      if (policy.breakGlass.length > maxBreakGlass) {
-        throw new Problem(
-          'invalid_input',
-          `There are at most ${maxBreakGlass} owners for emergencies.`,
-        )
-      }
-      return await store.transaction(async (tx) => {
-        // Locked: the settings hold more than the policy, and somebody else may change that now.
-        const before = await organizations.find(tx, organizationId, true)
-        if (!before) throw new Problem('not_found', 'There is no such organization.')
-        await requireOwnersChoice(
-          tx,
-          { organizationId, actor },
-          { before: policyOf(before), policy },
-        )
-        for (const userId of policy.breakGlass) await requireOwner(tx, organizationId, userId)
-        if (policy.required) await requireWayIn(tx, organizationId, policy)
-        const after: SsoPolicy = {
-          required: policy.required,
-          breakGlass: [...new Set(policy.breakGlass)],
-        }
-        await organizations.update(tx, organizationId, {
-          settings: { ...before.settings, sso: after },
-        })
-        await announce(tx, { organizationId, before: policyOf(before), after }, actor)
-        return after
-      })
-    },
-    reachOf,
-    async reaches(person, organization, membership) {
-      const reach = await reachOf(person, organization, membership)
-      if (reach !== 'sso_required') return reach === 'reached'
-      throw new Problem(
-        'sso_required',
-        'This organization requires its company sign-in. Sign in with your company e-mail address.',
-        { members: { organization: organization.slug } },
-      )
-    },
+  async reaches(
+    person: Visitor,
+    organization: OrganizationRecord,
+    membership: Pick<MembershipRecord, 'role'>,
+  ): Promise<boolean> {
+    const reach = await this.reachOf(person, organization, membership)
+    if (reach !== 'sso_required') return reach === 'reached'
+    throw new Problem(
+      'sso_required',
+      'This organization requires its company sign-in. Sign in with your company e-mail address.',
+      { members: { organization: organization.slug } },
+    )
   }
 }
 
-/** Owners who were named for emergencies are changed by owners only: else an administrator could lock each of them out. */
+function found(organization: OrganizationRecord | undefined): OrganizationRecord {
+  if (organization) return organization
+  throw new Problem('not_found', 'There is no such organization.')
+}
+
+/** Only owners change which owners are exempt for emergencies; otherwise an administrator could lock all of them out. */
 async function requireOwnersChoice(
   tx: Tx,
   act: { readonly organizationId: OrganizationId; readonly actor: Actor },

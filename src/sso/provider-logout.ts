@@ -3,14 +3,14 @@ import type { Sealer } from '../secrets/index.ts'
 import { providerSessions, type Store } from '../store/index.ts'
 import type { Connections } from './connections.ts'
 
-// Browsers and providers take addresses of about 8 KiB.
+// The hint travels in an address, and browsers and providers accept about 8 KiB of those.
 const maxHint = 6_000
 
-/** Signing out at the provider as well, where the connection's setting asks for it. */
+/** Signs people out at their provider too, where the connection's settings ask for it. */
 export interface ProviderLogout {
-  /** What is kept of a sign-in so that the provider needs not ask who signs out; sealed for its session. */
+  /** The id_token to keep, sealed for its session: with it the provider need not ask who signs out. */
   keep(connectionId: string, sessionId: string, idToken: string | undefined): string | undefined
-  /** Where a browser goes to end its session at the provider (RP-Initiated Logout 1.0, section 2). Never fails. */
+  /** Where to send a browser to end its session at the provider (RP-Initiated Logout 1.0, section 2); never throws. */
   addressFor(session: { sessionId: string; connectionId: string }): Promise<string | undefined>
 }
 
@@ -20,7 +20,7 @@ export function createProviderLogout(deps: {
   readonly sealer: Sealer
   readonly relyingParty: RelyingParty
   readonly connections: Pick<Connections, 'findForSignIn'>
-  /** Where the provider sends the browser afterwards; to be registered there. */
+  /** The provider sends the browser back here; the address must be registered there. */
   readonly baseUrl: string
 }): ProviderLogout {
   const { store, sealer, connections } = deps
@@ -32,7 +32,7 @@ export function createProviderLogout(deps: {
     async addressFor({ sessionId, connectionId }) {
       const connection = await connections.findForSignIn(connectionId)
       if (connection?.settings.endsProviderSession !== true) return undefined
-      // The session here has ended whatever the provider says.
+      // The session here has ended already, so an unreachable provider is no reason to fail.
       const provider = await deps.relyingParty.provider(connection.issuer).catch(() => undefined)
       if (provider?.endSessionEndpoint === undefined) return undefined
       const kept = await providerSessions.findIdToken(store, sessionId)

@@ -13,10 +13,10 @@ import {
 import { publish } from '../webhooks/events/index.ts'
 import { fault, type Logout } from '../oidc/index.ts'
 
-/** How long a logout token's id is remembered: longer than any token is believed. */
+/** How long the id of a logout token is remembered against replay: longer than any token is valid. */
 const rememberedForMs = 30 * 60_000
 
-/** Ends every session that a connection has made, in the transaction that switches it off; returns how many. */
+/** Ends every session that a connection has started, in the transaction that switches it off; returns how many. */
 export async function endSessionsOf(
   tx: Tx,
   connection: { id: ConnectionId; organizationId: string },

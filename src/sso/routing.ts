@@ -3,7 +3,7 @@ import { organizations, type Store } from '../store/index.ts'
 import type { Connection, Connections } from './connections.ts'
 import type { Domains } from './domains.ts'
 
-/** Finds the connection that somebody is sent to. */
+/** Finds the connection through which somebody signs in. */
 export interface SsoRouting {
   /** By an e-mail address of a verified domain, or by an organization's slug. `sso_not_available`. */
   find(by: { email: string } | { organization: string }): Promise<Connection>
@@ -27,7 +27,7 @@ export function createSsoRouting(deps: {
     const all = await connections.list(owner.id)
     const on = all.filter(({ disabledAt }) => disabledAt === undefined)
     const named = on.find(({ id }) => id === wanted.connectionId)
-    // An address whose own connection is off is not sent to another provider.
+    // If the connection of the domain is off, the default one must not take its place.
     if (wanted.connectionId !== undefined && named === undefined) throw off()
     const found = named ?? on.find(({ isDefault }) => isDefault) ?? on.at(0)
     if (!found) throw all.length === 0 ? unavailable() : off()

@@ -3,13 +3,13 @@ import type { ResolveTxt } from '../http/index.ts'
 import type { RelyingParty } from '../oidc/index.ts'
 import type { Sealer } from '../secrets/index.ts'
 import type { Store } from '../store/index.ts'
-import { createCompanySignIn, type CompanySignIn, type DirectoryPeople } from './admission.ts'
-import { createConnectionTests, type ConnectionTests } from './connection-tests.ts'
-import { createConnections, type Connections } from './connections.ts'
-import { createDomains, type Domains } from './domains.ts'
+import { CompanySignIn, type DirectoryPeople } from './admission.ts'
+import { ConnectionTests } from './connection-tests.ts'
+import { Connections } from './connections.ts'
+import { Domains } from './domains.ts'
 import { createProviderLogout, type ProviderLogout } from './provider-logout.ts'
-import { createSsoOutcomes, type SsoOutcomes } from './outcomes.ts'
-import { createSsoPolicies, type SsoPolicies } from './policy.ts'
+import { SsoOutcomes } from './outcomes.ts'
+import { SsoPolicies } from './policy.ts'
 import { createSsoRouting, type SsoRouting } from './routing.ts'
 
 /** Everything about an organization's own identity provider. */
@@ -24,7 +24,7 @@ export interface Sso {
   readonly logout: ProviderLogout
 }
 
-/** Opens the rules of single sign-on. */
+/** Opens company sign-in. */
 export function createSso(deps: {
   store: Store
   sealer: Sealer
@@ -37,17 +37,17 @@ export function createSso(deps: {
   allowLoopback: boolean
 }): Sso {
   const { store, clock, directory } = deps
-  const connections = createConnections(deps)
-  const domains = createDomains(deps)
+  const connections = new Connections(deps)
+  const domains = new Domains(deps)
   const logout = createProviderLogout({ ...deps, connections })
   return {
     connections,
     domains,
     routing: createSsoRouting({ store, connections, domains }),
-    signIn: createCompanySignIn({ store, directory }),
-    tests: createConnectionTests({ store, now: () => clock.now() }),
-    policies: createSsoPolicies({ store, directory }),
-    outcomes: createSsoOutcomes({ store, clock, logout }),
+    signIn: new CompanySignIn({ store, directory }),
+    tests: new ConnectionTests({ store, clock }),
+    policies: new SsoPolicies({ store, directory }),
+    outcomes: new SsoOutcomes({ store, clock, logout }),
     logout,
   }
 }

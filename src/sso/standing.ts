@@ -11,9 +11,9 @@ import { ended, requireUnchanged } from './admission-conditions.ts'
 import type { Connection } from './connections.ts'
 
 /**
- * Refuses what has changed since somebody was admitted, and keeps it as it is until the transaction that starts the session
- * commits: the connection, the membership, the identity. Else a session would begin that a removal, a deactivation or a
- * change of the provider has just ended.
+ * Refuses a sign-in whose connection, membership or identity has changed since it was admitted, and locks them until the
+ * transaction that starts the session commits. Otherwise a session could begin just after a removal, a deactivation or a
+ * change of the provider has ended all others.
  */
 export async function requireStanding(
   tx: Tx,

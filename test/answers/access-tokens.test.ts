@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { createAccessTokens, permissions, type Permission } from '../../src/access/index.ts'
+import { AccessTokens, permissions, type Permission } from '../../src/access/index.ts'
 import { hostileIdp, type HostileIdp } from '../harness/hostile-idp.ts'
 import { addressOf, readOperations, seedEverything, type Operation } from '../harness/operations.ts'
 import { firstOwner, memberOf, withStore, type Reply } from '../harness/person.ts'
@@ -76,7 +76,7 @@ describe('every route of the OpenAPI document, for every kind of access token', 
   async function operatorToken(): Promise<string> {
     return await withStore(product, async (store) => {
       const maker = { organization: undefined, actor: { kind: 'operator' as const } }
-      const tokens = createAccessTokens({ store, clock: product.clock })
+      const tokens = new AccessTokens({ store, clock: product.clock })
       return (await tokens.issue({ name: 'operator' }, maker)).secret.reveal()
     })
   }

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { createAddressGuard } from '../../src/http/index.ts'
 import { createTargets, defaultSettings } from '../../src/targets/index.ts'
-import { createAccessTokens, Keys } from '../../src/access/index.ts'
+import { AccessTokens, Keys } from '../../src/access/index.ts'
 import { createAudit } from '../../src/audit/index.ts'
 import type { TxtAnswer } from '../../src/http/index.ts'
 import { eventTypes } from '../../src/webhooks/index.ts'
@@ -232,7 +232,7 @@ describe('every type of event comes about by its cause', () => {
     const { id } = made.json.access_token
     await comes('access_token.issued', { token_id: id })
     await withStore(product, async (store) => {
-      await createAccessTokens({ store, clock: product.clock }).announceExpiring()
+      await new AccessTokens({ store, clock: product.clock }).announceExpiring()
     })
     await comes('access_token.expiring', { token_id: id })
     await owner.call(`POST ${at}/${id}/revoke`)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createSessions, openSigningKeys } from '../../src/access/index.ts'
+import { Sessions, openSigningKeys } from '../../src/access/index.ts'
 import { Problem } from '../../src/errors.ts'
 import { createId } from '../../src/ids.ts'
 import { createSealer } from '../../src/secrets/index.ts'
@@ -13,7 +13,7 @@ for (const format of ['jwt', 'opaque'] as const) {
     await using opened = await storeForTests('sqlite', clock)
     const store = await opened.another()
     const sealer = createSealer(['x'.repeat(32)])
-    const sessions = createSessions({
+    const sessions = new Sessions({
       store,
       clock,
       signingKeys: await openSigningKeys({ store, sealer, clock }),

@@ -245,10 +245,10 @@ for (const engine of engines) {
     })
 
     test('a connection that was disabled or moved meanwhile lets nobody in', async () => {
-      await sso.connections.setDisabled(evil, theirs.id, true, admin)
+      await sso.connections.disable(evil, theirs.id, admin)
       const claims = { sub: 'late', email: 'late@evil.test' }
       await refusedWith('sso_connection_disabled', admit(claims, theirs))
-      await sso.connections.setDisabled(evil, theirs.id, false, admin)
+      await sso.connections.enable(evil, theirs.id, admin)
       await refusedWith(
         'sso_connection_disabled',
         admit(claims, { ...theirs, clientId: 'another' }),
@@ -260,12 +260,10 @@ for (const engine of engines) {
         { group: 'g-dev', role: 'developer' as const },
         { group: 'g-admin', role: 'admin' as const },
       ]
-      const strict = await sso.connections.change(
-        evil,
-        theirs.id,
-        { requiredGroup: 'g-in', groupRoles },
-        { kind: 'operator' },
-      )
+      const strict = await sso.connections.change(evil, theirs.id, {
+        change: { requiredGroup: 'g-in', groupRoles },
+        actor: { kind: 'operator' },
+      })
       const claims = { sub: 'gil', email: 'gil@evil.test' }
       await refusedWith('sso_group_missing', admit(claims, strict))
       await refusedWith('sso_group_missing', admit({ ...claims, groups: ['x'] }, strict))
@@ -280,10 +278,12 @@ for (const engine of engines) {
     })
 
     test('where people join by invitation only, the domain lets nobody in', async () => {
-      const closed = await sso.connections.change(acme, ours.id, { admitsNewPeople: false }, admin)
+      const admitNew = async (admitsNewPeople: boolean) =>
+        await sso.connections.change(acme, ours.id, { change: { admitsNewPeople }, actor: admin })
+      const closed = await admitNew(false)
       await refusedWith('sso_not_admitted', admit({ sub: 'zoe', email: 'zoe@acme.test' }, closed))
       assert.deepEqual(await users.listByEmail(store, 'zoe@acme.test'), [])
-      await sso.connections.change(acme, ours.id, { admitsNewPeople: true }, admin)
+      await admitNew(true)
     })
 
     test('SCIM first: only who the directory has sent comes in, matched by its identifier', async () => {

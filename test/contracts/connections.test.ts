@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { systemClock } from '../../src/clock.ts'
 import type { OrganizationId } from '../../src/ids.ts'
-import { createConnections, type Connections } from '../../src/sso/connections.ts'
+import { Connections } from '../../src/sso/connections.ts'
 import { Organizations } from '../../src/organizations/index.ts'
 import { createSealer } from '../../src/secrets/index.ts'
 import { auditEntries, type Store } from '../../src/store/index.ts'
@@ -36,7 +36,7 @@ for (const engine of engines) {
       acme = await create('acme', 'enterprise')
       other = await create('other', 'enterprise')
       small = await create('small', 'standard')
-      connections = createConnections({
+      connections = new Connections({
         store,
         sealer: createSealer(['x'.repeat(32)]),
         clock: systemClock,
@@ -101,10 +101,13 @@ for (const engine of engines) {
       assert.ok(mine)
       const id = mine.id
       await assert.rejects(connections.get(other, id), { code: 'not_found' })
-      await assert.rejects(connections.change(other, id, { name: 'x' }, person), {
-        code: 'not_found',
-      })
-      await assert.rejects(connections.setDisabled(other, id, true, person), { code: 'not_found' })
+      await assert.rejects(
+        connections.change(other, id, { change: { name: 'x' }, actor: person }),
+        {
+          code: 'not_found',
+        },
+      )
+      await assert.rejects(connections.disable(other, id, person), { code: 'not_found' })
       await assert.rejects(connections.makeDefault(other, id, person), { code: 'not_found' })
       await assert.rejects(connections.remove(other, id, person), { code: 'not_found' })
     })
@@ -150,18 +153,23 @@ for (const engine of engines) {
     test('another issuer or client needs the secret again, and ends the sessions of the old one', async () => {
       const made = await connections.connect(other, wish(), person)
       const elsewhere = { clientId: 'another' }
-      await assert.rejects(connections.change(other, made.id, elsewhere, person), {
-        code: 'invalid_input',
-      })
-      const changed = await connections.change(
-        other,
-        made.id,
-        { ...elsewhere, credential: { kind: 'secret', secret: 'fresh' } },
-        person,
+      await assert.rejects(
+        connections.change(other, made.id, { change: elsewhere, actor: person }),
+        {
+          code: 'invalid_input',
+        },
       )
+      const changed = await connections.change(other, made.id, {
+        change: { ...elsewhere, credential: { kind: 'secret', secret: 'fresh' } },
+        actor: person,
+      })
       assert.equal(changed.clientId, 'another')
       await assert.rejects(
-        connections.change(other, made.id, { name: 'x' }, person, made.version),
+        connections.change(other, made.id, {
+          change: { name: 'x' },
+          actor: person,
+          expectedVersion: made.version,
+        }),
         {
           code: 'version_conflict',
         },
@@ -170,14 +178,8 @@ for (const engine of engines) {
 
     test('disabling and removing end the sessions and are announced', async () => {
       const made = await connections.connect(other, wish(), person)
-      assert.notEqual(
-        (await connections.setDisabled(other, made.id, true, person)).disabledAt,
-        undefined,
-      )
-      assert.equal(
-        (await connections.setDisabled(other, made.id, false, person)).disabledAt,
-        undefined,
-      )
+      assert.notEqual((await connections.disable(other, made.id, person)).disabledAt, undefined)
+      assert.equal((await connections.enable(other, made.id, person)).disabledAt, undefined)
       await connections.remove(other, made.id, person)
       await assert.rejects(connections.get(other, made.id), { code: 'not_found' })
       const actions = (

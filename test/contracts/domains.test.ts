@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import { Problem } from '../../src/errors.ts'
 import type { TxtAnswer } from '../../src/http/index.ts'
 import type { OrganizationId } from '../../src/ids.ts'
-import { createDomains, type Domains } from '../../src/sso/domains.ts'
+import { Domains } from '../../src/sso/domains.ts'
 import { Organizations } from '../../src/organizations/index.ts'
 import { auditEntries, type Store } from '../../src/store/index.ts'
 import { eventsThatFit } from '../harness/events.ts'
@@ -32,7 +32,7 @@ for (const engine of engines) {
       const organizations = new Organizations({ store })
       acme = (await organizations.create({ slug: 'acme', plan: 'enterprise' }, operator)).id
       evil = (await organizations.create({ slug: 'evil', plan: 'enterprise' }, operator)).id
-      domains = createDomains({
+      domains = new Domains({
         store,
         resolveTxt: async (name) => zone.get(name) ?? { kind: 'none' },
       })
@@ -190,7 +190,10 @@ for (const engine of engines) {
       await assert.rejects(add(id, 'other.test'), refusal)
       await assert.rejects(domains.check(id, 'small.test', person), refusal)
       await assert.rejects(domains.override(id, 'small.test', operator), refusal)
-      await assert.rejects(domains.route(id, 'small.test', undefined, person), refusal)
+      await assert.rejects(
+        domains.route(id, 'small.test', { connectionId: undefined, actor: person }),
+        refusal,
+      )
       await domains.remove(id, 'small.test', person)
     })
 

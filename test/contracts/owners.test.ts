@@ -5,7 +5,7 @@ import type { Sessions } from '../../src/access/index.ts'
 import { systemClock } from '../../src/clock.ts'
 import { createId, type OrganizationId, type UserId } from '../../src/ids.ts'
 import { Invitations, Members, Organizations } from '../../src/organizations/index.ts'
-import { createSsoPolicies } from '../../src/sso/policy.ts'
+import { SsoPolicies } from '../../src/sso/policy.ts'
 import { memberships, users, type Actor, type Store } from '../../src/store/index.ts'
 import { engines, storeForTests, type TestStore } from '../harness/store.ts'
 
@@ -130,7 +130,7 @@ for (const engine of engines) {
 
 function openDomain({ store }: TestStore) {
   const clock = systemClock
-  const policies = createSsoPolicies({ store, directory: { isOn: async () => false } })
+  const policies = new SsoPolicies({ store, directory: { isOn: async () => false } })
   const nobodyIsIn: Partial<Sessions> = { endIn: async () => [] }
   const sessions = nobodyIsIn as Sessions
   const mailer = { sendInvitation: async () => false }

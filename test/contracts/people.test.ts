@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import { systemClock } from '../../src/clock.ts'
 import { createId, type OrganizationId, type UserId } from '../../src/ids.ts'
 import { Links, Organizations } from '../../src/organizations/index.ts'
-import { createSsoPolicies } from '../../src/sso/policy.ts'
+import { SsoPolicies } from '../../src/sso/policy.ts'
 import {
   idempotentAnswers,
   identities,
@@ -58,7 +58,7 @@ for (const engine of engines) {
 
     test('what several change of an organization at the same time is all kept', async () => {
       const deps = { store, clock: systemClock, directory: { isOn: async () => false } }
-      const [changes, policies] = [new Organizations(deps), createSsoPolicies(deps)]
+      const [changes, policies] = [new Organizations(deps), new SsoPolicies(deps)]
       const operator = { kind: 'operator' } as const
       const { id } = await changes.create({ slug: 'busy', plan: 'enterprise' }, operator)
       const userId = await makeUser()

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { setImmediate } from 'node:timers/promises'
 import { after, before, describe, test } from 'node:test'
-import { createSessions, openSigningKeys, type Sessions } from '../../src/access/index.ts'
+import { Sessions, openSigningKeys } from '../../src/access/index.ts'
 import { systemClock } from '../../src/clock.ts'
 import type { OrganizationId, UserId } from '../../src/ids.ts'
 import { Members, Organizations } from '../../src/organizations/index.ts'
@@ -43,7 +43,7 @@ for (const engine of engines) {
         resolveTxt: async () => ({ kind: 'none' }),
         directory: { isOn: async () => false, find: async () => undefined },
       })
-      sessions = createSessions({
+      sessions = new Sessions({
         ...{ store, clock, format: 'opaque', issuer: baseUrl, audience: baseUrl },
         signingKeys: await openSigningKeys({ store, sealer, clock }),
         ...{ lifetimeMs: 60_000, idleMs: 60_000 },
@@ -102,8 +102,7 @@ for (const engine of engines) {
         code: 'sso_membership_ended',
       },
       'comes by a connection that is switched off': {
-        act: async ({ connection }) =>
-          await sso.connections.setDisabled(acme, connection.id, true, operator),
+        act: async ({ connection }) => await sso.connections.disable(acme, connection.id, operator),
         code: 'sso_connection_disabled',
       },
       'comes by a connection that is deleted': {
@@ -112,12 +111,13 @@ for (const engine of engines) {
       },
       'comes by a connection that gets another provider': {
         act: async ({ connection }: { connection: Connection }) =>
-          await sso.connections.change(
-            acme,
-            connection.id,
-            { issuer: successor.issuerOf('honest'), credential: { kind: 'secret', secret: 's' } },
-            operator,
-          ),
+          await sso.connections.change(acme, connection.id, {
+            change: {
+              issuer: successor.issuerOf('honest'),
+              credential: { kind: 'secret', secret: 's' },
+            },
+            actor: operator,
+          }),
         code: 'sso_connection_disabled',
       },
     }

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts'
+import { ForwardClock, type Clock } from '../../clock.ts'
 import { Problem } from '../../errors.ts'
 import { createId, type OrganizationId, type SessionId, type UserId } from '../../ids.ts'
 import {
@@ -81,42 +81,6 @@ export interface SessionsOf {
   readonly which: SessionChoice
 }
 
-/** Sessions of people: start, identify, list, end. */
-export interface Sessions {
-  /**
-   * Starts a session; the token is returned here and can never be read again. `within` runs in the same transaction, and
-   * if it throws, no session is started.
-   */
-  start(
-    input: SessionInput,
-    within?: (tx: Tx, session: SessionRecord) => Promise<void>,
-  ): Promise<{ token: string; session: SessionRecord }>
-  /**
-   * The person a token belongs to; from memory while the change feed is current, else from the database.
-   * `session_invalid`, `session_ended` (401), `storage_unavailable` (503).
-   */
-  identify(token: string, from?: { address?: string | undefined }): Promise<SignedIn>
-  /** The person a living session belongs to. */
-  holderOf(sessionId: string): Promise<{ userId: UserId; name: string } | undefined>
-  /** Living sessions, newest first; with an organization, only those that reach it. */
-  list(userId: UserId, organizationId?: OrganizationId): Promise<SessionRecord[]>
-  /** Ends sessions as part of a larger transaction; every node hears of it when that commits. */
-  endIn(tx: Tx, of: SessionsOf, why: EndReason): Promise<SessionRecord[]>
-  /** Ends sessions and resolves when every node refuses them. */
-  end(
-    userId: UserId,
-    which: SessionChoice,
-    why: EndReason,
-  ): Promise<{ ended: SessionRecord[]; confirmation: Confirmation }>
-  /**
-   * Calls back when a session may have ended (undefined: any may have), so that open streams check theirs again. Returns
-   * a function that stops it.
-   */
-  onChange(heard: (sessionId: SessionId | undefined) => void): () => void
-  /** Deletes sessions that ended more than 30 days ago. */
-  forget(): Promise<void>
-}
-
 interface SessionDeps {
   readonly store: Store
   readonly clock: Clock
@@ -132,23 +96,19 @@ interface SessionDeps {
   readonly idleMs: number
 }
 
-/** Opens sessions on a store. */
-export function createSessions(deps: SessionDeps): Sessions {
-  return new SessionRules(deps)
-}
-
-class SessionRules implements Sessions {
+/** Sessions of people: start, identify, list, end. */
+export class Sessions {
   readonly #deps: SessionDeps
   readonly #store: Store
   readonly #tokens: SessionTokens
   readonly #cache: SessionCache
-  // A clock that is set back must not revive a session that has expired.
-  #latestMs = 0
+  readonly #clock: ForwardClock
 
   constructor(deps: SessionDeps) {
     const { store } = deps
     this.#deps = deps
     this.#store = store
+    this.#clock = new ForwardClock(deps.clock)
     this.#tokens = createSessionTokens(deps)
     this.#cache = createSessionCache({
       feed: store.feed,
@@ -157,6 +117,10 @@ class SessionRules implements Sessions {
     })
   }
 
+  /**
+   * Starts a session; the token is returned here and can never be read again. `within` runs in the same transaction, and
+   * if it throws, no session is started.
+   */
   async start(
     input: SessionInput,
     within?: (tx: Tx, session: SessionRecord) => Promise<void>,
@@ -180,44 +144,52 @@ class SessionRules implements Sessions {
     return { token, session }
   }
 
+  /**
+   * The person a token belongs to; from memory while the change feed is current, else from the database.
+   * `session_invalid`, `session_ended` (401), `storage_unavailable` (503).
+   */
   async identify(token: string, from: { address?: string | undefined } = {}): Promise<SignedIn> {
     const digest = tokenDigest(token)
     let session = this.#cache.peek(digest)
-    if (!session || this.#endsAt(session) <= this.#now()) {
+    if (!session || this.#endsAt(session) <= this.#clock.now()) {
       if (!session && !(await this.#tokens.isGenuine(token))) throw invalid()
       // Another node may have seen the person since, which would keep an idle session alive.
       session = await this.#read(digest)
     }
     if (!session) throw invalid()
     if (session.endedAt !== undefined || session.userDeactivatedAt !== undefined) throw ended()
-    if (this.#endsAt(session) <= this.#now()) {
+    if (this.#endsAt(session) <= this.#clock.now()) {
       await this.#markExpired(session)
       throw ended()
     }
-    if (this.#now() - session.lastSeenAt >= noteSeenEveryMs) {
-      this.#cache.noteSeen(digest, this.#now())
+    if (this.#clock.now() - session.lastSeenAt >= noteSeenEveryMs) {
+      this.#cache.noteSeen(digest, this.#clock.now())
       this.#noteSeen(session, from.address)
     }
     return signedIn(session)
   }
 
+  /** The person a living session belongs to. */
   async holderOf(sessionId: string): Promise<{ userId: UserId; name: string } | undefined> {
     const found = await sessions.find(this.#store, sessionId)
-    const lives = found && found.endedAt === undefined && this.#endsAt(found) > this.#now()
+    const lives = found && found.endedAt === undefined && this.#endsAt(found) > this.#clock.now()
     const user = lives ? await users.find(this.#store, found.userId) : undefined
     return user && { userId: user.id, name: user.name }
   }
 
+  /** Living sessions, newest first; with an organization, only those that reach it. */
   async list(userId: UserId, organizationId?: OrganizationId): Promise<SessionRecord[]> {
-    const nowMs = this.#now()
+    const nowMs = this.#clock.now()
     const living = await sessions.listLiving(this.#store, userId, { nowMs, organizationId })
     return living.filter((session) => this.#endsAt(session) > nowMs)
   }
 
+  /** Ends sessions as part of a larger transaction; every node hears of it when that commits. */
   async endIn(tx: Tx, of: SessionsOf, why: EndReason): Promise<SessionRecord[]> {
     return await endSessions(tx, of, why)
   }
 
+  /** Ends sessions and resolves when every node refuses them. */
   async end(
     userId: UserId,
     which: SessionChoice,
@@ -229,17 +201,17 @@ class SessionRules implements Sessions {
     return { ended: done.result, confirmation: done.confirmation }
   }
 
+  /**
+   * Calls back when a session may have ended (undefined: any may have), so that open streams check theirs again. Returns
+   * a function that stops it.
+   */
   onChange(heard: (sessionId: SessionId | undefined) => void): () => void {
     return this.#cache.onChange(heard)
   }
 
+  /** Deletes sessions that ended more than 30 days ago. */
   async forget(): Promise<void> {
     await this.#store.transaction(async (tx) => await sessions.forget(tx, tx.now - keptMs))
-  }
-
-  #now(): number {
-    this.#latestMs = Math.max(this.#latestMs, this.#deps.clock.now())
-    return this.#latestMs
   }
 
   #endsAt(session: SessionRecord): number {
@@ -260,7 +232,7 @@ class SessionRules implements Sessions {
   }
 
   #noteSeen(session: SessionRecord, address: string | undefined): void {
-    const seen = { id: session.id, userId: session.userId, at: this.#now(), address }
+    const seen = { id: session.id, userId: session.userId, at: this.#clock.now(), address }
     // No request waits for it, and a lost note is made up by the next one.
     this.#store.transaction(async (tx) => await sessions.noteSeen(tx, seen)).catch(() => undefined)
   }

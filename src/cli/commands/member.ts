@@ -1,6 +1,6 @@
-import { createSessions, isRole, openSigningKeys, roles } from '../../access/index.ts'
+import { isRole, openSigningKeys, roles, Sessions } from '../../access/index.ts'
 import { Members } from '../../organizations/index.ts'
-import { createSsoPolicies } from '../../sso/index.ts'
+import { SsoPolicies } from '../../sso/index.ts'
 import type { MemberRecord } from '../../store/index.ts'
 import { Problem } from '../../errors.ts'
 import type { OrganizationId } from '../../ids.ts'
@@ -139,7 +139,7 @@ async function membersOf(services: Services): Promise<MemberWork> {
   const { remote, store, sealer, clock, config } = services
   if (remote !== undefined) return (await import('../remote/members.ts')).remoteMembers(remote)
   const signingKeys = await openSigningKeys({ store, sealer, clock })
-  const sessions = createSessions({
+  const sessions = new Sessions({
     store,
     clock,
     signingKeys,
@@ -150,7 +150,7 @@ async function membersOf(services: Services): Promise<MemberWork> {
     idleMs: config.limits.sessionIdleMs,
   })
   // These policies concern dashboard sessions only, and the command line has none.
-  const policies = createSsoPolicies({ store, directory: { isOn: async () => false } })
+  const policies = new SsoPolicies({ store, directory: { isOn: async () => false } })
   return new Members({ store, clock, sessions, policies })
 }
 

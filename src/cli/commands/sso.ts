@@ -122,7 +122,7 @@ async function withSso<T>(terminal: Terminal, work: (services: SsoWork) => Promi
     const { createOutbound, createTxtResolver } = await import('../../http/index.ts')
     const { createRelyingParty } = await import('../../oidc/index.ts')
     const { randomToken } = await import('../../secrets/index.ts')
-    const { createConnections, createDomains } = await import('../../sso/index.ts')
+    const { Connections, Domains } = await import('../../sso/index.ts')
     const { authUrl, loopbackIsOpen: allowLoopback, outboundAllowCidrs: allowCidrs } = config
     await using outbound = createOutbound({ allowCidrs, allowLoopback })
     const relyingParty = createRelyingParty({
@@ -131,8 +131,8 @@ async function withSso<T>(terminal: Terminal, work: (services: SsoWork) => Promi
       mintTokenId: randomToken,
     })
     const deps = { store, sealer, clock, relyingParty, authUrl, allowLoopback }
-    const connections = createConnections(deps)
-    const domains = createDomains({ store, resolveTxt: createTxtResolver() })
+    const connections = new Connections(deps)
+    const domains = new Domains({ store, resolveTxt: createTxtResolver() })
     return await work({ services, connections, domains })
   })
 }
@@ -152,8 +152,9 @@ async function claim(
     ({ name }) => name === input.name.trim().toLowerCase(),
   )
   if (known === undefined) return await domains.add(organizationId, named, actor)
-  if (input.connectionId === undefined) return known
-  return await domains.route(organizationId, known.id, input.connectionId, actor)
+  const { connectionId } = input
+  if (connectionId === undefined) return known
+  return await domains.route(organizationId, known.id, { connectionId, actor })
 }
 
 function present(connection: Connection) {

@@ -43,7 +43,8 @@ export async function tokensOf(
 ): Promise<Both<AccessTokens, typeof remoteTokens>> {
   const { remote } = services
   if (remote !== undefined) return (await import('../remote/tokens.ts')).remoteTokens(remote)
-  return (await import('../../access/index.ts')).createAccessTokens(services)
+  const { AccessTokens } = await import('../../access/index.ts')
+  return new AccessTokens(services)
 }
 
 /** Targets, on the database or over the API. */

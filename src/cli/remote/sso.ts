@@ -53,7 +53,7 @@ function remoteDomains(remote: Remote) {
       toDomain(
         await remote.call(`POST ${at(organizationId)}`, { name, connection_id: connectionId }),
       ),
-    route: async (organizationId, name, connectionId) =>
+    route: async (organizationId, name, { connectionId }) =>
       toDomain(
         await remote.call(`PATCH ${at(organizationId, name)}`, {
           connection_id: connectionId ?? null,

@@ -113,7 +113,7 @@ export const connectionSection: Section = {
     }
     const credential = keepsKey(wanted) ? undefined : credentialOf(wanted)
     const change = { ...input, credential }
-    const after = await connections.change(organization.id, before.id, change, actor)
+    const after = await connections.change(organization.id, before.id, { change, actor })
     if (entry['default'] === true && !after.isDefault) {
       await connections.makeDefault(organization.id, after.id, actor)
     }

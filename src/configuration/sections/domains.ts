@@ -34,7 +34,7 @@ export const domainSection: Section = {
     if (before === undefined) {
       return (await domains.add(organization.id, { name, connectionId }, actor)).id
     }
-    return (await domains.route(organization.id, before.id, connectionId, actor)).id
+    return (await domains.route(organization.id, before.id, { connectionId, actor })).id
   },
   remove: async (id, { organization, services, actor }) =>
     await services.domains.remove(organization.id, id, actor),

@@ -5,7 +5,7 @@ import type { AddressGuard, Outbound, ResolveTxt } from '../../http/index.ts'
 import type { RelyingParty } from '../../oidc/index.ts'
 import { Organizations } from '../../organizations/index.ts'
 import type { Sealer } from '../../secrets/index.ts'
-import { createConnections, createDomains, type Sso } from '../../sso/index.ts'
+import { Connections, Domains } from '../../sso/index.ts'
 import type { Store } from '../../store/index.ts'
 import { createTargets, type Targets, type TargetSettings } from '../../targets/index.ts'
 import type { Log } from '../../telemetry/index.ts'
@@ -37,8 +37,8 @@ export interface ConfigurationServices {
   readonly organizations: Organizations
   readonly targets: Targets
   readonly endpoints: Webhooks['endpoints']
-  readonly connections: Sso['connections']
-  readonly domains: Sso['domains']
+  readonly connections: Connections
+  readonly domains: Domains
   readonly groups: DirectoryGroups
   readonly keys: Keys
 }
@@ -51,8 +51,8 @@ export function openServices(deps: ConfigurationDeps): ConfigurationServices {
     organizations: new Organizations(deps),
     targets: createTargets(deps),
     endpoints: createWebhooks(deps).endpoints,
-    connections: createConnections(deps),
-    domains: createDomains(deps),
+    connections: new Connections(deps),
+    domains: new Domains(deps),
     groups: openDirectoryGroups(store),
     keys: new Keys(deps),
   }

@@ -149,7 +149,11 @@ export const connectionRoutes = {
       }
       const id = param('connection')
       return toConnection(
-        await services.sso.connections.change(organization.id, id, change, actor, expectedVersion),
+        await services.sso.connections.change(organization.id, id, {
+          change,
+          actor,
+          expectedVersion,
+        }),
       )
     },
   }),
@@ -179,10 +183,10 @@ export const connectionRoutes = {
 
   [`POST ${one}/disable` as const]: switchRoute(
     'Disable it: its sessions end, and sign-ins in progress fail',
-    true,
+    'disable',
   ),
 
-  [`POST ${one}/enable` as const]: switchRoute('Enable it again', false),
+  [`POST ${one}/enable` as const]: switchRoute('Enable it again', 'enable'),
 
   [`POST ${one}/tests` as const]: route({
     summary: 'Start a test: open its URL in a window; nobody is signed in',
@@ -222,7 +226,7 @@ export const connectionRoutes = {
   }),
 }
 
-function switchRoute(summary: string, isDisabled: boolean) {
+function switchRoute(summary: string, change: 'disable' | 'enable') {
   return route({
     summary,
     permission: 'sso.manage',
@@ -231,7 +235,7 @@ function switchRoute(summary: string, isDisabled: boolean) {
     answer: ConnectionSchema,
     handle: async ({ organization, param, actor }, { sso }) => {
       const id = param('connection')
-      return toConnection(await sso.connections.setDisabled(organization.id, id, isDisabled, actor))
+      return toConnection(await sso.connections[change](organization.id, id, actor))
     },
   })
 }

@@ -85,9 +85,11 @@ export const domainRoutes = {
     body: input({ connection_id: nullable(Type.String({ maxLength: 40 })) }),
     answer: Domain,
     handle: async ({ organization, param, body, actor }, services) => {
-      const id = body.connection_id ?? undefined
-      if (id !== undefined) await services.sso.connections.get(organization.id, id)
-      return toDomain(await services.sso.domains.route(organization.id, param('domain'), id, actor))
+      const connectionId = body.connection_id ?? undefined
+      const { connections, domains } = services.sso
+      if (connectionId !== undefined) await connections.get(organization.id, connectionId)
+      const route = { connectionId, actor }
+      return toDomain(await domains.route(organization.id, param('domain'), route))
     },
   }),
 
