@@ -30,6 +30,8 @@ export const postgresAway: Torture = {
     const env = {
       ...{ DATA_DIR: folder, DATABASE_URL: place.databaseUrl },
       LIMIT_FAILED_CREDENTIALS: 'off',
+      // The first writer opens the database without a key: a node would not make one beside a database in use.
+      INTERCEPT_SECRET: 'a master secret of this torture, long enough',
     }
     const findings: string[] = []
     try {
