@@ -103,7 +103,7 @@ for (const engine of engines) {
     })
 
     test('a crash between the first migration and its sealing leaves neither', async () => {
-      await using place = await emptyPlace(engine)
+      await using place = await emptyPlace(engine, { migrated: false })
       const { databaseUrl, folder } = place
       const crashes = {
         authenticate: () => {
