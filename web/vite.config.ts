@@ -7,7 +7,7 @@ import { preloadApp } from './vite-preload.ts'
 const late =
   /parts.(MenuParts|WindowedBody|LeaveQuestion|CustomRange)|frame.(Palette|palette-choices|Help|Sheet|SignedOutDialog|TakeOver)/
 /** What needs the library of dialogs and tabs. */
-const dialogs = /parts.(Dialogs|ConfirmDialog|SecretDialog|Tabs)\.tsx/
+const dialogs = /parts.(Dialogs|ConfirmDialog|RevokeToken|SecretDialog|Tabs)\.tsx/
 /**
  * Over a slow line each file costs a round trip, six at a time: what every page needs is a few files, not sixty. A
  * group takes along what its modules import, unless one of a higher priority has it already.

@@ -22,7 +22,7 @@ const leastFreeBytes = 4 * 1024 ** 3
  * The folder goes with the process that asked for it.
  */
 export function useRunFolders(root: string): void {
-  process.env['INTERCEPT_TEST_CACHE'] ??= tmpdir()
+  process.env['TEST_CACHE_FOLDER'] ??= tmpdir()
   // Every test file is a process that loads hundreds of modules: stripped and compiled once, they load in half the time.
   process.env['NODE_COMPILE_CACHE'] ??= join(root, 'node_modules', '.cache', 'tests')
   if (!isUsable()) return

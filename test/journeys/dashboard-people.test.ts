@@ -140,7 +140,11 @@ describe('people in the dashboard', () => {
     await visitor.page.goto(`${product.baseUrl}/o/globex/keys`)
     await visitor.page.getByText('There is nothing here').waitFor()
     await checkState(visitor, 'not-found-light')
-    assert.deepEqual(visitor.findings, [])
+    // The page's data was asked for beside its code, before anybody knew whose organization it is.
+    const others = visitor.findings.filter(
+      (finding) => !/status of 404 .*\/api\/v1\/organizations\/globex\/keys/.test(finding),
+    )
+    assert.deepEqual(others, [])
     for (const path of ['/assets/none.js', '/api/none', '/scim/none', '/nowhere']) {
       assert.equal((await fetch(product.baseUrl + path)).status, 404, path)
     }
