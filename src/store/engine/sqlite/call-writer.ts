@@ -1,12 +1,11 @@
 import type Database from 'better-sqlite3'
 import { Worker } from 'node:worker_threads'
-import { batchInserter, type CallBatch, type CallsWritten } from './call-rows-insert.ts'
+import type { CallRows } from '../../tables/calls/call-rows.ts'
+import { rowInserter, type CallsWritten } from './call-rows-insert.ts'
 
 /** Batches of at least this many rows go to the thread; a node with few calls needs none. */
 const rowsForThread = 128
 const youngMegabytes = 8
-/** One statement for each table that counts. */
-const maxCountsHere = 4
 
 /**
  * Writes call records on a separate thread, so that neither inserts nor checkpoints (which wait for the disk) delay
@@ -15,7 +14,7 @@ const maxCountsHere = 4
 export class SqliteCallWriter {
   readonly #path: string
   readonly #file: Database.Database
-  readonly #insert: (batch: CallBatch) => void
+  readonly #insert: (json: string) => void
   readonly #others: { idle(): Promise<void> }
   #writing: Promise<void> | undefined
   #worker: Worker | undefined
@@ -30,7 +29,7 @@ export class SqliteCallWriter {
     this.#path = given.path
     this.#file = given.file
     this.#others = given.others
-    this.#insert = batchInserter(given.file)
+    this.#insert = rowInserter(given.file)
   }
 
   /** Resolves when no batch is being written: otherwise two commits would contend for the file's lock. */
@@ -38,10 +37,10 @@ export class SqliteCallWriter {
     while (this.#writing !== undefined) await this.#writing.catch(() => undefined)
   }
 
-  /** Adds a batch of `records` records in a separate commit; allows one batch at a time. */
-  async write(batch: CallBatch, records: number): Promise<void> {
+  /** Adds rows in a separate commit; allows one batch at a time. */
+  async write(rows: CallRows): Promise<void> {
     await this.idle()
-    this.#writing = this.#writeAfterOthers(batch, records)
+    this.#writing = this.#writeAfterOthers(rows)
     try {
       await this.#writing
     } finally {
@@ -49,17 +48,16 @@ export class SqliteCallWriter {
     }
   }
 
-  async #writeAfterOthers(batch: CallBatch, records: number): Promise<void> {
+  async #writeAfterOthers(rows: CallRows): Promise<void> {
     await this.#others.idle()
-    const isSmall = records < rowsForThread && batch.counts.length <= maxCountsHere
-    if (this.#worker === undefined && isSmall) {
-      this.#insert(batch)
+    if (this.#worker === undefined && rows.count < rowsForThread) {
+      this.#insert(rows.json)
       return
     }
     this.#worker ??= this.#start()
     this.#answer = Promise.withResolvers()
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
-    this.#worker.postMessage(batch)
+    this.#worker.postMessage(rows.json)
     await this.#answer.promise
   }
 
