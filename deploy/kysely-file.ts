@@ -14,19 +14,22 @@ export async function buildKyselyFile(): Promise<void> {
   }
   const name = `kysely-${dependencies.kysely}.js`
   const outDir = join(root, 'bin', `bundled.${process.pid}-${threadId}`)
-  await build({
-    root,
-    configFile: false,
-    logLevel: 'warn',
-    build: {
-      ssr: fileURLToPath(import.meta.resolve('kysely')),
-      outDir,
-      rolldownOptions: { output: { entryFileNames: name } },
-    },
-    ssr: { noExternal: true },
-  })
-  // In place at once: a command that starts meanwhile reads all of it or none.
-  await mkdir(join(root, 'bin', 'bundled'), { recursive: true })
-  await rename(join(outDir, name), join(root, 'bin', 'bundled', name))
-  await rm(outDir, { recursive: true })
+  try {
+    await build({
+      root,
+      configFile: false,
+      logLevel: 'warn',
+      build: {
+        ssr: fileURLToPath(import.meta.resolve('kysely')),
+        outDir,
+        rolldownOptions: { output: { entryFileNames: name } },
+      },
+      ssr: { noExternal: true },
+    })
+    // In place at once: a command that starts meanwhile reads all of it or none.
+    await mkdir(join(root, 'bin', 'bundled'), { recursive: true })
+    await rename(join(outDir, name), join(root, 'bin', 'bundled', name))
+  } finally {
+    await rm(outDir, { recursive: true, force: true })
+  }
 }

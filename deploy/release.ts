@@ -19,10 +19,13 @@ const pack = ['deploy/pack.ts', '--to', folder]
 execFileSync(process.execPath, pack, { cwd: root, stdio: 'inherit' })
 
 const { name, version } = manifest
-const components = [...installedComponents(root), ...bundledComponents(root)]
+// Kysely is both: installed, and in one file beside the launcher.
+const components = new Map(
+  [...installedComponents(root), ...bundledComponents(root)].map((one) => [one.name, one]),
+)
 writeFileSync(
   join(folder, `${name}-${version}.cdx.json`),
-  renderBill({ name, version }, components),
+  renderBill({ name, version }, [...components.values()]),
 )
 
 const sums = readdirSync(folder)

@@ -22,7 +22,7 @@ export interface Component {
   readonly folder: string
 }
 
-/** What the dashboard is built from; all that they need themselves is bundled too. */
+/** What the dashboard is built from, and what bin/bundled holds; all that they need themselves is bundled too. */
 const bundledRoots = [
   '@base-ui/react',
   '@fontsource-variable/instrument-sans',
@@ -30,6 +30,7 @@ const bundledRoots = [
   '@tanstack/react-query',
   '@tanstack/react-router',
   '@tanstack/react-virtual',
+  'kysely',
   'react',
   'react-dom',
 ]

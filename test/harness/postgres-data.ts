@@ -43,9 +43,14 @@ function keyOf(native: string, uid = process.getuid?.()): string {
   const hash = createHash('sha256').update(
     `${uid} ${statSync(join(native, 'bin', 'postgres')).size}`,
   )
-  for (const name of readdirSync(folder).toSorted()) {
-    hash.update(name).update(readFileSync(join(folder, name)))
-  }
+  const engine = join(migrationsFolder, '..', 'engine')
+  const files = [
+    ...readdirSync(folder)
+      .toSorted()
+      .map((name) => join(folder, name)),
+    ...[join(engine, 'migrate.ts'), join(engine, 'postgres', 'migrate-postgres.ts')],
+  ]
+  for (const file of files) hash.update(file).update(readFileSync(file))
   return hash.digest('hex').slice(0, 16)
 }
 

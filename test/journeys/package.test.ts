@@ -60,10 +60,11 @@ describe('the package', () => {
 
   /** Kysely's 255 files would take a third of each command's start. */
   function readsKyselyAsOneFile(launcher: string): void {
-    const counting = `data:text/javascript,import { registerHooks } from 'node:module'
-let files = 0
-registerHooks({ load(url, context, next) { files += url.includes('/kysely/dist/'); return next(url, context) } })
-process.on('exit', () => console.error(files))`
+    const script = `import { registerHooks } from 'node:module'
+      let files = 0
+      registerHooks({ load(url, context, next) { files += url.includes('/kysely/dist/'); return next(url, context) } })
+      process.on('exit', () => console.error(files))`
+    const counting = `data:text/javascript,${encodeURIComponent(script)}`
     const { stderr } = spawnSync(
       process.execPath,
       ['--import', counting, launcher, 'key', 'list', 'acme'],

@@ -226,8 +226,8 @@ async function everyRead(look: Look): Promise<Read[]> {
       .replace('{organization}', 'torture')
       .replace(/\{\w+\}/g, 'none')
       .replace(
-        /\/figures$/,
-        `/figures?from=${day()}&to=${new Date().toISOString()}&step_ms=3600000`,
+        /\/(figures|sign-ins)$/,
+        `/$1?from=${day()}&to=${new Date().toISOString()}&step_ms=3600000`,
       )
     return [{ method: 'GET', path, mayBeUnknown: path.includes('none') }]
   })

@@ -71,12 +71,14 @@ async function appliedNow(
   const list = [...applied].sort(([a], [b]) => (a < b ? -1 : 1))
   const listed = list.map(([name, of]) => `${name} ${of}`).join('\n')
   if (digest(listed) !== formerLists[basename(folder)]) return applied
-  const start = files.filter(({ name }) => name < firstSinceFormer)
+  const start = files.filter(({ name }) => name < endOfStart)
   await target.forgetAll()
   for (const { name, text } of start) await target.record(name, digest(text))
   return new Map(start.map(({ name, text }) => [name, digest(text)]))
 }
 
+// The files of the clean start end with 0007; no other file may ever have a number between them.
+const endOfStart = '0008'
 const firstSinceFormer = '0018'
 
 function refusalOf(unknown: string): string {

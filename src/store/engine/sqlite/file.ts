@@ -33,6 +33,7 @@ export class SqliteMainFile {
   #identity: string
   #isAway = false
   #isOpening = false
+  #isClosed = false
   #lookedAt: number
 
   private constructor({ path, monotonic, complete }: MainFileOptions, opened: Opened) {
@@ -68,13 +69,14 @@ export class SqliteMainFile {
   async follow(): Promise<boolean> {
     this.#look()
     if (!this.#isAway) return false
-    // The file is already being reopened, or a transaction is open on the old one and must fail.
-    if (this.#isOpening || this.#writer.inTransaction) throw new FileAwayError(this.#path)
+    // The store is closed, the file is already being reopened, or a transaction is open on the old one and must fail.
+    if (this.#isClosed || this.#isOpening || this.#writer.inTransaction)
+      throw new FileAwayError(this.#path)
     this.#isOpening = true
     try {
       const place = { path: this.#path, complete: this.#complete }
       const opened = await openBoth(place, true)
-      this.close()
+      this.#closeFiles()
       this.#writer = opened.writer
       this.#reader = opened.reader
       this.#identity = opened.identity
@@ -86,6 +88,11 @@ export class SqliteMainFile {
   }
 
   close(): void {
+    this.#isClosed = true
+    this.#closeFiles()
+  }
+
+  #closeFiles(): void {
     this.#reader.close()
     this.#writer.close()
   }
@@ -148,7 +155,8 @@ export function openFile(
   synchronous: 'FULL' | 'NORMAL',
   fileMustExist = false,
 ): Database.Database {
-  makeFolder(dirname(path))
+  // A folder that somebody has removed with its database must not come back empty.
+  if (!fileMustExist) makeFolder(dirname(path))
   const file = new Database(path, { timeout: busyTimeoutMs, fileMustExist })
   chmodSync(path, 0o600)
   file.pragma('journal_mode = WAL')
