@@ -19,8 +19,8 @@ const data = [
   /\b(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|TXT|allow|deny|false|true)\b/g,
   /\b(?:api_key|access_token|call|configuration|target|quota|member|session|sso|domain|scim|webhook|organization)\b(?:\.\w+)?/g,
   /\b(?:slug|name|upstream|settings|disabled|otherwise|rules|Node\.js|Python|Go|Ruby|PHP|Java)\b/g,
-  // Days of a chart's axis.
-  /\b\d{1,2}\. (?:Jan|Feb|März?|Apr|Mai|Juni?|Juli?|Aug|Sept?|Okt|Nov|Dez)\b\.?/g,
+  // Days of a chart's axis, in both languages.
+  /\b\d{2}\.? (?:Jan|Feb|Mar|März|Apr|May|Mai|Juni?|Juli?|Aug|Sept?|Oct|Okt|Nov|Dec|Dez)\b\.?/g,
   // Names that people gave.
   /\b(?:Acme|acme|Intercept|Olga Owner|Deployment bot|payments|ledger|(?:partner|nightly|mobile|checkout)-\w+)\b/g,
   /\b(?:Okta production|Okta trial|Entra of the sister company|Keycloak, not yet tried|Google Workspace until 2025)\b/g,
