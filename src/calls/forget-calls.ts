@@ -1,13 +1,22 @@
 import { createId } from '../ids.ts'
-import { callPartitions, calls, keyCallers, traffic, type Store } from '../store/index.ts'
+import {
+  callCounts,
+  callPartitions,
+  calls,
+  keyCallers,
+  traffic,
+  type Store,
+} from '../store/index.ts'
 
 const rowsInCommit = 512
+const subjectsInCommit = 16
+const dayMs = 86_400_000
 
 /** Deletes records and counts older than this; in small commits. */
 export async function forgetCalls(store: Store, olderThanMs: number): Promise<void> {
   // Ids begin with their time, so that one minted for the cutoff splits the range.
   const before = createId('req', olderThanMs)
-  await store.transactionOnCalls(async (tx) => await traffic.forgetMinutes(tx, olderThanMs))
+  await forgetCounts(store, olderThanMs)
   await store.transaction(async (tx) => await keyCallers.forgetOldSecretCallers(tx, olderThanMs))
   let isDropped = true
   while (isDropped) {
@@ -26,5 +35,28 @@ export async function forgetCalls(store: Store, olderThanMs: number): Promise<vo
       )
     }
     id = await calls.nextOrganization(store.calls, organizationId)
+  }
+}
+
+/** Counts per minute go minute by minute; those of longer spans go once their day is over. */
+async function forgetCounts(store: Store, olderThanMs: number): Promise<void> {
+  let gone = rowsInCommit
+  while (gone === rowsInCommit) {
+    gone = await store.transactionOnCalls(
+      async (tx) => await traffic.forgetMinutes(tx, olderThanMs, rowsInCommit),
+    )
+  }
+  const beforeDay = olderThanMs - (olderThanMs % dayMs)
+  let id = await callCounts.nextOrganization(store.calls, '')
+  while (id !== undefined) {
+    const organizationId = id
+    let forgotten = subjectsInCommit
+    while (forgotten === subjectsInCommit) {
+      forgotten = await store.transactionOnCalls(
+        async (tx) =>
+          await callCounts.forget(tx, { organizationId, beforeDay, limit: subjectsInCommit }),
+      )
+    }
+    id = await callCounts.nextOrganization(store.calls, organizationId)
   }
 }

@@ -1,5 +1,7 @@
-/** What is kept of calls: records, counts per minute, and notices made from them. */
-export { createTraffic, type Latency, type Rollup, type Traffic } from './minute-counts.ts'
+/** What is kept of calls: records, counts, and notices made from them. */
+export { createTraffic, type Traffic } from './traffic.ts'
+export type { Latency, Rollup } from './rollup.ts'
+export { countsOf } from './call-counts.ts'
 export { createAnnouncer, type Announcer } from './notices.ts'
 export { callLogOf } from './call-log.ts'
 export { createRecorder, type Recorder } from './recorder.ts'

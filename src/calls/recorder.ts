@@ -2,7 +2,6 @@ import type { Clock } from '../clock.ts'
 import type { RecordChoice } from '../record-choice.ts'
 import type { CallRecord, Store } from '../store/index.ts'
 import type { Metrics } from '../telemetry/index.ts'
-import { CallSums } from './call-sums.ts'
 import { forgetCalls } from './forget-calls.ts'
 import { KeyUses, type UsedSecret } from './key-uses.ts'
 import { createRecordChoice } from './record-choice.ts'
@@ -43,7 +42,6 @@ class CallRecorder implements Recorder {
   readonly #choose = createRecordChoice()
   readonly #dropped: { add(): void }
   readonly #queue: RecordQueue
-  readonly #sums: CallSums
   readonly #uses: KeyUses
   readonly #calls: Part
   /** Each is written though another can't be: what one database refuses holds up nothing of the others. */
@@ -63,11 +61,9 @@ class CallRecorder implements Recorder {
       clock,
       report: (error) => this.#report('call records', error),
     })
-    this.#sums = new CallSums(store)
     this.#uses = new KeyUses(store, clock)
-    this.#calls = new Part('call records', async () => await this.#queue.write())
+    this.#calls = new Part('call records and counts', async () => await this.#queue.write())
     this.#parts = [
-      new Part('counts of calls', async () => await this.#sums.write()),
       this.#calls,
       new Part('last uses of keys', async () => await this.#uses.write(false)),
       ...Object.entries(besides).map(([name, write]) => new Part(name, write)),
@@ -83,8 +79,8 @@ class CallRecorder implements Recorder {
     this.#quietTurns = 0
     this.#timer ??= setInterval(() => this.#turn(), flushMs).unref()
     if (this.#choose(entry, choice) && !this.#queue.add(entry)) this.#dropped.add()
+    this.#queue.count(entry)
     if (this.#queue.isDue && !this.#calls.isRunning) void this.#reported(this.#calls)
-    this.#sums.add(entry)
     this.#uses.note(secret, entry)
   }
 

@@ -71,7 +71,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       (await transact(work, { lane: handle.mayBeLost })).result,
     accompanied: async (companion, work) => await companions.run(companion, work),
     transactionOnCalls: async (work) => await handle.transactCalls(work),
-    insertCalls: async (rows) => await handle.insertCalls(rows),
+    insertCalls: async (rows, counts = []) => await handle.insertCalls(rows, counts),
     async transactionConfirmed(work, { isNeeded, queue } = {}) {
       const lane = queue === undefined ? handle.urgent : handle
       const { result, changes } = await link.patiently(

@@ -5,6 +5,7 @@ import { unconfirmed, type StoreStatus } from './engine/node-link.ts'
 import type { Confirmation } from './feed/confirmation.ts'
 import type { Feed } from './feed/feed.ts'
 import type { CallRows } from './tables/calls/call-rows.ts'
+import type { CountRows } from './tables/calls/count-rows.ts'
 
 /** The database, on either engine. */
 export interface Store extends Db {
@@ -53,8 +54,8 @@ export interface Store extends Db {
   accompanied<T>(companion: (tx: Tx) => Promise<void>, run: () => Promise<T>): Promise<T>
   /** Runs a transaction on the database that holds call records. */
   transactionOnCalls<T>(work: (tx: Tx) => Promise<T>): Promise<T>
-  /** Adds call records in a separate commit; allows one batch at a time. */
-  insertCalls(rows: CallRows): Promise<void>
+  /** Adds call records and counts of calls in one separate commit; allows one batch at a time. */
+  insertCalls(rows: CallRows, counts?: readonly CountRows[]): Promise<void>
   /** Copies the main database into a new file, all or nothing (SQLite). */
   backup(file: string): Promise<void>
   [Symbol.asyncDispose](): Promise<void>

@@ -1,12 +1,12 @@
 // Call records at scale: days that come and go whole, and which calls leave a record.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { createRecorder } from '../../src/calls/index.ts'
+import { countsOf, createRecorder } from '../../src/calls/index.ts'
 import { createId, type OrganizationId } from '../../src/ids.ts'
 import {
+  callCounts,
   callPartitions,
   calls,
-  traffic,
   type CallRecord,
   type Store,
 } from '../../src/store/index.ts'
@@ -105,19 +105,19 @@ for (const engine of engines) {
     test('two nodes that count the same minutes in different orders never wait for each other', async () => {
       await using place = await storeForTests(engine, steadyClock())
       const organizationId = createId('org')
-      const minutes = Array.from({ length: 20 }, (_, at) => ({
-        ...{ organizationId, minute: 0, targetId: `tgt_${at}`, stoppedAt: '', calls: 1 },
-        ...{ errors: 0, bytesIn: 0, bytesOut: 0, durationUs: 0 },
+      const counted = Array.from({ length: 20 }, (_, at) => ({
+        ...callOf(organizationId, 0),
+        targetId: `tgt_${at}` as CallRecord['targetId'],
       }))
       const stores = [place.store, await place.another()]
       let commits = 0
       await Promise.all(
         stores.map(async (store, node) => {
-          const ordered = node === 0 ? minutes : minutes.toReversed()
+          const counts = countsOf(node === 0 ? counted : counted.toReversed())
           for (let round = 0; round < 20; round++) {
             await store.transactionOnCalls(async (tx) => {
               commits += 1
-              await traffic.addMinutes(tx, ordered)
+              await callCounts.add(tx, counts)
             })
           }
         }),

@@ -99,8 +99,8 @@ describe('records of calls', () => {
   })
 
   async function counted(): Promise<number> {
-    const since = { from: 0, recentFrom: 0 }
-    const sums = await traffic.sumByTarget(store.calls, organizationId, since)
+    const range = { from: 0, to: Date.now() + 60_000, stepMs: 86_400_000 }
+    const sums = await traffic.sumByTargetAndStep(store.calls, organizationId, range)
     return sums
       .filter(({ targetId }) => targetId !== '')
       .reduce((sum, { calls: all, refused }) => sum + all - refused, 0)

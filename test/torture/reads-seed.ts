@@ -4,19 +4,19 @@ import { systemClock } from '../../src/clock.ts'
 import { createId, type KeyId, type OrganizationId, type TargetId } from '../../src/ids.ts'
 import { Organizations } from '../../src/organizations/index.ts'
 import {
+  callCounts,
   calls,
   openStore,
   targets,
-  traffic,
   type CallRecord,
   type Store,
 } from '../../src/store/index.ts'
+import { countsOf } from '../../src/calls/index.ts'
 import { command } from './guarded.ts'
 import { randomFrom } from './torture.ts'
 
 const actor = { kind: 'operator' } as const
 const dayMs = 24 * 3_600_000
-const minuteMs = 60_000
 const rowsInCommit = 640
 const keysAtOnce = 100
 
@@ -114,15 +114,15 @@ interface Callers {
 
 async function seedCalls(store: Store, callers: Callers, amount: number): Promise<void> {
   const startMs = Date.now() - dayMs
-  const minutes = new Map<string, traffic.MinuteCounts>()
   for (let at = 0; at < amount; at += rowsInCommit) {
     const rows = Array.from({ length: Math.min(rowsInCommit, amount - at) }, (_, index) =>
       callOf(callers, Math.floor(startMs + ((at + index) / amount) * dayMs)),
     )
-    for (const row of rows) count(minutes, row)
-    await store.transactionOnCalls(async (tx) => await calls.insert(tx, rows))
+    await store.transactionOnCalls(async (tx) => {
+      await calls.insert(tx, rows)
+      await callCounts.add(tx, countsOf(rows))
+    })
   }
-  await store.transactionOnCalls(async (tx) => await traffic.addMinutes(tx, [...minutes.values()]))
 }
 
 function callOf(callers: Callers, at: number): CallRecord {
@@ -141,19 +141,4 @@ function callOf(callers: Callers, at: number): CallRecord {
     ...{ durationUs: 1000 + pick, upstreamUs: 900, address: `192.0.2.${pick % 250}` },
     ...{ agent: 'torture/1.0', capture: undefined },
   }
-}
-
-function count(minutes: Map<string, traffic.MinuteCounts>, row: CallRecord): void {
-  const minute = row.at - (row.at % minuteMs)
-  const stoppedAt = row.stoppedAt ?? ''
-  const name = `${minute} ${stoppedAt}`
-  const before = minutes.get(name)
-  minutes.set(name, {
-    organizationId: row.organizationId,
-    ...{ minute, stoppedAt, targetId: row.targetId ?? '', errors: 0 },
-    calls: (before?.calls ?? 0) + 1,
-    bytesIn: (before?.bytesIn ?? 0) + row.bytesIn,
-    bytesOut: (before?.bytesOut ?? 0) + row.bytesOut,
-    durationUs: (before?.durationUs ?? 0) + row.durationUs,
-  })
 }

@@ -113,7 +113,7 @@ export type RefusedCalls = { "method": string; "path": string; "calls": number; 
 
 export type Retention = { "calls_seconds": number; "deliveries_seconds": number; "audit_seconds": number }
 
-export type Rollup = { "step_ms": number; "points": (RollupPoint)[]; "refused": { "shape"?: number; "key"?: number; "address"?: number; "browser"?: number; "target"?: number; "rules"?: number; "limits"?: number; "forward"?: number }; "answered": number; "p95_ms"?: number; "latency"?: Latency; "sampled": boolean }
+export type Rollup = { "step_ms": number; "points": (RollupPoint)[]; "refused": { "shape"?: number; "key"?: number; "address"?: number; "browser"?: number; "target"?: number; "rules"?: number; "limits"?: number; "forward"?: number }; "answered": number; "p95_ms"?: number; "latency"?: Latency; "sampled": boolean; "searched_back_to"?: string }
 
 export type RollupPoint = { "at": string; "passed": number; "errors": number; "refused": number; "latency"?: Latency; "upstream_p95_ms"?: number; "own_p95_ms"?: number }
 
@@ -147,7 +147,7 @@ export type Timeouts = { "connect_ms": number; "first_byte_ms": number; "idle_ms
 
 export type TopItem = { "id": string; "name": string | null; "calls": number; "refused": number; "errors": number }
 
-export type TopOfCalls = { "keys": (TopItem)[]; "targets": (TopItem)[]; "codes": (TopItem)[] }
+export type TopOfCalls = { "keys": (TopItem)[]; "targets": (TopItem)[]; "codes": (TopItem)[]; "searched_back_to"?: string }
 
 export type Tried = { "allowed": boolean; "status": number; "code"?: string; "detail"?: string; "stopped_at"?: "shape" | "key" | "address" | "browser" | "target" | "rules" | "limits" | "forward"; "rule_id"?: string; "otherwise"?: "allow" | "refuse"; "would_refuse"?: (string)[]; "checks": ({ "check": "shape" | "key" | "address" | "browser" | "target" | "rules" | "limits" | "forward"; "outcome": "passed" | "refused" | "not_reached"; "detail"?: string })[] }
 

@@ -1,5 +1,6 @@
 import { createId, type KeyId, type OrganizationId, type TargetId } from '../../ids.ts'
-import { calls, traffic, type CallRecord, type Store } from '../../store/index.ts'
+import { countsOf } from '../../calls/index.ts'
+import { rowsOf, type CallRecord, type Store } from '../../store/index.ts'
 import { dayMs, minuteMs } from '../../units.ts'
 
 const days = 7
@@ -59,12 +60,7 @@ const scenes: readonly Scene[] = [
 /** Writes seven days of invented calls, identical in every demo. */
 export async function writeSample(store: Store, cast: SampleCast, nowMs: number): Promise<void> {
   const records = makeCalls(cast, nowMs)
-  const minutes = new Map<string, traffic.MinuteCounts>()
-  for (const record of records) countIn(minutes, record)
-  await store.transactionOnCalls(async (tx) => {
-    await calls.insert(tx, records)
-    await traffic.addMinutes(tx, [...minutes.values()])
-  })
+  await store.insertCalls(rowsOf(records), countsOf(records))
 }
 
 function makeCalls(cast: SampleCast, nowMs: number): CallRecord[] {
@@ -124,23 +120,6 @@ function busyness(at: number): number {
   const date = new Date(at)
   if (date.getUTCDay() % 6 === 0) return 0.4
   return 1 - 0.7 * Math.cos((date.getUTCHours() / 12) * Math.PI)
-}
-
-function countIn(minutes: Map<string, traffic.MinuteCounts>, record: CallRecord): void {
-  const { organizationId, bytesIn, bytesOut, durationUs } = record
-  const minute = record.at - (record.at % minuteMs)
-  const targetId = record.targetId ?? ''
-  const stoppedAt = record.stoppedAt ?? ''
-  const name = `${minute}${targetId}${stoppedAt}`
-  const known = minutes.get(name)
-  minutes.set(name, {
-    ...{ organizationId, minute, targetId, stoppedAt },
-    calls: (known?.calls ?? 0) + 1,
-    errors: (known?.errors ?? 0) + (record.status >= 500 ? 1 : 0),
-    bytesIn: (known?.bytesIn ?? 0) + bytesIn,
-    bytesOut: (known?.bytesOut ?? 0) + bytesOut,
-    durationUs: (known?.durationUs ?? 0) + durationUs,
-  })
 }
 
 /**

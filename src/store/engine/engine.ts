@@ -2,6 +2,7 @@ import type { Kysely, RawBuilder } from 'kysely'
 import type { Change, FeedMark } from '../db/changes.ts'
 import type { Db, Engine, Tx } from '../db/db.ts'
 import type { CallRows } from '../tables/calls/call-rows.ts'
+import type { CountRows } from '../tables/calls/count-rows.ts'
 import type { Tables } from '../tables/index.ts'
 
 /** Reads and transactions over one set of connections. */
@@ -48,9 +49,10 @@ export interface EngineHandle extends EngineLane {
   /** Like `transact`, on the database that holds call records; nothing is collected there. */
   transactCalls<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /**
-   * Adds call records in a separate commit, in parallel with serving calls where possible; allows one batch at a time.
+   * Adds call records and counts in a separate commit, in parallel with serving calls where possible; allows one batch
+   * at a time.
    */
-  insertCalls(rows: CallRows): Promise<void>
+  insertCalls(rows: CallRows, counts: readonly CountRows[]): Promise<void>
   /** Whether another process may have committed since this was last called. */
   hasForeignCommit(): Promise<boolean>
   /** Milliseconds between polls of the feed; hints arrive in between. Read only after `listen`. */

@@ -40,6 +40,7 @@ import type { SettingTable } from './settings/settings.ts'
 import type { SignInLinkTable } from './people/sign-in-links.ts'
 import type { SigningKeyTable } from './sessions/signing-keys.ts'
 import type { RuleTable, TargetTable } from './targets/targets.ts'
+import type { CallCountedTable, CallDayTable, CallQuarterTable } from './calls/call-counts.ts'
 import type { CallMinuteTable, QuotaUseTable, RuleDayTable } from './calls/traffic.ts'
 import type { RateNodeTable, RateShareTable } from './limits/rate-shares.ts'
 import type { UsedOnceTable } from './settings/used-once.ts'
@@ -54,7 +55,10 @@ export interface Tables {
   audit_export: AuditExportTable
   call: CallTable
   call_other: CallTable
+  call_counted: CallCountedTable
+  call_day: CallDayTable
   call_minute: CallMinuteTable
+  call_quarter: CallQuarterTable
   change: ChangeTable
   connection: ConnectionTable
   connection_test: ConnectionTestTable

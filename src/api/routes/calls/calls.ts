@@ -64,7 +64,13 @@ export const callRoutes = {
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50 })),
     }),
     answer: Type.Object(
-      { keys: Type.Array(TopItem), targets: Type.Array(TopItem), codes: Type.Array(TopItem) },
+      {
+        keys: Type.Array(TopItem),
+        targets: Type.Array(TopItem),
+        codes: Type.Array(TopItem),
+        /** Only calls from here on are counted: there were too many to look at all of them. */
+        searched_back_to: Type.Optional(Time),
+      },
       { title: 'TopOfCalls' },
     ),
     handle: async ({ organization, query }, services) => {
@@ -86,6 +92,9 @@ export const callRoutes = {
         keys: found.keys.map((row) => item(row, names.get(row.id)?.name)),
         targets: found.targets.map((row) => item(row, slugs.get(row.id))),
         codes: found.codes.map((row) => item(row, undefined)),
+        ...(found.searchedBackTo === undefined
+          ? {}
+          : { searched_back_to: time(found.searchedBackTo) }),
       }
     },
   }),

@@ -37,8 +37,10 @@ export const Rollup = Type.Object(
     answered: Type.Integer(),
     p95_ms: Type.Optional(Type.Number()),
     latency: Type.Optional(Percentiles),
-    /** Whether there were so many calls that percentiles come from the newest 200 of each step. */
+    /** Whether percentiles are estimates, because there were too many calls to look at each of them. */
     sampled: Type.Boolean(),
+    /** Only calls from here on are counted: there were too many to look at all that the filter may find. */
+    searched_back_to: Type.Optional(Time),
   },
   { title: 'Rollup' },
 )
@@ -74,6 +76,9 @@ export function toRollup(rollup: RollupRecord, stepMs: number): Static<typeof Ro
     answered: rollup.answered,
     ...(latency && { p95_ms: latency.p95Ms, latency: toPercentiles(latency) }),
     sampled: rollup.sampled,
+    ...(rollup.searchedBackTo === undefined
+      ? {}
+      : { searched_back_to: time(rollup.searchedBackTo) }),
   }
 }
 

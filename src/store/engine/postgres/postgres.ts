@@ -15,6 +15,8 @@ import { isPlanGone, openPool } from './pool.ts'
 import { CommitQueues, type SharedTransaction } from '../shared-commits.ts'
 import { sealAfterMigration } from '../../tables/audit/seals.ts'
 import { insertRows } from '../../tables/calls/calls.ts'
+import type { CallRows } from '../../tables/calls/call-rows.ts'
+import { add as addCounts, type CountRows } from '../../tables/calls/count-rows.ts'
 import type { Tables } from '../../tables/index.ts'
 
 const statementTimeoutMs = 4500
@@ -74,7 +76,7 @@ export async function openPostgres(
     slowReads,
     slowCallReads: slowReads,
     transactCalls: async (work) => (await main.transact(work)).result,
-    insertCalls: async (rows) => await insertRows(calls, rows),
+    insertCalls: async (rows, counts) => await insertBatch(main, rows, counts),
     hasForeignCommit: async () => true,
     pollMs: 200,
     listen: (onHint) => listener.start(onHint),
@@ -91,6 +93,19 @@ export async function openPostgres(
       await urgent.query.destroy()
     },
   }
+}
+
+/** Records and counts in one commit; records alone are one statement. */
+async function insertBatch(
+  lane: EngineLane,
+  rows: CallRows,
+  counts: readonly CountRows[],
+): Promise<void> {
+  if (counts.length === 0) return await insertRows({ query: lane.query, engine: 'postgres' }, rows)
+  await lane.transact(async (tx) => {
+    if (rows.count > 0) await insertRows(tx, rows)
+    await addCounts(tx, counts)
+  })
 }
 
 async function refuseBackup(): Promise<never> {

@@ -1,5 +1,12 @@
 import type Database from 'better-sqlite3'
 import { insertBoundText } from '../../tables/calls/call-rows.ts'
+import { addRowText, type CountRows, type CountTable } from '../../tables/calls/count-rows.ts'
+
+/** Call records as a JSON array of rows, and counts, for one commit. */
+export interface CallBatch {
+  readonly rows: string
+  readonly counts: readonly CountRows[]
+}
 
 /** The thread's reply to a batch. */
 export interface CallsWritten {
@@ -11,19 +18,29 @@ export interface CallsWritten {
 const rowsAtOnce = 16
 
 /**
- * Adds rows in one commit. Parsing here and binding each value takes a third less time than SQLite's own JSON
+ * Adds a batch in one commit. Parsing here and binding each value takes a third less time than SQLite's own JSON
  * functions.
  */
-export function rowInserter(database: Database.Database): (json: string) => void {
+export function batchInserter(database: Database.Database): (batch: CallBatch) => void {
   const insertOne = database.prepare(insertBoundText(1))
   const insertSome = database.prepare(insertBoundText(rowsAtOnce))
-  const inserting = database.transaction((json: string) => {
-    const rows = JSON.parse(json) as unknown[][]
+  const counting = new Map<CountTable, Database.Statement>()
+  const adderTo = (table: CountTable): Database.Statement => {
+    const known = counting.get(table) ?? database.prepare(addRowText(table))
+    counting.set(table, known)
+    return known
+  }
+  const inserting = database.transaction((batch: CallBatch) => {
+    const rows = JSON.parse(batch.rows) as unknown[][]
     let at = 0
     for (; at + rowsAtOnce <= rows.length; at += rowsAtOnce) {
       insertSome.run(rows.slice(at, at + rowsAtOnce).flat())
     }
     for (; at < rows.length; at++) insertOne.run(rows[at])
+    for (const { table, json } of batch.counts) {
+      const adder = adderTo(table)
+      for (const row of JSON.parse(json) as unknown[][]) adder.run(row)
+    }
   })
-  return (json) => inserting.immediate(json)
+  return (batch) => inserting.immediate(batch)
 }

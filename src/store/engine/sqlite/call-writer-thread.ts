@@ -2,7 +2,7 @@
 import Database from 'better-sqlite3'
 import { getPriority, setPriority } from 'node:os'
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
-import { rowInserter, type CallsWritten } from './call-rows-insert.ts'
+import { batchInserter, type CallBatch, type CallsWritten } from './call-rows-insert.ts'
 
 const busyTimeoutMs = 5000
 /** A quarter of a core that both threads want: twice what the records of all the calls on that core take. */
@@ -18,11 +18,11 @@ function serve(port: MessagePort, file: string): void {
   const database = new Database(file, { timeout: busyTimeoutMs })
   database.pragma('synchronous = NORMAL')
   // Only this connection runs checkpoints, because they wait for the disk.
-  const insert = rowInserter(database)
-  port.on('message', (json: string) => {
+  const insert = batchInserter(database)
+  port.on('message', (batch: CallBatch) => {
     let written: CallsWritten = {}
     try {
-      insert(json)
+      insert(batch)
     } catch (error) {
       const { message, code } = error as { message: string; code?: string }
       written = { error: message, code }

@@ -1,11 +1,12 @@
 import type Database from 'better-sqlite3'
 import { Worker } from 'node:worker_threads'
-import type { CallRows } from '../../tables/calls/call-rows.ts'
-import { rowInserter, type CallsWritten } from './call-rows-insert.ts'
+import { batchInserter, type CallBatch, type CallsWritten } from './call-rows-insert.ts'
 
 /** Batches of at least this many rows go to the thread; a node with few calls needs none. */
 const rowsForThread = 128
 const youngMegabytes = 8
+/** One statement for each table that counts. */
+const maxCountsHere = 4
 
 /**
  * Writes call records on a separate thread, so that neither inserts nor checkpoints (which wait for the disk) delay
@@ -14,7 +15,7 @@ const youngMegabytes = 8
 export class SqliteCallWriter {
   readonly #path: string
   readonly #file: Database.Database
-  readonly #insert: (json: string) => void
+  readonly #insert: (batch: CallBatch) => void
   readonly #others: { idle(): Promise<void> }
   #writing: Promise<void> | undefined
   #worker: Worker | undefined
@@ -29,7 +30,7 @@ export class SqliteCallWriter {
     this.#path = given.path
     this.#file = given.file
     this.#others = given.others
-    this.#insert = rowInserter(given.file)
+    this.#insert = batchInserter(given.file)
   }
 
   /** Resolves when no batch is being written: otherwise two commits would contend for the file's lock. */
@@ -37,10 +38,10 @@ export class SqliteCallWriter {
     while (this.#writing !== undefined) await this.#writing.catch(() => undefined)
   }
 
-  /** Adds rows in a separate commit; allows one batch at a time. */
-  async write(rows: CallRows): Promise<void> {
+  /** Adds a batch of `records` records in a separate commit; allows one batch at a time. */
+  async write(batch: CallBatch, records: number): Promise<void> {
     await this.idle()
-    this.#writing = this.#writeAfterOthers(rows)
+    this.#writing = this.#writeAfterOthers(batch, records)
     try {
       await this.#writing
     } finally {
@@ -48,16 +49,17 @@ export class SqliteCallWriter {
     }
   }
 
-  async #writeAfterOthers(rows: CallRows): Promise<void> {
+  async #writeAfterOthers(batch: CallBatch, records: number): Promise<void> {
     await this.#others.idle()
-    if (this.#worker === undefined && rows.count < rowsForThread) {
-      this.#insert(rows.json)
+    const isSmall = records < rowsForThread && batch.counts.length <= maxCountsHere
+    if (this.#worker === undefined && isSmall) {
+      this.#insert(batch)
       return
     }
     this.#worker ??= this.#start()
     this.#answer = Promise.withResolvers()
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
-    this.#worker.postMessage(rows.json)
+    this.#worker.postMessage(batch)
     await this.#answer.promise
   }
 

@@ -100,7 +100,8 @@ async function openCalls(path: string, clock: SqliteDeps['clock']) {
       await writer.idle()
       return (await commits.transact(work)).result
     },
-    insertCalls: async (rows) => await writer.write(rows),
+    insertCalls: async (rows, counts) =>
+      await writer.write({ rows: rows.json, counts }, rows.count),
   }
   return {
     handle,

@@ -7,6 +7,9 @@ export interface CallRows {
   readonly count: number
 }
 
+/** None. */
+export const noCallRows: CallRows = { json: '[]', count: 0 }
+
 const columns = [
   'organization_id',
   'id',

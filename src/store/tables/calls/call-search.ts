@@ -3,7 +3,7 @@ import type { OrganizationId } from '../../../ids.ts'
 import type { Db } from '../../db/db.ts'
 import { callsThat, type CallFilter } from './call-filter.ts'
 import type { CallRecord } from './call-record.ts'
-import { callsBy, list, type CallIndex } from './calls.ts'
+import { callsBy, list, type CallIndex, type CallTable } from './calls.ts'
 
 /** A filter and the page of its results to return. */
 export interface CallSearch extends CallFilter {
@@ -29,6 +29,8 @@ export interface CallsFound {
 const firstSlice = 2000
 const maxSlice = 8000
 const usualLookedAt = 50_000
+/** All of them may come back, each an object on the calls' thread. */
+const shownSlice = 2000
 
 /**
  * Finds a page of calls, newest first, while examining a bounded number of records: conditions without an index are
@@ -79,6 +81,55 @@ export async function searchOn(
     before = searchedTo
   } while (before !== undefined)
   return found
+}
+
+/** What sums are made of: how a call ended, whose it was, and how long it took. */
+export type CallGlance = Pick<
+  CallTable,
+  | 'at'
+  | 'key_id'
+  | 'target_id'
+  | 'stopped_at'
+  | 'refusal'
+  | 'status'
+  | 'duration_us'
+  | 'upstream_us'
+>
+
+/**
+ * Shows all calls that a filter finds, newest first and some at a time, until enough records were looked at. Returns the
+ * id that it came to; undefined when it has shown all of them.
+ */
+export async function lookBack(
+  db: Db,
+  organizationId: OrganizationId,
+  {
+    show,
+    ...filter
+  }: Omit<CallSearch, 'before' | 'after' | 'limit'> & {
+    readonly show: (calls: readonly CallGlance[]) => void
+  },
+): Promise<string | undefined> {
+  const { maxLookedAt = usualLookedAt, hasTime, ...rest } = filter
+  const index = indexOf({ ...rest, limit: 0 }, db.engine)
+  let before: string | undefined
+  const slice = Math.min(shownSlice, maxLookedAt)
+  for (let lookedAt = 0; lookedAt < maxLookedAt; lookedAt += slice) {
+    const page = { ...rest, before, limit: 0 }
+    const end = await endOfSlice(db, organizationId, { page, index, slice })
+    let query = db.query
+      .selectFrom(callsBy(db, index.name))
+      .select(['at', 'key_id', 'target_id', 'stopped_at', 'refusal', 'status'])
+      .select(['duration_us', 'upstream_us'])
+      .where(callsThat(db, organizationId, rest))
+    if (before !== undefined) query = query.where('id', '<', before)
+    if (end !== undefined) query = query.where('id', '>=', end)
+    show(await query.execute())
+    if (end === undefined) return undefined
+    before = end
+    if (hasTime?.() === false) break
+  }
+  return before
 }
 
 /** The index used for a filter. */

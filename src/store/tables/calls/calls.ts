@@ -38,7 +38,14 @@ export async function insertRows(db: Db, rows: CallRows): Promise<void> {
   await db.query.executeQuery(CompiledQuery.raw(insertRowsText(db.engine), [rows.json]))
 }
 
-/** Lists a page of an organization's calls, newest first. */
+/** Whether a batch is there, from its first record on: a batch is written whole or not at all. */
+export async function areWritten(db: Db, rows: CallRows): Promise<boolean> {
+  if (rows.count === 0) return false
+  const [first] = JSON.parse(rows.json) as [[OrganizationId, string]]
+  return (await find(db, first[0], first[1])) !== undefined
+}
+
+/** A page of an organization's calls, newest first. */
 export async function list(
   db: Db,
   organizationId: OrganizationId,

@@ -33,59 +33,6 @@ export interface RuleDayTable {
   would_refuse: number
 }
 
-/** The calls in one minute, by target and check. */
-export interface MinuteCounts {
-  readonly organizationId: OrganizationId
-  /** The start of the minute in milliseconds since 1970. */
-  readonly minute: number
-  /** Empty when no target was found. */
-  readonly targetId: string
-  /** The check that refused the calls; empty for forwarded ones. */
-  readonly stoppedAt: string
-  readonly calls: number
-  /** Responses with a 5xx status. */
-  readonly errors: number
-  readonly bytesIn: number
-  readonly bytesOut: number
-  readonly durationUs: number
-}
-
-function minuteName(counts: MinuteCounts): string {
-  return `${counts.organizationId} ${counts.minute} ${counts.targetId} ${counts.stoppedAt}`
-}
-
-/** Adds counts to their minutes. */
-export async function addMinutes(tx: Tx, minutes: readonly MinuteCounts[]): Promise<void> {
-  // All nodes use the same order, so they can't deadlock on each other's rows.
-  for (const counts of minutes.toSorted((a, b) => (minuteName(a) < minuteName(b) ? -1 : 1))) {
-    await tx.query
-      .insertInto('call_minute')
-      .values({
-        organization_id: counts.organizationId,
-        minute: counts.minute,
-        target_id: counts.targetId,
-        stopped_at: counts.stoppedAt,
-        calls: counts.calls,
-        errors: counts.errors,
-        bytes_in: counts.bytesIn,
-        bytes_out: counts.bytesOut,
-        duration_us: counts.durationUs,
-      })
-      .onConflict((conflict) =>
-        conflict
-          .columns(['organization_id', 'minute', 'target_id', 'stopped_at'])
-          .doUpdateSet((eb) => ({
-            calls: eb('call_minute.calls', '+', eb.ref('excluded.calls')),
-            errors: eb('call_minute.errors', '+', eb.ref('excluded.errors')),
-            bytes_in: eb('call_minute.bytes_in', '+', eb.ref('excluded.bytes_in')),
-            bytes_out: eb('call_minute.bytes_out', '+', eb.ref('excluded.bytes_out')),
-            duration_us: eb('call_minute.duration_us', '+', eb.ref('excluded.duration_us')),
-          })),
-      )
-      .execute()
-  }
-}
-
 /** The range to sum; times are whole milliseconds since 1970. */
 export interface SumRange {
   readonly from: number
@@ -133,39 +80,27 @@ export async function sum(
   return { rows }
 }
 
-/**
- * Sums an organization's calls by target since a given time, and the upstream's responses and errors since a later one.
- */
-export async function sumByTarget(
+/** What upstreams answered and failed at since a time, by target. */
+export async function sumRecent(
   db: Db,
   organizationId: OrganizationId,
-  since: { readonly from: number; readonly recentFrom: number },
-): Promise<
-  {
-    readonly targetId: string
-    readonly calls: number
-    readonly refused: number
-    readonly recentCalls: number
-    readonly recentErrors: number
-  }[]
-> {
-  const isRecent = sql`minute >= ${sql.lit(since.recentFrom)} and stopped_at in ('', 'forward')`
+  from: number,
+): Promise<{ readonly targetId: string; readonly calls: number; readonly errors: number }[]> {
   return await db.query
     .selectFrom('call_minute')
     .select([
       'target_id as targetId',
       sumOf(sql.ref('calls')).as('calls'),
-      sumOf(sql`case when stopped_at = '' then 0 else calls end`).as('refused'),
-      sumOf(sql`case when ${isRecent} then calls else 0 end`).as('recentCalls'),
-      sumOf(sql`case when ${isRecent} then errors else 0 end`).as('recentErrors'),
+      sumOf(sql.ref('errors')).as('errors'),
     ])
     .where('organization_id', '=', organizationId)
-    .where('minute', '>=', since.from)
+    .where('minute', '>=', from)
+    .where('stopped_at', 'in', ['', 'forward'])
     .groupBy('target_id')
     .execute()
 }
 
-/** Counts an organization's calls by target and time step, and how many of them were refused or failed. */
+/** Counts an organization's calls by target and time step. */
 export async function sumByTargetAndStep(
   db: Db,
   organizationId: OrganizationId,
@@ -175,7 +110,10 @@ export async function sumByTargetAndStep(
     readonly targetId: string
     readonly step: number
     readonly calls: number
+    /** Refused by us, or failed at the upstream. */
     readonly failed: number
+    /** Not forwarded whole. */
+    readonly refused: number
   }[]
 > {
   return await db.query
@@ -185,6 +123,7 @@ export async function sumByTargetAndStep(
       stepOf(sql.ref('minute'), range).as('step'),
       sumOf(sql.ref('calls')).as('calls'),
       sumOf(sql`case when stopped_at = '' then errors else calls end`).as('failed'),
+      sumOf(sql`case when stopped_at = '' then 0 else calls end`).as('refused'),
     ])
     .where('organization_id', '=', organizationId)
     .where('minute', '>=', range.from)
@@ -205,13 +144,18 @@ export function stepOf(
 }
 
 /** A sum as an integer: PostgreSQL's own would be a decimal. */
-function sumOf(value: Expression<unknown>): RawBuilder<number> {
+export function sumOf(value: Expression<unknown>): RawBuilder<number> {
   return sql<number>`cast(sum(${value}) as bigint)`
 }
 
-/** Deletes the counts of minutes before a given time. */
-export async function forgetMinutes(tx: Tx, before: number): Promise<void> {
-  await tx.query.deleteFrom('call_minute').where('minute', '<', before).execute()
+/** Deletes up to so many counts of minutes before this one; returns how many. */
+export async function forgetMinutes(tx: Tx, before: number, limit: number): Promise<number> {
+  const key = sql`organization_id, minute, target_id, stopped_at`
+  const { numAffectedRows } = await sql`delete from call_minute where (${key}) in
+    (select ${key} from call_minute where minute < ${before} limit ${sql.lit(limit)})`.execute(
+    tx.query,
+  )
+  return Number(numAffectedRows ?? 0)
 }
 
 /** The calls against a quota in a period, as reported by all nodes; a node reports about once a second. */
@@ -334,41 +278,6 @@ async function insertUnclaimed(tx: Tx, claims: readonly QuotaClaim[]): Promise<v
 
 function nameOf({ subjectId, periodAt }: Pick<QuotaClaim, 'subjectId' | 'periodAt'>): string {
   return `${subjectId} ${periodAt}`
-}
-
-/** How often a rule decided a call, or would have refused one, on one day. */
-export interface RuleCounts {
-  readonly organizationId: OrganizationId
-  readonly ruleId: string
-  readonly dayAt: number
-  readonly decided: number
-  readonly wouldRefuse: number
-}
-
-function dayName(counts: RuleCounts): string {
-  return `${counts.organizationId} ${counts.ruleId} ${counts.dayAt}`
-}
-
-/** Adds to the counts of rules. */
-export async function addRuleDays(tx: Tx, days: readonly RuleCounts[]): Promise<void> {
-  for (const counts of days.toSorted((a, b) => (dayName(a) < dayName(b) ? -1 : 1))) {
-    await tx.query
-      .insertInto('rule_day')
-      .values({
-        organization_id: counts.organizationId,
-        rule_id: counts.ruleId,
-        day_at: counts.dayAt,
-        decided: counts.decided,
-        would_refuse: counts.wouldRefuse,
-      })
-      .onConflict((conflict) =>
-        conflict.columns(['organization_id', 'rule_id', 'day_at']).doUpdateSet((eb) => ({
-          decided: eb('rule_day.decided', '+', eb.ref('excluded.decided')),
-          would_refuse: eb('rule_day.would_refuse', '+', eb.ref('excluded.would_refuse')),
-        })),
-      )
-      .execute()
-  }
 }
 
 /** How often each of an organization's rules decided a call, or would have refused one, since a given day. */

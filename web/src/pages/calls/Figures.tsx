@@ -2,7 +2,9 @@ import type { Rollup } from '../../api/traffic.ts'
 import { callsWords as w } from '../../../words/en/calls.ts'
 import { Kpis } from '../../parts/Kpis.tsx'
 import { count, duration, percent } from '../../parts/numbers.ts'
+import { Time } from '../../parts/Time.tsx'
 import { totals } from '../../parts/traffic-series.ts'
+import classes from './calls.module.css'
 
 /** Four figures about calls: all, refused, failed at the upstream, and latency. */
 export function Figures({
@@ -16,25 +18,38 @@ export function Figures({
   const { latency } = rollup
   const share = (part: number) => (part === 0 ? undefined : percent(part, all))
   return (
-    <Kpis
-      stacked={stacked}
-      kpis={[
-        { id: 'calls', label: w.numbers.calls, value: all, shown: count(all), more: 'plain' },
-        {
-          ...{ id: 'refused', label: w.numbers.refused, value: refused },
-          ...{ shown: count(refused), small: share(refused), more: 'bad' },
-        },
-        {
-          ...{ id: 'errors', label: w.numbers.errors, value: errors },
-          ...{ shown: count(errors), small: share(errors), more: 'bad' },
-        },
-        {
-          ...{ id: 'p95', label: w.numbers.p95, value: latency?.p95_ms },
-          shown: duration(latency?.p95_ms ?? 0),
-          small: latency && w.numbers.others(duration(latency.p50_ms), duration(latency.p99_ms)),
-          more: 'bad',
-        },
-      ]}
-    />
+    <>
+      <CountedBackTo at={rollup.searched_back_to} />
+      <Kpis
+        stacked={stacked}
+        kpis={[
+          { id: 'calls', label: w.numbers.calls, value: all, shown: count(all), more: 'plain' },
+          {
+            ...{ id: 'refused', label: w.numbers.refused, value: refused },
+            ...{ shown: count(refused), small: share(refused), more: 'bad' },
+          },
+          {
+            ...{ id: 'errors', label: w.numbers.errors, value: errors },
+            ...{ shown: count(errors), small: share(errors), more: 'bad' },
+          },
+          {
+            ...{ id: 'p95', label: w.numbers.p95, value: latency?.p95_ms },
+            shown: duration(latency?.p95_ms ?? 0),
+            small: latency && w.numbers.others(duration(latency.p50_ms), duration(latency.p99_ms)),
+            more: 'bad',
+          },
+        ]}
+      />
+    </>
+  )
+}
+
+/** Says that a filter was answered for a part of the range only. */
+function CountedBackTo({ at }: { readonly at: string | undefined }) {
+  if (at === undefined) return undefined
+  return (
+    <p className={classes.counted}>
+      {w.countedBackTo} <Time at={at} form="row" />
+    </p>
   )
 }

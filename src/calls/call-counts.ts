@@ -1,0 +1,139 @@
+import {
+  countRows,
+  latencyBuckets,
+  latencyBucketOf,
+  type CallRecord,
+  type CountRows,
+} from '../store/index.ts'
+
+const minuteMs = 60_000
+const quarterMs = 15 * minuteMs
+const dayMs = 86_400_000
+// Beyond so many (the database is away, and ever new keys call), calls are no longer counted by their keys.
+const maxCells = 100_000
+
+/** Calls of one minute that had everything in common that is counted. */
+interface Cell {
+  readonly organizationId: string
+  readonly minute: number
+  readonly keyId: string
+  readonly targetId: string
+  readonly stoppedAt: string
+  readonly refusal: string
+  readonly status: number
+  calls: number
+  bytesIn: number
+  bytesOut: number
+  durationUs: number
+  /** The calls, then those of each bucket of latency. */
+  readonly sums: Float64Array
+}
+
+/** Counts calls by what charts ask for, exact whatever records are kept, until somebody takes the counts to write them. */
+export class CallCounts {
+  #cells = new Map<string, Cell>()
+  #last: Cell | undefined
+  #rules = new Rows()
+
+  add(call: CallRecord): void {
+    const cell = this.#cellOf(call)
+    cell.calls++
+    cell.bytesIn += call.bytesIn
+    cell.bytesOut += call.bytesOut
+    cell.durationUs += call.durationUs
+    const bucket = 1 + latencyBucketOf(call.durationUs)
+    cell.sums[0] = cell.calls
+    cell.sums[bucket] = (cell.sums[bucket] ?? 0) + 1
+    if (call.ruleId !== undefined) this.#countRule(call, call.ruleId, [1, 0])
+    if (call.trialRuleId !== undefined) this.#countRule(call, call.trialRuleId, [0, 1])
+  }
+
+  /** What was counted since the last time, as rows to be added. */
+  take(): CountRows[] {
+    if (this.#cells.size === 0) return []
+    const [minutes, quarters, days] = [new Rows(), new Rows(), new Rows()]
+    for (const cell of this.#cells.values()) {
+      const { organizationId: id, minute, keyId, targetId, stoppedAt } = cell
+      minutes.add(`"${id}",${minute},"${targetId}","${stoppedAt}"`, minuteSums(cell))
+      const quarter = minute - (minute % quarterMs)
+      const day = minute - (minute % dayMs)
+      const end = `"${stoppedAt}","${cell.refusal}",${cell.status}`
+      // A call without a known target, and one that is not counted by its key, is the organization's alone.
+      for (const subject of new Set(['', keyId, targetId])) {
+        quarters.add(`"${id}","${subject}",${quarter},${end}`, cell.sums)
+        days.add(`"${id}",${day},"${subject}",${end}`, [cell.calls])
+      }
+    }
+    const rules = this.#rules
+    this.#cells = new Map()
+    this.#last = undefined
+    this.#rules = new Rows()
+    return [
+      ...countRows('call_minute', minutes),
+      ...countRows('call_quarter', quarters),
+      ...countRows('call_day', days),
+      ...countRows('rule_day', rules),
+    ]
+  }
+
+  #cellOf(call: CallRecord): Cell {
+    const last = this.#last
+    // Most calls are counted where the one before was.
+    if (last !== undefined && belongsTo(last, call)) return last
+    const { organizationId, status } = call
+    const keyId = this.#cells.size < maxCells ? call.keyId : ''
+    const [targetId, stoppedAt, refusal] = [call.targetId, call.stoppedAt, call.refusal].map(
+      (value) => value ?? '',
+    ) as [string, string, string]
+    const minute = call.at - (call.at % minuteMs)
+    const name = `${organizationId}${minute}${keyId}${targetId}${stoppedAt} ${refusal}${status}`
+    let cell = this.#cells.get(name)
+    if (cell === undefined) {
+      const sums = new Float64Array(1 + latencyBuckets)
+      const of = { organizationId, minute, keyId, targetId, stoppedAt, refusal, status }
+      cell = { ...of, calls: 0, bytesIn: 0, bytesOut: 0, durationUs: 0, sums }
+      this.#cells.set(name, cell)
+    }
+    this.#last = cell
+    return cell
+  }
+
+  #countRule(call: CallRecord, ruleId: string, by: readonly [decided: number, would: number]) {
+    this.#rules.add(`"${call.organizationId}","${ruleId}",${call.at - (call.at % dayMs)}`, by)
+  }
+}
+
+/** The counts of these calls, as rows to be added. */
+export function countsOf(calls: Iterable<CallRecord>): CountRows[] {
+  const counts = new CallCounts()
+  for (const call of calls) counts.add(call)
+  return counts.take()
+}
+
+function belongsTo(cell: Cell, call: CallRecord): boolean {
+  return (
+    cell.keyId === call.keyId &&
+    call.at >= cell.minute &&
+    call.at < cell.minute + minuteMs &&
+    cell.targetId === (call.targetId ?? '') &&
+    cell.status === call.status &&
+    cell.stoppedAt === (call.stoppedAt ?? '') &&
+    cell.refusal === (call.refusal ?? '') &&
+    cell.organizationId === call.organizationId
+  )
+}
+
+type Sums = ArrayLike<number>
+
+/** The sums of rows by their keys; a key is JSON of its values, which are ids, codes and numbers of ours. */
+class Rows extends Map<string, Float64Array> {
+  add(key: string, more: Sums): void {
+    const sums = this.get(key)
+    if (sums === undefined) this.set(key, Float64Array.from(more))
+    else for (let at = 0; at < more.length; at++) sums[at] = (sums[at] ?? 0) + (more[at] ?? 0)
+  }
+}
+
+function minuteSums({ calls, status, bytesIn, bytesOut, durationUs }: Cell): number[] {
+  return [calls, status >= 500 ? calls : 0, bytesIn, bytesOut, durationUs]
+}

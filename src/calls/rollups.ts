@@ -1,0 +1,205 @@
+import type { Clock } from '../clock.ts'
+import { timeOfId, type OrganizationId } from '../ids.ts'
+import {
+  callCounts,
+  callSearch,
+  callTimes,
+  percentileOf,
+  traffic,
+  type CallFilter,
+  type Store,
+  type TimedPart,
+} from '../store/index.ts'
+import { RecordSums, RecordTops } from './record-sums.ts'
+import {
+  rollupOf,
+  type Rollup,
+  type RollupInput,
+  type RollupParts,
+  type SummedRow,
+  type Times,
+} from './rollup.ts'
+
+const { quarterMs } = callCounts
+// Of so many calls each is looked at for percentiles; of more they are estimated.
+const maxTimed = 10_000
+const searchMs = 120
+
+type TopRow = callCounts.TopRow
+
+/** The keys and targets with the most calls, and the codes with the most refusals and failures. */
+export interface TopOfCalls {
+  readonly keys: readonly TopRow[]
+  readonly targets: readonly TopRow[]
+  readonly codes: readonly TopRow[]
+  /** Only calls from this time on are told of: there were too many to look at all of them. */
+  readonly searchedBackTo: number | undefined
+}
+
+/** Sums of calls over time: from counts where those know the answer, else from the records, as many as can be looked at. */
+export class Rollups {
+  readonly #at: Store['slowCallReads']
+  readonly #clock: Pick<Clock, 'now' | 'monotonic'>
+  #since: number | undefined
+
+  constructor(at: Store['slowCallReads'], clock: Pick<Clock, 'now' | 'monotonic'>) {
+    this.#at = at
+    this.#clock = clock
+  }
+
+  /** Steps that are whole quarters of an hour begin at one, so that counts know them. */
+  async rollup(organizationId: OrganizationId, asked: RollupInput): Promise<Rollup> {
+    const input = asked.stepMs % quarterMs === 0 ? { ...asked, ...widened(asked) } : asked
+    return rollupOf(input, await this.#partsOf(organizationId, input))
+  }
+
+  async top(
+    organizationId: OrganizationId,
+    filter: CallFilter,
+    limit: number,
+  ): Promise<TopOfCalls> {
+    const { from = 0, to = this.#clock.now() } = filter
+    const span = widened({ from, to })
+    const { keyId, targetId } = filter
+    if (keyId === undefined && targetId === undefined && (await this.#isCounted(filter, span))) {
+      const of = async (by: 'key' | 'target' | 'code') =>
+        await callCounts.top(this.#at, organizationId, { ...filter, ...span, by, limit })
+      const [keys, targets, codes] = [await of('key'), await of('target'), await of('code')]
+      return { keys, targets, codes, searchedBackTo: undefined }
+    }
+    const tops = new RecordTops()
+    const searchedBackTo = await this.#lookBack(organizationId, filter, (call) => tops.add(call))
+    const [keys, targets, codes] = (['key', 'target', 'code'] as const).map((by) =>
+      tops.top(by, limit),
+    ) as [TopRow[], TopRow[], TopRow[]]
+    return { keys, targets, codes, searchedBackTo }
+  }
+
+  /** Since when counts per quarter are whole. */
+  async since(): Promise<number> {
+    this.#since ??= await callCounts.countedSince(this.#at)
+    return this.#since
+  }
+
+  async #partsOf(organizationId: OrganizationId, input: RollupInput): Promise<RollupParts> {
+    if (input.stepMs % quarterMs === 0 && (await this.#isCounted(input, input))) {
+      return await this.#fromQuarters(organizationId, input)
+    }
+    if (isKnownToMinutes(input)) return await this.#fromMinutes(organizationId, input)
+    return await this.#fromRecords(organizationId, input)
+  }
+
+  async #isCounted(filter: CallFilter, { from }: { readonly from: number }): Promise<boolean> {
+    const { id, keyId, targetId, method, path, words, address } = filter
+    const isFiner = [id, method, path, words, address].some((value) => value !== undefined)
+    const isOfBoth = keyId !== undefined && targetId !== undefined
+    return !isFiner && !isOfBoth && from >= (await this.since())
+  }
+
+  async #fromQuarters(organizationId: OrganizationId, input: RollupInput): Promise<RollupParts> {
+    const subject = input.keyId ?? input.targetId ?? ''
+    const rows = await callCounts.sumSteps(this.#at, organizationId, { ...input, subject })
+    // Whether there are few enough to look at: all calls, unless there is an index of those that are wanted.
+    const looked = { ...input, subject: input.keyId ?? '' }
+    const isSmall =
+      countOf(rows) <= maxTimed &&
+      (await callCounts.countAll(this.#at, organizationId, looked)) <= maxTimed
+    const times = await this.#timesOf(organizationId, input, { isSmall, isCounted: true })
+    // Records that were not kept, or are too many, are told of by the counts.
+    if (times.all.size > 0) return { rows, ...times }
+    return { rows, ...times, all: timesOfCounts(rows), sampled: rows.length > 0 }
+  }
+
+  /** Counts per minute, target and check. */
+  async #fromMinutes(organizationId: OrganizationId, input: RollupInput): Promise<RollupParts> {
+    const { from, to, stepMs, targetId, stoppedAt } = input
+    const range = { from, to, stepMs }
+    const of = { ...range, targetId, check: stoppedAt }
+    const { rows } = await traffic.sum(this.#at, organizationId, of)
+    const all =
+      targetId === undefined && stoppedAt === undefined
+        ? rows
+        : (await traffic.sum(this.#at, organizationId, range)).rows
+    const isSmall = countOf(all) <= maxTimed
+    const times = await this.#timesOf(organizationId, input, { isSmall, isCounted: false })
+    return { rows, ...times }
+  }
+
+  async #fromRecords(organizationId: OrganizationId, input: RollupInput): Promise<RollupParts> {
+    const sums = new RecordSums(input)
+    const { parts, stepMs: _, ...filter } = input
+    const searchedBackTo = await this.#lookBack(organizationId, filter, (call) => sums.add(call))
+    return {
+      rows: sums.rows,
+      all: sums.all.percentiles(),
+      upstream: parts === true ? sums.upstream.percentiles() : none,
+      own: parts === true ? sums.own.percentiles() : none,
+      sampled: false,
+      searchedBackTo,
+    }
+  }
+
+  /** Percentiles of every call where there are few, else of a sample; those that counts know are left to them. */
+  async #timesOf(
+    organizationId: OrganizationId,
+    input: RollupInput,
+    { isSmall, isCounted }: { readonly isSmall: boolean; readonly isCounted: boolean },
+  ): Promise<Omit<RollupParts, 'rows'>> {
+    const read = isSmall ? callTimes.percentiles : callTimes.sampledPercentiles
+    const parts: TimedPart[] = isSmall || !isCounted ? ['all'] : []
+    if (input.parts === true) parts.push('upstream', 'own')
+    if (parts.length === 0) return { all: none, upstream: none, own: none, sampled: true }
+    const found = await read(this.#at, organizationId, { ...input, parts })
+    const of = (part: TimedPart): Times =>
+      new Map(found.filter((row) => row.part === part).map((row) => [row.step, row]))
+    return { all: of('all'), upstream: of('upstream'), own: of('own'), sampled: !isSmall }
+  }
+
+  /** Shows calls newest first, as many as there is time for; returns from when on, if those were not all. */
+  async #lookBack(
+    organizationId: OrganizationId,
+    filter: CallFilter,
+    see: (call: callSearch.CallGlance) => void,
+  ): Promise<number | undefined> {
+    const endsAt = this.#clock.monotonic() + searchMs
+    const hasTime = (): boolean => this.#clock.monotonic() < endsAt
+    const show = (calls: readonly callSearch.CallGlance[]): void => calls.forEach(see)
+    const end = await callSearch.lookBack(this.#at, organizationId, { ...filter, hasTime, show })
+    return end === undefined ? undefined : timeOfId(end)
+  }
+}
+
+const none: Times = new Map()
+
+/** Minutes know the target, and where a call stopped. */
+function isKnownToMinutes({ id, keyId, statuses, method, path, words, address }: RollupInput) {
+  const finer = [id, keyId, statuses, method, path, words, address]
+  return finer.every((value) => value === undefined)
+}
+
+function widened({ from, to }: { readonly from: number; readonly to: number }) {
+  return { from: from - (from % quarterMs), to: Math.ceil(to / quarterMs) * quarterMs }
+}
+
+function countOf(rows: readonly SummedRow[]): number {
+  return rows.reduce((sum, { calls }) => sum + calls, 0)
+}
+
+/** Percentiles of each step and of all of them (-1), from counts of calls by how long they took. */
+function timesOfCounts(rows: readonly callCounts.CountedStep[]): Times {
+  const steps = new Map<number, number[]>()
+  for (const { step, latency } of rows) {
+    for (const where of [step, -1]) {
+      const sums = steps.get(where) ?? latency.map(() => 0)
+      for (const [bucket, calls] of latency.entries()) sums[bucket] = (sums[bucket] ?? 0) + calls
+      steps.set(where, sums)
+    }
+  }
+  const at = (counts: readonly number[], share: number) => percentileOf(counts, share) ?? 0
+  return new Map(
+    [...steps].map(([step, counts]) => [
+      step,
+      { p50: at(counts, 50), p95: at(counts, 95), p99: at(counts, 99) },
+    ]),
+  )
+}

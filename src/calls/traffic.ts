@@ -1,0 +1,110 @@
+import type { Clock } from '../clock.ts'
+import type { OrganizationId } from '../ids.ts'
+import { callCounts, traffic, type CallFilter, type Store } from '../store/index.ts'
+import { Rollups, type TopOfCalls } from './rollups.ts'
+import type { Rollup, RollupInput } from './rollup.ts'
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+const dayMs = 24 * hourMs
+const recentMs = 15 * minuteMs
+const { quarterMs } = callCounts
+
+/** Counts of one target. */
+export interface TargetTraffic {
+  readonly calls24h: number
+  readonly refused24h: number
+  readonly recent: { readonly calls: number; readonly errors: number }
+}
+
+/** Calls of one target hour by hour. */
+export interface TargetHours {
+  readonly calls: number[]
+  readonly failed: number[]
+}
+
+/** What passed through, counted. */
+export interface Traffic {
+  rollup(organizationId: OrganizationId, input: RollupInput): Promise<Rollup>
+  top(organizationId: OrganizationId, filter: CallFilter, limit: number): Promise<TopOfCalls>
+  /** By target id; a target without calls is missing. */
+  ofTargets(organizationId: OrganizationId): Promise<ReadonlyMap<string, TargetTraffic>>
+  /** By target id: calls of each of the last 24 hours, oldest first, and those of them that were refused or failed. */
+  hoursOfTargets(organizationId: OrganizationId): Promise<ReadonlyMap<string, TargetHours>>
+  /** By rule id: decided, or would have refused, in the last 7 days. */
+  ofRules(organizationId: OrganizationId): Promise<ReadonlyMap<string, number>>
+}
+
+/** Opens the counts. */
+export function createTraffic(deps: {
+  store: Store
+  clock: Pick<Clock, 'now' | 'monotonic'>
+}): Traffic {
+  return new CountedTraffic(deps)
+}
+
+class CountedTraffic implements Traffic {
+  readonly #at: Store['slowCallReads']
+  readonly #clock: Pick<Clock, 'now' | 'monotonic'>
+  readonly #rollups: Rollups
+
+  constructor({
+    store,
+    clock,
+  }: {
+    readonly store: Store
+    readonly clock: Pick<Clock, 'now' | 'monotonic'>
+  }) {
+    this.#at = store.slowCallReads
+    this.#clock = clock
+    this.#rollups = new Rollups(this.#at, clock)
+  }
+
+  async rollup(organizationId: OrganizationId, input: RollupInput): Promise<Rollup> {
+    return await this.#rollups.rollup(organizationId, input)
+  }
+
+  async top(organizationId: OrganizationId, filter: CallFilter, limit: number) {
+    return await this.#rollups.top(organizationId, filter, limit)
+  }
+
+  async ofTargets(organizationId: OrganizationId): Promise<ReadonlyMap<string, TargetTraffic>> {
+    const day = await this.#lastDay(organizationId, dayMs)
+    const recentFrom = this.#clock.now() + minuteMs - recentMs
+    const sums = await traffic.sumRecent(this.#at, organizationId, recentFrom)
+    const recent = new Map(sums.map(({ targetId, ...counts }) => [targetId, counts]))
+    const none = { calls: 0, errors: 0 }
+    return new Map(
+      day.map(({ targetId, calls, refused }) => [
+        targetId,
+        { calls24h: calls, refused24h: refused, recent: recent.get(targetId) ?? none },
+      ]),
+    )
+  }
+
+  async hoursOfTargets(organizationId: OrganizationId): Promise<ReadonlyMap<string, TargetHours>> {
+    const hours = new Map<string, TargetHours>()
+    for (const sum of await this.#lastDay(organizationId, hourMs)) {
+      const none = (): number[] => Array.from({ length: dayMs / hourMs }, () => 0)
+      const of = hours.get(sum.targetId) ?? { calls: none(), failed: none() }
+      of.calls[sum.step] = sum.calls
+      of.failed[sum.step] = sum.failed
+      hours.set(sum.targetId, of)
+    }
+    return hours
+  }
+
+  async ofRules(organizationId: OrganizationId): Promise<ReadonlyMap<string, number>> {
+    const sums = await traffic.sumByRule(this.#at, organizationId, this.#clock.now() - 7 * dayMs)
+    return new Map(sums.map(({ ruleId, calls }) => [ruleId, calls]))
+  }
+
+  /** The calls of each target in the 24 hours that end with the present quarter of an hour. */
+  async #lastDay(organizationId: OrganizationId, stepMs: number): Promise<callCounts.TargetStep[]> {
+    const to = Math.floor(this.#clock.now() / quarterMs) * quarterMs + quarterMs
+    const range = { from: to - dayMs, to, stepMs }
+    const isCounted = range.from >= (await this.#rollups.since())
+    const read = isCounted ? callCounts.sumTargets : traffic.sumByTargetAndStep
+    return await read(this.#at, organizationId, range)
+  }
+}

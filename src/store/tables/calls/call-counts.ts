@@ -1,0 +1,255 @@
+import { sql, type RawBuilder, type SqlBool } from 'kysely'
+import type { OrganizationId } from '../../../ids.ts'
+import type { Db, Tx } from '../../db/db.ts'
+import type { CallFilter, CallOutcome } from './call-filter.ts'
+import { latencyColumns } from './latency-buckets.ts'
+import { stepOf, sumOf, type SumRange } from './traffic.ts'
+
+export { add } from './count-rows.ts'
+
+interface Counted {
+  organization_id: string
+  /** '' for the organization, or the id of a key or target. */
+  subject: string
+  /** '' for calls that were forwarded whole. */
+  stopped_at: string
+  refusal: string
+  status: number
+  calls: number
+}
+
+/** Beside these columns, l0 to l31 count the calls by how long they took. */
+export interface CallQuarterTable extends Counted {
+  quarter: number
+}
+
+export interface CallDayTable extends Counted {
+  day: number
+}
+
+export interface CallCountedTable {
+  since: number
+}
+
+export const quarterMs = 900_000
+const dayMs = 86_400_000
+
+/** Since when these counts are whole; what was before is in the records and in the counts per minute. */
+export async function countedSince(db: Db): Promise<number> {
+  const row = await db.query.selectFrom('call_counted').select('since').executeTakeFirst()
+  return row?.since ?? 0
+}
+
+/** What counts know of calls, beside whose they are. */
+export type CountFilter = Pick<CallFilter, 'stoppedAt' | 'outcome' | 'statuses'>
+
+/** Whose calls are summed, over which steps; all times are whole quarters of an hour. */
+export type CountRange = CountFilter &
+  Pick<SumRange, 'from' | 'to' | 'stepMs'> & { readonly subject: string }
+
+/** Calls of a step that stopped at the same check. */
+export interface CountedStep {
+  readonly step: number
+  readonly check: string
+  readonly calls: number
+  /** Those with a status of 500 or above. */
+  readonly errors: number
+  /** By how long they took, in the order of the buckets. */
+  readonly latency: readonly number[]
+}
+
+/** Calls of an organization, a key or a target by step and check; what is empty is missing. */
+export async function sumSteps(
+  db: Db,
+  organizationId: OrganizationId,
+  range: CountRange,
+): Promise<CountedStep[]> {
+  const latency = latencyColumns.map((name) => sql`sum(${sql.ref(name)}) as ${sql.ref(name)}`)
+  type Row = Omit<CountedStep, 'latency'> & Record<string, number>
+  const { rows } = await sql<Row>`select ${stepOf(sql.ref('quarter'), range)} as step,
+      stopped_at as "check", ${sumOf(sql`calls`)} as calls,
+      ${sumOf(sql`case when status >= 500 then calls else 0 end`)} as errors, ${sql.join(latency)}
+    from call_quarter
+    where ${inQuarters(organizationId, range)} and ${countsThat(range)}
+    group by 1, 2`.execute(db.query)
+  return rows.map(({ step, check, calls, errors, ...rest }) => {
+    return { step, check, calls, errors, latency: latencyColumns.map((name) => rest[name] ?? 0) }
+  })
+}
+
+/** All calls of an organization, a key or a target. */
+export async function countAll(
+  db: Db,
+  organizationId: OrganizationId,
+  range: Pick<CountRange, 'subject' | 'from' | 'to'>,
+): Promise<number> {
+  const { rows } = await sql<{ calls: number }>`
+    select coalesce(${sumOf(sql`calls`)}, 0) as calls from call_quarter
+    where ${inQuarters(organizationId, range)}`.execute(db.query)
+  return rows[0]?.calls ?? 0
+}
+
+/** What most calls have in common: a key, a target, or a way to end. */
+export interface TopRow {
+  readonly id: string
+  readonly calls: number
+  readonly refused: number
+  readonly errors: number
+}
+
+/** A span of whole quarters of an hour. */
+type Span = Pick<SumRange, 'from' | 'to'>
+
+/** The keys or targets with the most calls, or the codes with the most refusals and failures. */
+export async function top(
+  db: Db,
+  organizationId: OrganizationId,
+  filter: CountFilter & Span & { readonly by: 'key' | 'target' | 'code'; readonly limit: number },
+): Promise<TopRow[]> {
+  const { by, limit } = filter
+  const id = by === 'code' ? sql`coalesce(nullif(refusal, ''), cast(status as text))` : sql`subject`
+  const source =
+    by === 'code'
+      ? sql`select * from call_quarter where ${inQuarters(organizationId, { ...filter, subject: '' })}`
+      : bySubject(organizationId, filter, by)
+  const failed = sql`(${ended.refused} or ${ended.upstream_error})`
+  const { rows } = await sql<TopRow>`select ${id} as id, ${sumOf(sql`calls`)} as calls,
+      ${sumOf(sql`case when ${ended.refused} then calls else 0 end`)} as refused,
+      ${sumOf(sql`case when ${ended.upstream_error} then calls else 0 end`)} as errors
+    from (${source}) as counted
+    where ${countsThat(filter)}${by === 'code' ? sql` and ${failed}` : sql``}
+    group by 1 order by 2 desc, 1 limit ${limit}`.execute(db.query)
+  return rows
+}
+
+/** Calls of a target in a step. */
+export interface TargetStep {
+  readonly targetId: string
+  readonly step: number
+  readonly calls: number
+  /** Refused by us, or failed at the upstream. */
+  readonly failed: number
+  /** Not forwarded whole. */
+  readonly refused: number
+}
+
+/** Calls of each target by step. */
+export async function sumTargets(
+  db: Db,
+  organizationId: OrganizationId,
+  range: Pick<SumRange, 'from' | 'to' | 'stepMs'>,
+): Promise<TargetStep[]> {
+  const { rows } = await sql<TargetStep>`select subject as "targetId",
+      ${stepOf(sql.ref('quarter'), range)} as step, ${sumOf(sql`calls`)} as calls,
+      ${sumOf(sql`case when stopped_at <> '' or status >= 500 then calls else 0 end`)} as failed,
+      ${sumOf(sql`case when stopped_at <> '' then calls else 0 end`)} as refused
+    from (${quartersOf(organizationId, range, 'target')}) as counted
+    group by 1, 2`.execute(db.query)
+  return rows
+}
+
+/** Deletes an organization's counts of days before this one, of up to so many keys and targets; returns of how many. */
+export async function forget(
+  tx: Tx,
+  wish: {
+    readonly organizationId: OrganizationId
+    readonly beforeDay: number
+    readonly limit: number
+  },
+): Promise<number> {
+  const { organizationId, beforeDay, limit } = wish
+  const old = await tx.query
+    .selectFrom('call_day')
+    .select(['day', 'subject'])
+    .distinct()
+    .where('organization_id', '=', organizationId)
+    .where('day', '<', beforeDay)
+    .orderBy('day')
+    .orderBy('subject')
+    .limit(limit)
+    .execute()
+  for (const { day, subject } of old) {
+    const span = { subject, from: day, to: day + dayMs }
+    await sql`delete from call_quarter where ${inQuarters(organizationId, span)}`.execute(tx.query)
+    await sql`delete from call_day where organization_id = ${organizationId}
+      and day = ${day} and subject = ${subject}`.execute(tx.query)
+  }
+  return old.length
+}
+
+/** The next organization (by id) of which there are counts; a step along the index. */
+export async function nextOrganization(db: Db, after: string): Promise<OrganizationId | undefined> {
+  const row = await db.query
+    .selectFrom('call_day')
+    .select('organization_id')
+    .where('organization_id', '>', after)
+    .orderBy('organization_id')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.organization_id as OrganizationId | undefined
+}
+
+function inQuarters(
+  organizationId: OrganizationId,
+  { subject, from, to }: Pick<CountRange, 'subject' | 'from' | 'to'>,
+): RawBuilder<SqlBool> {
+  return sql<SqlBool>`organization_id = ${organizationId} and subject = ${subject}
+    and quarter >= ${sql.lit(from)} and quarter < ${sql.lit(to)}`
+}
+
+/** The ways to end, told from counts; '' stands for no check. */
+const ended: Readonly<Record<CallOutcome, RawBuilder<SqlBool>>> = {
+  answered: sql<SqlBool>`(stopped_at = '' and status < 500)`,
+  upstream_error: sql<SqlBool>`(stopped_at = 'forward' or (stopped_at = '' and status >= 500))`,
+  refused: sql<SqlBool>`stopped_at not in ('', 'forward')`,
+}
+
+function countsThat({ stoppedAt, outcome, statuses }: CountFilter): RawBuilder<SqlBool> {
+  const all: RawBuilder<unknown>[] = [sql`true`]
+  if (stoppedAt !== undefined) all.push(sql`stopped_at = ${stoppedAt}`)
+  if (outcome !== undefined) all.push(ended[outcome])
+  if (statuses !== undefined) all.push(sql`status >= ${statuses[0]} and status < ${statuses[1]}`)
+  return sql<SqlBool>`${sql.join(all, sql` and `)}`
+}
+
+const columns = sql`subject, stopped_at, refusal, status, calls`
+
+/** Counts of all keys or targets: whole days from the counts per day, what is left at both ends per quarter. */
+function bySubject(
+  organizationId: OrganizationId,
+  { from, to }: Span,
+  kind: 'key' | 'target',
+): RawBuilder<unknown> {
+  const [first, end] = [Math.ceil(from / dayMs) * dayMs, Math.floor(to / dayMs) * dayMs]
+  if (first >= end) return quartersOf(organizationId, { from, to }, kind)
+  const days = sql`select ${columns} from call_day where organization_id = ${organizationId}
+    and day >= ${sql.lit(first)} and day < ${sql.lit(end)} and ${areOf(kind)}`
+  const ends = [
+    { from, to: first },
+    { from: end, to },
+  ].filter((span) => span.from < span.to)
+  const parts = ends.map(
+    (span) => sql`select ${columns} from (${quartersOf(organizationId, span, kind)}) as ends`,
+  )
+  return sql.join([days, ...parts], sql` union all `)
+}
+
+/** Counts per quarter of those keys or targets that the days know of: a walk along the index for each of them. */
+function quartersOf(
+  organizationId: OrganizationId,
+  { from, to }: Span,
+  kind: 'key' | 'target',
+): RawBuilder<unknown> {
+  return sql`select counts.* from (
+      select distinct subject as id from call_day where organization_id = ${organizationId}
+        and day >= ${sql.lit(from - (from % dayMs))} and day < ${sql.lit(to)} and ${areOf(kind)}
+    ) as known cross join call_quarter as counts
+    where counts.organization_id = ${organizationId} and counts.subject = known.id
+      and counts.quarter >= ${sql.lit(from)} and counts.quarter < ${sql.lit(to)}`
+}
+
+/** Ids of a kind begin with its name; "`" is what comes behind "_". */
+function areOf(kind: 'key' | 'target'): RawBuilder<SqlBool> {
+  const prefix = kind === 'key' ? 'key' : 'tgt'
+  return sql<SqlBool>`subject >= ${sql.lit(`${prefix}_`)} and subject < ${sql.lit(`${prefix}\``)}`
+}

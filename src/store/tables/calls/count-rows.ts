@@ -1,0 +1,90 @@
+import { CompiledQuery } from 'kysely'
+import type { Engine, Tx } from '../../db/db.ts'
+import { latencyColumns } from './latency-buckets.ts'
+
+/** Counts of calls to be added to a table, as one parameter of a statement: a JSON array of rows, in the order of the key. */
+export interface CountRows {
+  readonly table: CountTable
+  readonly json: string
+}
+
+/** The tables that count calls. */
+export type CountTable = keyof typeof layouts
+
+// A statement on SQLite holds its thread for as long as it takes.
+const rowsInStatement = 200
+
+const layouts = {
+  call_minute: {
+    texts: ['organization_id', 'target_id', 'stopped_at'],
+    key: ['organization_id', 'minute', 'target_id', 'stopped_at'],
+    sums: ['calls', 'errors', 'bytes_in', 'bytes_out', 'duration_us'],
+  },
+  call_quarter: {
+    texts: ['organization_id', 'subject', 'stopped_at', 'refusal'],
+    key: ['organization_id', 'subject', 'quarter', 'stopped_at', 'refusal', 'status'],
+    sums: ['calls', ...latencyColumns],
+  },
+  call_day: {
+    texts: ['organization_id', 'subject', 'stopped_at', 'refusal'],
+    key: ['organization_id', 'day', 'subject', 'stopped_at', 'refusal', 'status'],
+    sums: ['calls'],
+  },
+  rule_day: {
+    texts: ['organization_id', 'rule_id'],
+    key: ['organization_id', 'rule_id', 'day_at'],
+    sums: ['decided', 'would_refuse'],
+  },
+} as const satisfies Record<string, { texts: string[]; key: string[]; sums: readonly string[] }>
+
+/**
+ * Rows for a table: what is added by the values of the key, which are JSON without brackets. They come in one order on
+ * every node, so that no two of them wait for each other's rows.
+ */
+export function countRows(
+  table: CountTable,
+  rows: ReadonlyMap<string, { join(between: string): string }>,
+): CountRows[] {
+  const keys = [...rows.keys()].sort()
+  const parts: CountRows[] = []
+  for (let from = 0; from < keys.length; from += rowsInStatement) {
+    const some = keys.slice(from, from + rowsInStatement)
+    const written = some.map((key) => `[${key},${rows.get(key)?.join(',') ?? ''}]`)
+    parts.push({ table, json: `[${written.join(',')}]` })
+  }
+  return parts
+}
+
+/** Adds counts to those that are there. */
+export async function add(tx: Pick<Tx, 'query' | 'engine'>, counts: readonly CountRows[]) {
+  for (const { table, json } of counts) {
+    await tx.query.executeQuery(CompiledQuery.raw(addAllText(tx.engine, table), [json]))
+  }
+}
+
+/** The statement that adds rows of a table, given as one parameter. */
+function addAllText(engine: Engine, table: CountTable): string {
+  const { texts, key, sums } = layouts[table]
+  const isText = (name: string): boolean => (texts as readonly string[]).includes(name)
+  const columns = [...key, ...sums]
+  const values = columns.map((name, at) =>
+    engine === 'postgres' && !isText(name) ? `(value->>${at})::bigint` : `value->>${at}`,
+  )
+  const rows =
+    engine === 'postgres' ? 'jsonb_array_elements($1::jsonb) as row (value)' : 'json_each(?)'
+  // Without "where true", SQLite takes "on conflict" for a condition of a join.
+  return `insert into ${table} (${columns.join(', ')}) select ${values.join(', ')} from ${rows} where true ${addingUp(table)}`
+}
+
+/** The same for one row of SQLite, whose values are bound one by one. */
+export function addRowText(table: CountTable): string {
+  const { key, sums } = layouts[table]
+  const columns = [...key, ...sums]
+  return `insert into ${table} (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')}) ${addingUp(table)}`
+}
+
+function addingUp(table: CountTable): string {
+  const { key, sums } = layouts[table]
+  const set = sums.map((name) => `${name} = ${table}.${name} + excluded.${name}`)
+  return `on conflict (${key.join(', ')}) do update set ${set.join(', ')}`
+}
