@@ -21,6 +21,7 @@ import {
 } from './rollup.ts'
 
 const { quarterMs } = callCounts
+const dayMs = 86_400_000
 // Of so many calls each is looked at for percentiles; of more they are estimated.
 const maxTimed = 10_000
 const searchMs = 120
@@ -47,9 +48,9 @@ export class Rollups {
     this.#clock = clock
   }
 
-  /** Steps that are whole quarters of an hour begin at one, so that counts know them. */
+  /** Steps over a day or more that are whole quarters of an hour begin at one, so that counts know them. */
   async rollup(organizationId: OrganizationId, asked: RollupInput): Promise<Rollup> {
-    const input = asked.stepMs % quarterMs === 0 ? { ...asked, ...widened(asked) } : asked
+    const input = mayBeWidened(asked) ? { ...asked, ...widened(asked) } : asked
     return rollupOf(input, await this.#partsOf(organizationId, input))
   }
 
@@ -58,14 +59,12 @@ export class Rollups {
     filter: CallFilter,
     limit: number,
   ): Promise<TopOfCalls> {
-    const { from = 0, to = this.#clock.now() } = filter
-    const span = widened({ from, to })
-    const { keyId, targetId } = filter
-    if (keyId === undefined && targetId === undefined && (await this.#isCounted(filter, span))) {
-      const of = async (by: 'key' | 'target' | 'code') =>
-        await callCounts.top(this.#at, organizationId, { ...filter, ...span, by, limit })
-      const [keys, targets, codes] = [await of('key'), await of('target'), await of('code')]
-      return { keys, targets, codes, searchedBackTo: undefined }
+    const { from = 0, to = this.#clock.now(), keyId, targetId } = filter
+    const range = { from, to }
+    const isOfAll = keyId === undefined && targetId === undefined
+    const isCounted = isOfAll && (await this.#isCounted(filter, widened(range)))
+    if (isCounted && (isLong(range) || this.#isOfQuarters(range))) {
+      return await this.#topOfQuarters(organizationId, { ...filter, ...range }, limit)
     }
     const tops = new RecordTops()
     const searchedBackTo = await this.#lookBack(organizationId, filter, (call) => tops.add(call))
@@ -75,6 +74,18 @@ export class Rollups {
     return { keys, targets, codes, searchedBackTo }
   }
 
+  async #topOfQuarters(
+    organizationId: OrganizationId,
+    filter: CallFilter & Range,
+    limit: number,
+  ): Promise<TopOfCalls> {
+    const wish = { ...filter, ...widened(filter), limit }
+    const of = async (by: 'key' | 'target' | 'code') =>
+      await callCounts.top(this.#at, organizationId, { ...wish, by })
+    const [keys, targets, codes] = [await of('key'), await of('target'), await of('code')]
+    return { keys, targets, codes, searchedBackTo: undefined }
+  }
+
   /** Since when counts per quarter are whole. */
   async since(): Promise<number> {
     this.#since ??= await callCounts.countedSince(this.#at)
@@ -82,11 +93,17 @@ export class Rollups {
   }
 
   async #partsOf(organizationId: OrganizationId, input: RollupInput): Promise<RollupParts> {
-    if (input.stepMs % quarterMs === 0 && (await this.#isCounted(input, input))) {
+    const isOfQuarters = input.stepMs % quarterMs === 0 && this.#isOfQuarters(input)
+    if (isOfQuarters && (await this.#isCounted(input, input))) {
       return await this.#fromQuarters(organizationId, input)
     }
     if (isKnownToMinutes(input)) return await this.#fromMinutes(organizationId, input)
     return await this.#fromRecords(organizationId, input)
+  }
+
+  /** Whether it begins and ends with a quarter of an hour; no calls have come after now. */
+  #isOfQuarters({ from, to }: Range): boolean {
+    return from % quarterMs === 0 && (to % quarterMs === 0 || to >= this.#clock.now())
   }
 
   async #isCounted(filter: CallFilter, { from }: { readonly from: number }): Promise<boolean> {
@@ -177,8 +194,31 @@ function isKnownToMinutes({ id, keyId, statuses, method, path, words, address }:
   return finer.every((value) => value === undefined)
 }
 
-function widened({ from, to }: { readonly from: number; readonly to: number }) {
-  return { from: from - (from % quarterMs), to: Math.ceil(to / quarterMs) * quarterMs }
+interface Range {
+  readonly from: number
+  readonly to: number
+}
+
+/** A range of which a quarter of an hour more at either end is a small part. */
+function isLong({ from, to }: Range): boolean {
+  return to - from >= dayMs
+}
+
+/**
+ * Below a day, minutes tell of exactly what was asked; of what they do not know, several steps may begin a little
+ * earlier, while a single one is a sum to be compared with others.
+ */
+function mayBeWidened(asked: RollupInput): boolean {
+  if (asked.stepMs % quarterMs !== 0) return false
+  const hasSteps = asked.to - asked.from > asked.stepMs
+  return isLong(asked) || (hasSteps && !isKnownToMinutes(asked))
+}
+
+function widened({ from, to }: Range): Range {
+  return {
+    from: Math.floor(from / quarterMs) * quarterMs,
+    to: Math.ceil(to / quarterMs) * quarterMs,
+  }
 }
 
 function countOf(rows: readonly SummedRow[]): number {

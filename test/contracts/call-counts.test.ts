@@ -124,6 +124,37 @@ for (const engine of engines) {
       assert.equal(sum, all.length)
     })
 
+    test('an hour and the one before it count the same under steady traffic, wherever they begin', async () => {
+      const steady = createId('org')
+      const start = from + 7 * 60_000
+      const some = Array.from({ length: 180 }, (_, index) => ({
+        ...callAt(steady, start - hourMs + index * 60_000, index),
+        keyId: keyIds[0],
+        targetId: targetIds[0],
+      }))
+      await write(place.store, some)
+      const [keyId, targetId] = [keyIds[0], targetIds[0]]
+      for (const filter of [{}, { targetId }, { keyId }, { outcome: 'refused' }] as const) {
+        const told = filter.outcome === undefined ? 60 : 12
+        const hours = [
+          { from: start + hourMs, to: start + 2 * hourMs, stepMs: 60_000 },
+          { from: start, to: start + hourMs, stepMs: hourMs },
+        ]
+        for (const hour of hours) {
+          const { points } = await traffic.rollup(steady, { ...filter, ...hour })
+          assert.equal(points[0]?.at, hour.from)
+          const sums = points.map(({ passed, errors, refused }) => passed + errors + refused)
+          assert.equal(
+            sums.reduce((all, one) => all + one, 0),
+            told,
+            JSON.stringify({ filter, hour }),
+          )
+          const top = await traffic.top(steady, { ...filter, from: hour.from, to: hour.to }, 5)
+          assert.deepEqual([top.keys[0]?.calls, top.targets[0]?.calls], [told, told])
+        }
+      }
+    })
+
     test('the top over whole and broken days is that of the calls, by key, target and code', async () => {
       const top = await traffic.top(organizationId, { from, to }, 10)
       const isError = (call: CallRecord) => call.status >= 500
