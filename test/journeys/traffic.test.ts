@@ -3,7 +3,10 @@ import { createServer, type Server } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
-import { firstOwner, memberOf, type Person } from '../harness/person.ts'
+import { countsOf } from '../../src/calls/index.ts'
+import { createId } from '../../src/ids.ts'
+import { rowsOf, type CallRecord } from '../../src/store/index.ts'
+import { firstOwner, memberOf, withStore, type Person } from '../harness/person.ts'
 import { productForTests, type TestProduct } from '../harness/product.ts'
 import { exchangeRaw } from '../harness/raw.ts'
 import { engines } from '../harness/store.ts'
@@ -125,6 +128,39 @@ for (const engine of engines) {
       assert.equal(again.json.refused24h, 1)
       const steps = await owner.call('GET /organizations/acme/first-steps')
       assert.equal(steps.json.target && steps.json.key, true)
+    })
+
+    test('an hour compares with the one before it, though neither begins with a quarter of an hour', async () => {
+      const { id: organizationId } = (await owner.call('GET /organizations/acme')).json
+      const hourMs = 3_600_000
+      const hour = Math.floor(product.clock.now() / hourMs) * hourMs
+      const start = hour - 6 * hourMs + 7 * 60_000
+      const steady = Array.from({ length: 180 }, (_, index): CallRecord => {
+        const at = start - hourMs + index * 60_000
+        return {
+          ...{ id: createId('req', at), at, organizationId, keyId: createId('key') },
+          ...{ targetId: undefined, method: 'GET', path: '/api/v1/intercept/echo/x', status: 200 },
+          ...{ refusal: undefined, stoppedAt: undefined, ruleId: undefined },
+          ...{ trialRuleId: undefined, bytesIn: 0, bytesOut: 0, durationUs: 1, upstreamUs: 1 },
+          ...{ address: '192.0.2.1', agent: undefined, capture: undefined },
+        }
+      })
+      await withStore(product, async (store) => {
+        await store.insertCalls(rowsOf(steady), countsOf(steady))
+      })
+      for (const [from, stepMs] of [
+        [start + hourMs, 60_000],
+        [start, hourMs],
+      ] as const) {
+        const moments = [from, from + hourMs].map((at) => new Date(at).toISOString())
+        const range = `from=${moments[0]}&to=${moments[1]}`
+        const { json } = await owner.call(
+          `GET /organizations/acme/rollups?${range}&step_ms=${stepMs}`,
+        )
+        assert.equal(json.answered, 60)
+        const top = await owner.call(`GET /organizations/acme/calls/top?${range}&limit=50`)
+        assert.equal(top.json.keys.length, 50)
+      }
     })
 
     test('try a request gives the code of the real call and records nothing', async () => {
