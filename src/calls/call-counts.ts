@@ -9,8 +9,9 @@ import {
 const minuteMs = 60_000
 const quarterMs = 15 * minuteMs
 const dayMs = 86_400_000
-// Beyond so many (the database is away, and ever new keys call), calls are no longer counted by their keys.
-const maxCells = 100_000
+// Beyond so many (the database is away, and ever new keys call), calls are no longer counted by their keys; beyond twice
+// as many, those that have nothing in common with calls before them are not counted at all.
+const maxCells = 10_000
 
 /** Calls of one minute that had everything in common that is counted. */
 interface Cell {
@@ -31,12 +32,19 @@ interface Cell {
 
 /** Counts calls by what charts ask for, exact whatever records are kept, until somebody takes the counts to write them. */
 export class CallCounts {
-  #cells = new Map<string, Cell>()
+  readonly #cells = new Map<string, Cell>()
   #last: Cell | undefined
-  #rules = new Rows()
+  readonly #rules = new Rows()
 
-  add(call: CallRecord): void {
+  /** How many counts there are to take. */
+  get size(): number {
+    return Math.max(this.#cells.size, this.#rules.size)
+  }
+
+  /** Counts a call; false where there is no place to count it. */
+  add(call: CallRecord): boolean {
     const cell = this.#cellOf(call)
+    if (cell === undefined) return false
     cell.calls++
     cell.bytesIn += call.bytesIn
     cell.bytesOut += call.bytesOut
@@ -46,13 +54,15 @@ export class CallCounts {
     cell.sums[bucket] = (cell.sums[bucket] ?? 0) + 1
     if (call.ruleId !== undefined) this.#countRule(call, call.ruleId, [1, 0])
     if (call.trialRuleId !== undefined) this.#countRule(call, call.trialRuleId, [0, 1])
+    return true
   }
 
-  /** What was counted since the last time, as rows to be added. */
-  take(): CountRows[] {
-    if (this.#cells.size === 0) return []
+  /** What was counted since the last time, oldest first and no more than so much of it, as rows to be added. */
+  take(limit: number): CountRows[] {
     const [minutes, quarters, days] = [new Rows(), new Rows(), new Rows()]
-    for (const cell of this.#cells.values()) {
+    // It may be one of those taken.
+    this.#last = undefined
+    for (const cell of takeFirst(this.#cells, limit).values()) {
       const { organizationId: id, minute, keyId, targetId, stoppedAt } = cell
       minutes.add(`"${id}",${minute},"${targetId}","${stoppedAt}"`, minuteSums(cell))
       const quarter = minute - (minute % quarterMs)
@@ -64,19 +74,15 @@ export class CallCounts {
         days.add(`"${id}",${day},"${subject}",${end}`, [cell.calls])
       }
     }
-    const rules = this.#rules
-    this.#cells = new Map()
-    this.#last = undefined
-    this.#rules = new Rows()
     return [
       ...countRows('call_minute', minutes),
       ...countRows('call_quarter', quarters),
       ...countRows('call_day', days),
-      ...countRows('rule_day', rules),
+      ...countRows('rule_day', takeFirst(this.#rules, limit)),
     ]
   }
 
-  #cellOf(call: CallRecord): Cell {
+  #cellOf(call: CallRecord): Cell | undefined {
     const last = this.#last
     // Most calls are counted where the one before was.
     if (last !== undefined && belongsTo(last, call)) return last
@@ -89,6 +95,7 @@ export class CallCounts {
     const name = `${organizationId}${minute}${keyId}${targetId}${stoppedAt} ${refusal}${status}`
     let cell = this.#cells.get(name)
     if (cell === undefined) {
+      if (this.#cells.size >= 2 * maxCells) return undefined
       const sums = new Float64Array(1 + latencyBuckets)
       const of = { organizationId, minute, keyId, targetId, stoppedAt, refusal, status }
       cell = { ...of, calls: 0, bytesIn: 0, bytesOut: 0, durationUs: 0, sums }
@@ -107,7 +114,18 @@ export class CallCounts {
 export function countsOf(calls: Iterable<CallRecord>): CountRows[] {
   const counts = new CallCounts()
   for (const call of calls) counts.add(call)
-  return counts.take()
+  return counts.take(Infinity)
+}
+
+/** Takes the first so many out of a map. */
+function takeFirst<V>(map: Map<string, V>, limit: number): Map<string, V> {
+  const taken = new Map<string, V>()
+  for (const [name, value] of map) {
+    if (taken.size >= limit) break
+    taken.set(name, value)
+    map.delete(name)
+  }
+  return taken
 }
 
 function belongsTo(cell: Cell, call: CallRecord): boolean {

@@ -41,6 +41,7 @@ class CallRecorder implements Recorder {
   readonly #log: RecorderDeps['log']
   readonly #choose = createRecordChoice()
   readonly #dropped: { add(): void }
+  readonly #uncounted: { add(): void }
   readonly #queue: RecordQueue
   readonly #uses: KeyUses
   readonly #calls: Part
@@ -55,6 +56,10 @@ class CallRecorder implements Recorder {
     this.#dropped = metrics.counter(
       'intercept_calls_dropped_total',
       'Call records lost to a full buffer.',
+    )
+    this.#uncounted = metrics.counter(
+      'intercept_calls_uncounted_total',
+      'Calls missing from charts: the database was away for too long to count them.',
     )
     this.#queue = new RecordQueue({
       store,
@@ -79,7 +84,7 @@ class CallRecorder implements Recorder {
     this.#quietTurns = 0
     this.#timer ??= setInterval(() => this.#turn(), flushMs).unref()
     if (this.#choose(entry, choice) && !this.#queue.add(entry)) this.#dropped.add()
-    this.#queue.count(entry)
+    if (!this.#queue.count(entry)) this.#uncounted.add()
     if (this.#queue.isDue && !this.#calls.isRunning) void this.#reported(this.#calls)
     this.#uses.note(secret, entry)
   }

@@ -95,16 +95,20 @@ export async function openPostgres(
   }
 }
 
-/** Records and counts in one commit; records alone are one statement. */
+/** Records and counts in one commit, once however often it is tried; records alone are one statement. */
 async function insertBatch(
   lane: EngineLane,
   rows: CallRows,
   counts: readonly CountRows[],
 ): Promise<void> {
-  if (counts.length === 0) return await insertRows({ query: lane.query, engine: 'postgres' }, rows)
+  if (counts.length === 0) {
+    await insertRows({ query: lane.query, engine: 'postgres' }, rows)
+    return
+  }
   await lane.transact(async (tx) => {
-    if (rows.count > 0) await insertRows(tx, rows)
-    await addCounts(tx, counts)
+    // If all records are there, an earlier try was committed, and only its answer was lost.
+    const isNew = rows.count === 0 || (await insertRows(tx, rows)) > 0
+    if (isNew) await addCounts(tx, counts)
   })
 }
 

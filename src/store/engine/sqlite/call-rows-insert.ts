@@ -32,11 +32,13 @@ export function batchInserter(database: Database.Database): (batch: CallBatch) =
   }
   const inserting = database.transaction((batch: CallBatch) => {
     const rows = JSON.parse(batch.rows) as unknown[][]
-    let at = 0
+    let [at, inserted] = [0, 0]
     for (; at + rowsAtOnce <= rows.length; at += rowsAtOnce) {
-      insertSome.run(rows.slice(at, at + rowsAtOnce).flat())
+      inserted += insertSome.run(rows.slice(at, at + rowsAtOnce).flat()).changes
     }
-    for (; at < rows.length; at++) insertOne.run(rows[at])
+    for (; at < rows.length; at++) inserted += insertOne.run(rows[at]).changes
+    // An earlier try was committed, and only its answer was lost.
+    if (rows.length > 0 && inserted === 0) return
     for (const { table, json } of batch.counts) {
       const adder = adderTo(table)
       for (const row of JSON.parse(json) as unknown[][]) adder.run(row)

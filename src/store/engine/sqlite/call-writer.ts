@@ -2,11 +2,9 @@ import type Database from 'better-sqlite3'
 import { Worker } from 'node:worker_threads'
 import { batchInserter, type CallBatch, type CallsWritten } from './call-rows-insert.ts'
 
-/** Batches of at least this many rows go to the thread; a node with few calls needs none. */
+/** Batches of at least this many records and counts go to the thread; a node with few calls needs none. */
 const rowsForThread = 128
 const youngMegabytes = 8
-/** One statement for each table that counts. */
-const maxCountsHere = 4
 
 /**
  * Writes call records on a separate thread, so that neither inserts nor checkpoints (which wait for the disk) delay
@@ -51,8 +49,8 @@ export class SqliteCallWriter {
 
   async #writeAfterOthers(batch: CallBatch, records: number): Promise<void> {
     await this.#others.idle()
-    const isSmall = records < rowsForThread && batch.counts.length <= maxCountsHere
-    if (this.#worker === undefined && isSmall) {
+    const rows = batch.counts.reduce((sum, { count }) => sum + count, records)
+    if (this.#worker === undefined && rows < rowsForThread) {
       this.#insert(batch)
       return
     }

@@ -33,16 +33,11 @@ export async function insert(tx: Tx, calls: readonly CallRecord[]): Promise<void
   if (calls.length > 0) await insertRows(tx, rowsOf(calls))
 }
 
-/** Adds call records already collected as rows. */
-export async function insertRows(db: Db, rows: CallRows): Promise<void> {
-  await db.query.executeQuery(CompiledQuery.raw(insertRowsText(db.engine), [rows.json]))
-}
-
-/** Whether a batch is there, from its first record on: a batch is written whole or not at all. */
-export async function areWritten(db: Db, rows: CallRows): Promise<boolean> {
-  if (rows.count === 0) return false
-  const [first] = JSON.parse(rows.json) as [[OrganizationId, string]]
-  return (await find(db, first[0], first[1])) !== undefined
+/** Adds call records already collected as rows; returns how many of them were not there. */
+export async function insertRows(db: Db, rows: CallRows): Promise<number> {
+  const insertion = CompiledQuery.raw(insertRowsText(db.engine), [rows.json])
+  const { numAffectedRows } = await db.query.executeQuery(insertion)
+  return Number(numAffectedRows ?? 0)
 }
 
 /** A page of an organization's calls, newest first. */

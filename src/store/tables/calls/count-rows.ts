@@ -6,6 +6,7 @@ import { latencyColumns } from './latency-buckets.ts'
 export interface CountRows {
   readonly table: CountTable
   readonly json: string
+  readonly count: number
 }
 
 /** The tables that count calls. */
@@ -50,7 +51,7 @@ export function countRows(
   for (let from = 0; from < keys.length; from += rowsInStatement) {
     const some = keys.slice(from, from + rowsInStatement)
     const written = some.map((key) => `[${key},${rows.get(key)?.join(',') ?? ''}]`)
-    parts.push({ table, json: `[${written.join(',')}]` })
+    parts.push({ table, json: `[${written.join(',')}]`, count: some.length })
   }
   return parts
 }
