@@ -163,6 +163,17 @@ for (const engine of engines) {
       }
     })
 
+    test('a time that is none is refused by lists and sums of calls', async () => {
+      const leap = '2016-12-31T23:59:60Z'
+      for (const path of ['calls', 'calls/top', 'rollups']) {
+        for (const range of [`to=${leap}`, `from=${leap}`]) {
+          const refused = await owner.call(`GET /organizations/acme/${path}?${range}`)
+          assert.equal(refused.status, 400, `${path} ${range}: ${refused.text}`)
+          assert.equal(refused.json.code, 'invalid_input')
+        }
+      }
+    })
+
     test('try a request gives the code of the real call and records nothing', async () => {
       const before = (await owner.call('GET /organizations/acme/calls')).json.items.length
       const attempt = async (body: object) =>

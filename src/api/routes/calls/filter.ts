@@ -1,3 +1,4 @@
+import { Problem } from '../../../errors.ts'
 import { isId } from '../../../ids.ts'
 import { Type, type Static } from '../../../http/index.ts'
 import { recordedPrefix, type CallFilter } from '../../../store/index.ts'
@@ -48,9 +49,17 @@ export async function toCallFilter(
     words:
       q === undefined || meant !== 'words' ? undefined : await wordsOf(organization, q, services),
     address: query.address ?? (meant === 'address' ? q : undefined),
-    from: query.from === undefined ? undefined : Date.parse(query.from),
-    to: query.to === undefined ? undefined : Date.parse(query.to),
+    from: momentOf(query.from),
+    to: momentOf(query.to),
   }
+}
+
+/** A leap second is a time by RFC 3339, but not one of ours. */
+function momentOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const ms = Date.parse(text)
+  if (Number.isFinite(ms)) return ms
+  throw new Problem('invalid_input', 'There is no such time: seconds go from 00 to 59.')
 }
 
 const addressShape = /^(?:(?:\d{1,3}\.){3}\d{1,3}|[0-9a-f.]*:[0-9a-f:.]*)$/i
