@@ -31,7 +31,7 @@ export interface Rollup {
   readonly answered: number
   /** Of all calls together; undefined where there were none. */
   readonly latency: Latency | undefined
-  /** Percentiles are estimates: there were too many calls to look at each. */
+  /** Percentiles are estimates: there were too many calls to look at each, or not all of them left a record. */
   readonly sampled: boolean
   /** Only calls from this time on are told of: there were too many to look at all of them. */
   readonly searchedBackTo: number | undefined
@@ -92,6 +92,14 @@ export function rollupOf(input: RollupInput, parts: RollupParts): Rollup {
   const latency = latencyOf(parts.all.get(-1))
   const { sampled, searchedBackTo } = parts
   return { points, refused, answered, latency, sampled, searchedBackTo }
+}
+
+/** How many calls these are, of the wanted outcome. */
+export function callsIn(rows: readonly SummedRow[], wanted: CallOutcome | undefined): number {
+  return rows.reduce((sum, row) => {
+    const { passed, errors, refused } = told(row, wanted)
+    return sum + passed + errors + refused
+  }, 0)
 }
 
 /** A row's calls by how they ended; those of another outcome than the wanted one are none. */

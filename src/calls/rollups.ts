@@ -12,6 +12,7 @@ import {
 } from '../store/index.ts'
 import { RecordSums, RecordTops } from './record-sums.ts'
 import {
+  callsIn,
   rollupOf,
   type Rollup,
   type RollupInput,
@@ -122,8 +123,8 @@ export class Rollups {
       countOf(rows) <= maxTimed &&
       (await callCounts.countAll(this.#at, organizationId, looked)) <= maxTimed
     const times = await this.#timesOf(organizationId, input, { isSmall, isCounted: true })
-    // Records that were not kept, or are too many, are told of by the counts.
-    if (times.all.size > 0) return { rows, ...times }
+    if (times.all.size > 0 && times.timed >= countOf(rows)) return { rows, ...times }
+    // Records of which some were not kept, or that are too many, are told of by the counts.
     return { rows, ...times, all: timesOfCounts(rows), sampled: rows.length > 0 }
   }
 
@@ -139,7 +140,8 @@ export class Rollups {
         : (await traffic.sum(this.#at, organizationId, range)).rows
     const isSmall = countOf(all) <= maxTimed
     const times = await this.#timesOf(organizationId, input, { isSmall, isCounted: false })
-    return { rows, ...times }
+    const isPart = times.timed < callsIn(rows, input.outcome)
+    return { rows, ...times, sampled: times.sampled || isPart }
   }
 
   async #fromRecords(organizationId: OrganizationId, input: RollupInput): Promise<RollupParts> {
@@ -161,15 +163,16 @@ export class Rollups {
     organizationId: OrganizationId,
     input: RollupInput,
     { isSmall, isCounted }: { readonly isSmall: boolean; readonly isCounted: boolean },
-  ): Promise<Omit<RollupParts, 'rows'>> {
+  ): Promise<Omit<RollupParts, 'rows'> & { readonly timed: number }> {
     const read = isSmall ? callTimes.percentiles : callTimes.sampledPercentiles
     const parts: TimedPart[] = isSmall || !isCounted ? ['all'] : []
     if (input.parts === true) parts.push('upstream', 'own')
-    if (parts.length === 0) return { all: none, upstream: none, own: none, sampled: true }
+    if (parts.length === 0) return { all: none, upstream: none, own: none, sampled: true, timed: 0 }
     const found = await read(this.#at, organizationId, { ...input, parts })
     const of = (part: TimedPart): Times =>
       new Map(found.filter((row) => row.part === part).map((row) => [row.step, row]))
-    return { all: of('all'), upstream: of('upstream'), own: of('own'), sampled: !isSmall }
+    const timed = found.find(({ part, step }) => part === 'all' && step === -1)?.calls ?? 0
+    return { all: of('all'), upstream: of('upstream'), own: of('own'), sampled: !isSmall, timed }
   }
 
   /** Shows calls newest first, as many as there is time for; returns from when on, if those were not all. */

@@ -205,6 +205,32 @@ for (const engine of engines) {
       }
     })
 
+    test('where only refused calls are kept, they are not taken for all', async () => {
+      const partly = createId('org')
+      const some = Array.from({ length: 400 }, (_, index) => ({
+        ...callAt(partly, from + index, index),
+        durationUs: index % 5 === 2 ? 300 : 90_000,
+      }))
+      await place.store.transactionOnCalls(async (tx) => {
+        await calls.insert(
+          tx,
+          some.filter(({ stoppedAt }) => stoppedAt === 'rules'),
+        )
+        await callCounts.add(tx, countsOf(some))
+      })
+      const range = { from, to: from + quarterMs, stepMs: quarterMs }
+      const all = await traffic.rollup(partly, range)
+      assert.equal(all.sampled, true)
+      assert.ok(Math.abs((all.latency?.p50Ms ?? 0) / 90 - 1) < 0.2, `${all.latency?.p50Ms}`)
+      const refused = await traffic.rollup(partly, { ...range, outcome: 'refused' })
+      assert.equal(refused.sampled, false)
+      assert.equal(refused.latency?.p50Ms, 0.3)
+      const byMinutes = { ...range, stepMs: 60_000 }
+      assert.equal((await traffic.rollup(partly, byMinutes)).sampled, true)
+      const refusedByMinutes = await traffic.rollup(partly, { ...byMinutes, outcome: 'refused' })
+      assert.equal(refusedByMinutes.sampled, false)
+    })
+
     test('the hours of targets are those of the day that ends with this quarter of an hour', async () => {
       const recent = createId('org')
       const now = clock.now()

@@ -37,7 +37,7 @@ export const Rollup = Type.Object(
     answered: Type.Integer(),
     p95_ms: Type.Optional(Type.Number()),
     latency: Type.Optional(Percentiles),
-    /** Whether percentiles are estimates, because there were too many calls to look at each of them. */
+    /** Whether percentiles are estimates, because there were too many calls to look at each, or not all left a record. */
     sampled: Type.Boolean(),
     /** Only calls from here on are counted: there were too many to look at all that the filter may find. */
     searched_back_to: Type.Optional(Time),

@@ -17,6 +17,8 @@ export interface Percentiles {
   readonly part: TimedPart
   /** The step; -1 for all steps together. */
   readonly step: number
+  /** Of how many records. */
+  readonly calls: number
   readonly p50: number
   readonly p95: number
   readonly p99: number
@@ -72,7 +74,7 @@ async function ranked(
       from (${sql.join(each, sql` union all `)}) as every_step
       where us is not null
     )
-    select part, step, ${placed(50)} as p50, ${placed(95)} as p95, ${placed(99)} as p99
+    select part, step, calls, ${placed(50)} as p50, ${placed(95)} as p95, ${placed(99)} as p99
     from ranked group by part, step, calls order by part, step`.execute(db.query)
   return rows
 }
