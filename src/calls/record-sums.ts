@@ -69,7 +69,14 @@ export class RecordTops {
     Record<By, Map<string, { -readonly [name in keyof TopRow]: TopRow[name] }>>
   > = { key: new Map(), target: new Map(), code: new Map() }
 
+  #calls = 0
+
+  get calls(): number {
+    return this.#calls
+  }
+
   add(call: Glance): void {
+    this.#calls++
     const isError =
       call.stopped_at === 'forward' || (call.stopped_at === null && call.status >= 500)
     const isRefused = call.stopped_at !== null && !isError

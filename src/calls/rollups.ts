@@ -22,6 +22,7 @@ import {
 } from './rollup.ts'
 
 const { quarterMs } = callCounts
+const minuteMs = 60_000
 const dayMs = 86_400_000
 // Of so many calls each is looked at for percentiles; of more they are estimated.
 const maxTimed = 10_000
@@ -67,12 +68,29 @@ export class Rollups {
     if (isCounted && (isLong(range) || this.#isOfQuarters(range))) {
       return await this.#topOfQuarters(organizationId, { ...filter, ...range }, limit)
     }
+    // Before the records, so that calls in between do not seem to have left none.
+    const counted = isCounted
+      ? await this.#countMinutes(organizationId, { ...filter, ...range })
+      : 0
     const tops = new RecordTops()
     const searchedBackTo = await this.#lookBack(organizationId, filter, (call) => tops.add(call))
+    // Where not all records are kept, a little more than was asked for tells more than some of it.
+    if (searchedBackTo === undefined && tops.calls < counted) {
+      return await this.#topOfQuarters(organizationId, { ...filter, ...range }, limit)
+    }
     const [keys, targets, codes] = (['key', 'target', 'code'] as const).map((by) =>
       tops.top(by, limit),
     ) as [TopRow[], TopRow[], TopRow[]]
     return { keys, targets, codes, searchedBackTo }
+  }
+
+  /** How many calls a filter finds in the whole minutes of a range; 0 if minutes do not know. */
+  async #countMinutes(organizationId: OrganizationId, filter: CallFilter & Range): Promise<number> {
+    const { from, to, stoppedAt, outcome } = filter
+    if (!isKnownToMinutes(filter)) return 0
+    const range = { from, to: to - (to % minuteMs), stepMs: dayMs, check: stoppedAt }
+    const { rows } = await traffic.sum(this.#at, organizationId, range)
+    return callsIn(rows, outcome)
   }
 
   async #topOfQuarters(
@@ -192,7 +210,7 @@ export class Rollups {
 const none: Times = new Map()
 
 /** Minutes know the target, and where a call stopped. */
-function isKnownToMinutes({ id, keyId, statuses, method, path, words, address }: RollupInput) {
+function isKnownToMinutes({ id, keyId, statuses, method, path, words, address }: CallFilter) {
   const finer = [id, keyId, statuses, method, path, words, address]
   return finer.every((value) => value === undefined)
 }

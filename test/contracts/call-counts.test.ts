@@ -151,6 +151,9 @@ for (const engine of engines) {
           )
           const top = await traffic.top(steady, { ...filter, from: hour.from, to: hour.to }, 5)
           assert.deepEqual([top.keys[0]?.calls, top.targets[0]?.calls], [told, told])
+          const broken = { ...filter, from: hour.from + 1, to: hour.to - 59_000 }
+          const fewer = await traffic.top(steady, broken, 5)
+          assert.ok(told - (fewer.keys[0]?.calls ?? 0) <= 1)
         }
       }
     })
@@ -225,6 +228,11 @@ for (const engine of engines) {
       const refused = await traffic.rollup(partly, { ...range, outcome: 'refused' })
       assert.equal(refused.sampled, false)
       assert.equal(refused.latency?.p50Ms, 0.3)
+      const top = await traffic.top(partly, { from: from - 60_000, to: from + 60_000 }, 5)
+      assert.equal(
+        top.keys.reduce((sum, key) => sum + key.calls, 0),
+        400,
+      )
       const byMinutes = { ...range, stepMs: 60_000 }
       assert.equal((await traffic.rollup(partly, byMinutes)).sampled, true)
       const refusedByMinutes = await traffic.rollup(partly, { ...byMinutes, outcome: 'refused' })
