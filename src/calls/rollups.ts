@@ -157,7 +157,9 @@ export class Rollups {
         ? rows
         : (await traffic.sum(this.#at, organizationId, range)).rows
     const isSmall = countOf(all) <= maxTimed
-    const times = await this.#timesOf(organizationId, input, { isSmall, isCounted: false })
+    // The last minute is counted whole.
+    const timed = { ...input, to: Math.ceil(to / minuteMs) * minuteMs }
+    const times = await this.#timesOf(organizationId, timed, { isSmall, isCounted: false })
     const isPart = times.timed < callsIn(rows, input.outcome)
     return { rows, ...times, sampled: times.sampled || isPart }
   }

@@ -239,6 +239,14 @@ for (const engine of engines) {
       assert.equal(refusedByMinutes.sampled, false)
     })
 
+    test('a range that ends within a minute is timed by all of its calls', async () => {
+      const kept = createId('org')
+      await write(place.store, [callAt(kept, from, 0), callAt(kept, from + 30_000, 0)])
+      const range = { from, to: from + 15_000, stepMs: 60_000 }
+      const { answered, sampled } = await traffic.rollup(kept, range)
+      assert.deepEqual({ answered, sampled }, { answered: 2, sampled: false })
+    })
+
     test('the hours of targets are those of the day that ends with this quarter of an hour', async () => {
       const recent = createId('org')
       const now = clock.now()
