@@ -74,8 +74,9 @@ export class Rollups {
       : 0
     const tops = new RecordTops()
     const searchedBackTo = await this.#lookBack(organizationId, filter, (call) => tops.add(call))
-    // Where not all records are kept, a little more than was asked for tells more than some of it.
-    if (searchedBackTo === undefined && tops.calls < counted) {
+    // Where not all records are kept, or there are too many to look at, a little more than was asked for tells more than
+    // some of it.
+    if (isCounted && (searchedBackTo !== undefined || tops.calls < counted)) {
       return await this.#topOfQuarters(organizationId, { ...filter, ...range }, limit)
     }
     const [keys, targets, codes] = (['key', 'target', 'code'] as const).map((by) =>

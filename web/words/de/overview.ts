@@ -38,6 +38,7 @@ export const overviewWords: Translated<typeof English> = {
   topTargets: 'Ziele mit den meisten Aufrufen',
   topErrors: 'Häufigste Fehler',
   noCalls: 'Keine Aufrufe in diesem Zeitraum.',
+  countedBackTo: 'Zu viele Aufrufe, um alle anzusehen. Gezählt bis zurück zum',
   noErrors: 'Keine Ablehnungen und keine Upstream-Fehler in diesem Zeitraum.',
   unknownKey: 'unbekannt',
   removedTarget: 'gelöscht',

@@ -38,6 +38,7 @@ const englishOverviewWords = {
   topTargets: 'Top targets',
   topErrors: 'Top errors',
   noCalls: 'No calls in this range.',
+  countedBackTo: 'Too many calls to look at all of them. Counted back to',
   noErrors: 'No refusals and no upstream errors in this range.',
   unknownKey: 'unknown',
   removedTarget: 'removed',

@@ -28,11 +28,21 @@ export interface CallFilter {
   readonly to?: number | undefined
 }
 
+/** A part of the list of calls, by ids. */
+export interface CallSlice {
+  /** Only ids below (older than) this one. */
+  readonly before?: string | undefined
+  /** Only ids above (newer than) this one. */
+  readonly after?: string | undefined
+  /** Only this id and those above it. */
+  readonly downTo?: string | undefined
+}
+
 /** Combines every condition of a filter into one, starting with the organization. */
 export function callsThat(
   db: Db,
   organizationId: OrganizationId,
-  filter: CallFilter,
+  filter: CallFilter & CallSlice,
 ): RawBuilder<SqlBool> {
   const all: RawBuilder<unknown>[] = [sql`organization_id = ${organizationId}`]
   const { words, statuses, from, to } = filter
@@ -51,9 +61,24 @@ export function callsThat(
   }
   if (words !== undefined) all.push(holdsWords(db, words))
   if (filter.address !== undefined) all.push(sql`address = ${filter.address}`)
-  if (from !== undefined) all.push(sql`at >= ${from} and id >= ${idBefore(from)}`)
-  if (to !== undefined) all.push(sql`at < ${to} and id < ${idBehind(to)}`)
+  if (from !== undefined) all.push(sql`at >= ${from}`)
+  if (to !== undefined) all.push(sql`at < ${to}`)
+  all.push(...idsIn(filter))
   return sql<SqlBool>`${sql.join(all, sql` and `)}`
+}
+
+/** One bound each way: with two, SQLite seeks by the first and reads everything up to the second. */
+function idsIn({ from, to, before, after, downTo }: CallFilter & CallSlice): RawBuilder<unknown>[] {
+  const start = from === undefined ? undefined : idBefore(from)
+  const end = to === undefined ? undefined : idBehind(to)
+  const least = downTo === undefined || (start !== undefined && start > downTo) ? start : downTo
+  const behind = before === undefined || (end !== undefined && end < before) ? end : before
+  const all: RawBuilder<unknown>[] = []
+  if (after !== undefined && !(least !== undefined && least > after)) all.push(sql`id > ${after}`)
+  else if (least !== undefined) all.push(sql`id >= ${least}`)
+  if (after !== undefined && downTo !== undefined) all.push(sql`id >= ${downTo}`)
+  if (behind !== undefined) all.push(sql`id < ${behind}`)
+  return all
 }
 
 /** SQL that tells the three outcomes apart. */

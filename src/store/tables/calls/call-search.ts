@@ -1,4 +1,3 @@
-import { sql, type RawBuilder, type SqlBool } from 'kysely'
 import type { OrganizationId } from '../../../ids.ts'
 import type { Db } from '../../db/db.ts'
 import { callsThat, type CallFilter } from './call-filter.ts'
@@ -117,13 +116,11 @@ export async function lookBack(
   for (let lookedAt = 0; lookedAt < maxLookedAt; lookedAt += slice) {
     const page = { ...rest, before, limit: 0 }
     const end = await endOfSlice(db, organizationId, { page, index, slice })
-    let query = db.query
+    const query = db.query
       .selectFrom(callsBy(db, index.name))
       .select(['at', 'key_id', 'target_id', 'stopped_at', 'refusal', 'status'])
       .select(['duration_us', 'upstream_us'])
-      .where(callsThat(db, organizationId, rest))
-    if (before !== undefined) query = query.where('id', '<', before)
-    if (end !== undefined) query = query.where('id', '>=', end)
+      .where(callsThat(db, organizationId, { ...rest, before, downTo: end }))
     show(await query.execute())
     if (end === undefined) return undefined
     before = end
@@ -170,13 +167,10 @@ async function endOfSlice(
   { page, index, slice }: { page: CallSearch; index: Index; slice: number },
 ): Promise<string | undefined> {
   const { before, after } = page
-  const bounds: RawBuilder<SqlBool>[] = [callsThat(db, organizationId, index.filter)]
-  if (before !== undefined) bounds.push(sql`id < ${before}`)
-  if (after !== undefined) bounds.push(sql`id > ${after}`)
   const row = await db.query
     .selectFrom(callsBy(db, index.name))
     .select('id')
-    .where(sql<SqlBool>`${sql.join(bounds, sql` and `)}`)
+    .where(callsThat(db, organizationId, { ...index.filter, before, after }))
     .orderBy('id', 'desc')
     .limit(1)
     .offset(slice - 1)

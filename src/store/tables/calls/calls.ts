@@ -4,7 +4,7 @@ import type { Db, Tx } from '../../db/db.ts'
 import { ownRow } from '../../db/own-rows.ts'
 import type { CallRecord } from './call-record.ts'
 import { insertRowsText, rowsOf, type CallRows } from './call-rows.ts'
-import { callsThat, idBefore, type CallFilter } from './call-filter.ts'
+import { callsThat, idBefore, type CallFilter, type CallSlice } from './call-filter.ts'
 
 export interface CallTable {
   organization_id: string
@@ -44,26 +44,18 @@ export async function insertRows(db: Db, rows: CallRows): Promise<number> {
 export async function list(
   db: Db,
   organizationId: OrganizationId,
-  page: CallFilter & {
-    /** Only ids below (older than) this one. */
-    readonly before?: string | undefined
-    /** Only ids above (newer than) this one. */
-    readonly after?: string | undefined
-    /** Only this id and those above it. */
-    readonly downTo?: string | undefined
-    readonly index?: CallIndex | undefined
-    readonly limit: number
-  },
+  page: CallFilter &
+    CallSlice & {
+      readonly index?: CallIndex | undefined
+      readonly limit: number
+    },
 ): Promise<CallRecord[]> {
-  let query = db.query
+  const query = db.query
     .selectFrom(callsBy(db, page.index))
     .selectAll()
     .where(callsThat(db, organizationId, page))
     .orderBy('id', 'desc')
     .limit(page.limit)
-  if (page.before !== undefined) query = query.where('id', '<', page.before)
-  if (page.after !== undefined) query = query.where('id', '>', page.after)
-  if (page.downTo !== undefined) query = query.where('id', '>=', page.downTo)
   return (await query.execute()).map(fromRow)
 }
 

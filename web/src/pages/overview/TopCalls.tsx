@@ -8,6 +8,7 @@ import { count } from '../../parts/numbers.ts'
 import type { RangeSearch } from '../../parts/range.ts'
 import { QueryState } from '../../parts/States.tsx'
 import { Card } from '../../parts/Surface.tsx'
+import { Time } from '../../parts/Time.tsx'
 import { useQuiet } from '../../parts/useQuiet.ts'
 import { useSeen } from '../../parts/useSeen.ts'
 import classes from './overview.module.css'
@@ -38,7 +39,7 @@ export function TopCalls({
 function TopLists({
   organization,
   range,
-  top: { keys, targets, codes },
+  top: { keys, targets, codes, searched_back_to: searchedBackTo },
 }: {
   readonly organization: string
   readonly range: RangeSearch
@@ -47,6 +48,11 @@ function TopLists({
   const params = { organization }
   return (
     <div className={classes.tops}>
+      {searchedBackTo === undefined ? undefined : (
+        <p className="muted">
+          {w.countedBackTo} <Time at={searchedBackTo} form="row" />
+        </p>
+      )}
       <TopList
         title={w.topKeys}
         rows={keys}
