@@ -47,50 +47,55 @@ function TopLists({
 }) {
   const params = { organization }
   return (
-    <div className={classes.tops}>
+    <>
       {searchedBackTo === undefined ? undefined : (
         <p className="muted">
           {w.countedBackTo} <Time at={searchedBackTo} form="row" />
         </p>
       )}
-      <TopList
-        title={w.topKeys}
-        rows={keys}
-        name={(row) => (
-          <Link to="/o/$organization/keys/$key" params={{ organization, key: row.id }}>
-            {row.name ?? w.unknownKey}
-          </Link>
-        )}
-      />
-      <TopList
-        title={w.topTargets}
-        rows={targets}
-        name={(row) =>
-          row.name === undefined ? (
-            <span className="muted">{w.removedTarget}</span>
-          ) : (
-            <Link to="/o/$organization/targets/$target" params={{ organization, target: row.name }}>
-              {row.name}
+      <div className={classes.tops}>
+        <TopList
+          title={w.topKeys}
+          rows={keys}
+          name={(row) => (
+            <Link to="/o/$organization/keys/$key" params={{ organization, key: row.id }}>
+              {row.name ?? w.unknownKey}
             </Link>
-          )
-        }
-      />
-      <TopList
-        title={w.topErrors}
-        rows={codes}
-        none={w.noErrors}
-        name={(row) => (
-          <Link
-            className="mono"
-            to="/o/$organization/calls"
-            params={params}
-            search={{ ...range, outcome: row.errors > 0 ? 'upstream_error' : 'refused' }}
-          >
-            {row.id}
-          </Link>
-        )}
-      />
-    </div>
+          )}
+        />
+        <TopList
+          title={w.topTargets}
+          rows={targets}
+          name={(row) =>
+            row.name === undefined ? (
+              <span className="muted">{w.removedTarget}</span>
+            ) : (
+              <Link
+                to="/o/$organization/targets/$target"
+                params={{ organization, target: row.name }}
+              >
+                {row.name}
+              </Link>
+            )
+          }
+        />
+        <TopList
+          title={w.topErrors}
+          rows={codes}
+          none={w.noErrors}
+          name={(row) => (
+            <Link
+              className="mono"
+              to="/o/$organization/calls"
+              params={params}
+              search={{ ...range, outcome: row.errors > 0 ? 'upstream_error' : 'refused' }}
+            >
+              {row.id}
+            </Link>
+          )}
+        />
+      </div>
+    </>
   )
 }
 
