@@ -33,19 +33,7 @@ export function TopCalls({
         {isSeen ? <QueryState query={top} /> : undefined}
       </div>
     )
-  return <TopLists organization={organization} range={range} top={top.data} />
-}
-
-function TopLists({
-  organization,
-  range,
-  top: { keys, targets, codes, searched_back_to: searchedBackTo },
-}: {
-  readonly organization: string
-  readonly range: RangeSearch
-  readonly top: Answer<'GET /organizations/:organization/calls/top'>
-}) {
-  const params = { organization }
+  const { searched_back_to: searchedBackTo } = top.data
   return (
     <>
       {searchedBackTo === undefined ? undefined : (
@@ -53,49 +41,61 @@ function TopLists({
           {w.countedBackTo} <Time at={searchedBackTo} form="row" />
         </p>
       )}
-      <div className={classes.tops}>
-        <TopList
-          title={w.topKeys}
-          rows={keys}
-          name={(row) => (
-            <Link to="/o/$organization/keys/$key" params={{ organization, key: row.id }}>
-              {row.name ?? w.unknownKey}
-            </Link>
-          )}
-        />
-        <TopList
-          title={w.topTargets}
-          rows={targets}
-          name={(row) =>
-            row.name === undefined ? (
-              <span className="muted">{w.removedTarget}</span>
-            ) : (
-              <Link
-                to="/o/$organization/targets/$target"
-                params={{ organization, target: row.name }}
-              >
-                {row.name}
-              </Link>
-            )
-          }
-        />
-        <TopList
-          title={w.topErrors}
-          rows={codes}
-          none={w.noErrors}
-          name={(row) => (
-            <Link
-              className="mono"
-              to="/o/$organization/calls"
-              params={params}
-              search={{ ...range, outcome: row.errors > 0 ? 'upstream_error' : 'refused' }}
-            >
-              {row.id}
-            </Link>
-          )}
-        />
-      </div>
+      <TopLists organization={organization} range={range} top={top.data} />
     </>
+  )
+}
+
+function TopLists({
+  organization,
+  range,
+  top: { keys, targets, codes },
+}: {
+  readonly organization: string
+  readonly range: RangeSearch
+  readonly top: Answer<'GET /organizations/:organization/calls/top'>
+}) {
+  const params = { organization }
+  return (
+    <div className={classes.tops}>
+      <TopList
+        title={w.topKeys}
+        rows={keys}
+        name={(row) => (
+          <Link to="/o/$organization/keys/$key" params={{ organization, key: row.id }}>
+            {row.name ?? w.unknownKey}
+          </Link>
+        )}
+      />
+      <TopList
+        title={w.topTargets}
+        rows={targets}
+        name={(row) =>
+          row.name === undefined ? (
+            <span className="muted">{w.removedTarget}</span>
+          ) : (
+            <Link to="/o/$organization/targets/$target" params={{ organization, target: row.name }}>
+              {row.name}
+            </Link>
+          )
+        }
+      />
+      <TopList
+        title={w.topErrors}
+        rows={codes}
+        none={w.noErrors}
+        name={(row) => (
+          <Link
+            className="mono"
+            to="/o/$organization/calls"
+            params={params}
+            search={{ ...range, outcome: row.errors > 0 ? 'upstream_error' : 'refused' }}
+          >
+            {row.id}
+          </Link>
+        )}
+      />
+    </div>
   )
 }
 
