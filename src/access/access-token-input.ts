@@ -120,7 +120,7 @@ function checkExpiry(
 ): number | undefined {
   const until = maker.expiresAt ?? Infinity
   const expiresAt = asked === undefined ? Math.min(nowMs + defaultLifetimeMs, until) : asked
-  if (expiresAt !== null && expiresAt <= nowMs) {
+  if (expiresAt !== null && !(expiresAt > nowMs)) {
     throw new Problem('invalid_input', 'An access token ends in the future.')
   }
   if ((expiresAt ?? Infinity) > until) {

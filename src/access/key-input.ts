@@ -16,7 +16,7 @@ export function checkInput(input: KeyInput, nowMs: number): KeyEdit {
   if (name === '' || name.length > maxNameLength) {
     throw new Problem('invalid_input', `A key's name has 1 to ${maxNameLength} characters.`)
   }
-  if (input.expiresAt !== undefined && input.expiresAt <= nowMs) {
+  if (input.expiresAt !== undefined && !(input.expiresAt > nowMs)) {
     throw new Problem('invalid_input', 'A key ends in the future.')
   }
   if ((input.grants?.length ?? 0) > maxGrants || (input.cidrs?.length ?? 0) > maxCidrs) {

@@ -110,7 +110,7 @@ function registerRoute(
 }
 
 function optionsOf({ method, route }: Registration) {
-  // Never an answer that may hold a secret: what somebody else chose would be compressed together with it.
+  // Never a response that may hold a secret: what somebody else chose would be compressed together with it.
   const compresses = method === 'GET' && !route.freshSignIn && route.permission !== 'anyone'
   return {
     schema: schemaOf(route),

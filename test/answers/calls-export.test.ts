@@ -200,6 +200,18 @@ describe('calls as a file, and what was captured of them', () => {
     const [line] = await lines({ method: 'POST' })
     assert.deepEqual(line, shown.json)
   })
+
+  test('what callers wrote is not compressed, so that its length tells nobody what stands beside it', async () => {
+    const page = `${at}/calls?limit=200`
+    const { json, headers } = await owner.call(`GET ${page}`)
+    assert.ok(JSON.stringify(json).length > 2048)
+    assert.ok(json.items.some((call: { capture?: unknown }) => call.capture !== undefined))
+    const one = await owner.call(`GET ${at}/calls/${json.items[0].id}`)
+    for (const found of [headers, one.headers]) {
+      assert.equal(found.get('content-encoding'), null)
+      assert.equal(found.get('cache-control'), 'no-store, no-transform')
+    }
+  })
 })
 
 async function readAll(stream: IncomingMessage): Promise<void> {

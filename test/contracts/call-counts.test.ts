@@ -208,6 +208,27 @@ for (const engine of engines) {
       }
     })
 
+    test('the top of more calls than there is time to read comes from the counts', async () => {
+      const busy = createId('org')
+      const recent = clock.now() - (clock.now() % quarterMs)
+      const many = Array.from({ length: 2500 }, (_, index) => callAt(busy, recent - index, index))
+      await write(place.store, many)
+      let monotonicMs = 0
+      const hurried = createTraffic({
+        store: place.store,
+        clock: { ...clock, now: () => clock.now(), monotonic: () => (monotonicMs += 10_000) },
+      })
+      const range = { from: recent - 60_000, to: recent + 60_000 }
+      const top = await hurried.top(busy, range, 5)
+      assert.equal(top.searchedBackTo, undefined)
+      assert.equal(
+        top.keys.reduce((sum, key) => sum + key.calls, 0),
+        2500,
+      )
+      const narrow = await hurried.top(busy, { ...range, method: 'GET' }, 5)
+      assert.notEqual(narrow.searchedBackTo, undefined)
+    })
+
     test('where only refused calls are kept, they are not taken for all', async () => {
       const partly = createId('org')
       const some = Array.from({ length: 400 }, (_, index) => ({

@@ -46,6 +46,22 @@ for (const engine of engines) {
       })
     }
 
+    test('however a slice is bounded, each way has one bound of ids', () => {
+      const [early, middle, late] = [1_000_000, 2_000_000, 3_000_000] as const
+      const at = (ms: number): string => createId('req', ms)
+      for (const bounds of [
+        { from: middle, to: late, before: at(late), downTo: at(early) },
+        { from: early, to: late, before: at(middle), after: at(early), downTo: at(early) },
+        { from: late, after: at(early), downTo: at(middle) },
+        { from: early, after: at(late), downTo: at(middle) },
+      ]) {
+        const where = callFilter.callsThat(place.store.calls, organizationId, bounds)
+        const { sql: text } = where.compile(place.store.calls.query)
+        assert.ok((text.match(/\bid >=? /g) ?? []).length === 1, text)
+        assert.ok((text.match(/\bid < /g) ?? []).length <= 1, text)
+      }
+    })
+
     test('calls of a key and those that failed are found by an index, in the order of the list', async () => {
       const { store } = place
       if (engine === 'postgres') await sql`analyze call`.execute(store.calls.query)

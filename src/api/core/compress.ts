@@ -1,11 +1,20 @@
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { AppReply, AppRequest } from '../../http/index.ts'
+import { Answered } from './route.ts'
 
 const compress = promisify(gzip)
 /** One packet carries less than this whatever its form; secrets are in such short answers, which stay as they are. */
 const minBytes = 2048
 const level = 5
+
+/**
+ * A response with text that callers or receivers wrote, such as a captured body. Neither we nor a proxy may compress it:
+ * its length would help whoever wrote one part of it to guess another (the BREACH attack).
+ */
+export function uncompressed<Body>(body: Body): Answered<Body> {
+  return new Answered(body, { 'Cache-Control': 'no-store, no-transform' })
+}
 
 /**
  * Compresses a long answer for whoever offers gzip, on a thread of Node's pool. An answer with an ETag stays as it is:
@@ -18,6 +27,7 @@ export async function compressAnswer(
 ): Promise<unknown> {
   if (typeof payload !== 'string' || payload.length < minBytes) return payload
   if (reply.hasHeader('etag') || reply.hasHeader('content-encoding')) return payload
+  if (String(reply.getHeader('cache-control')).includes('no-transform')) return payload
   reply.header('Vary', 'Accept-Encoding')
   if (!offersGzip(request.headers['accept-encoding'])) return payload
   const bytes = await compress(payload, { level })

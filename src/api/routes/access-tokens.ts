@@ -4,6 +4,7 @@ import type { AccessTokenRecord } from '../../store/index.ts'
 import { route } from '../core/route.ts'
 import { limitOf, pageOf, pageQuery, toPageById } from '../core/paging.ts'
 import { Confirmed, toConfirmed } from '../core/confirmed.ts'
+import { momentOf } from '../core/moments.ts'
 import { input, nullable, oneOf, Time, time } from '../core/schemas.ts'
 
 const permissionNames = Object.keys(permissions) as Permission[]
@@ -62,7 +63,7 @@ export const accessTokenRoutes = {
     }),
     answer: Type.Object({ access_token: AccessToken, secret: Type.String() }),
     handle: async ({ body, organization, actor }, services) => {
-      const expiresAt = body.expires_at == null ? body.expires_at : Date.parse(body.expires_at)
+      const expiresAt = body.expires_at == null ? body.expires_at : momentOf(body.expires_at)
       const { token, secret } = await services.accessTokens.issue(
         {
           name: body.name,

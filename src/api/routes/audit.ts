@@ -5,6 +5,7 @@ import { requireStillAllowed } from './calls/live.ts'
 import type { Services } from '../core/services.ts'
 import { route, Streamed, type RouteRequest } from '../core/route.ts'
 import { limitOf, pageOf, pageQuery, toPage } from '../core/paging.ts'
+import { optionalMomentOf } from '../core/moments.ts'
 import { nullable, oneOf, Time, time } from '../core/schemas.ts'
 
 const Entry = Type.Object(
@@ -161,8 +162,8 @@ function toFilter(query: {
     actorId: query.actor_id,
     subjectId: query.subject_id,
     search: query.search,
-    from: query.from === undefined ? undefined : Date.parse(query.from),
-    until: query.until === undefined ? undefined : Date.parse(query.until),
+    from: optionalMomentOf(query.from),
+    until: optionalMomentOf(query.until),
   }
 }
 

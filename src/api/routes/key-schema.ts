@@ -1,6 +1,7 @@
 import { keyStateAt, type Key, type KeyInput, type Keys } from '../../access/index.ts'
 import { Type, type Static } from '../../http/index.ts'
 import { methods } from '../../methods.ts'
+import { momentOf } from '../core/moments.ts'
 import { nullable, oneOf, Time, time, timeOrNull } from '../core/schemas.ts'
 
 const Grant = Type.Object(
@@ -54,7 +55,7 @@ export function toKeyInput(body: Static<typeof KeyBody>): KeyInput {
       ? { calls: limit.calls, perSeconds: limit.per_seconds, burst: limit.burst }
       : undefined,
     quota: body.quota ?? undefined,
-    expiresAt: body.expires_at == null ? undefined : Date.parse(body.expires_at),
+    expiresAt: body.expires_at == null ? undefined : momentOf(body.expires_at),
   }
 }
 

@@ -15,6 +15,7 @@ import { route, type RouteRequest } from '../core/route.ts'
 import type { Services } from '../core/services.ts'
 import { limitOf, pageOf, pageQuery, toPageById } from '../core/paging.ts'
 import { Confirmed, toConfirmed } from '../core/confirmed.ts'
+import { momentOf } from '../core/moments.ts'
 import { input, oneOf } from '../core/schemas.ts'
 
 const maxOverlapSeconds = 90 * 24 * 3600
@@ -60,7 +61,7 @@ export const keyRoutes = {
         ...toKeyInput(body),
         // A missing field takes the organization's default; null means none.
         cidrs: body.cidrs,
-        expiresAt: body.expires_at == null ? body.expires_at : Date.parse(body.expires_at),
+        expiresAt: body.expires_at == null ? body.expires_at : momentOf(body.expires_at),
         scheme: body.scheme,
         personalUserId: body.personal === true ? personOf(caller).userId : undefined,
       }

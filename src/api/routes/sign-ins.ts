@@ -1,6 +1,6 @@
-import { Problem } from '../../errors.ts'
 import { Type } from '../../http/index.ts'
 import { route } from '../core/route.ts'
+import { rangeOf } from '../core/moments.ts'
 import { Time, time } from '../core/schemas.ts'
 
 const maxSteps = 200
@@ -35,13 +35,11 @@ export const signInRoutes = {
       { title: 'SignIns' },
     ),
     handle: async ({ organization, query }, { audit }) => {
-      const { step_ms: stepMs } = query
-      const [from, to] = [Date.parse(query.from), Date.parse(query.to)]
-      if (!(to > from) || (to - from) / stepMs > maxSteps) {
-        throw new Problem('invalid_input', `Sign-ins have 1 to ${maxSteps} steps.`)
+      const steps = await audit.signIns(organization.id, rangeOf(query, maxSteps))
+      return {
+        step_ms: query.step_ms,
+        points: steps.map((step) => ({ ...step, at: time(step.at) })),
       }
-      const steps = await audit.signIns(organization.id, { from, to, stepMs })
-      return { step_ms: stepMs, points: steps.map((step) => ({ ...step, at: time(step.at) })) }
     },
   }),
 }

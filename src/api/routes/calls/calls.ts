@@ -6,9 +6,11 @@ import { calls, callSearch } from '../../../store/index.ts'
 import { callFilterProperties, text, toCallFilter } from './filter.ts'
 import { Rollup, TopItem, toRollup } from './rollup-schema.ts'
 import { ApiCall, namesFor, toApiCall } from './call-schema.ts'
+import { uncompressed } from '../../core/compress.ts'
 import { route } from '../../core/route.ts'
 import type { Services } from '../../core/services.ts'
 import { limitOf, pageOf, pageQuery, toPageById } from '../../core/paging.ts'
+import { checkRange, momentOf } from '../../core/moments.ts'
 import { Time, time } from '../../core/schemas.ts'
 import { dayMs, minuteMs } from '../../../units.ts'
 
@@ -39,8 +41,12 @@ export const callRoutes = {
       )
       const names = await namesFor(organization, found, services)
       const shown = toPageById(query, found, (call) => toApiCall(call, names))
-      if (searchedTo === undefined) return shown
-      return { ...shown, next: searchedTo, searched_back_to: time(timeOfId(searchedTo)) }
+      const back =
+        searchedTo === undefined
+          ? {}
+          : { next: searchedTo, searched_back_to: time(timeOfId(searchedTo)) }
+      const body = { ...shown, ...back }
+      return found.some(({ capture }) => capture !== undefined) ? uncompressed(body) : body
     },
   }),
 
@@ -52,7 +58,7 @@ export const callRoutes = {
       const call = await calls.find(services.store.calls, organization.id, param('call'))
       if (!call)
         throw new Problem('not_found', 'There is no such call, or it is not kept any more.')
-      return toApiCall(call, await namesFor(organization, [call], services))
+      return uncompressed(toApiCall(call, await namesFor(organization, [call], services)))
     },
   }),
 
@@ -116,12 +122,10 @@ export const callRoutes = {
     answer: Rollup,
     handle: async ({ organization, query }, services) => {
       const { step_ms: stepMs = minuteMs, parts, ...narrowed } = query
-      const to = query.to === undefined ? services.clock.now() : Date.parse(query.to)
-      const asked = query.from === undefined ? to - 60 * minuteMs : Date.parse(query.from)
+      const to = query.to === undefined ? services.clock.now() : momentOf(query.to)
+      const asked = query.from === undefined ? to - 60 * minuteMs : momentOf(query.from)
       const from = Math.floor(asked / minuteMs) * minuteMs
-      if (!(to > from) || (to - from) / stepMs > maxPoints) {
-        throw new Problem('invalid_input', `A rollup has 1 to ${maxPoints} steps.`)
-      }
+      checkRange({ from, to, stepMs }, maxPoints)
       const filter = await toCallFilter(organization, narrowed, services)
       const fields = { ...filter, from, to, stepMs, parts }
       return toRollup(await services.traffic.rollup(organization.id, fields), stepMs)

@@ -1,8 +1,8 @@
-import { Problem } from '../../../errors.ts'
 import { isId } from '../../../ids.ts'
 import { Type, type Static } from '../../../http/index.ts'
 import { recordedPrefix, type CallFilter } from '../../../store/index.ts'
 import type { RouteOrganization } from '../../core/route.ts'
+import { optionalMomentOf } from '../../core/moments.ts'
 import type { Services } from '../../core/services.ts'
 import { oneOf, Time } from '../../core/schemas.ts'
 
@@ -49,17 +49,9 @@ export async function toCallFilter(
     words:
       q === undefined || meant !== 'words' ? undefined : await wordsOf(organization, q, services),
     address: query.address ?? (meant === 'address' ? q : undefined),
-    from: momentOf(query.from),
-    to: momentOf(query.to),
+    from: optionalMomentOf(query.from),
+    to: optionalMomentOf(query.to),
   }
-}
-
-/** A leap second is a time by RFC 3339, but not one of ours. */
-function momentOf(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined
-  const ms = Date.parse(text)
-  if (Number.isFinite(ms)) return ms
-  throw new Problem('invalid_input', 'There is no such time: seconds go from 00 to 59.')
 }
 
 const addressShape = /^(?:(?:\d{1,3}\.){3}\d{1,3}|[0-9a-f.]*:[0-9a-f:.]*)$/i

@@ -1,8 +1,10 @@
 import { Problem } from '../../../errors.ts'
 import { Type, type Static } from '../../../http/index.ts'
 import type { DeliveryFilter, DeliveryState, EventRecord } from '../../../store/index.ts'
+import { uncompressed } from '../../core/compress.ts'
 import { route } from '../../core/route.ts'
 import { limitOf, pageOf, pageQuery, toPageById } from '../../core/paging.ts'
+import { optionalMomentOf } from '../../core/moments.ts'
 import { input, nullable, oneOf, Time } from '../../core/schemas.ts'
 import {
   Delivery,
@@ -67,11 +69,11 @@ export const deliveryRoutes = {
       if (!delivery) throw new Problem('not_found', 'There is no such delivery.')
       const event = await webhooks.events.find(organization.id, delivery.eventId)
       const attempts = await webhooks.deliveries.attempts(organization.id, delivery.id)
-      return {
+      return uncompressed({
         ...toDelivery(delivery),
         body: event?.body.toString('utf8') ?? null,
         attempt_list: attempts.map(toAttempt),
-      }
+      })
     },
   }),
 
@@ -154,8 +156,8 @@ function toFilter(query: Static<typeof Filter>): DeliveryFilter {
     states: state === undefined ? undefined : statesOf(state),
     onlyTried: state === 'retrying' ? true : undefined,
     types: type === undefined ? undefined : [type],
-    createdFrom: from === undefined ? undefined : Date.parse(from),
-    createdTo: to === undefined ? undefined : Date.parse(to),
+    createdFrom: optionalMomentOf(from),
+    createdTo: optionalMomentOf(to),
   }
 }
 

@@ -1,6 +1,6 @@
-import { Problem } from '../../../errors.ts'
 import { Type } from '../../../http/index.ts'
 import { route } from '../../core/route.ts'
+import { rangeOf } from '../../core/moments.ts'
 import { nullable, Time, time } from '../../core/schemas.ts'
 
 const maxSteps = 200
@@ -44,13 +44,9 @@ export const endpointFigureRoutes = {
     }),
     answer: Figures,
     handle: async ({ organization, param, query }, { webhooks }) => {
-      const { step_ms: stepMs } = query
-      const [from, to] = [Date.parse(query.from), Date.parse(query.to)]
-      if (!(to > from) || (to - from) / stepMs > maxSteps) {
-        throw new Problem('invalid_input', `Figures have 1 to ${maxSteps} steps.`)
-      }
+      const range = rangeOf(query, maxSteps)
       const { id } = await webhooks.endpoints.get(organization.id, param('endpoint'))
-      const fields = { endpointId: id, from, to, stepMs }
+      const fields = { endpointId: id, ...range }
       const { steps, isSampled } = await webhooks.figures(organization.id, fields)
       const points = steps.map(({ at, p50Ms, p95Ms, ...counts }) => ({
         at: time(at),
@@ -58,7 +54,7 @@ export const endpointFigureRoutes = {
         p50_ms: p50Ms ?? null,
         p95_ms: p95Ms ?? null,
       }))
-      return { step_ms: stepMs, points, sampled: isSampled }
+      return { step_ms: query.step_ms, points, sampled: isSampled }
     },
   }),
 }

@@ -71,14 +71,23 @@ export function callsThat(
 function idsIn({ from, to, before, after, downTo }: CallFilter & CallSlice): RawBuilder<unknown>[] {
   const start = from === undefined ? undefined : idBefore(from)
   const end = to === undefined ? undefined : idBehind(to)
-  const least = downTo === undefined || (start !== undefined && start > downTo) ? start : downTo
-  const behind = before === undefined || (end !== undefined && end < before) ? end : before
+  const first = later(start, downTo)
+  const behind = earlier(end, before)
   const all: RawBuilder<unknown>[] = []
-  if (after !== undefined && !(least !== undefined && least > after)) all.push(sql`id > ${after}`)
-  else if (least !== undefined) all.push(sql`id >= ${least}`)
-  if (after !== undefined && downTo !== undefined) all.push(sql`id >= ${downTo}`)
+  if (after !== undefined && later(first, after) === after) all.push(sql`id > ${after}`)
+  else if (first !== undefined) all.push(sql`id >= ${first}`)
   if (behind !== undefined) all.push(sql`id < ${behind}`)
   return all
+}
+
+/** Returns the later of two ids, if there are any. */
+function later(one: string | undefined, other: string | undefined): string | undefined {
+  return one === undefined || (other !== undefined && other > one) ? other : one
+}
+
+/** Returns the earlier of two ids, if there are any. */
+function earlier(one: string | undefined, other: string | undefined): string | undefined {
+  return one === undefined || (other !== undefined && other < one) ? other : one
 }
 
 /** SQL that tells the three outcomes apart. */

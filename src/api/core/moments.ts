@@ -1,0 +1,36 @@
+import { Problem } from '../../errors.ts'
+
+/**
+ * Converts a time of the `Time` schema to milliseconds. RFC 3339 (section 5.7) knows leap seconds and JavaScript does
+ * not: read as NaN, one would never be over and bound nothing.
+ */
+export function momentOf(text: string): number {
+  const ms = Date.parse(text)
+  if (Number.isFinite(ms)) return ms
+  throw new Problem('invalid_input', `There is no such time: ${text}. Seconds go from 00 to 59.`)
+}
+
+/** Converts a time that may be missing. */
+export function optionalMomentOf(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : momentOf(text)
+}
+
+/** Converts the range of a chart and refuses one that is empty or has too many steps. */
+export function rangeOf(
+  query: { readonly from: string; readonly to: string; readonly step_ms: number },
+  maxSteps: number,
+): { readonly from: number; readonly to: number; readonly stepMs: number } {
+  const range = { from: momentOf(query.from), to: momentOf(query.to), stepMs: query.step_ms }
+  checkRange(range, maxSteps)
+  return range
+}
+
+/** Refuses a range that is empty or has too many steps. */
+export function checkRange(
+  { from, to, stepMs }: { readonly from: number; readonly to: number; readonly stepMs: number },
+  maxSteps: number,
+): void {
+  if (from < to && (to - from) / stepMs <= maxSteps) return
+  const detail = `from must be before to, with at most ${maxSteps} steps between them.`
+  throw new Problem('invalid_input', detail)
+}
