@@ -84,7 +84,7 @@ export async function blockingTime(page: Page, address: string, rate: number): P
   return blocked
 }
 
-/** What a first visit over a slow line sees, and when: something, names and ways on, the page itself, its data. */
+/** What a first visit over a slow line sees, and when: something, names and ways on, rows to read, the page itself, its data. */
 export async function slowVisit(page: Page, address: string) {
   const session = await page.context().newCDPSession(page)
   await session.send('Network.enable')
@@ -99,7 +99,9 @@ export async function slowVisit(page: Page, address: string) {
   await page.addInitScript(`localStorage.removeItem('fonts')`)
   await page.goto(address, { waitUntil: 'commit' })
   await page.locator('.shell-nav a, main h1').first().waitFor({ timeout: waitMs })
-  const usefulMs = await sinceStart(page)
+  const waysMs = await sinceStart(page)
+  await page.locator('main td').first().waitFor({ timeout: waitMs })
+  const rowsMs = await sinceStart(page)
   await page.locator('main h1').first().waitFor({ timeout: waitMs })
   const headMs = await sinceStart(page)
   await ready(page)
@@ -108,7 +110,7 @@ export async function slowVisit(page: Page, address: string) {
     await page.evaluate(`performance.getEntriesByName('first-contentful-paint')[0]?.startTime`),
   )
   await session.detach()
-  return { firstPaintMs, usefulMs, headMs, dataMs }
+  return { firstPaintMs, waysMs, rowsMs, headMs, dataMs }
 }
 
 /** Compressed bytes of a first visit, by kind. */

@@ -19,7 +19,7 @@ export function compress(): Plugin {
         const bytes = readFileSync(file)
         if (bytes.length < smallestBytes) continue
         writeFileSync(`${file}.gz`, gzipSync(bytes, { level: 9 }))
-        const parameters = { [constants.BROTLI_PARAM_QUALITY]: 9 }
+        const parameters = { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY }
         writeFileSync(`${file}.br`, brotliCompressSync(bytes, { params: parameters }))
       }
     },

@@ -12,8 +12,8 @@ interface Page {
   readonly module: string
   /** What it asks for first, below its organization; a day ago and the next quarter of an hour stand in braces. */
   readonly asks: readonly string[]
-  /** Code that it loads when its data is there. */
-  readonly later?: string
+  /** The fields that a slow line shows of the first list asked for, a cell each; a cell may hold several. */
+  readonly rows?: readonly string[]
   /** Whether everybody in the organization may see it: it stands in the navigation before we know who this is. */
   readonly isEverybodys?: boolean
 }
@@ -29,7 +29,7 @@ const pages: Readonly<Record<Place, Page>> = {
   calls: {
     module: 'calls/Calls.tsx',
     asks: ['/calls?from={from}&limit=100', traffic],
-    later: '/src/parts/WindowedBody.tsx',
+    rows: ['at', 'status', 'method path', 'target', 'key_name'],
     isEverybodys: true,
   },
   keys: { module: 'keys/Keys.tsx', asks: ['/keys'], isEverybodys: true },
@@ -42,8 +42,9 @@ const pages: Readonly<Record<Place, Page>> = {
 }
 
 /**
- * The dashboard's code is asked for beside the few lines that choose its language, not after them. start.js asks for the
- * page's own code and data, and writes its heading and the navigation, so that a slow line has something to show at once.
+ * The dashboard's code is asked for beside the few lines that choose its language, not after them. start.js asks for it,
+ * but first for the page's data: a browser opens six connections, and on a slow line code would hold them for seconds. It
+ * writes the page's heading, the navigation and its first rows, so that there is something to read meanwhile.
  */
 export function preloadApp(): Plugin {
   return {
@@ -56,14 +57,16 @@ export function preloadApp(): Plugin {
           chunks.find(({ facadeModuleId }) => facadeModuleId?.endsWith(module) === true)
         const first = filesOf(chunkOf(app), chunks).filter((name) => !html.includes(name))
         const known = new Set(first)
-        const found = Object.entries(pages).map(([name, { module, later, asks, isEverybodys }]) => {
-          const entries = [join('/src/pages', module), ...(later === undefined ? [] : [later])]
-          const wanted = new Set(entries.flatMap((one) => filesOf(chunkOf(one), chunks)))
-          const rest = [...wanted].filter((file) => !known.has(file) && !html.includes(file))
+        const found = Object.entries(pages).map(([name, { module, ...page }]) => {
+          const wanted = filesOf(chunkOf(join('/src/pages', module)), chunks)
+          const rest = wanted.filter((file) => !known.has(file) && !html.includes(file))
           const title = { en: frameWords.pages[name as Place], de: german.pages[name as Place] }
-          return [name, { files: rest.map((file) => `/${file}`), asks, isEverybodys, title }]
+          return [name, { ...page, files: rest.map((file) => `/${file}`), title }]
         })
-        return [meta('pages', JSON.stringify(Object.fromEntries(found))), ...first.map(preload)]
+        return [
+          meta('pages', JSON.stringify(Object.fromEntries(found))),
+          meta('app', first.map((file) => `/${file}`).join(' ')),
+        ]
       },
     },
   }
@@ -87,9 +90,4 @@ function filesOf(entry: Chunk | undefined, chunks: readonly Chunk[]): string[] {
 
 function meta(name: string, content: string): HtmlTagDescriptor {
   return { tag: 'meta', attrs: { name, content }, injectTo: 'head-prepend' }
-}
-
-function preload(name: string): HtmlTagDescriptor {
-  const how = name.endsWith('.css') ? { rel: 'preload', as: 'style' } : { rel: 'modulepreload' }
-  return { tag: 'link', attrs: { ...how, crossorigin: true, href: `/${name}` }, injectTo: 'head' }
 }

@@ -6,6 +6,9 @@ import { preloadApp } from './vite-preload.ts'
 /** Loaded only when somebody opens something: these stay files of their own. */
 const late =
   /parts.(MenuParts|WindowedBody|LeaveQuestion|CustomRange)|frame.(Palette|palette-choices|Help|Sheet|SignedOutDialog|TakeOver)/
+/** Shared by a few pages, none of them one that people come to first. */
+const seldom =
+  /parts.(RateShares|QuotaGauge|SaveForm)|frame.Managed|api.(webhooks|webhook-shapes|directory|managed|sso|sign-ins|access-tokens|entry)\.ts/
 /** What needs the library of dialogs and tabs. */
 const dialogs = /parts.(Dialogs|ConfirmDialog|RevokeToken|SecretDialog|Tabs)\.tsx/
 /**
@@ -14,23 +17,34 @@ const dialogs = /parts.(Dialogs|ConfirmDialog|RevokeToken|SecretDialog|Tabs)\.ts
  */
 const groups = [
   // Beside the app's code it would bring that along: the first paint would wait for its styles, and a catalogue would
-  // come after modules that have read their words already.
-  { name: 'language', test: /words.(language|locale|plural)\.ts/, priority: 4 },
+  // come after modules that have read their words already. React itself comes with it.
   {
-    name: 'react',
+    name: 'main',
+    test: /web.(src.main\.tsx|words.(language|locale|plural)\.ts)/,
+    priority: 4,
+  },
+  {
+    name: 'router',
     test: /node_modules.(react|react-dom|scheduler|@tanstack.(?!.*virtual).*)[\\/]/,
     priority: 3,
   },
   {
     name: 'app',
     test: (id: string) =>
-      /web.(src.(api|frame|parts)|words.[a-z]+\.ts)/.test(id) &&
+      /web.(src.(api|frame|parts)|words.(en.operations|[a-z]+)\.ts)/.test(id) &&
       !late.test(id) &&
+      !seldom.test(id) &&
       !dialogs.test(id),
     minShareCount: 2,
     priority: 2,
   },
   { name: 'dialogs', test: dialogs, priority: 1 },
+  {
+    name: 'traffic',
+    test: /pages.(calls.(Figures|CallsTable|status)|keys.KeyPicker)/,
+    minShareCount: 2,
+    priority: 1,
+  },
 ]
 
 // The page's policy allows nothing inline and no data: addresses, so nothing may be inlined here.

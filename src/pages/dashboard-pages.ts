@@ -46,6 +46,7 @@ const missing = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name
  */
 export function addPages(app: App, deps: PagesDeps & { readonly baseUrl: string }): void {
   const headers = pageHeaders(deps.baseUrl)
+  const fileHeaders = assetHeaders(deps.baseUrl)
   const built = new BuiltPages(deps)
 
   for (const address of pages) {
@@ -68,7 +69,7 @@ export function addPages(app: App, deps: PagesDeps & { readonly baseUrl: string 
     app.get(address, async (request, reply) => {
       const file = await built.find(request.url.split('?', 1)[0] ?? '')
       if (file === undefined) throw new Problem('not_found')
-      reply.headers(headers)
+      reply.headers(file.hashed ? fileHeaders : headers)
       reply.header(
         'Cache-Control',
         file.hashed ? 'public, max-age=31536000, immutable' : 'no-cache',
@@ -155,8 +156,21 @@ function pageHeaders(baseUrl: string): Record<string, string> {
     'Referrer-Policy': 'no-referrer',
     'X-Frame-Options': 'DENY',
     'Permissions-Policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
-    ...(baseUrl.startsWith('https:') ? { 'Strict-Transport-Security': 'max-age=63072000' } : {}),
+    ...transportSecurity(baseUrl),
   }
+}
+
+/** Code, styles and fonts are no documents: what governs a page would only weigh on each of its dozen files. */
+function assetHeaders(baseUrl: string): Record<string, string> {
+  return {
+    'Content-Security-Policy': "default-src 'none'",
+    'Cross-Origin-Resource-Policy': 'same-origin',
+    ...transportSecurity(baseUrl),
+  }
+}
+
+function transportSecurity(baseUrl: string): Record<string, string> {
+  return baseUrl.startsWith('https:') ? { 'Strict-Transport-Security': 'max-age=63072000' } : {}
 }
 
 /** Builds in a separate process: the server keeps responding, and the build's 300 MB of memory are freed with it. */

@@ -60,6 +60,9 @@ describe("the dashboard's files", () => {
     assert.deepEqual(brotliDecompressSync(br.body), plain.body)
     assert.match(String(gzip.headers['vary']), /accept-encoding/i)
     assert.equal(plain.headers['cache-control'], 'public, max-age=31536000, immutable')
+    assert.equal(plain.headers['content-security-policy'], "default-src 'none'")
+    assert.equal(plain.headers['x-content-type-options'], 'nosniff')
+    assert.equal(plain.headers['cross-origin-resource-policy'], 'same-origin')
   })
 
   test('an unchanged shell is not sent again', async () => {

@@ -52,9 +52,9 @@ describe('the first bytes of the dashboard', { timeout: 120_000 }, () => {
     assert.deepEqual(visitor.findings, [])
   })
 
-  test('heading and navigation stand there before the code does, in the language of the page, and lead on', async () => {
+  test('heading, navigation and the last calls stand there before the code, in the language of the page', async () => {
     const { promise: codeMayCome, resolve: letCodeCome } = Promise.withResolvers<void>()
-    await page.route(/\/assets\/react-/, async (route) => {
+    await page.route(/\/assets\/main-.*\.js$/, async (route) => {
       await codeMayCome
       await route.continue()
     })
@@ -70,10 +70,16 @@ describe('the first bytes of the dashboard', { timeout: 120_000 }, () => {
       await page.locator('.shell-title').getByText(title, { exact: true }).waitFor()
       assert.equal(await page.locator('.shell-nav a[aria-current=page]').textContent(), title)
     }
+    const row = page.locator('.shell-page tr').filter({ hasText: 'checkout-worker' }).first()
+    await row.waitFor()
+    assert.match(
+      (await row.locator('td').allTextContents()).join(' | '),
+      /^(?:\d\d \w{3}, )?\d\d:\d\d:\d\d \| \d{3} \| [A-Z]+ \/\S* \| \w+ \| checkout-worker$/,
+    )
     await page.setViewportSize({ width: 320, height: 860 })
+    await page.screenshot({ path: 'test/pictures/first-bytes-narrowest.png' })
     const wider = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
     assert.ok(Number(wider) <= 0, `${String(wider)} px wider than a small phone`)
-    await page.screenshot({ path: 'test/pictures/first-bytes-narrowest.png' })
     await page.setViewportSize({ width: 1360, height: 860 })
     await page.screenshot({ path: 'test/pictures/first-bytes-light.png' })
     await page.locator('.shell-nav').getByText('Targets').click({ noWaitAfter: true })
