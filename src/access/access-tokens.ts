@@ -99,7 +99,7 @@ export class AccessTokens {
     return { token, secret }
   }
 
-  /** Revokes the token and every token issued with it; resolves when every node refuses them. `not_found`. */
+  /** Revokes the token and every token issued with it; resolves when every node refuses them. Throws `not_found`. */
   async revoke(
     which: { readonly organizationId: OrganizationId | undefined; readonly id: string },
     actor: Actor,
@@ -113,14 +113,14 @@ export class AccessTokens {
     return { token: result, confirmation }
   }
 
-  /** `not_found`. */
+  /** Throws `not_found`. */
   async get(organizationId: OrganizationId | undefined, id: string) {
     const found = await accessTokens.findKnown(this.#store, organizationId, id)
     if (!found) throw new Problem('not_found', 'There is no such access token.')
     return found.token
   }
 
-  /** Any token by its id; for the operator, who names tokens without their organization. `not_found`. */
+  /** Any token by its id; for the operator, who names tokens without their organization. Throws `not_found`. */
   async find(id: string) {
     const token = await accessTokens.find(this.#store, id)
     if (!token) throw new Problem('not_found', `There is no access token ${id}.`)
@@ -151,7 +151,10 @@ export class AccessTokens {
     return (await this.revoke({ organizationId, id }, actor)).token
   }
 
-  /** The principal of a token: `credential_invalid`, `credential_revoked`, `credential_expired` (401), `address_not_allowed` (403). */
+  /**
+   * The principal of a token: `credential_invalid`, `credential_revoked`, `credential_expired` (401),
+   * `address_not_allowed` (403).
+   */
   async identify(
     text: string,
     from: { readonly address: string; readonly agent?: string | undefined },
@@ -203,7 +206,9 @@ export class AccessTokens {
   }
 }
 
-/** The principal of a token that is neither revoked nor expired and whose issuer is still a member; else the refusal. */
+/**
+ * The principal of a token that is neither revoked nor expired and whose issuer is still a member; else the refusal.
+ */
 function principalOf(known: KnownAccessToken, nowMs: number): TokenPrincipal {
   const { token, organizationSlug } = known
   const fault = tokenFault(known, nowMs)

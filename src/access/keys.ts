@@ -140,7 +140,9 @@ export class Keys {
     })
   }
 
-  /** Revokes for good and resolves when every node refuses the key; a revoked key stays as it is. `not_found`. */
+  /**
+   * Revokes for good and resolves when every node refuses the key; a revoked key stays as it is. Throws `not_found`.
+   */
   async revoke(organizationId: OrganizationId, id: string, actor: Actor): Promise<ConfirmedKey> {
     return await this.#confirm(async (tx) => {
       const revokedBy = actor.id ?? actor.kind
@@ -176,21 +178,21 @@ export class Keys {
     return key && (await this.#withSecrets(key))
   }
 
-  /** `not_found`. */
+  /** Throws `not_found`. */
   async get(organizationId: OrganizationId, id: string): Promise<Key> {
     const key = await this.find(organizationId, id)
     if (!key) throw notFound(id)
     return key
   }
 
-  /** Who made its newest calls, and who still calls with an old secret that overlaps. `not_found`. */
+  /** Who made its newest calls, and who still calls with an old secret that overlaps. Throws `not_found`. */
   async callers(organizationId: OrganizationId, id: string) {
     const { id: keyId } = await this.get(organizationId, id)
     const { slowCallReads } = this.#store
     const which = { organizationId, keyId }
     return {
       recent: await keyCallers.listRecent(slowCallReads, { ...which, most: callsLookedAt }),
-      stragglers: await keyCallers.listStragglers(this.#store, {
+      stragglers: await keyCallers.listOldSecretCallers(this.#store, {
         ...which,
         nowMs: this.#clock.now(),
       }),
@@ -216,7 +218,7 @@ export class Keys {
     return await keyNames.list(this.#store.slowReads, organizationId, ids)
   }
 
-  /** Whose key it is; for the operator, who names keys without their organization. `not_found`. */
+  /** Whose key it is; for the operator, who names keys without their organization. Throws `not_found`. */
   async organizationOf(id: string): Promise<OrganizationId> {
     const organizationId = await keys.organizationOf(this.#store, id)
     if (organizationId !== undefined) return organizationId

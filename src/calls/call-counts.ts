@@ -5,15 +5,13 @@ import {
   type CallRecord,
   type CountRows,
 } from '../store/index.ts'
+import { dayMs, minuteMs, quarterHourMs } from '../units.ts'
 
-const minuteMs = 60_000
-const quarterMs = 15 * minuteMs
-const dayMs = 86_400_000
-// Beyond so many (the database is away, and ever new keys call), calls are no longer counted by their keys; beyond twice
-// as many, those that have nothing in common with calls before them are not counted at all.
+// Bounds memory while the database is unreachable. Once this many cells exist, calls are no longer counted per key; at
+// twice as many, a call that would need a new cell is not counted at all.
 const maxCells = 10_000
 
-/** Calls of one minute that had everything in common that is counted. */
+/** The count of all calls in one minute that agree in every attribute that is counted. */
 interface Cell {
   readonly organizationId: string
   readonly minute: number
@@ -26,22 +24,25 @@ interface Cell {
   bytesIn: number
   bytesOut: number
   durationUs: number
-  /** The calls, then those of each bucket of latency. */
+  /** The number of calls, followed by the number in each latency bucket. */
   readonly sums: Float64Array
 }
 
-/** Counts calls by what charts ask for, exact whatever records are kept, until somebody takes the counts to write them. */
+/**
+ * Counts calls in memory until the counts are taken and written. Charts read these counts, which are exact even where
+ * not every call leaves a record.
+ */
 export class CallCounts {
   readonly #cells = new Map<string, Cell>()
   #last: Cell | undefined
   readonly #rules = new Rows()
 
-  /** How many counts there are to take. */
+  /** The number of counts waiting to be taken. */
   get size(): number {
     return Math.max(this.#cells.size, this.#rules.size)
   }
 
-  /** Counts a call; false where there is no place to count it. */
+  /** Counts a call; returns false if the bound on memory left it uncounted. */
   add(call: CallRecord): boolean {
     const cell = this.#cellOf(call)
     if (cell === undefined) return false
@@ -57,18 +58,18 @@ export class CallCounts {
     return true
   }
 
-  /** What was counted since the last time, oldest first and no more than so much of it, as rows to be added. */
+  /** Removes up to `limit` counts, oldest first, and returns them as rows to add to the tables. */
   take(limit: number): CountRows[] {
     const [minutes, quarters, days] = [new Rows(), new Rows(), new Rows()]
-    // It may be one of those taken.
+    // A cell that was taken must not be counted into any more.
     this.#last = undefined
     for (const cell of takeFirst(this.#cells, limit).values()) {
       const { organizationId: id, minute, keyId, targetId, stoppedAt } = cell
       minutes.add(`"${id}",${minute},"${targetId}","${stoppedAt}"`, minuteSums(cell))
-      const quarter = minute - (minute % quarterMs)
+      const quarter = minute - (minute % quarterHourMs)
       const day = minute - (minute % dayMs)
       const end = `"${stoppedAt}","${cell.refusal}",${cell.status}`
-      // A call without a known target, and one that is not counted by its key, is the organization's alone.
+      // The empty subject is the whole organization; the set drops an unknown target and an uncounted key.
       for (const subject of new Set(['', keyId, targetId])) {
         quarters.add(`"${id}","${subject}",${quarter},${end}`, cell.sums)
         days.add(`"${id}",${day},"${subject}",${end}`, [cell.calls])
@@ -84,7 +85,7 @@ export class CallCounts {
 
   #cellOf(call: CallRecord): Cell | undefined {
     const last = this.#last
-    // Most calls are counted where the one before was.
+    // Most calls belong to the same cell as the previous call.
     if (last !== undefined && belongsTo(last, call)) return last
     const { organizationId, status } = call
     const keyId = this.#cells.size < maxCells ? call.keyId : ''
@@ -97,8 +98,8 @@ export class CallCounts {
     if (cell === undefined) {
       if (this.#cells.size >= 2 * maxCells) return undefined
       const sums = new Float64Array(1 + latencyBuckets)
-      const of = { organizationId, minute, keyId, targetId, stoppedAt, refusal, status }
-      cell = { ...of, calls: 0, bytesIn: 0, bytesOut: 0, durationUs: 0, sums }
+      const attributes = { organizationId, minute, keyId, targetId, stoppedAt, refusal, status }
+      cell = { ...attributes, calls: 0, bytesIn: 0, bytesOut: 0, durationUs: 0, sums }
       this.#cells.set(name, cell)
     }
     this.#last = cell
@@ -110,14 +111,14 @@ export class CallCounts {
   }
 }
 
-/** The counts of these calls, as rows to be added. */
+/** Counts the given calls, and returns the rows to add to the tables. */
 export function countsOf(calls: Iterable<CallRecord>): CountRows[] {
   const counts = new CallCounts()
   for (const call of calls) counts.add(call)
   return counts.take(Infinity)
 }
 
-/** Takes the first so many out of a map. */
+/** Removes the first `limit` entries from a map and returns them. */
 function takeFirst<V>(map: Map<string, V>, limit: number): Map<string, V> {
   const taken = new Map<string, V>()
   for (const [name, value] of map) {
@@ -143,7 +144,7 @@ function belongsTo(cell: Cell, call: CallRecord): boolean {
 
 type Sums = ArrayLike<number>
 
-/** The sums of rows by their keys; a key is JSON of its values, which are ids, codes and numbers of ours. */
+/** Sums by row key. A key is JSON built without escaping: its values are ids, codes and numbers that we made. */
 class Rows extends Map<string, Float64Array> {
   add(key: string, more: Sums): void {
     const sums = this.get(key)

@@ -7,14 +7,14 @@ import {
   traffic,
   type Store,
 } from '../store/index.ts'
+import { dayMs } from '../units.ts'
 
 const rowsInCommit = 512
 const subjectsInCommit = 16
-const dayMs = 86_400_000
 
-/** Deletes records and counts older than this; in small commits. */
+/** Deletes records and counts older than the given time, in small commits that never hold up calls for long. */
 export async function forgetCalls(store: Store, olderThanMs: number): Promise<void> {
-  // Ids begin with their time, so that one minted for the cutoff splits the range.
+  // Ids begin with their time, so an id minted for the cutoff time splits the range.
   const before = createId('req', olderThanMs)
   await forgetCounts(store, olderThanMs)
   await store.transaction(async (tx) => await keyCallers.forgetOldSecretCallers(tx, olderThanMs))
@@ -38,7 +38,7 @@ export async function forgetCalls(store: Store, olderThanMs: number): Promise<vo
   }
 }
 
-/** Counts per minute go minute by minute; those of longer spans go once their day is over. */
+/** Deletes counts per minute up to the cutoff; counts of longer spans only by whole days. */
 async function forgetCounts(store: Store, olderThanMs: number): Promise<void> {
   let gone = rowsInCommit
   while (gone === rowsInCommit) {

@@ -4,7 +4,7 @@ import { createOldSecretCallers } from './old-secret-callers.ts'
 /** The secret used for a call. */
 export interface UsedSecret {
   readonly digest: string
-  /** Whether it was rotated and is valid only for a while. */
+  /** Whether the key was rotated, so that this secret is valid only for a while. */
   readonly isOldSecret: boolean
 }
 
@@ -29,7 +29,10 @@ export class KeyUses {
     if (secret.isOldSecret) this.#oldSecretCallers.note(secret.digest, entry)
   }
 
-  /** Writes at most every two seconds, or now; uses that can't be written wait unless a later one replaces them. */
+  /**
+   * Writes at most every two seconds unless `now` is set. A use that could not be written is kept until a later one
+   * replaces it.
+   */
   async write(now: boolean): Promise<void> {
     const nowMs = this.#clock.monotonic()
     if (this.#last.size === 0 || (!now && nowMs < this.#dueAt)) return

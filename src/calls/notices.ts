@@ -1,6 +1,7 @@
 import type { OrganizationId, RuleId } from '../ids.ts'
 import type { CallRecord, Store, Tx } from '../store/index.ts'
 import type { GuardedTarget } from '../targets/index.ts'
+import { hourMs, minuteMs } from '../units.ts'
 import { publish } from '../webhooks/events/index.ts'
 
 /** Announces notable traffic to organizations, summarized so that no caller can flood them. */
@@ -24,8 +25,8 @@ interface Sum {
   readonly publish: (tx: Tx, sum: Sum) => void
 }
 
-const exposedEveryMs = 3_600_000
-const refusedEveryMs = 60_000
+const exposedEveryMs = hourMs
+const refusedEveryMs = minuteMs
 const maxSums = 5000
 const maxKeys = 10_000
 const failuresToUnhealthy = 5
@@ -49,7 +50,7 @@ class SummingAnnouncer implements Announcer {
   }
 
   exposed(call: CallRecord): void {
-    // Announced once per hour and key; the rest is in the call records.
+    // One announcement per key and hour is enough: the call records have the rest.
     if (call.at - (this.#exposedAt.get(call.keyId) ?? -Infinity) < exposedEveryMs) return
     if (this.#exposedAt.size >= maxKeys) this.#exposedAt.clear()
     this.#exposedAt.set(call.keyId, call.at)

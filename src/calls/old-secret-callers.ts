@@ -2,16 +2,16 @@ import { keyCallers, type CallRecord, type Store } from '../store/index.ts'
 
 const maxWaiting = 2000
 
-/** Callers of old secrets, distinguished by address and user agent, and written from time to time. */
+/** Remembers who still calls with an old secret, by address and user agent, until it is written. */
 export interface OldSecretCallers {
   note(digest: string, call: CallRecord): void
-  /** Writes the recorded callers; those that can't be written are kept. */
+  /** Writes the remembered callers, and keeps them if that fails. */
   write(store: Store): Promise<void>
 }
 
-type Use = { -readonly [K in keyof keyCallers.StragglerUse]: keyCallers.StragglerUse[K] }
+type Use = { -readonly [K in keyof keyCallers.OldSecretUse]: keyCallers.OldSecretUse[K] }
 
-/** Creates the recorder; callers beyond its capacity between two writes are left out. */
+/** Memory is bounded: callers beyond the limit are left out until the next write. */
 export function createOldSecretCallers(): OldSecretCallers {
   let noted = new Map<string, Use>()
 
@@ -39,7 +39,7 @@ export function createOldSecretCallers(): OldSecretCallers {
       try {
         // All nodes use the same order, so they can't deadlock on each other's rows.
         const uses = [...batch].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, use]) => use)
-        await store.transaction(async (tx) => await keyCallers.noteStragglers(tx, uses))
+        await store.transaction(async (tx) => await keyCallers.noteOldSecretUses(tx, uses))
       } catch (error) {
         for (const [name, use] of batch) {
           const later = noted.get(name)

@@ -4,8 +4,8 @@ import type { RecordChoice } from '../record-choice.ts'
 const maxTargets = 10_000
 
 /**
- * Decides for each call. Refused calls are few and important, so a sample keeps all of them and every nth of the
- * others.
+ * Returns a function that decides whether a call leaves a record. Sampling keeps every refused call, because those are
+ * few and important, and every nth of the others.
  */
 export function createRecordChoice(): (entry: CallRecord, choice: RecordChoice) => boolean {
   const passed = new Map<string, number>()

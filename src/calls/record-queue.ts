@@ -9,28 +9,28 @@ import {
   type CountRows,
   type Store,
 } from '../store/index.ts'
+import { hourMs } from '../units.ts'
 import { CallCounts } from './call-counts.ts'
 
 const maxWaiting = 100_000
 const rowsInCommit = 512
-/** Each becomes up to seven rows, made on the calls' thread in about 15 µs. */
+/** Each count becomes up to seven rows, which takes about 15 µs on the thread that also serves calls. */
 const countsInCommit = 500
-const partitionsEveryMs = 3_600_000
+const partitionsEveryMs = hourMs
 
-/** Records and the counts of their calls, written in one commit. */
+/** Records and counts that are written in one commit. */
 interface Batch {
   readonly rows: CallRows
-  /** Taken when it is first tried, so that they are made into rows batch by batch. */
+  /** Set at the first attempt to write, so that counts become rows one batch at a time. */
   counts: readonly CountRows[] | undefined
 }
 
-/** Call records and counts on their way to the database: records are kept as bytes, and written in batches, oldest first. */
+/** Holds call records (as bytes) and counts until they are written to the database, in batches and oldest first. */
 export class RecordQueue {
   readonly #store: Store
   readonly #clock: Clock
   readonly #report: (error: unknown) => void
   readonly #rows = new CallRowsBuffer()
-  /** Batches that are not written yet, oldest first. */
   readonly #batches: Batch[] = []
   readonly #counts = new CallCounts()
   #waiting = 0
@@ -43,17 +43,17 @@ export class RecordQueue {
     this.#report = given.report
   }
 
-  /** Records that are not written yet. */
+  /** The number of records not written yet. */
   get waiting(): number {
     return this.#waiting
   }
 
-  /** Whether there is enough for a commit of its own. */
+  /** Whether enough records wait to fill a commit; false after a failed write, which the timer retries. */
   get isDue(): boolean {
     return this.#rows.count >= rowsInCommit && !this.#isFailing
   }
 
-  /** Takes a record; false when too many wait already. */
+  /** Adds a record; returns false if too many are waiting already. */
   add(entry: CallRecord): boolean {
     if (this.#waiting >= maxWaiting) return false
     this.#rows.add(entry)
@@ -61,19 +61,22 @@ export class RecordQueue {
     return true
   }
 
-  /** Counts a call, whether its record is kept or not; false when there is no place for more counts. */
+  /** Counts a call, whether or not its record is kept; returns false if the bound on memory left it uncounted. */
   count(entry: CallRecord): boolean {
     return this.#counts.add(entry)
   }
 
   async write(): Promise<void> {
-    // What waits is written first: while the database is away, counts go on adding up where they are.
+    // Earlier batches come first: if they fail again, new counts stay in memory, where they keep adding up.
     if (this.#batches.length > 0) await this.#writeAll()
     this.#collect()
     await this.#writeAll()
   }
 
-  /** As many batches as there are records or counts for; counts go with the first, so that they are not behind records. */
+  /**
+   * Makes enough batches for all records and counts; counts go with the first ones, so that they never lag behind
+   * records.
+   */
   #collect(): void {
     const all = this.#rows.take()
     const batches = Math.max(all.length, Math.ceil(this.#counts.size / countsInCommit))
@@ -89,15 +92,18 @@ export class RecordQueue {
       this.#isFailing = true
       await this.#store.insertCalls(batch.rows, batch.counts)
       this.#isFailing = false
-      // Only now: what could not be written is tried again, at the next turn of the timer.
+      // Removed only after the commit: a batch that failed is retried at the next flush.
       this.#batches.shift()
       this.#waiting -= batch.rows.count
-      // Calls come first.
+      // Yield to live traffic.
       if (this.#batches.length > 0) await setImmediate()
     }
   }
 
-  /** Made ahead by whoever writes, so that they are there whichever nodes run; a day without one has a place too. */
+  /**
+   * Creates partitions days ahead from any node that writes; if one is missing, its records go to the default
+   * partition.
+   */
   async #makePartitions(): Promise<void> {
     const monotonic = this.#clock.monotonic()
     if (this.#store.engine === 'sqlite' || monotonic < this.#partitionsDueAt) return

@@ -1,16 +1,16 @@
 import type { callCounts, callSearch } from '../store/index.ts'
 import type { SummedRow, Times } from './rollup.ts'
 
-type Glance = callSearch.CallGlance
+type SummedCall = callSearch.SummedCall
 
-/** Sums up calls as they are looked at: by step and by how they ended, with how long they took. */
+/** Sums calls as they are read, by step and by outcome, and collects their durations. */
 export class RecordSums {
   readonly #from: number
   readonly #stepMs: number
   readonly #rows = new Map<string, { step: number; check: string; calls: number; errors: number }>()
-  readonly all = new TimesOfSteps()
-  readonly upstream = new TimesOfSteps()
-  readonly own = new TimesOfSteps()
+  readonly all = new StepDurations()
+  readonly upstream = new StepDurations()
+  readonly own = new StepDurations()
 
   constructor({ from, stepMs }: { readonly from: number; readonly stepMs: number }) {
     this.#from = from
@@ -21,7 +21,7 @@ export class RecordSums {
     return [...this.#rows.values()]
   }
 
-  add(call: Glance): void {
+  add(call: SummedCall): void {
     const step = Math.floor((call.at - this.#from) / this.#stepMs)
     const check = call.stopped_at ?? ''
     const name = `${step} ${check}`
@@ -35,35 +35,35 @@ export class RecordSums {
   }
 }
 
-/** How long the calls of each step took. */
-class TimesOfSteps {
+/** The durations of the calls of each step. */
+class StepDurations {
   readonly #steps = new Map<number, number[]>()
 
   add(step: number, us: number): void {
-    const known = this.#steps.get(step)
-    if (known === undefined) this.#steps.set(step, [us])
-    else known.push(us)
+    const durations = this.#steps.get(step)
+    if (durations === undefined) this.#steps.set(step, [us])
+    else durations.push(us)
   }
 
-  /** The percentiles of each step, and of all of them (-1). */
+  /** The percentiles of each step, and under -1 those of all steps together. */
   percentiles(): Times {
-    const every = [...this.#steps.values()].flat()
-    const steps = every.length === 0 ? this.#steps : new Map([...this.#steps, [-1, every]])
-    return new Map([...steps].map(([step, times]) => [step, ranked(times)]))
+    const all = [...this.#steps.values()].flat()
+    const steps = all.length === 0 ? this.#steps : new Map([...this.#steps, [-1, all]])
+    return new Map([...steps].map(([step, durations]) => [step, percentilesOf(durations)]))
   }
 }
 
-function ranked(times: readonly number[]) {
-  const sorted = Float64Array.from(times).sort()
-  // By nearest rank: the smallest that this share of all does not exceed.
-  const at = (share: number) => sorted[Math.ceil((sorted.length * share) / 100) - 1] ?? 0
+function percentilesOf(durations: readonly number[]) {
+  const sorted = Float64Array.from(durations).sort()
+  // Nearest rank: the smallest duration that at least this share of the calls did not exceed.
+  const at = (percent: number) => sorted[Math.ceil((sorted.length * percent) / 100) - 1] ?? 0
   return { p50: at(50), p95: at(95), p99: at(99) }
 }
 
 type TopRow = callCounts.TopRow
 type By = 'key' | 'target' | 'code'
 
-/** Counts calls, as they are looked at, by what most of them have in common. */
+/** Counts calls as they are read, by key, by target and by code. */
 export class RecordTops {
   readonly #counts: Readonly<
     Record<By, Map<string, { -readonly [name in keyof TopRow]: TopRow[name] }>>
@@ -75,7 +75,7 @@ export class RecordTops {
     return this.#calls
   }
 
-  add(call: Glance): void {
+  add(call: SummedCall): void {
     this.#calls++
     const isError =
       call.stopped_at === 'forward' || (call.stopped_at === null && call.status >= 500)
@@ -86,18 +86,18 @@ export class RecordTops {
     this.#count('code', call.refusal ?? String(call.status), { isError, isRefused })
   }
 
-  /** The first so many, those with the most calls first. */
+  /** Returns the `limit` entries with the most calls, most first. */
   top(by: By, limit: number): TopRow[] {
     return [...this.#counts[by].values()]
       .toSorted((a, b) => b.calls - a.calls || (a.id < b.id ? -1 : 1))
       .slice(0, limit)
   }
 
-  #count(by: By, id: string, how: { isError: boolean; isRefused: boolean }): void {
+  #count(by: By, id: string, outcome: { isError: boolean; isRefused: boolean }): void {
     const row = this.#counts[by].get(id) ?? { id, calls: 0, refused: 0, errors: 0 }
     this.#counts[by].set(id, row)
     row.calls++
-    if (how.isRefused) row.refused++
-    if (how.isError) row.errors++
+    if (outcome.isRefused) row.refused++
+    if (outcome.isError) row.errors++
   }
 }

@@ -7,13 +7,13 @@ import { KeyUses, type UsedSecret } from './key-uses.ts'
 import { createRecordChoice } from './record-choice.ts'
 import { RecordQueue } from './record-queue.ts'
 
-/** Keeps what passed: call records, counts per minute, rules' counts, last uses; written in batches. */
+/** Records finished calls: call records, counts, and the last use of each key, all written in batches. */
 export interface Recorder {
-  /** Takes note of a finished call; never waits. Counts are exact whatever is chosen to be kept. */
+  /** Records a finished call without waiting. Calls are counted even where `choice` leaves them no record. */
   record(entry: CallRecord, secret: UsedSecret, choice: RecordChoice): void
-  /** Deletes records and counts older than this; in small commits. */
+  /** Deletes records and counts older than the given time, in small commits. */
   forget(olderThanMs: number): Promise<void>
-  /** Writes what is waiting. */
+  /** Writes everything that waits; throws if any of it could not be written. */
   flush(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
@@ -23,15 +23,14 @@ export interface RecorderDeps {
   readonly clock: Clock
   readonly metrics: Metrics
   readonly log: { error(fields: object, text: string): void }
-  /** What else is written at each flush, by name. */
-  readonly besides: Readonly<Record<string, () => Promise<void>>>
+  /** Further work done at each flush, by its name in the log. */
+  readonly alsoFlush: Readonly<Record<string, () => Promise<void>>>
 }
 
 const flushMs = 250
-/** A node that nobody has called for five minutes is not woken any more. */
-const maxQuietTurns = 1200
+/** Five minutes: after that long without a call the timer stops, so that an idle node sleeps. */
+const maxIdleFlushes = 1200
 
-/** Opens the recorder. */
 export function createRecorder(deps: RecorderDeps): Recorder {
   return new CallRecorder(deps)
 }
@@ -44,13 +43,13 @@ class CallRecorder implements Recorder {
   readonly #uncounted: { add(): void }
   readonly #queue: RecordQueue
   readonly #uses: KeyUses
-  readonly #calls: Part
-  /** Each is written though another can't be: what one database refuses holds up nothing of the others. */
-  readonly #parts: readonly Part[]
+  readonly #calls: FlushTask
+  /** Each task runs on its own, so that one failing database does not hold up the others. */
+  readonly #tasks: readonly FlushTask[]
   #timer: NodeJS.Timeout | undefined
-  #quietTurns = 0
+  #idleFlushes = 0
 
-  constructor({ store, clock, metrics, log, besides }: RecorderDeps) {
+  constructor({ store, clock, metrics, log, alsoFlush }: RecorderDeps) {
     this.#store = store
     this.#log = log
     this.#dropped = metrics.counter(
@@ -67,11 +66,11 @@ class CallRecorder implements Recorder {
       report: (error) => this.#report('call records', error),
     })
     this.#uses = new KeyUses(store, clock)
-    this.#calls = new Part('call records and counts', async () => await this.#queue.write())
-    this.#parts = [
+    this.#calls = new FlushTask('call records and counts', async () => await this.#queue.write())
+    this.#tasks = [
       this.#calls,
-      new Part('last uses of keys', async () => await this.#uses.write(false)),
-      ...Object.entries(besides).map(([name, write]) => new Part(name, write)),
+      new FlushTask('last uses of keys', async () => await this.#uses.write(false)),
+      ...Object.entries(alsoFlush).map(([name, write]) => new FlushTask(name, write)),
     ]
     metrics.measured(
       'intercept_calls_waiting',
@@ -81,11 +80,11 @@ class CallRecorder implements Recorder {
   }
 
   readonly record = (entry: CallRecord, secret: UsedSecret, choice: RecordChoice): void => {
-    this.#quietTurns = 0
-    this.#timer ??= setInterval(() => this.#turn(), flushMs).unref()
+    this.#idleFlushes = 0
+    this.#timer ??= setInterval(() => this.#onTimer(), flushMs).unref()
     if (this.#choose(entry, choice) && !this.#queue.add(entry)) this.#dropped.add()
     if (!this.#queue.count(entry)) this.#uncounted.add()
-    if (this.#queue.isDue && !this.#calls.isRunning) void this.#reported(this.#calls)
+    if (this.#queue.isDue && !this.#calls.isRunning) void this.#runReported(this.#calls)
     this.#uses.note(secret, entry)
   }
 
@@ -94,37 +93,39 @@ class CallRecorder implements Recorder {
   }
 
   readonly flush = async (): Promise<void> => {
-    const results = await Promise.allSettled(this.#parts.map(async (part) => await part.run()))
+    const results = await Promise.allSettled(this.#tasks.map(async (task) => await task.run()))
     const failed = results.find((result) => result.status === 'rejected')
     if (failed !== undefined) throw failed.reason
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer)
-    // Twice: the first may find one under way that took nothing of what came last.
-    await this.#reportedAll()
-    await this.#reportedAll()
-    await this.#reported(new Part('last uses of keys', async () => await this.#uses.write(true)))
+    // Twice, because the first may only join a flush that began before the last call was recorded.
+    await this.#runAllReported()
+    await this.#runAllReported()
+    await this.#runReported(
+      new FlushTask('last uses of keys', async () => await this.#uses.write(true)),
+    )
   }
 
-  #turn(): void {
-    if (++this.#quietTurns > maxQuietTurns) {
+  #onTimer(): void {
+    if (++this.#idleFlushes > maxIdleFlushes) {
       clearInterval(this.#timer)
       this.#timer = undefined
     } else {
-      void this.#reportedAll()
+      void this.#runAllReported()
     }
   }
 
-  async #reportedAll(): Promise<void> {
-    await Promise.all(this.#parts.map(async (part) => await this.#reported(part)))
+  async #runAllReported(): Promise<void> {
+    await Promise.all(this.#tasks.map(async (task) => await this.#runReported(task)))
   }
 
-  async #reported(part: Part): Promise<void> {
+  async #runReported(task: FlushTask): Promise<void> {
     try {
-      await part.run()
+      await task.run()
     } catch (error) {
-      this.#report(part.name, error)
+      this.#report(task.name, error)
     }
   }
 
@@ -133,8 +134,8 @@ class CallRecorder implements Recorder {
   }
 }
 
-/** One kind of work, once at a time; whoever comes in between waits for the one under way. */
-class Part {
+/** Work that never runs twice at once: a caller that arrives during a run waits for that run. */
+class FlushTask {
   readonly name: string
   readonly #work: () => Promise<void>
   #running: Promise<void> | undefined

@@ -1,13 +1,12 @@
 import type { CallFilter, CallOutcome, Percentiles } from '../store/index.ts'
 
-/** Shares of calls took at most so long, in milliseconds. */
+/** Percentiles of the duration of calls, in milliseconds. */
 export interface Latency {
   readonly p50Ms: number
   readonly p95Ms: number
   readonly p99Ms: number
 }
 
-/** One step of a rollup. */
 export interface RollupPoint {
   readonly at: number
   /** Answered by the upstream, below 500. */
@@ -18,48 +17,48 @@ export interface RollupPoint {
   readonly refused: number
   /** Missing where no call was timed. */
   readonly latency: Latency | undefined
-  /** How long the upstream and how long the rest took; only where it was asked for. */
+  /** The time of the upstream, and the rest of the duration; only if the input asked for `parts`. */
   readonly upstreamP95Ms: number | undefined
   readonly ownP95Ms: number | undefined
 }
 
-/** Sums of calls over steps of time. */
+/** Counts and latencies of calls in consecutive steps of time. */
 export interface Rollup {
   readonly points: readonly RollupPoint[]
-  /** Calls that were not forwarded whole, by the check they stopped at. */
+  /** Calls that were not forwarded completely, by the check that stopped them. */
   readonly refused: Readonly<Record<string, number>>
   readonly answered: number
-  /** Of all calls together; undefined where there were none. */
+  /** The latency of all calls together; undefined if no call was timed. */
   readonly latency: Latency | undefined
-  /** Percentiles are estimates: there were too many calls to look at each, or not all of them left a record. */
+  /** Whether percentiles are estimates, because there were too many calls to read or not all of them left a record. */
   readonly sampled: boolean
-  /** Only calls from this time on are told of: there were too many to look at all of them. */
+  /** The search stopped here: older calls were not read, because there were too many. */
   readonly searchedBackTo: number | undefined
 }
 
-/** What a rollup is about; times in milliseconds since 1970. */
+/** Which calls to sum and in which steps; times are in milliseconds since 1970. */
 export interface RollupInput extends CallFilter {
   readonly from: number
   readonly to: number
   readonly stepMs: number
-  /** Whether the upstream's part and ours are told apart. */
+  /** Whether the upstream's share of the duration is reported separately from ours. */
   readonly parts?: boolean | undefined
 }
 
-/** Calls of a step that stopped at the same check; '' for those that were forwarded whole. */
+/** The calls of one step that stopped at the same check, or at none ('') because they were forwarded completely. */
 export interface SummedRow {
   readonly step: number
   readonly check: string
   readonly calls: number
-  /** Those with a status of 500 or above. */
+  /** How many of them had a status of 500 or above. */
   readonly errors: number
 }
 
-/** Percentiles by step, in microseconds; -1 is all steps together. */
+/** Percentiles in microseconds by step; -1 stands for all steps together. */
 export type Times = ReadonlyMap<number, Shares>
 type Shares = Pick<Percentiles, 'p50' | 'p95' | 'p99'>
 
-/** What is known of the calls of a rollup. */
+/** What was read from the store for a rollup. */
 export interface RollupParts {
   readonly rows: readonly SummedRow[]
   readonly all: Times
@@ -69,7 +68,6 @@ export interface RollupParts {
   readonly searchedBackTo?: number | undefined
 }
 
-/** Puts the calls of each step together. */
 export function rollupOf(input: RollupInput, parts: RollupParts): Rollup {
   const points = emptyPoints(input).map((point, step) => ({
     ...point,
@@ -79,7 +77,7 @@ export function rollupOf(input: RollupInput, parts: RollupParts): Rollup {
   }))
   const refused: Record<string, number> = {}
   let answered = 0
-  for (const row of parts.rows.map((summed) => told(summed, input.outcome))) {
+  for (const row of parts.rows.map((summed) => outcomesOf(summed, input.outcome))) {
     const point = points[row.step]
     if (point) {
       point.passed += row.passed
@@ -94,16 +92,19 @@ export function rollupOf(input: RollupInput, parts: RollupParts): Rollup {
   return { points, refused, answered, latency, sampled, searchedBackTo }
 }
 
-/** How many calls these are, of the wanted outcome. */
-export function callsIn(rows: readonly SummedRow[], wanted: CallOutcome | undefined): number {
+/** Counts the calls in these rows that ended with the wanted outcome, or all of them. */
+export function countOutcome(rows: readonly SummedRow[], wanted: CallOutcome | undefined): number {
   return rows.reduce((sum, row) => {
-    const { passed, errors, refused } = told(row, wanted)
+    const { passed, errors, refused } = outcomesOf(row, wanted)
     return sum + passed + errors + refused
   }, 0)
 }
 
-/** A row's calls by how they ended; those of another outcome than the wanted one are none. */
-function told({ step, check, calls, errors: failed }: SummedRow, wanted: CallOutcome | undefined) {
+/** Splits the calls of a row by outcome; if one outcome is wanted, the others count 0. */
+function outcomesOf(
+  { step, check, calls, errors: failed }: SummedRow,
+  wanted: CallOutcome | undefined,
+) {
   const errors = check === '' ? failed : check === 'forward' ? calls : 0
   const passed = check === '' ? calls - failed : 0
   const refused = calls - errors - passed

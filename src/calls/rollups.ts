@@ -10,9 +10,10 @@ import {
   type Store,
   type TimedPart,
 } from '../store/index.ts'
+import { dayMs, minuteMs, quarterHourMs } from '../units.ts'
 import { RecordSums, RecordTops } from './record-sums.ts'
 import {
-  callsIn,
+  countOutcome,
   rollupOf,
   type Rollup,
   type RollupInput,
@@ -21,11 +22,8 @@ import {
   type Times,
 } from './rollup.ts'
 
-const { quarterMs } = callCounts
-const minuteMs = 60_000
-const dayMs = 86_400_000
-// Of so many calls each is looked at for percentiles; of more they are estimated.
-const maxTimed = 10_000
+// Percentiles of up to this many calls are exact; beyond it they are estimated, to bound the time of a read.
+const maxExact = 10_000
 const searchMs = 120
 
 type TopRow = callCounts.TopRow
@@ -35,25 +33,25 @@ export interface TopOfCalls {
   readonly keys: readonly TopRow[]
   readonly targets: readonly TopRow[]
   readonly codes: readonly TopRow[]
-  /** Only calls from this time on are told of: there were too many to look at all of them. */
+  /** The search stopped here: older calls were not read, because there were too many. */
   readonly searchedBackTo: number | undefined
 }
 
-/** Sums of calls over time: from counts where those know the answer, else from the records, as many as can be looked at. */
+/** Sums calls over time: from counts where counts have the answer, otherwise from as many records as time allows. */
 export class Rollups {
-  readonly #at: Store['slowCallReads']
+  readonly #db: Store['slowCallReads']
   readonly #clock: Pick<Clock, 'now' | 'monotonic'>
-  #since: number | undefined
+  #countedSince: number | undefined
 
-  constructor(at: Store['slowCallReads'], clock: Pick<Clock, 'now' | 'monotonic'>) {
-    this.#at = at
+  constructor(db: Store['slowCallReads'], clock: Pick<Clock, 'now' | 'monotonic'>) {
+    this.#db = db
     this.#clock = clock
   }
 
-  /** Steps over a day or more that are whole quarters of an hour begin at one, so that counts know them. */
-  async rollup(organizationId: OrganizationId, asked: RollupInput): Promise<Rollup> {
-    const input = mayBeWidened(asked) ? { ...asked, ...widened(asked) } : asked
-    return rollupOf(input, await this.#partsOf(organizationId, input))
+  /** May widen the range to whole quarters of an hour, so that counts per quarter can answer. */
+  async rollup(organizationId: OrganizationId, input: RollupInput): Promise<Rollup> {
+    const answered = mayWiden(input) ? { ...input, ...widened(input) } : input
+    return rollupOf(answered, await this.#partsOf(organizationId, answered))
   }
 
   async top(
@@ -63,19 +61,18 @@ export class Rollups {
   ): Promise<TopOfCalls> {
     const { from = 0, to = this.#clock.now(), keyId, targetId } = filter
     const range = { from, to }
-    const isOfAll = keyId === undefined && targetId === undefined
-    const isCounted = isOfAll && (await this.#isCounted(filter, widened(range)))
-    if (isCounted && (isLong(range) || this.#isOfQuarters(range))) {
+    const isWhole = keyId === undefined && targetId === undefined
+    const isCounted = isWhole && (await this.#isCounted(filter, widened(range)))
+    if (isCounted && (isLong(range) || this.#isAligned(range))) {
       return await this.#topOfQuarters(organizationId, { ...filter, ...range }, limit)
     }
-    // Before the records, so that calls in between do not seem to have left none.
+    // Counted before records are read: a call that ends in between must not look like one without a record.
     const counted = isCounted
       ? await this.#countMinutes(organizationId, { ...filter, ...range })
       : 0
     const tops = new RecordTops()
-    const searchedBackTo = await this.#lookBack(organizationId, filter, (call) => tops.add(call))
-    // Where not all records are kept, or there are too many to look at, a little more than was asked for tells more than
-    // some of it.
+    const searchedBackTo = await this.#readRecords(organizationId, filter, (call) => tops.add(call))
+    // If records are incomplete, counts of a slightly wider range are a better answer.
     if (isCounted && (searchedBackTo !== undefined || tops.calls < counted)) {
       return await this.#topOfQuarters(organizationId, { ...filter, ...range }, limit)
     }
@@ -85,13 +82,13 @@ export class Rollups {
     return { keys, targets, codes, searchedBackTo }
   }
 
-  /** How many calls a filter finds in the whole minutes of a range; 0 if minutes do not know. */
+  /** Counts the calls that match a filter in the whole minutes of a range; 0 if counts per minute can't answer. */
   async #countMinutes(organizationId: OrganizationId, filter: CallFilter & Range): Promise<number> {
     const { from, to, stoppedAt, outcome } = filter
-    if (!isKnownToMinutes(filter)) return 0
+    if (!isCountedByMinute(filter)) return 0
     const range = { from, to: to - (to % minuteMs), stepMs: dayMs, check: stoppedAt }
-    const { rows } = await traffic.sum(this.#at, organizationId, range)
-    return callsIn(rows, outcome)
+    const { rows } = await traffic.sum(this.#db, organizationId, range)
+    return countOutcome(rows, outcome)
   }
 
   async #topOfQuarters(
@@ -99,76 +96,76 @@ export class Rollups {
     filter: CallFilter & Range,
     limit: number,
   ): Promise<TopOfCalls> {
-    const wish = { ...filter, ...widened(filter), limit }
-    const of = async (by: 'key' | 'target' | 'code') =>
-      await callCounts.top(this.#at, organizationId, { ...wish, by })
-    const [keys, targets, codes] = [await of('key'), await of('target'), await of('code')]
+    const query = { ...filter, ...widened(filter), limit }
+    const topBy = async (by: 'key' | 'target' | 'code') =>
+      await callCounts.top(this.#db, organizationId, { ...query, by })
+    const [keys, targets, codes] = [await topBy('key'), await topBy('target'), await topBy('code')]
     return { keys, targets, codes, searchedBackTo: undefined }
   }
 
-  /** Since when counts per quarter are whole. */
-  async since(): Promise<number> {
-    this.#since ??= await callCounts.countedSince(this.#at)
-    return this.#since
+  /** The start of the counts per quarter of an hour: no call since then is missing from them. */
+  async countedSince(): Promise<number> {
+    this.#countedSince ??= await callCounts.countedSince(this.#db)
+    return this.#countedSince
   }
 
   async #partsOf(organizationId: OrganizationId, input: RollupInput): Promise<RollupParts> {
-    const isOfQuarters = input.stepMs % quarterMs === 0 && this.#isOfQuarters(input)
-    if (isOfQuarters && (await this.#isCounted(input, input))) {
+    const isAligned = input.stepMs % quarterHourMs === 0 && this.#isAligned(input)
+    if (isAligned && (await this.#isCounted(input, input))) {
       return await this.#fromQuarters(organizationId, input)
     }
-    if (isKnownToMinutes(input)) return await this.#fromMinutes(organizationId, input)
+    if (isCountedByMinute(input)) return await this.#fromMinutes(organizationId, input)
     return await this.#fromRecords(organizationId, input)
   }
 
-  /** Whether it begins and ends with a quarter of an hour; no calls have come after now. */
-  #isOfQuarters({ from, to }: Range): boolean {
-    return from % quarterMs === 0 && (to % quarterMs === 0 || to >= this.#clock.now())
+  /** Whether a range consists of whole quarters of an hour; its end may also be now or later, since no calls follow. */
+  #isAligned({ from, to }: Range): boolean {
+    return from % quarterHourMs === 0 && (to % quarterHourMs === 0 || to >= this.#clock.now())
   }
 
+  /** Whether counts per quarter of an hour can answer for every call that matches the filter since `from`. */
   async #isCounted(filter: CallFilter, { from }: { readonly from: number }): Promise<boolean> {
     const { id, keyId, targetId, method, path, words, address } = filter
-    const isFiner = [id, method, path, words, address].some((value) => value !== undefined)
-    const isOfBoth = keyId !== undefined && targetId !== undefined
-    return !isFiner && !isOfBoth && from >= (await this.since())
+    const needsRecords = [id, method, path, words, address].some((value) => value !== undefined)
+    const needsBoth = keyId !== undefined && targetId !== undefined
+    return !needsRecords && !needsBoth && from >= (await this.countedSince())
   }
 
   async #fromQuarters(organizationId: OrganizationId, input: RollupInput): Promise<RollupParts> {
     const subject = input.keyId ?? input.targetId ?? ''
-    const rows = await callCounts.sumSteps(this.#at, organizationId, { ...input, subject })
-    // Whether there are few enough to look at: all calls, unless there is an index of those that are wanted.
-    const looked = { ...input, subject: input.keyId ?? '' }
+    const rows = await callCounts.sumSteps(this.#db, organizationId, { ...input, subject })
+    // Calls of one key have an index; for any other filter the database has to read all calls of the range.
+    const scanned = { ...input, subject: input.keyId ?? '' }
     const isSmall =
-      countOf(rows) <= maxTimed &&
-      (await callCounts.countAll(this.#at, organizationId, looked)) <= maxTimed
+      countOf(rows) <= maxExact &&
+      (await callCounts.countAll(this.#db, organizationId, scanned)) <= maxExact
     const times = await this.#timesOf(organizationId, input, { isSmall, isCounted: true })
     if (times.all.size > 0 && times.timed >= countOf(rows)) return { rows, ...times }
-    // Records of which some were not kept, or that are too many, are told of by the counts.
+    // Some records are missing or there are too many to read: estimate percentiles from the counts.
     return { rows, ...times, all: timesOfCounts(rows), sampled: rows.length > 0 }
   }
 
-  /** Counts per minute, target and check. */
   async #fromMinutes(organizationId: OrganizationId, input: RollupInput): Promise<RollupParts> {
     const { from, to, stepMs, targetId, stoppedAt } = input
     const range = { from, to, stepMs }
-    const of = { ...range, targetId, check: stoppedAt }
-    const { rows } = await traffic.sum(this.#at, organizationId, of)
+    const wanted = { ...range, targetId, check: stoppedAt }
+    const { rows } = await traffic.sum(this.#db, organizationId, wanted)
     const all =
       targetId === undefined && stoppedAt === undefined
         ? rows
-        : (await traffic.sum(this.#at, organizationId, range)).rows
-    const isSmall = countOf(all) <= maxTimed
-    // The last minute is counted whole.
+        : (await traffic.sum(this.#db, organizationId, range)).rows
+    const isSmall = countOf(all) <= maxExact
+    // The counts include the whole last minute, so the timed records must too.
     const timed = { ...input, to: Math.ceil(to / minuteMs) * minuteMs }
     const times = await this.#timesOf(organizationId, timed, { isSmall, isCounted: false })
-    const isPart = times.timed < callsIn(rows, input.outcome)
-    return { rows, ...times, sampled: times.sampled || isPart }
+    const isIncomplete = times.timed < countOutcome(rows, input.outcome)
+    return { rows, ...times, sampled: times.sampled || isIncomplete }
   }
 
   async #fromRecords(organizationId: OrganizationId, input: RollupInput): Promise<RollupParts> {
     const sums = new RecordSums(input)
     const { parts, stepMs: _, ...filter } = input
-    const searchedBackTo = await this.#lookBack(organizationId, filter, (call) => sums.add(call))
+    const searchedBackTo = await this.#readRecords(organizationId, filter, (call) => sums.add(call))
     return {
       rows: sums.rows,
       all: sums.all.percentiles(),
@@ -179,7 +176,9 @@ export class Rollups {
     }
   }
 
-  /** Percentiles of every call where there are few, else of a sample; those that counts know are left to them. */
+  /**
+   * Reads exact percentiles of few calls, or of a sample of many; skips those that the caller estimates from counts.
+   */
   async #timesOf(
     organizationId: OrganizationId,
     input: RollupInput,
@@ -189,33 +188,42 @@ export class Rollups {
     const parts: TimedPart[] = isSmall || !isCounted ? ['all'] : []
     if (input.parts === true) parts.push('upstream', 'own')
     if (parts.length === 0) return { all: none, upstream: none, own: none, sampled: true, timed: 0 }
-    const found = await read(this.#at, organizationId, { ...input, parts })
-    const of = (part: TimedPart): Times =>
+    const found = await read(this.#db, organizationId, { ...input, parts })
+    const timesOf = (part: TimedPart): Times =>
       new Map(found.filter((row) => row.part === part).map((row) => [row.step, row]))
     const timed = found.find(({ part, step }) => part === 'all' && step === -1)?.calls ?? 0
-    return { all: of('all'), upstream: of('upstream'), own: of('own'), sampled: !isSmall, timed }
+    return {
+      all: timesOf('all'),
+      upstream: timesOf('upstream'),
+      own: timesOf('own'),
+      sampled: !isSmall,
+      timed,
+    }
   }
 
-  /** Shows calls newest first, as many as there is time for; returns from when on, if those were not all. */
-  async #lookBack(
+  /**
+   * Reads matching calls, newest first, until its time is up; returns when it stopped, or undefined if it read them
+   * all.
+   */
+  async #readRecords(
     organizationId: OrganizationId,
     filter: CallFilter,
-    see: (call: callSearch.CallGlance) => void,
+    onCall: (call: callSearch.SummedCall) => void,
   ): Promise<number | undefined> {
     const endsAt = this.#clock.monotonic() + searchMs
     const hasTime = (): boolean => this.#clock.monotonic() < endsAt
-    const show = (calls: readonly callSearch.CallGlance[]): void => calls.forEach(see)
-    const end = await callSearch.lookBack(this.#at, organizationId, { ...filter, hasTime, show })
+    const onCalls = (calls: readonly callSearch.SummedCall[]): void => calls.forEach(onCall)
+    const end = await callSearch.readBack(this.#db, organizationId, { ...filter, hasTime, onCalls })
     return end === undefined ? undefined : timeOfId(end)
   }
 }
 
 const none: Times = new Map()
 
-/** Minutes know the target, and where a call stopped. */
-function isKnownToMinutes({ id, keyId, statuses, method, path, words, address }: CallFilter) {
-  const finer = [id, keyId, statuses, method, path, words, address]
-  return finer.every((value) => value === undefined)
+/** Counts per minute are kept by target and check only; any other condition needs finer counts or records. */
+function isCountedByMinute({ id, keyId, statuses, method, path, words, address }: CallFilter) {
+  const others = [id, keyId, statuses, method, path, words, address]
+  return others.every((value) => value === undefined)
 }
 
 interface Range {
@@ -223,25 +231,26 @@ interface Range {
   readonly to: number
 }
 
-/** A range of which a quarter of an hour more at either end is a small part. */
+/** Whether a range is so long that a quarter of an hour more at either end hardly changes its sums. */
 function isLong({ from, to }: Range): boolean {
   return to - from >= dayMs
 }
 
 /**
- * Below a day, minutes tell of exactly what was asked; of what they do not know, several steps may begin a little
- * earlier, while a single one is a sum to be compared with others.
+ * A range below a day is kept exact where counts per minute can answer. Otherwise a chart of several steps may begin a
+ * little earlier, but a single step may not: it is a sum that is compared with others.
  */
-function mayBeWidened(asked: RollupInput): boolean {
-  if (asked.stepMs % quarterMs !== 0) return false
-  const hasSteps = asked.to - asked.from > asked.stepMs
-  return isLong(asked) || (hasSteps && !isKnownToMinutes(asked))
+function mayWiden(input: RollupInput): boolean {
+  if (input.stepMs % quarterHourMs !== 0) return false
+  const hasSteps = input.to - input.from > input.stepMs
+  return isLong(input) || (hasSteps && !isCountedByMinute(input))
 }
 
+/** The range extended to whole quarters of an hour. */
 function widened({ from, to }: Range): Range {
   return {
-    from: Math.floor(from / quarterMs) * quarterMs,
-    to: Math.ceil(to / quarterMs) * quarterMs,
+    from: Math.floor(from / quarterHourMs) * quarterHourMs,
+    to: Math.ceil(to / quarterHourMs) * quarterHourMs,
   }
 }
 
@@ -249,14 +258,14 @@ function countOf(rows: readonly SummedRow[]): number {
   return rows.reduce((sum, { calls }) => sum + calls, 0)
 }
 
-/** Percentiles of each step and of all of them (-1), from counts of calls by how long they took. */
+/** Estimates the percentiles of each step, and of all steps (-1), from the counts per latency bucket. */
 function timesOfCounts(rows: readonly callCounts.CountedStep[]): Times {
   const steps = new Map<number, number[]>()
   for (const { step, latency } of rows) {
-    for (const where of [step, -1]) {
-      const sums = steps.get(where) ?? latency.map(() => 0)
+    for (const name of [step, -1]) {
+      const sums = steps.get(name) ?? latency.map(() => 0)
       for (const [bucket, calls] of latency.entries()) sums[bucket] = (sums[bucket] ?? 0) + calls
-      steps.set(where, sums)
+      steps.set(name, sums)
     }
   }
   const at = (counts: readonly number[], share: number) => percentileOf(counts, share) ?? 0

@@ -3,39 +3,38 @@ import type { OrganizationId } from '../ids.ts'
 import { callCounts, traffic, type CallFilter, type Store } from '../store/index.ts'
 import { Rollups, type TopOfCalls } from './rollups.ts'
 import type { Rollup, RollupInput } from './rollup.ts'
+import { dayMs, hourMs, minuteMs, quarterHourMs } from '../units.ts'
 
-const minuteMs = 60_000
-const hourMs = 60 * minuteMs
-const dayMs = 24 * hourMs
 const recentMs = 15 * minuteMs
-const { quarterMs } = callCounts
 
-/** Counts of one target. */
 export interface TargetTraffic {
   readonly calls24h: number
   readonly refused24h: number
   readonly recent: { readonly calls: number; readonly errors: number }
 }
 
-/** Calls of one target hour by hour. */
+/** A target's calls in each of the last 24 hours, oldest first. */
 export interface TargetHours {
   readonly calls: number[]
+  /** Those that were refused or failed at the upstream. */
   readonly failed: number[]
 }
 
-/** What passed through, counted. */
+/** Counts and latencies of an organization's calls, for charts. */
 export interface Traffic {
   rollup(organizationId: OrganizationId, input: RollupInput): Promise<Rollup>
   top(organizationId: OrganizationId, filter: CallFilter, limit: number): Promise<TopOfCalls>
-  /** By target id; a target without calls is missing. */
+  /** Keyed by target id; a target without calls is missing. */
   ofTargets(organizationId: OrganizationId): Promise<ReadonlyMap<string, TargetTraffic>>
-  /** By target id: calls of each of the last 24 hours, oldest first, and those of them that were refused or failed. */
+  /** Keyed by target id; a target without calls is missing. */
   hoursOfTargets(organizationId: OrganizationId): Promise<ReadonlyMap<string, TargetHours>>
-  /** By rule id: decided, or would have refused, in the last 7 days. */
+  /**
+   * Keyed by rule id: how many calls of the last 7 days the rule decided, or would have refused if it were not on
+   * trial.
+   */
   ofRules(organizationId: OrganizationId): Promise<ReadonlyMap<string, number>>
 }
 
-/** Opens the counts. */
 export function createTraffic(deps: {
   store: Store
   clock: Pick<Clock, 'now' | 'monotonic'>
@@ -86,10 +85,10 @@ class CountedTraffic implements Traffic {
     const hours = new Map<string, TargetHours>()
     for (const sum of await this.#lastDay(organizationId, hourMs)) {
       const none = (): number[] => Array.from({ length: dayMs / hourMs }, () => 0)
-      const of = hours.get(sum.targetId) ?? { calls: none(), failed: none() }
-      of.calls[sum.step] = sum.calls
-      of.failed[sum.step] = sum.failed
-      hours.set(sum.targetId, of)
+      const target = hours.get(sum.targetId) ?? { calls: none(), failed: none() }
+      target.calls[sum.step] = sum.calls
+      target.failed[sum.step] = sum.failed
+      hours.set(sum.targetId, target)
     }
     return hours
   }
@@ -99,11 +98,11 @@ class CountedTraffic implements Traffic {
     return new Map(sums.map(({ ruleId, calls }) => [ruleId, calls]))
   }
 
-  /** The calls of each target in the 24 hours that end with the present quarter of an hour. */
+  /** The calls of each target in the 24 hours that end with the current quarter of an hour. */
   async #lastDay(organizationId: OrganizationId, stepMs: number): Promise<callCounts.TargetStep[]> {
-    const to = Math.floor(this.#clock.now() / quarterMs) * quarterMs + quarterMs
+    const to = Math.floor(this.#clock.now() / quarterHourMs) * quarterHourMs + quarterHourMs
     const range = { from: to - dayMs, to, stepMs }
-    const isCounted = range.from >= (await this.#rollups.since())
+    const isCounted = range.from >= (await this.#rollups.countedSince())
     const read = isCounted ? callCounts.sumTargets : traffic.sumByTargetAndStep
     return await read(this.#at, organizationId, range)
   }

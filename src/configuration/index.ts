@@ -46,7 +46,7 @@ export interface Configurations {
     organizationId: OrganizationId,
     page: Parameters<typeof managed.page>[2],
   ): Promise<ManagedRecord[]>
-  /** Lets people edit a managed thing again, until its file is next applied. `not_found`. */
+  /** Lets people edit a managed thing again, until its file is next applied. Throws `not_found`. */
   takeOver(organizationId: OrganizationId, thing: ManagedThing, actor: Actor): Promise<void>
   /** Announces drifted things; returns how many. */
   announceDrift(): Promise<number>

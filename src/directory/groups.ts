@@ -129,7 +129,10 @@ export class DirectoryGroups {
     })
   }
 
-  /** Maps a group to a role or to none; returns how many members' roles changed. `not_found`, `permission_required`. */
+  /**
+   * Maps a group to a role or to none; returns how many members' roles changed. Throws `not_found`,
+   * `permission_required`.
+   */
   async setRole(
     caller: DirectoryCaller,
     id: string,
@@ -155,7 +158,7 @@ export class DirectoryGroups {
     })
   }
 
-  /** Lists the members whose role would change. `not_found`. */
+  /** Lists the members whose role would change. Throws `not_found`. */
   async previewRole(
     organizationId: OrganizationId,
     id: string,

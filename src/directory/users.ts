@@ -123,7 +123,7 @@ export class DirectoryUsers {
     })
   }
 
-  /** Deactivates and deletes a user; only `check` may refuse, by throwing. `not_found`. */
+  /** Deactivates and deletes a user; only `check` may refuse, by throwing. Throws `not_found`. */
   async remove(
     caller: DirectoryCaller,
     id: string,

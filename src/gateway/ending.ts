@@ -11,7 +11,7 @@ import { asStorageProblem } from '../store/index.ts'
 import { notPassed, type Arrival, type Call, type Passed } from './call.ts'
 import type { GatewayDeps } from './deps.ts'
 import type { OpenCalls } from './open-calls.ts'
-import { accessEntryOf, endedCall, spansOf, type Ended } from './told.ts'
+import { accessEntryOf, endedCall, spansOf, type Ended } from './reports.ts'
 
 /** Ends calls: refuses or responds, then counts, records and announces them. */
 export interface Ending extends AsyncDisposable {
@@ -36,19 +36,19 @@ class CallEnding implements Ending {
   readonly #openCalls: OpenCalls
   readonly #recorder: Recorder
   readonly #metrics: CallMetrics
-  readonly #isTold: boolean
+  readonly #isReported: boolean
 
   constructor(deps: GatewayDeps, openCalls: OpenCalls) {
     const { store, clock, storeLog = deps.log, metrics, quotas } = deps
     this.#deps = deps
     this.#openCalls = openCalls
-    this.#isTold = deps.accessLog !== undefined || deps.tracer !== undefined
+    this.#isReported = deps.accessLog !== undefined || deps.tracer !== undefined
     this.announcer = createAnnouncer(store, clock)
     const announce = async (): Promise<void> => await this.announcer.flush(clock.now())
     this.#recorder = createRecorder({
       ...{ store, clock, metrics, log: storeLog },
       // Each is written even if another fails, because call records are in a separate database.
-      besides: { quotas: async () => await quotas.flush(), announcements: announce },
+      alsoFlush: { quotas: async () => await quotas.flush(), announcements: announce },
     })
     this.#metrics = new CallMetrics(metrics, { maxTargets: deps.metricsTargets })
     metrics.measured('intercept_calls_open', 'Calls under way.', () => openCalls.size)
@@ -66,7 +66,7 @@ class CallEnding implements Ending {
     const { status, code } = shown instanceof Problem ? shown : new Problem('internal_error')
     const [target, principal] = [undefined, undefined]
     this.#metrics.count({ status, refusal: code, target, principal }, undefined)
-    if (!this.#isTold) return
+    if (!this.#isReported) return
     const how = { method: exchange.method, path, status, refusal: code, check: 'shape' } as const
     const { clock } = this.#deps
     this.#tell({ arrival, ...how, nowMs: clock.now(), monotonicMs: clock.monotonic() })
@@ -89,7 +89,7 @@ class CallEnding implements Ending {
     this.#metrics.count(call, record)
     callLog?.add(callLogOf(record))
     this.#recorder.record(record, principal, call.target?.settings.records ?? callRecords)
-    if (this.#isTold) this.#tell(endedCall(call, passed, { nowMs, monotonicMs }))
+    if (this.#isReported) this.#tell(endedCall(call, passed, { nowMs, monotonicMs }))
     if (refusal === undefined) return
     if (refusal === 'browser_origin_refused') this.announcer.exposed(record)
     this.announcer.refused(record)

@@ -44,11 +44,11 @@ export function createIdentify(deps: {
    */
   function refuse(address: string, error: unknown): Promise<never> {
     if (!(error instanceof Problem) || !guesses.has(error.code)) throw error
-    const told = (retrySeconds: number | undefined): never => {
+    const throwRefusal = (retrySeconds: number | undefined): never => {
       throw retrySeconds === undefined ? error : tooManyFailures(retrySeconds)
     }
     const counted = failures.failed(address)
-    return counted instanceof Promise ? counted.then(told) : told(counted)
+    return counted instanceof Promise ? counted.then(throwRefusal) : throwRefusal(counted)
   }
 
   // Called only for keys that this node has not cached.

@@ -8,7 +8,7 @@ import { createEnding } from './ending.ts'
 import { createIdentify } from './identify.ts'
 import { createOpenCalls } from './open-calls.ts'
 import { createOrigins } from './origins.ts'
-import { createStories } from './stories.ts'
+import { createHandlers } from './handlers.ts'
 
 const checkPlace = `${gatewayPrefix}/-/check`
 const sweepMs = 60_000
@@ -34,7 +34,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const openCalls = createOpenCalls(deps)
   const origins = createOrigins(deps.upstreams)
   const ending = createEnding(deps, openCalls)
-  const stories = createStories({ ...deps, openCalls, origins, ending })
+  const handlers = createHandlers({ ...deps, openCalls, origins, ending })
   const sweep = setInterval(() => origins.sweep(), sweepMs)
   sweep.unref()
 
@@ -45,7 +45,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
       const found = identify(exchange.head, arrival.address) // 400 401 429 503
       // A cached key is checked synchronously: a promise would cost more than the checks.
       if (found instanceof Promise) void identified(arrival, found)
-      else tell(arrival, found)
+      else dispatch(arrival, found)
     } catch (error) {
       ending.refuseStranger(arrival, error)
     }
@@ -53,20 +53,20 @@ export function createGateway(deps: GatewayDeps): Gateway {
 
   async function identified(arrival: Arrival, found: Promise<KeyPrincipal>): Promise<void> {
     try {
-      tell(arrival, await found)
+      dispatch(arrival, await found)
     } catch (error) {
       ending.refuseStranger(arrival, error)
     }
   }
 
   /** Handles everything after the key is identified; never throws. */
-  function tell(arrival: Arrival, principal: KeyPrincipal): void {
+  function dispatch(arrival: Arrival, principal: KeyPrincipal): void {
     const call = new Call(arrival, principal)
     const { path, isQuestion } = arrival
     try {
-      if (isQuestion) stories.answerQuestion(call)
-      else if (path.length <= gatewayPrefix.length + 1) stories.tellWho(call)
-      else stories.guard(call)
+      if (isQuestion) handlers.forwardAuth(call)
+      else if (path.length <= gatewayPrefix.length + 1) handlers.whoami(call)
+      else handlers.guard(call)
     } catch (error) {
       ending.refuse(call, error)
     }

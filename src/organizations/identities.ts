@@ -12,7 +12,10 @@ import {
 import type { ProvenIdentity } from './identity-proof.ts'
 import { recordForPerson } from './audit-entries.ts'
 
-/** Adds a proven identity to a person's account; the same one again changes nothing. `identity_taken`, `not_found`. */
+/**
+ * Adds a proven identity to a person's account; the same one again changes nothing. Throws `identity_taken`,
+ * `not_found`.
+ */
 export async function linkIdentity(
   tx: Tx,
   userId: UserId,

@@ -54,7 +54,7 @@ export class Invitations {
     this.#store = deps.store
   }
 
-  /** The link is returned here (and mailed) and kept nowhere. `invalid_input`, `permission_required`. */
+  /** The link is returned here (and mailed) and kept nowhere. Throws `invalid_input`, `permission_required`. */
   async invite(
     organizationId: OrganizationId,
     input: { readonly email: string; readonly role: Role },
@@ -106,13 +106,13 @@ export class Invitations {
     })
   }
 
-  /** The open invitation behind a link. `invitation_invalid`. */
+  /** The open invitation behind a link. Throws `invitation_invalid`. */
   async find(token: string): Promise<OpenInvitation> {
     const invitation = await this.#findOpen(token)
     return { invitation, organization: await this.#organizationOf(invitation) }
   }
 
-  /** Joins through a link. `invitation_invalid`, `invitation_for_other`, `conflict`. */
+  /** Joins through a link. Throws `invitation_invalid`, `invitation_for_other`, `conflict`. */
   async accept(token: string, person: SignedIn, actor: Actor): Promise<MembershipRecord> {
     const invitation = await this.#findOpen(token)
     const key = users.emailKey(invitation.email)
@@ -129,7 +129,10 @@ export class Invitations {
     return await this.#join(invitation, person, actor)
   }
 
-  /** Joins by an invitation to one of the person's own verified addresses, without its link. `not_found`, `conflict`. */
+  /**
+   * Joins by an invitation to one of the person's own verified addresses, without its link. Throws `not_found`,
+   * `conflict`.
+   */
   async acceptOwn(id: string, person: SignedIn, actor: Actor): Promise<MembershipRecord> {
     const open = await this.openFor(person)
     const found = open.find(({ invitation }) => invitation.id === id)

@@ -79,7 +79,7 @@ export class Members {
     this.#store = deps.store
   }
 
-  /** The organization with this slug or id, if the person is an active member. `sso_required`. */
+  /** The organization with this slug or id, if the person is an active member. Throws `sso_required`. */
   async membershipOf(person: SignedIn, slugOrId: string): Promise<ReachedOrganization | undefined> {
     const joined = await memberships.listOfUser(this.#store, person.userId)
     const found = joined.find(({ organization, membership }) => {
@@ -120,7 +120,7 @@ export class Members {
     return await findMember(this.#store, organizationId, id)
   }
 
-  /** The operator's way in: makes the person if nobody has this address. `conflict`. */
+  /** The operator's way in: makes the person if nobody has this address. Throws `conflict`. */
   async add(
     organizationId: OrganizationId,
     input: { readonly email: string; readonly name?: string | undefined; readonly role: Role },
@@ -199,13 +199,13 @@ export class Members {
     })
   }
 
-  /** A member's active sessions that are valid in the organization. `not_found`. */
+  /** A member's active sessions that are valid in the organization. Throws `not_found`. */
   async sessionsOf(organizationId: OrganizationId, id: string): Promise<SessionRecord[]> {
     const { userId } = await this.get(organizationId, id)
     return await this.#deps.sessions.list(userId, organizationId)
   }
 
-  /** Ends one session of a member, or all that reach the organization. `not_found`. */
+  /** Ends one session of a member, or all that reach the organization. Throws `not_found`. */
   async endSessions(
     { organizationId, id, actor }: Omit<MemberChange, 'stepUp'>,
     sessionId?: string,
@@ -234,7 +234,7 @@ export class Members {
     })
   }
 
-  /** Makes an organization with its first owner. `invalid_input`, `conflict`. */
+  /** Makes an organization with its first owner. Throws `invalid_input`, `conflict`. */
   async createOrganization(
     userId: UserId,
     input: OrganizationInput,
@@ -286,7 +286,10 @@ export class Members {
   }
 }
 
-/** Refuses to remove, deactivate or demote the last active owner, or the last one for emergencies: `last_owner`, `break_glass_missing`. */
+/**
+ * Refuses to remove, deactivate or demote the last active owner, or the last one for emergencies: `last_owner`,
+ * `break_glass_missing`.
+ */
 async function requireAnotherOwner(
   tx: Tx,
   before: MembershipRecord,

@@ -15,7 +15,7 @@ export function nameOf(text: string): string {
 const emailShape = /^[^\s@\u0000-\u001F<>(),;:"[\]\\]+@[^\s@\u0000-\u001F<>(),;:"[\]\\]+$/
 const maxEmailLength = 254
 
-/** Validates and normalizes an e-mail address; `invalid_input`. */
+/** Validates and normalizes an e-mail address; throws `invalid_input`. */
 export function emailOf(text: string): string {
   const email = text.trim().normalize('NFC')
   if (email.length > maxEmailLength || !emailShape.test(email)) {

@@ -62,7 +62,7 @@ export class Organizations {
     )
   }
 
-  /** Finds one by slug or id; `not_found`. */
+  /** Finds one by slug or id; throws `not_found`. */
   async get(slugOrId: string): Promise<OrganizationRecord> {
     const found =
       (await organizations.findBySlug(this.#store, slugOrId)) ??
@@ -77,7 +77,7 @@ export class Organizations {
     return await organizations.list(this.#store, page)
   }
 
-  /** Changes what is given, on every node when this returns. `version_conflict`, `invalid_input`. */
+  /** Changes what is given, on every node when this returns. Throws `version_conflict`, `invalid_input`. */
   async change(
     id: OrganizationId,
     change: OrganizationChange,
@@ -102,7 +102,7 @@ export class Organizations {
     return result
   }
 
-  /** Deletes it for its people and programs; its rows stay for the operator. `permission_required`. */
+  /** Deletes it for its people and programs; its rows stay for the operator. Throws `permission_required`. */
   async remove(id: OrganizationId, actor: Actor): Promise<void> {
     await this.#store.transactionConfirmed(async (tx) => {
       // Waits for whatever its directory is writing.
@@ -114,7 +114,7 @@ export class Organizations {
     })
   }
 
-  /** Every node refuses what the plan no longer includes when this returns. `not_found`. */
+  /** Every node refuses what the plan no longer includes when this returns. Throws `not_found`. */
   async setPlan(slugOrId: string, plan: Plan, actor: Actor): Promise<OrganizationRecord> {
     const { id, plan: before } = await this.get(slugOrId)
     const { result } = await this.#store.transactionConfirmed(async (tx) => {
@@ -130,7 +130,7 @@ export class Organizations {
   }
 }
 
-/** Validates and normalizes slug and name; `invalid_input`. */
+/** Validates and normalizes slug and name; throws `invalid_input`. */
 export function checkOrganization(input: OrganizationInput): { slug: string; name: string } {
   if (!slugShape.test(input.slug)) {
     throw new Problem(

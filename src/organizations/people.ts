@@ -53,12 +53,15 @@ export class People {
     return this.#proofs.make(proven, holder)
   }
 
-  /** The identity that a proof would add. `link_invalid`. */
+  /** The identity that a proof would add. Throws `link_invalid`. */
   readProof(proof: string, holder: ProofHolder): ProvenIdentity {
     return this.#proofs.read(proof, holder)
   }
 
-  /** Adds an identity once its person confirms it, in the session that started it. `link_invalid`, `identity_taken`. */
+  /**
+   * Adds an identity once its person confirms it, in the session that started it. Throws `link_invalid`,
+   * `identity_taken`.
+   */
   async addIdentity(proof: string, holder: ProofHolder, actor: Actor): Promise<IdentityRecord> {
     const proven = await this.#proofs.use(proof, holder)
     return await this.#deps.store.transaction(
@@ -81,7 +84,9 @@ export class People {
     return all.filter(({ connectionId }) => connectionId === person.connectionId)
   }
 
-  /** Which of their sessions a person sees and ends: all, or by the same rule those that the same provider vouched for. */
+  /**
+   * Which of their sessions a person sees and ends: all, or by the same rule those that the same provider vouched for.
+   */
   async ownSessionsOf(person: Visitor): Promise<{ readonly connectionId: string | undefined }> {
     const speaks = await speaksForAccount(this.#deps.store, person)
     return { connectionId: speaks ? undefined : person.connectionId }

@@ -7,7 +7,7 @@ import type { LoginState, LoginStates } from './login-state.ts'
 export interface Arrival {
   /** Where to send the browser first, if the response belongs to the base URL. */
   readonly handOver: string | undefined
-  /** The browser's sign-in that the response belongs to; consumes nothing. `callback_invalid`. */
+  /** The browser's sign-in that the response belongs to; consumes nothing. Throws `callback_invalid`. */
   open(): LoginState
   /** Consumes the response's query once, and removes the sign-in from the browser whatever the result. */
   finish<T>(login: LoginState, reply: AppReply, work: (query: string) => Promise<T>): Promise<T>

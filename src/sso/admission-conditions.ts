@@ -28,8 +28,8 @@ export interface Attempt {
 }
 
 /**
- * The verified address of the person, in a verified domain of the organization; `sso_email_missing`, `sso_email_unverified`,
- * `sso_domain_mismatch`.
+ * Returns the person's e-mail address, which must be verified and in a verified domain of the organization. Throws
+ * `sso_email_missing`, `sso_email_unverified`, `sso_domain_mismatch`.
  */
 export async function requireOwnDomain(at: Attempt): Promise<string> {
   const { mail, mailVerified } = at.person
@@ -79,7 +79,10 @@ async function requireOwnWorkspace(at: Attempt): Promise<void> {
   )
 }
 
-/** Refuses a connection that was switched off or moved since the browser left for the provider: `sso_connection_disabled`. */
+/**
+ * Refuses a connection that was switched off or moved since the browser left for the provider:
+ * `sso_connection_disabled`.
+ */
 export async function requireUnchanged(tx: Tx, connection: Connection): Promise<void> {
   const now = await connections.find(tx, connection.organizationId, connection.id)
   const same = now?.issuer === connection.issuer && now.clientId === connection.clientId
@@ -107,19 +110,23 @@ export function requireGroup(at: Attempt): void {
   )
 }
 
-/** The membership of an active member, undefined for others; `sso_membership_ended` for people who were deactivated. */
+/**
+ * The person's membership; undefined for people who are no members. Throws `sso_membership_ended` if it was
+ * deactivated.
+ */
 export async function membershipOf(
   at: Attempt,
   user: UserRecord,
 ): Promise<MembershipRecord | undefined> {
   const found = await memberships.findByUser(at.tx, at.connection.organizationId, user.id)
-  if (user.deactivatedAt !== undefined || found?.deactivatedAt !== undefined) throw ended()
+  if (user.deactivatedAt !== undefined || found?.deactivatedAt !== undefined)
+    throw membershipEnded()
   return found
 }
 
 /**
- * What an owner has yet to approve before a link made now can reach an owner's account: the directory or the connection.
- * Administrators control both, and neither may turn them into an owner.
+ * What an owner has yet to approve before this sign-in may be linked to an owner's account: the directory or the
+ * connection. Administrators control both, and must not gain an owner's account through them.
  */
 export async function awaitsOwner(at: Attempt): Promise<AwaitsOwner | undefined> {
   const { organizationId, setByOwner } = at.connection
@@ -146,11 +153,11 @@ export async function refuseDeactivated(
 ): Promise<void> {
   for (const user of candidates) {
     const found = await memberships.findByUser(at.tx, at.connection.organizationId, user.id)
-    if (found?.deactivatedAt !== undefined) throw ended()
+    if (found?.deactivatedAt !== undefined) throw membershipEnded()
   }
 }
 
-/** Makes sure that the person is a member: already, by an invitation, or by their domain, in this order. */
+/** Makes the person a member, unless they are one: by an invitation if there is one, otherwise by their domain. */
 export async function ensureMembership(at: Attempt, user: UserRecord): Promise<void> {
   const { tx, connection, actor, person } = at
   const { organizationId, settings } = connection
@@ -178,13 +185,15 @@ export async function ensureMembership(at: Attempt, user: UserRecord): Promise<v
 
 /** The organization's open invitation for the address that this sign-in has proven. */
 export async function findInvitation(at: Attempt): Promise<InvitationRecord | undefined> {
-  const { email, emailVerified } = await seen(at)
+  const { email, emailVerified } = await profileOf(at)
   if (email === undefined || !emailVerified) return undefined
   const open = await invitations.listOpenFor(at.tx, email, at.tx.now)
   return open.find((one) => one.organizationId === at.connection.organizationId)
 }
 
-/** Refuses an invitation as owner through a connection that no owner has approved: an administrator may have set it up. */
+/**
+ * Refuses an invitation as owner through a connection that no owner has approved: an administrator may have set it up.
+ */
 async function requirePowerFor(at: Attempt, invitation: InvitationRecord): Promise<void> {
   if (invitation.role !== 'owner' || (await awaitsOwner(at)) === undefined) return
   throw new Problem(
@@ -193,10 +202,12 @@ async function requirePowerFor(at: Attempt, invitation: InvitationRecord): Promi
   )
 }
 
-/** Applies the role that groups give to a member who joined through company sign-in; never changes others, or owners. */
+/**
+ * Gives a member who joined through company sign-in the role of their groups; never changes other members or owners.
+ */
 export async function keepRole(at: Attempt, membership: MembershipRecord): Promise<void> {
   const { settings } = at.connection
-  // No list is not an empty list: the role stays, and the audit entry of the sign-in says so.
+  // Without a list of groups (which differs from an empty list) the role stays; the sign-in's audit entry says so.
   if (at.person.groups === undefined) return
   if (at.directoryIsOn || membership.source !== 'sso' || settings.groupRoles.length === 0) return
   const role = roleOf(settings, at.person.groups)
@@ -209,7 +220,7 @@ export async function keepRole(at: Attempt, membership: MembershipRecord): Promi
   await lifecycle.changeRoles(at.tx, [member], { kind: 'system', name: at.connection.name })
 }
 
-/** The highest role that the groups give, or viewer if they give none. */
+/** The highest role that the groups map to, or viewer if they map to none. */
 export function roleOf(
   settings: Pick<ConnectionSettings, 'groupRoles'>,
   groups: readonly string[] | undefined,
@@ -222,17 +233,16 @@ export function roleOf(
 }
 
 /**
- * What an identity remembers of the person. An address outside the organization's own domains counts as unverified: its
- * provider cannot vouch for it.
+ * What an identity stores about the person. An address outside the organization's verified domains counts as
+ * unverified, because the organization's provider cannot vouch for it. /
  */
-export async function seen(at: Attempt) {
+export async function profileOf(at: Attempt) {
   const { mail, mailVerified, name } = at.person
   const domain = mail && (await domains.findHeld(at.tx, mail.domain))
   const ours = domain?.organizationId === at.connection.organizationId
   return { email: mail?.address, emailVerified: mailVerified && ours, name }
 }
 
-/** The refusal of former members. */
-export function ended(): Problem {
+export function membershipEnded(): Problem {
   return new Problem('sso_membership_ended', 'Your membership in this organization has ended.')
 }

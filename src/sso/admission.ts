@@ -14,7 +14,7 @@ import {
 } from '../store/index.ts'
 import {
   awaitsOwner,
-  ended,
+  membershipEnded,
   ensureMembership,
   findInvitation,
   keepRole,
@@ -26,7 +26,7 @@ import {
   requireUnchanged,
   requireWorkspace,
   roleOf,
-  seen,
+  profileOf,
   type Attempt,
 } from './admission-conditions.ts'
 import type { CompanyPerson } from './connection-claims.ts'
@@ -63,7 +63,7 @@ export interface DirectoryPeople {
   ): Promise<{ userId: UserId; active: boolean } | undefined>
 }
 
-/** Who has come back from a provider, through which connection. */
+/** A person who has come back from a provider, and the connection they came through. */
 type Arrival = Pick<Attempt, 'connection' | 'person' | 'actor'>
 
 interface CompanySignInDeps {
@@ -105,7 +105,7 @@ export class CompanySignIn {
     }
   }
 
-  /** Links the identity to a person who has confirmed it from their own session. The `sso_…` problems. */
+  /** Links the identity to a person who has confirmed it from their own session. Throws the `sso_…` problems. */
   async confirm(
     connection: Connection,
     { link: pending, userId }: { readonly link: PendingLink; readonly userId: UserId },
@@ -126,8 +126,8 @@ export class CompanySignIn {
         return await admitKnown(at, { ...member, identity: known }, 'confirmed')
       }
       const user = await users.find(at.tx, userId)
-      if (!user) throw ended()
-      if ((await this.#findSent(at))?.userId !== userId) await requireOwnDomain(at)
+      if (!user) throw membershipEnded()
+      if ((await this.#findProvisioned(at))?.userId !== userId) await requireOwnDomain(at)
       await ensureMembership(at, user)
       return await link(at, user, { by: 'confirmation' })
     })
@@ -157,14 +157,14 @@ export class CompanySignIn {
 
   async #admitFromDirectory(at: Attempt): Promise<Admitted | PendingLink> {
     const { attribute } = at.connection.settings.claims.directory
-    const found = await this.#findSent(at)
+    const found = await this.#findProvisioned(at)
     // People with an invitation need not be in the directory.
     if (!found && (await findInvitation(at))) return await admitByDomain(at, undefined)
-    if (!found) throw notSent(at)
+    if (!found) throw notProvisioned(at)
     const user = await users.find(at.tx, found.userId)
-    if (!found.active || !user) throw ended()
+    if (!found.active || !user) throw membershipEnded()
     const membership = await membershipOf(at, user)
-    if (!membership) throw ended()
+    if (!membership) throw membershipEnded()
     const { role } = membership
     // A user name may be an address that now belongs to somebody else; a directory's own identifier is never reused.
     const isRecycled = attribute === 'userName' && (await hasOtherIdentityHere(at, user))
@@ -174,8 +174,8 @@ export class CompanySignIn {
     return await link(at, user, { by: 'directory' })
   }
 
-  /** The person whom the directory has sent under the identifier that the provider names. */
-  async #findSent(at: Attempt): ReturnType<DirectoryPeople['find']> {
+  /** The person whom the directory has provisioned with the identifier that the provider sent. */
+  async #findProvisioned(at: Attempt): ReturnType<DirectoryPeople['find']> {
     const { connection, person, directoryIsOn, tx } = at
     const { attribute } = connection.settings.claims.directory
     const value = person.directoryValue
@@ -207,7 +207,10 @@ interface Member {
   readonly membership: MembershipRecord
 }
 
-/** The member whom an identity belongs to; undefined for former members, whose identities bind nobody. */
+/**
+ * The member whom an identity belongs to; undefined if they are no longer a member, so that the identity can be linked
+ * anew.
+ */
 async function memberOf(at: Attempt, known: IdentityRecord): Promise<Member | undefined> {
   const user = await users.find(at.tx, known.userId)
   if (!user) throw new Error(`identity ${known.id} belongs to nobody`)
@@ -231,15 +234,16 @@ async function admitKnown(
   confirmed?: 'confirmed',
 ): Promise<Admitted | PendingLink> {
   // Refuses people who joined by their domain before the directory was switched on; owners are never locked out.
-  const isUnsent = at.directoryIsOn && membership.source === 'sso' && membership.role !== 'owner'
-  if (isUnsent) throw notSent(at)
-  // An administrator's means made the link before the person became an owner: the owner must confirm it.
+  const isUnprovisioned =
+    at.directoryIsOn && membership.source === 'sso' && membership.role !== 'owner'
+  if (isUnprovisioned) throw notProvisioned(at)
+  // The link was made under an administrator's control before the person became an owner, so the owner must confirm it.
   const isOwners = await isActiveOwner(at.tx, at.connection.organizationId, user.id)
   if (isOwners && identity.awaitsOwner !== undefined && confirmed === undefined) {
     return pendingFor(at, [user])
   }
   await keepRole(at, membership)
-  await identities.noteUse(at.tx, identity.id, await seen(at))
+  await identities.noteUse(at.tx, identity.id, await profileOf(at))
   return { kind: 'admitted', user, identityId: identity.id, isNew: false }
 }
 
@@ -275,7 +279,7 @@ async function admitNew(at: Attempt, address: string): Promise<Admitted> {
     id: createId('usr', tx.now),
     name: person.name ?? address,
     email: address,
-    // The address rests on this organization's word, which counts elsewhere only while the organization holds the domain.
+    // Other organizations trust this address only while this organization holds its domain.
     emailFrom: at.connection.organizationId,
   })
   await ensureMembership(at, user)
@@ -297,7 +301,7 @@ async function link(
   { by }: { by: 'domain' | 'directory' | 'confirmation' },
 ): Promise<Admitted> {
   const { tx, connection, person } = at
-  // Replaces the identity of a former member, which binds nobody any more.
+  // Replaces the identity of a former member, which no longer gives access to anything.
   const bound = await findIdentity(at)
   if (bound) await identities.remove(tx, bound.userId, bound.id)
   const missing = by === 'confirmation' ? undefined : await awaitsOwner(at)
@@ -310,10 +314,10 @@ async function link(
     subject: person.subject,
     // A link by domain does not rest on the directory, so at most the connection awaits approval.
     awaitsOwner: by === 'domain' && missing === 'directory' ? 'connection' : missing,
-    ...(await seen(at)),
+    ...(await profileOf(at)),
   })
   if (!identity) throw notConfirmed('This identity was taken meanwhile.')
-  await identities.noteUse(tx, identity.id, await seen(at))
+  await identities.noteUse(tx, identity.id, await profileOf(at))
   record(tx, {
     organizationId: connection.organizationId,
     actor: { ...at.actor, kind: 'user', id: user.id, name: user.name },
@@ -340,7 +344,7 @@ async function hasOtherIdentityHere(at: Attempt, user: UserRecord): Promise<bool
   return all.some((identity) => identity.connectionId === at.connection.id)
 }
 
-function notSent({ person, connection }: Attempt): Problem {
+function notProvisioned({ person, connection }: Attempt): Problem {
   const { directory, email, emailVerified } = connection.settings.claims
   const why = {
     missing: `The identity provider sent no ${directory.claim}, by which the directory knows people.`,
@@ -360,7 +364,10 @@ function pendingFor(at: Attempt, candidates: readonly UserRecord[]): PendingLink
   }
 }
 
-/** The person to keep in a cookie until they confirm: without the id_token, and with the two groups that may decide something. */
+/**
+ * Shrinks the person so that it fits into a cookie: without the id_token, and with only the groups that admission
+ * reads.
+ */
 export function withDecidingGroups(
   person: CompanyPerson,
   settings: Pick<ConnectionSettings, 'requiredGroup' | 'groupRoles'>,

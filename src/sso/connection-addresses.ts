@@ -1,4 +1,5 @@
 import type { Sealer } from '../secrets/index.ts'
+import { dayMs } from '../units.ts'
 import type { ConnectionId } from '../store/index.ts'
 
 /** The addresses to register at a provider; each connection has its own. */
@@ -11,9 +12,9 @@ export interface ConnectionAddresses {
   readonly clientKeysUri: string
 }
 
-const reservedForMs = 7 * 24 * 3_600_000
+const reservedForMs = 7 * dayMs
 
-/** The addresses of a connection, at the identity address. */
+/** The addresses of a connection, below the base address of sign-in. */
 export function addressesOf(authUrl: string, id: ConnectionId): ConnectionAddresses {
   const base = `${authUrl}/api/v1/auth/sso/${id}`
   return {
@@ -24,7 +25,9 @@ export function addressesOf(authUrl: string, id: ConnectionId): ConnectionAddres
   }
 }
 
-/** Seals the id of a connection to come for one organization, so that nobody can choose an id or take over an old one. */
+/**
+ * Seals the id of a future connection for one organization, so that nobody can choose an id or take over an old one.
+ */
 export function sealReservation(
   sealer: Sealer,
   organizationId: string,
@@ -34,7 +37,7 @@ export function sealReservation(
   return Buffer.from(text).toString('base64url')
 }
 
-/** The id in a reservation; undefined if it is older than a week or not of this organization. */
+/** The id in a reservation; undefined if it is older than a week or was made for another organization. */
 export function openReservation(
   sealer: Sealer,
   organizationId: string,

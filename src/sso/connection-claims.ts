@@ -2,7 +2,7 @@ import type { JsonObject } from '../oidc/index.ts'
 import type { ConnectionSettings } from './connection-settings.ts'
 import { parseMailAddress, type MailAddress } from './domain-names.ts'
 
-/** What the provider says about a person, read by the connection's settings. */
+/** What the provider says about a person, read according to the connection's settings. */
 export interface CompanyPerson {
   readonly issuer: string
   readonly subject: string
@@ -15,7 +15,7 @@ export interface CompanyPerson {
   readonly groupsLeftOut: boolean
   /** The identifier by which the directory knows the person. */
   readonly directoryValue: string | undefined
-  /** Why there is no such identifier. */
+  /** Why `directoryValue` is missing. */
   readonly directoryGap: 'missing' | 'unverified' | undefined
   /** Google's claim `hd`: the Workspace domain of the account; personal accounts have none. */
   readonly hostedDomain: string | undefined
@@ -25,10 +25,10 @@ export interface CompanyPerson {
   readonly idToken?: string | undefined
 }
 
-// The number of groups that are kept; groups that decide something are kept beyond it.
+// A limit on the groups kept of a person. Groups that the connection's settings name are kept in any case.
 const maxGroupsKept = 1_000
 
-/** Reads the claims of a proven sign-in; a claim of the wrong type counts as missing. */
+/** Reads the claims of a verified sign-in; a claim of the wrong type counts as missing. */
 export function readPerson(
   proven: {
     issuer: string
@@ -95,7 +95,8 @@ function groupsOf(
   return groups.filter((group, at) => at < maxGroupsKept || deciding.has(group))
 }
 
-// A distributed claim is named but left out (OpenID Connect Core 1.0, section 5.6.2); Entra also sends `hasgroups`.
+// A distributed claim is listed in `_claim_names` but not sent (OpenID Connect Core 1.0, section 5.6.2). Entra may send
+// `hasgroups` instead.
 function leavesOut(source: JsonObject, claim: string): boolean {
   const names = claimOf(source, '_claim_names')
   const isNamed = typeof names === 'object' && names !== null && Object.hasOwn(names, claim)
@@ -119,7 +120,7 @@ function first(sources: readonly JsonObject[], name: string): unknown {
   return claimOf(sources.find((source) => Object.hasOwn(source, name)) ?? {}, name)
 }
 
-// Claim names come from settings: `__proto__` and the like must find nothing.
+// Claim names come from settings, so `__proto__` and the like must not reach the prototype.
 function claimOf(source: JsonObject, name: string): unknown {
   return Object.hasOwn(source, name) ? source[name] : undefined
 }

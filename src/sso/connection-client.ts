@@ -14,7 +14,7 @@ export function kindOf(issuer: string): ConnectionKind {
   return host === 'accounts.google.com' ? 'google' : 'other'
 }
 
-/** Returns issuer and client id as they may be saved; `invalid_input`. */
+/** Trims issuer and client id, and checks that they can be saved. Throws `invalid_input`. */
 export function checkClient(input: { issuer: string; clientId: string }) {
   const issuer = input.issuer.trim()
   const clientId = input.clientId.trim()
@@ -25,7 +25,7 @@ export function checkClient(input: { issuer: string; clientId: string }) {
   return { issuer, clientId }
 }
 
-/** The name of a connection as it may be saved, by default the provider's host; `invalid_input`. */
+/** The name to save a connection under; defaults to the provider's host. Throws `invalid_input`. */
 export function nameFor(asked: string | undefined, issuer: string): string {
   const name = (asked ?? new URL(issuer).hostname).trim()
   if (
@@ -39,12 +39,14 @@ export function nameFor(asked: string | undefined, issuer: string): string {
   return name
 }
 
-/** How a connection authenticates to its provider: by the provider's secret, or by a key that is made here. */
+/** How a connection authenticates to its provider: with a secret from the provider, or with a key generated here. */
 export type CredentialInput =
   | { readonly kind: 'secret'; readonly secret: string }
   | { readonly kind: 'key' }
 
-/** The credential as a connection's row keeps it; `invalid_input` for a secret that cannot be sent as it is. */
+/**
+ * Seals the credential for the connection's row. Throws `invalid_input` for a secret that could not be sent unchanged.
+ */
 export async function sealCredential(
   sealer: Sealer,
   owner: Pick<ConnectionRecord, 'organizationId' | 'id'>,
@@ -78,7 +80,7 @@ function checkSecret(secret: string): void {
   }
 }
 
-/** Seals are bound to their connection: one that is copied to another row does not open. */
+/** Binds a sealed credential to its connection: copied to another row, it does not open. */
 function contextOf({ organizationId, id }: Pick<ConnectionRecord, 'organizationId' | 'id'>) {
   return [organizationId, id, 'credential']
 }

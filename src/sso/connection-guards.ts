@@ -5,7 +5,7 @@ import { faultOf } from '../oidc/index.ts'
 import { policyOf } from '../organizations/index.ts'
 import { connections, organizations, type Actor, type Store, type Tx } from '../store/index.ts'
 
-/** A connection that somebody tries to save. */
+/** An attempt to save a connection. */
 export interface Save {
   readonly organizationId: string
   readonly subject: { readonly kind: string; readonly id: string }
@@ -13,7 +13,7 @@ export interface Save {
   readonly issuer: string
 }
 
-/** Does the work that precedes a save, and records its refusal in the audit log, as the save would have been. */
+/** Runs the checks that precede a save; if they refuse it, the audit log records the refusal. */
 export async function noteRefusedSave<T>(
   store: Store,
   save: Save,
@@ -33,9 +33,9 @@ export async function noteRefusedSave<T>(
   }
 }
 
-/** Refuses to take the last connection from an organization that requires company sign-in: `last_connection`. */
+/** Throws `last_connection` if an organization that requires company sign-in would lose its last active connection. */
 export async function keepWayIn(tx: Tx, organizationId: OrganizationId): Promise<void> {
-  // Locks the organization: another transaction may be about to require company sign-in.
+  // Locks the organization, because another transaction may be about to require company sign-in.
   const organization = await organizations.find(tx, organizationId, true)
   if (!organization || !policyOf(organization).required) return
   const left = await connections.list(tx, organizationId)

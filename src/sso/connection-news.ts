@@ -2,20 +2,19 @@ import { record } from '../audit/index.ts'
 import type { Actor, ConnectionRecord, Tx } from '../store/index.ts'
 import { publish } from '../webhooks/events/index.ts'
 
-/** What the audit log records about a connection: everything but its credential. */
+/** What the audit log records of a connection: everything except its credential. */
 export function describe(connection: ConnectionRecord): Record<string, unknown> {
   const { name, kind, issuer, clientId, credentialKind, settings } = connection
   return { name, kind, issuer, client_id: clientId, credential: credentialKind, settings }
 }
 
-/** What was done to a connection, and by whom. */
 interface ConnectionNews {
   readonly actor: Actor
   readonly change: string
   readonly detail?: Record<string, unknown>
 }
 
-/** Announces a change of a connection to the audit log and to receivers. */
+/** Records a change of a connection in the audit log, and publishes it to webhook receivers. */
 export function announce(
   tx: Tx,
   connection: ConnectionRecord,

@@ -1,6 +1,7 @@
 import { Problem } from '../errors.ts'
+import { dayMs, minuteMs } from '../units.ts'
 
-/** The providers that have a guide of their own. */
+/** The providers with settings and a guide of their own; `other` stands for all others. */
 export const connectionKinds = ['okta', 'entra', 'google', 'other'] as const
 
 export type ConnectionKind = (typeof connectionKinds)[number]
@@ -11,7 +12,7 @@ export interface ClaimMap {
   readonly emailVerified: string
   readonly name: string
   readonly groups: string
-  /** The claim that is compared with the directory's people, and with which of their attributes. */
+  /** The claim that identifies the person in the directory, and the directory's attribute that it is compared with. */
   readonly directory: { readonly claim: string; readonly attribute: 'externalId' | 'userName' }
 }
 
@@ -25,7 +26,7 @@ export interface GroupRole {
 export interface ConnectionSettings {
   readonly scopes: readonly string[]
   readonly claims: ClaimMap
-  /** Whether to ask UserInfo, where the provider has it. */
+  /** Whether to read the UserInfo endpoint too, if the provider has one. */
   readonly askUserInfo: boolean
   /** Whether people of verified domains become members by signing in. */
   readonly admitsNewPeople: boolean
@@ -33,11 +34,11 @@ export interface ConnectionSettings {
   readonly endsProviderSession: boolean
   readonly requiredGroup: string | undefined
   readonly groupRoles: readonly GroupRole[]
-  /** How long sessions through this connection last at most. */
+  /** The maximum duration of a session that began through this connection. */
   readonly sessionMaximumMs: number | undefined
 }
 
-/** What a person decides about the settings; the kind of provider supplies the rest. */
+/** The settings that a person chose; the rest are the defaults of the kind of provider. */
 export type SettingsInput = {
   readonly scopes?: readonly string[] | undefined
   readonly claims?: { readonly [name in keyof ClaimMap]?: ClaimMap[name] | undefined } | undefined
@@ -57,11 +58,12 @@ const standardClaims: ClaimMap = {
   directory: { claim: 'email', attribute: 'userName' },
 }
 
-// How each provider differs: see docs/guides.
+// docs/guides explains how each provider differs.
 const claimsOfKind: Readonly<Record<ConnectionKind, ClaimMap>> = {
   // Okta's directory sends its user id as externalId, and the org server's `sub` is that id.
   okta: { ...standardClaims, directory: { claim: 'sub', attribute: 'externalId' } },
-  // Any Entra tenant can set `email`; `xms_edov` says that the domain's owner has confirmed it. `sub` differs by application.
+  // Any Entra tenant can set `email`, so only `xms_edov` proves that the domain's owner has confirmed the address.
+  // `sub` differs by application.
   entra: {
     ...standardClaims,
     emailVerified: 'xms_edov',
@@ -71,12 +73,15 @@ const claimsOfKind: Readonly<Record<ConnectionKind, ClaimMap>> = {
   other: standardClaims,
 }
 
-const minSessionMs = 5 * 60_000
-const maxSessionMs = 24 * 60 * 60_000
+const minSessionMs = 5 * minuteMs
+const maxSessionMs = dayMs
 const maxScopes = 20
 const maxGroupRoles = 200
 
-/** The settings of a connection: the input, then the settings before, then the defaults of its kind. `invalid_input`. */
+/**
+ * The settings of a connection: from the input, else as they were, else the defaults of its kind. Throws
+ * `invalid_input`.
+ */
 export function settingsFor(
   kind: ConnectionKind,
   input: SettingsInput,

@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import { createId, type OrganizationId, type UserId } from '../ids.ts'
 import { faultOf } from '../oidc/index.ts'
+import { minuteMs } from '../units.ts'
 import {
   connections,
   connectionTests,
@@ -13,7 +14,7 @@ import {
 import type { CompanyPerson } from './connection-claims.ts'
 import type { Connection } from './connections.ts'
 
-/** The steps of a sign-in, in the order in which a test takes them. */
+/** The steps of a sign-in, in the order in which a test goes through them. */
 export const testSteps = [
   'discovery',
   'answer',
@@ -45,9 +46,9 @@ export interface TestResult {
     | undefined
 }
 
-const openForMs = 30 * 60_000
+const openForMs = 30 * minuteMs
 
-/** Tests of connections: they go through a whole sign-in, explain each step, and sign nobody in. */
+/** Tests connections: a test goes through a whole sign-in and explains each step, but signs nobody in. */
 export class ConnectionTests {
   readonly #store: Store
   readonly #clock: Clock
@@ -57,7 +58,7 @@ export class ConnectionTests {
     this.#clock = clock
   }
 
-  /** Begins a test; the administrator opens its address in a browser. */
+  /** Starts a test; the administrator opens the returned address in a browser. */
   async start(
     { id: connectionId, organizationId, initiateLoginUri }: Connection,
     userId: UserId,
@@ -77,7 +78,7 @@ export class ConnectionTests {
     return { id, address: `${initiateLoginUri}?test=${id}` }
   }
 
-  /** `not_found`. */
+  /** Throws `not_found`. */
   async get(
     organizationId: OrganizationId,
     connectionId: string,
@@ -88,7 +89,7 @@ export class ConnectionTests {
     return found
   }
 
-  /** Whether a test can still be done: once, within half an hour. */
+  /** Whether a test can still be run: only once, and within half an hour. */
   async isOpen(connection: Connection, id: string): Promise<boolean> {
     const found = await connectionTests.find(this.#store, connection, id)
     if (found === undefined || found.finishedAt !== undefined) return false
@@ -119,7 +120,7 @@ export class TestLines {
   readonly #lines = new Map<TestStep, TestLine>()
   #person: TestResult['person']
 
-  /** The step that the test failed at, if it did. */
+  /** The step at which the test failed, if it did. */
   failure(): { code: string; sentence: string } | undefined {
     const line = [...this.#lines.values()].find(({ outcome }) => outcome === 'failed')
     return line && { code: line.code ?? 'internal_error', sentence: line.sentence }
@@ -134,7 +135,7 @@ export class TestLines {
     this.#lines.set(step, { step, outcome: 'passed', sentence })
   }
 
-  /** Notes the step that a problem occurred at; later steps count as skipped. */
+  /** Records the step at which a problem occurred; later steps count as skipped. */
   fail(error: unknown, step = stepOf(error)): void {
     const known = error instanceof Problem
     this.#lines.set(step, {
@@ -146,7 +147,7 @@ export class TestLines {
     })
   }
 
-  /** Notes the person whom the provider described. */
+  /** Records the person whom the provider described. */
   read({ mail, ...rest }: CompanyPerson): void {
     this.#person = { ...rest, email: mail?.address }
   }
@@ -160,7 +161,7 @@ function skipped(step: TestStep): TestLine {
   return { step, outcome: 'skipped', sentence }
 }
 
-// The keys are fetched to check the id_token, so their faults are shown at that step.
+// Keys are fetched in order to check the id_token, so a fault in them is shown at that step.
 function stepOf(error: unknown): TestStep {
   const step = faultOf(error)?.step
   switch (step) {

@@ -50,7 +50,7 @@ export interface Connection
   readonly settings: ConnectionSettings
 }
 
-/** What a person decides about a new connection. */
+/** The input for a new connection. */
 export interface ConnectionInput extends SettingsInput {
   /** From `reserve`: the connection gets the addresses that were shown then. */
   readonly reservation?: string | undefined
@@ -62,7 +62,9 @@ export interface ConnectionInput extends SettingsInput {
   readonly makeDefault?: boolean | undefined
 }
 
-/** A change of a connection: what is left out stays. A new issuer or client id needs the credential again. */
+/**
+ * A change of a connection; members left out stay as they are. A new issuer or client id requires the credential again.
+ */
 export interface ConnectionChange extends SettingsInput {
   readonly name?: string | undefined
   readonly issuer?: string | undefined
@@ -82,7 +84,7 @@ interface ConnectionsDeps {
 
 const maxConnections = 100
 
-/** Connections of organizations: connect, change, switch off, find for a sign-in. */
+/** Manages the connections of organizations, and finds the one for a sign-in. */
 export class Connections {
   readonly #deps: ConnectionsDeps
 
@@ -95,12 +97,14 @@ export class Connections {
     return found.map((row) => this.#present(row))
   }
 
-  /** `not_found`. */
+  /** Throws `not_found`. */
   async get(organizationId: OrganizationId, id: string): Promise<Connection> {
     return this.#present(await this.#row(organizationId, id))
   }
 
-  /** Counts the people whom its deletion, or another issuer, would affect. `not_found`. */
+  /**
+   * Counts the people who would be affected if the connection were deleted or got another issuer. Throws `not_found`.
+   */
   async dependents(
     organizationId: OrganizationId,
     id: string,
@@ -109,7 +113,7 @@ export class Connections {
     return await identities.countDependents(this.#deps.store.slowReads, row)
   }
 
-  /** Fetches an issuer's discovery document, past every cache; the `idp_…` problems. */
+  /** Fetches an issuer's discovery document, bypassing every cache. Throws the `idp_…` problems. */
   async discover(issuer: string, credential?: 'secret' | 'key'): Promise<Provider> {
     const { relyingParty, allowLoopback } = this.#deps
     checkedIssuer(issuer, allowLoopback)
@@ -118,7 +122,10 @@ export class Connections {
     return provider
   }
 
-  /** The addresses of a connection to come, reserved for a week: most providers ask for them first. `plan_required`. */
+  /**
+   * Reserves the addresses of a future connection for a week, because most providers ask for them first. Throws
+   * `plan_required`.
+   */
   async reserve(
     organizationId: OrganizationId,
   ): Promise<ConnectionAddresses & { reservation: string }> {
@@ -129,7 +136,7 @@ export class Connections {
     return { ...addressesOf(authUrl, id), reservation }
   }
 
-  /** Discovers the provider and saves the connection. `plan_required`, `invalid_input`, the `idp_…` problems. */
+  /** Discovers the provider and saves the connection. Throws `plan_required`, `invalid_input`, the `idp_…` problems. */
   async connect(
     organizationId: OrganizationId,
     input: ConnectionInput,
@@ -164,7 +171,7 @@ export class Connections {
     })
   }
 
-  /** `not_found`, `version_conflict`, `invalid_input`, the `idp_…` problems. */
+  /** Throws `not_found`, `version_conflict`, `invalid_input`, the `idp_…` problems. */
   async change(
     organizationId: OrganizationId,
     id: string,
@@ -198,7 +205,7 @@ export class Connections {
     })
   }
 
-  /** Makes it the connection for people who name only the organization. `not_found`. */
+  /** Makes it the connection for people who sign in with only the organization's name. Throws `not_found`. */
   async makeDefault(organizationId: OrganizationId, id: string, actor: Actor): Promise<Connection> {
     await this.#row(organizationId, id)
     return await this.#deps.store.transaction(async (tx) => {
@@ -210,8 +217,8 @@ export class Connections {
   }
 
   /**
-   * Lets nobody in any more, not even people who are at the provider right now, and ends its sessions. `not_found`,
-   * `last_connection`.
+   * Refuses every further sign-in, even of people who are at the provider right now, and ends the connection's
+   * sessions. Throws `not_found`, `last_connection`. /
    */
   async disable(organizationId: OrganizationId, id: string, actor: Actor): Promise<Connection> {
     const before = await this.#row(organizationId, id)
@@ -227,7 +234,10 @@ export class Connections {
     return this.#present(result)
   }
 
-  /** Lets people in again, if the actor could give the roles that its groups give. `not_found`, `permission_required`. */
+  /**
+   * Lets people in again, if the actor may give out the roles that its groups map to. Throws `not_found`,
+   * `permission_required`.
+   */
   async enable(organizationId: OrganizationId, id: string, actor: Actor): Promise<Connection> {
     const before = await this.#row(organizationId, id)
     if (before.disabledAt === undefined) return this.#present(before)
@@ -242,7 +252,7 @@ export class Connections {
     return this.#present(result)
   }
 
-  /** Ends its sessions and deletes it. `not_found`, `last_connection`. */
+  /** Ends its sessions and deletes it. Throws `not_found`, `last_connection`. */
   async remove(organizationId: OrganizationId, id: string, actor: Actor): Promise<void> {
     const before = await this.#row(organizationId, id)
     await this.#deps.store.transactionConfirmed(async (tx) => {
@@ -254,19 +264,19 @@ export class Connections {
     })
   }
 
-  /** The client of a connection with its credential opened, for one sign-in. */
+  /** The OAuth client of a connection with its credential unsealed, for one sign-in. */
   async clientOf({ organizationId, id, clientId, redirectUri }: Connection): Promise<Client> {
     const row = await this.#row(organizationId, id)
     return { clientId, redirectUri, credential: openCredential(this.#deps.sealer, row) }
   }
 
-  /** The connection that a sign-in address names, in whichever organization. */
+  /** Finds the connection with this id in any organization, because the address of a sign-in names no organization. */
   async findForSignIn(id: string): Promise<Connection | undefined> {
     const row = await connections.findForSignIn(this.#deps.store, id)
     return row && this.#present(row)
   }
 
-  /** The columns that a change leads to, and what else it brings about; asks the provider and saves nothing. */
+  /** Works out what a change would save and cause, after asking the provider; saves nothing itself. */
   async #plan(before: ConnectionRecord, change: ConnectionChange, actor: Actor) {
     const { organizationId } = before
     const { issuer, clientId } = checkClient({
@@ -274,7 +284,7 @@ export class Connections {
       clientId: change.clientId ?? before.clientId,
     })
     const hasMoved = issuer !== before.issuer || clientId !== before.clientId
-    // Otherwise an editor could have the sealed secret sent to a provider of their own.
+    // Otherwise an editor could make us send the stored secret to a provider under their control.
     if (hasMoved && change.credential === undefined) {
       throw new Problem('invalid_input', 'Another issuer or client id needs its credential again.')
     }
@@ -292,18 +302,18 @@ export class Connections {
     return {
       columns: { name, kind, issuer, clientId, ...credential, settings },
       hasMoved,
-      /** Pairwise subjects differ by client: the provider will name the same people anew. */
+      /** Pairwise subjects differ by client, so the provider will send new subjects for the same people. */
       hasOtherSubjects: hasMoved && issuer === before.issuer && provider.hasPairwiseSubjects,
     }
   }
 
-  /** Discovers the provider for a save; a refusal is recorded in the audit log, as the save would have been. */
+  /** Discovers the provider for a save; if that fails, the audit log records the refused save. */
   async #discoverFor(save: Save, credential: 'secret' | 'key'): Promise<Provider> {
     const discovery = async () => await this.discover(save.issuer, credential)
     return await noteRefusedSave(this.#deps.store, save, discovery)
   }
 
-  /** A fresh id, or the one that was reserved for this organization, if no connection has it yet. */
+  /** The reserved id, unless a connection has it already; a new one without a reservation. */
   async #idFor(
     organizationId: OrganizationId,
     reservation: string | undefined,

@@ -1,7 +1,7 @@
 import type { ResolveTxt, TxtAnswer } from '../http/index.ts'
 
-/** What the DNS showed: its kind, and the sentence that the page shows, which says what to do. */
-export interface Seen {
+/** The result of a DNS lookup, with a sentence for the page that says what to do. */
+export interface DnsFinding {
   readonly kind:
     | 'verified'
     | 'nothing'
@@ -31,11 +31,11 @@ export function challengeRecord(domain: { name: string; challenge: string }) {
   } as const
 }
 
-/** Looks for the record; if it is missing, also in the places where people put it by mistake. */
+/** Looks the record up; if it is missing, also in the places where people put it by mistake. */
 export async function lookForChallenge(
   domain: { name: string; challenge: string },
   resolve: ResolveTxt,
-): Promise<Seen> {
+): Promise<DnsFinding> {
   const { name, value } = challengeRecord(domain)
   const answer = await resolve(name)
   if (holds(answer, value)) {
@@ -54,7 +54,7 @@ export async function lookForChallenge(
 async function misplaced(
   domain: { name: string; challenge: string },
   resolve: ResolveTxt,
-): Promise<Seen | undefined> {
+): Promise<DnsFinding | undefined> {
   const { name, value } = challengeRecord(domain)
   const appended = `${name}.${domain.name}`
   if (holds(await resolve(appended), value)) {
@@ -74,7 +74,7 @@ async function misplaced(
   return undefined
 }
 
-function missing(name: string, answer: TxtAnswer): Seen {
+function missing(name: string, answer: TxtAnswer): DnsFinding {
   if (answer.kind !== 'records' || answer.texts.length === 0) {
     return { kind: 'nothing', name, sentence: `There is no TXT record at ${name}.` }
   }

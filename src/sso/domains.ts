@@ -5,15 +5,13 @@ import { createId, type OrganizationId } from '../ids.ts'
 import { randomBase62 } from '../secrets/index.ts'
 import { domains, type Actor, type DomainRecord, type Store, type Tx } from '../store/index.ts'
 import { publish } from '../webhooks/events/index.ts'
-import { lookForChallenge, type Seen } from './domain-check.ts'
+import { lookForChallenge, type DnsFinding } from './domain-check.ts'
+import { dayMs, hourMs, minuteMs } from '../units.ts'
 import { parseDomain, parseMailAddress } from './domain-names.ts'
 import { requireEnterprise } from '../organizations/index.ts'
 
 export { challengeRecord } from './domain-check.ts'
 
-const minuteMs = 60_000
-const hourMs = 60 * minuteMs
-const dayMs = 24 * hourMs
 const weekMs = 7 * dayMs
 const tryingForMs = 72 * hourMs
 const domainsAtOnce = 20
@@ -21,7 +19,7 @@ const maxDomains = 100
 // Longer than any check takes, so that no other node checks a domain at the same time.
 const leaseMs = 2 * minuteMs
 
-/** Domains of organizations: claim, prove, keep proving, route mail addresses by them. */
+/** Manages the domains of organizations: adds and verifies them, keeps checking them, and routes sign-ins by them. */
 export class Domains {
   readonly #store: Store
   readonly #resolveTxt: ResolveTxt
@@ -35,12 +33,12 @@ export class Domains {
     return await domains.list(this.#store, organizationId)
   }
 
-  /** By id or name; `not_found`. */
+  /** Finds a domain by id or name. Throws `not_found`. */
   async get(organizationId: OrganizationId, idOrName: string): Promise<DomainRecord> {
     return found(await domains.find(this.#store, organizationId, idOrName.toLowerCase()))
   }
 
-  /** `plan_required`, `domain_invalid`, `domain_public`, `conflict`. */
+  /** Throws `plan_required`, `domain_invalid`, `domain_public`, `conflict`. */
   async add(
     organizationId: OrganizationId,
     input: { readonly name: string; readonly connectionId?: string | undefined },
@@ -66,7 +64,10 @@ export class Domains {
     })
   }
 
-  /** Asks the DNS now and acts on the result; `not_found`, `domain_taken` when proven but held by another organization. */
+  /**
+   * Checks the DNS now and applies the result. Throws `not_found`, or `domain_taken` if another organization holds the
+   * domain.
+   */
   async check(
     organizationId: OrganizationId,
     idOrName: string,
@@ -74,7 +75,7 @@ export class Domains {
   ): Promise<DomainRecord> {
     await requireEnterprise(this.#store, organizationId)
     const domain = await this.get(organizationId, idOrName)
-    // A domain that the operator vouched for is in no DNS; it stays verified until it is removed.
+    // A domain verified by the operator has no DNS record to check; it stays verified until it is removed.
     if (domain.verifiedBy === 'operator') return domain
     const checked = await this.#look(domain, actor)
     const isProven = checked.seen?.['kind'] === 'verified'
@@ -82,7 +83,10 @@ export class Domains {
     return checked
   }
 
-  /** Verifies a domain on the operator's word, where no DNS can prove it (closed networks). `not_found`, `domain_taken`. */
+  /**
+   * Verifies a domain by decision of the operator, for closed networks without public DNS. Throws `not_found`,
+   * `domain_taken`.
+   */
   async override(
     organizationId: OrganizationId,
     name: string,
@@ -100,7 +104,7 @@ export class Domains {
     })
   }
 
-  /** Sends people of the domain to one connection; undefined means the default connection. `not_found`. */
+  /** Sends people of the domain to one connection; undefined means the default connection. Throws `not_found`. */
   async route(
     organizationId: OrganizationId,
     idOrName: string,
@@ -116,7 +120,7 @@ export class Domains {
     })
   }
 
-  /** `not_found`. */
+  /** Throws `not_found`. */
   async remove(organizationId: OrganizationId, idOrName: string, actor: Actor): Promise<void> {
     const domain = await this.get(organizationId, idOrName)
     await this.#store.transaction(async (tx) => {
@@ -131,7 +135,10 @@ export class Domains {
     return mail === undefined ? undefined : await domains.findHeld(this.#store, mail.domain)
   }
 
-  /** Checks what is due: new domains every minute for 72 hours, verified ones every week. Returns how many. */
+  /**
+   * Checks the domains that are due: new ones every minute for 72 hours, verified ones every week. Returns their
+   * number.
+   */
   async checkDue(): Promise<number> {
     const due = await this.#store.transaction(async (tx) => {
       const putOffUntil = tx.now + leaseMs
@@ -141,7 +148,7 @@ export class Domains {
     return due.length
   }
 
-  /** Asks the DNS, outside any transaction, and decides what the result means for the domain as it is then. */
+  /** Asks the DNS outside any transaction, then applies the result to the domain as it is afterwards. */
   async #look(domain: DomainRecord, actor: Actor): Promise<DomainRecord> {
     const seen = await lookForChallenge(domain, this.#resolveTxt)
     return await this.#store.transaction(async (tx) => {
@@ -151,15 +158,15 @@ export class Domains {
   }
 }
 
-/** Acts on what the DNS showed: the domain is verified, lost, or checked again later. */
+/** Applies the result of a DNS lookup: the domain is verified, lost, or checked again later. */
 async function decide(
   tx: Tx,
-  { domain, seen }: { readonly domain: DomainRecord; readonly seen: Seen },
+  { domain, seen }: { readonly domain: DomainRecord; readonly seen: DnsFinding },
   actor: Actor,
 ): Promise<DomainRecord> {
   const proven = seen.kind === 'verified'
   const wasVerified = domain.verifiedAt !== undefined
-  // A DNS that does not answer proves nothing: a verified domain stays verified, for a week at most.
+  // A DNS failure proves nothing, so a verified domain survives it for up to a week.
   const since = domain.seen?.['kind'] === seen.kind ? Number(domain.seen['since']) : tx.now
   const overdue = tx.now - since > weekMs
   const lost = wasVerified && !proven && (seen.kind !== 'dns_failed' || overdue)

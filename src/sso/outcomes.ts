@@ -17,7 +17,7 @@ import type { CompanyPerson } from './connection-claims.ts'
 import type { Connection } from './connections.ts'
 import type { ProviderLogout } from './provider-logout.ts'
 
-// A stranger can cause refusals: 200 at once for each connection, then one in ten seconds, are recorded.
+// Strangers can cause refusals, so recording is limited per connection: 200 at once, then one every ten seconds.
 const recorded: Rate = { calls: 1, perSeconds: 10, burst: 200 }
 const connectionsInMemory = 10_000
 
@@ -27,7 +27,6 @@ interface SsoOutcomesDeps {
   readonly logout: Pick<ProviderLogout, 'keep'>
 }
 
-/** A sign-in that has succeeded. */
 interface SignIn {
   readonly person: CompanyPerson
   readonly session: SessionRecord
@@ -96,7 +95,7 @@ export class SsoOutcomes {
     })
   }
 
-  /** Records that somebody must confirm from the account that has their address, within the same limit. */
+  /** Records that a sign-in waits for confirmation by the account with its address, within the same limit. */
   async asked(
     connection: Connection,
     { person, candidates }: PendingLink,
@@ -116,7 +115,7 @@ export class SsoOutcomes {
     })
   }
 
-  /** Deletes the links of expired sessions to their providers' sessions. */
+  /** Deletes the stored provider sessions whose own session has expired. */
   async forget(): Promise<void> {
     await this.#deps.store.transaction(async (tx) => await providerSessions.forget(tx, tx.now))
   }

@@ -23,7 +23,7 @@ import {
   type Visitor,
 } from '../organizations/index.ts'
 
-// Sessions that the operator hands out keep working when providers fail.
+// Ways to sign in that the operator hands out; they work even when the organization's provider fails.
 const emergencyProviders: readonly string[] = ['setup', 'sign_in_link']
 const maxBreakGlass = 10
 
@@ -42,7 +42,7 @@ export class SsoPolicies implements SessionReach {
     this.#directory = directory
   }
 
-  /** `not_found`. */
+  /** Throws `not_found`. */
   async get(organizationId: OrganizationId): Promise<SsoPolicy> {
     return policyOf(found(await organizations.find(this.#store, organizationId)))
   }
@@ -52,7 +52,7 @@ export class SsoPolicies implements SessionReach {
     return await this.#directory.isOn(this.#store, organizationId)
   }
 
-  /** `plan_required`, `permission_required`, `break_glass_missing`, `invalid_input`. */
+  /** Throws `plan_required`, `permission_required`, `break_glass_missing`, `invalid_input`. */
   async set(organizationId: OrganizationId, policy: SsoPolicy, actor: Actor): Promise<SsoPolicy> {
     await requireEnterprise(this.#store, organizationId)
     if (policy.breakGlass.length > maxBreakGlass) {
@@ -62,7 +62,7 @@ export class SsoPolicies implements SessionReach {
       )
     }
     return await this.#store.transaction(async (tx) => {
-      // Locks the organization: its settings hold more than the policy, and another transaction may change that.
+      // Locks the organization, because another transaction may change the other settings in the same column.
       const organization = found(await organizations.find(tx, organizationId, true))
       const before = policyOf(organization)
       await requireOwnersChoice(tx, { organizationId, actor }, { before, policy })
@@ -113,7 +113,7 @@ function found(organization: OrganizationRecord | undefined): OrganizationRecord
   throw new Problem('not_found', 'There is no such organization.')
 }
 
-/** Only owners change which owners are exempt for emergencies; otherwise an administrator could lock all of them out. */
+/** Only an owner may change which owners are exempt; otherwise an administrator could lock all of them out. */
 async function requireOwnersChoice(
   tx: Tx,
   act: { readonly organizationId: OrganizationId; readonly actor: Actor },

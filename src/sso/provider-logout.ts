@@ -3,18 +3,17 @@ import type { Sealer } from '../secrets/index.ts'
 import { providerSessions, type Store } from '../store/index.ts'
 import type { Connections } from './connections.ts'
 
-// The hint travels in an address, and browsers and providers accept about 8 KiB of those.
+// The hint is sent in a URL, and browsers and providers accept URLs of about 8 KiB.
 const maxHint = 6_000
 
 /** Signs people out at their provider too, where the connection's settings ask for it. */
 export interface ProviderLogout {
-  /** The id_token to keep, sealed for its session: with it the provider need not ask who signs out. */
+  /** Seals the id_token for its session, so that the provider need not ask who is signing out. */
   keep(connectionId: string, sessionId: string, idToken: string | undefined): string | undefined
   /** Where to send a browser to end its session at the provider (RP-Initiated Logout 1.0, section 2); never throws. */
   addressFor(session: { sessionId: string; connectionId: string }): Promise<string | undefined>
 }
 
-/** Opens the logout at providers. */
 export function createProviderLogout(deps: {
   readonly store: Store
   readonly sealer: Sealer

@@ -1,6 +1,7 @@
 import { record } from '../audit/index.ts'
 import type { SessionId, UserId } from '../ids.ts'
 import { digest } from '../secrets/index.ts'
+import { minuteMs } from '../units.ts'
 import {
   providerSessions,
   sessions,
@@ -13,8 +14,8 @@ import {
 import { publish } from '../webhooks/events/index.ts'
 import { fault, type Logout } from '../oidc/index.ts'
 
-/** How long the id of a logout token is remembered against replay: longer than any token is valid. */
-const rememberedForMs = 30 * 60_000
+/** Replay protection: the id of a logout token is remembered for longer than any token is valid. */
+const rememberedForMs = 30 * minuteMs
 
 /** Ends every session that a connection has started, in the transaction that switches it off; returns how many. */
 export async function endSessionsOf(
@@ -38,7 +39,7 @@ export async function endSessionsOf(
 
 /**
  * Ends the sessions that a provider's logout token names (OpenID Connect Back-Channel Logout 1.0, section 2.7);
- * returns how many. A token that was used before is refused: `logout_token_invalid`.
+ * returns how many. Throws `logout_token_invalid` if the token was used before.
  */
 export async function endByProvider(
   store: Store,

@@ -5,13 +5,12 @@ import type { Domains } from './domains.ts'
 
 /** Finds the connection through which somebody signs in. */
 export interface SsoRouting {
-  /** By an e-mail address of a verified domain, or by an organization's slug. `sso_not_available`. */
+  /** Finds it by an e-mail address of a verified domain, or by an organization's slug. Throws `sso_not_available`. */
   find(by: { email: string } | { organization: string }): Promise<Connection>
-  /** A connection that lets people in: on, and of an organization with the plan. The `sso_…` problems. */
+  /** Returns the connection if it is enabled and its organization has the plan. Throws the `sso_…` problems. */
   open(id: string): Promise<Connection>
 }
 
-/** Opens the routing. */
 export function createSsoRouting(deps: {
   store: Store
   connections: Connections

@@ -12,7 +12,7 @@ import { SsoOutcomes } from './outcomes.ts'
 import { SsoPolicies } from './policy.ts'
 import { createSsoRouting, type SsoRouting } from './routing.ts'
 
-/** Everything about an organization's own identity provider. */
+/** The services around an organization's own identity provider. */
 export interface Sso {
   readonly connections: Connections
   readonly domains: Domains
@@ -24,7 +24,6 @@ export interface Sso {
   readonly logout: ProviderLogout
 }
 
-/** Opens company sign-in. */
 export function createSso(deps: {
   store: Store
   sealer: Sealer

@@ -7,13 +7,13 @@ import {
   type Tx,
   type UserRecord,
 } from '../store/index.ts'
-import { ended, requireUnchanged } from './admission-conditions.ts'
+import { membershipEnded, requireUnchanged } from './admission-conditions.ts'
 import type { Connection } from './connections.ts'
 
 /**
- * Refuses a sign-in whose connection, membership or identity has changed since it was admitted, and locks them until the
- * transaction that starts the session commits. Otherwise a session could begin just after a removal, a deactivation or a
- * change of the provider has ended all others.
+ * Refuses a sign-in whose connection, membership or identity has changed since it was admitted, and locks them until
+ * the transaction that starts the session commits. Otherwise a session could begin just after a removal, a deactivation
+ * or a change of the provider has ended all others. /
  */
 export async function requireStanding(
   tx: Tx,
@@ -28,7 +28,7 @@ export async function requireStanding(
   const membership = await memberships.findByUser(tx, organizationId, user.id)
   const isMember = membership !== undefined && membership.deactivatedAt === undefined
   const now = await users.find(tx, user.id)
-  if (!isMember || now === undefined || now.deactivatedAt !== undefined) throw ended()
+  if (!isMember || now === undefined || now.deactivatedAt !== undefined) throw membershipEnded()
   const living = await identities.listLiving(tx, user.id)
-  if (!living.some(({ id }) => id === identityId)) throw ended()
+  if (!living.some(({ id }) => id === identityId)) throw membershipEnded()
 }

@@ -5,7 +5,7 @@ import { decide, type Decision, type RuleList } from './rules.ts'
 import type { TargetSettings } from './settings.ts'
 import { ambiguous } from './find-target.ts'
 
-/** Evaluates the target's rules for a call, whatever the result; 400 `path_ambiguous`. */
+/** Evaluates the target's rules for a call, whatever the result; throws 400 `path_ambiguous`. */
 export function askRules(
   target: RuleList & { readonly settings: Pick<TargetSettings, 'paths'> },
   method: string,

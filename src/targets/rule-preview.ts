@@ -56,7 +56,7 @@ const maxListed = 100
 const sliceMs = 5
 const rowsBetweenLooks = 32
 
-/** Replays the last 24 hours of a target's calls through unsaved rules. `invalid_input`. */
+/** Replays the last 24 hours of a target's calls through unsaved rules. Throws `invalid_input`. */
 export async function previewRules(
   target: Pick<TargetRecord, 'id' | 'organizationId' | 'rules' | 'otherwise'> & {
     readonly settings: TargetSettings

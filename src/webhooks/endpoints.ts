@@ -56,7 +56,7 @@ export class Endpoints {
     return found(await endpoints.find(this.#deps.store, organizationId, id))
   }
 
-  /** The organization that an endpoint belongs to, for the command line. `not_found`. */
+  /** The organization that an endpoint belongs to, for the command line. Throws `not_found`. */
   async organizationOf(id: string): Promise<string> {
     const organizationId = await endpoints.organizationOf(this.#deps.store, id)
     if (organizationId === undefined) throw notFound()

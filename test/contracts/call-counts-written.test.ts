@@ -39,7 +39,7 @@ async function countedOf(store: Store, organizationId: OrganizationId): Promise<
 
 function recorderOver(store: Store, clock: ReturnType<typeof steadyClock>) {
   const log = { error: () => undefined }
-  return createRecorder({ store, clock, metrics: createMetrics(), log, besides: {} })
+  return createRecorder({ store, clock, metrics: createMetrics(), log, alsoFlush: {} })
 }
 
 describe('counts that wait', () => {

@@ -286,17 +286,20 @@ for (const engine of engines) {
       assert.deepEqual(day, { calls24h: 2, refused24h: 1, recent: { calls: 1, errors: 1 } })
     })
 
-    test('what counts do not know is looked for in a bounded number of records, and where that ended is told', async () => {
-      const seen: number[] = []
-      const wish = { method: 'GET', show: (shown: readonly unknown[]) => seen.push(shown.length) }
+    test('a condition that counts lack is answered from a bounded number of records, and the place where reading stopped is returned', async () => {
+      const read: number[] = []
+      const filter = {
+        method: 'GET',
+        onCalls: (calls: readonly unknown[]) => read.push(calls.length),
+      }
       const { slowCallReads } = place.store
-      const whole = await callSearch.lookBack(slowCallReads, organizationId, wish)
+      const whole = await callSearch.readBack(slowCallReads, organizationId, filter)
       assert.equal(whole, undefined)
-      assert.deepEqual(seen.splice(0), [900])
-      const bounded = { ...wish, maxLookedAt: 300 }
-      const end = await callSearch.lookBack(slowCallReads, organizationId, bounded)
+      assert.deepEqual(read.splice(0), [900])
+      const bounded = { ...filter, maxExamined: 300 }
+      const end = await callSearch.readBack(slowCallReads, organizationId, bounded)
       assert.equal(end, all[600]?.id)
-      assert.deepEqual(seen, [300])
+      assert.deepEqual(read, [300])
     })
 
     test('a batch whose commit came back as an error is not counted twice', async () => {
@@ -313,7 +316,7 @@ for (const engine of engines) {
       }
       await using recorder = createRecorder({
         ...{ store, clock, metrics: createMetrics(), log: { error: () => undefined } },
-        besides: {},
+        alsoFlush: {},
       })
       for (let at = 0; at < 10; at++) {
         recorder.record(callAt(counted, clock.now(), at), secret, 'all')

@@ -54,7 +54,7 @@ for (const engine of engines) {
       }
       await using recorder = createRecorder({
         ...{ store, clock, metrics: createMetrics(), log: { error: () => undefined } },
-        besides: {
+        alsoFlush: {
           quotas: async () => void done.push('quotas'),
           announcements: async () => void done.push('announcements'),
         },
@@ -164,7 +164,7 @@ function recorderOver(store: Store, clock: TestClock) {
   return createRecorder({
     ...{ store, clock, metrics: createMetrics() },
     log: { error: (fields) => assert.fail(JSON.stringify(fields)) },
-    besides: {},
+    alsoFlush: {},
   })
 }
 

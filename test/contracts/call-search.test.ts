@@ -33,7 +33,7 @@ for (const engine of engines) {
         let before: string | undefined
         let pages = 0
         do {
-          const page = { ...filter, before, limit: 40, maxLookedAt: 700 }
+          const page = { ...filter, before, limit: 40, maxExamined: 700 }
           const part = await callSearch.search(store.calls, organizationId, page)
           found.push(...part.calls)
           const isFull = part.calls.length === 40

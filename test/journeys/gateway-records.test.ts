@@ -151,7 +151,7 @@ describe('records of calls', () => {
       store,
       metrics: createMetrics(),
       log: { error: () => {} },
-      besides: {},
+      alsoFlush: {},
     })
     await recorder.forget(recorded.at - 60_000)
     await recorder[Symbol.asyncDispose]()

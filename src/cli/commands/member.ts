@@ -106,7 +106,7 @@ export const commands = {
   }),
 }
 
-/** Finds a member by id or e-mail address; `not_found`. */
+/** Finds a member by id or e-mail address; throws `not_found`. */
 async function findMember(
   members: MemberWork,
   organizationId: OrganizationId,

@@ -10,16 +10,16 @@ export type App = FastifyInstance
 export type AppRequest = FastifyRequest
 export type AppReply = FastifyReply
 
-/** A request outside the guarded area that has been answered. */
+/** A completed request outside the gateway. */
 export interface RequestEnd {
   readonly area: 'api' | 'scim' | 'sign-in' | 'pages'
   readonly method: string
-  /** The route as it is registered, so that no id is in it; empty when no route matched. */
+  /** The route's pattern, which contains no ids; empty if no route matched. */
   readonly route: string
-  /** Without query. */
+  /** Without the query string. */
   readonly path: string
   readonly status: number
-  /** The code of a refusal of ours. */
+  /** The problem code, if we refused the request. */
   readonly refusal: string | undefined
   readonly tookMs: number
   readonly request: AppRequest
@@ -29,18 +29,18 @@ interface AppDeps {
   readonly baseUrl: string
   readonly bodyLimitBytes: number
   readonly requestIdOf: (request: IncomingMessage) => string
-  /** Turns what is thrown below (a database that does not answer) into a refusal, if it is one. */
+  /** Converts errors of lower layers, such as an unreachable database, into a problem; undefined for other errors. */
   readonly translate: (error: unknown) => Problem | undefined
-  /** Servers that don't speak of problems; the others' refusals are RFC 9457. */
+  /** Entry points whose protocol has its own error format; all others send problems (RFC 9457). */
   readonly ownRefusals?: readonly OwnRefusals[]
   readonly log: { error(fields: object, text: string): void }
-  /** Counts a refusal that the database's absence caused: an outage is said once, not request by request. */
+  /** Counts a request refused because the database is unreachable: an outage is logged once, not for each request. */
   readonly refusedByStorage: (cause: unknown) => void
-  /** Is told of every request that has been answered. */
+  /** Called for every completed request. */
   readonly onEnd?: (end: RequestEnd) => void
 }
 
-/** Builds what answers everything outside the guarded area: Fastify with our strictness and our refusals. */
+/** Creates the Fastify app for everything outside the gateway, with strict parsing and our own problem responses. */
 export function createApp(deps: AppDeps): App {
   const refuse = refuserOf(deps)
   const app = Fastify({
@@ -49,7 +49,7 @@ export function createApp(deps: AppDeps): App {
     bodyLimit: deps.bodyLimitBytes,
     exposeHeadRoutes: true,
     return503OnClosing: false,
-    // A URL that the router cannot decode is refused before any hook or handler of ours runs.
+    // If the router cannot decode the URL, none of our hooks run, so the headers are set here.
     frameworkErrors: (error, request, reply) => {
       reply.header('Intercept-Request-Id', request.id)
       reply.header('Cache-Control', 'no-store')
@@ -58,7 +58,7 @@ export function createApp(deps: AppDeps): App {
     routerOptions: { caseSensitive: true, ignoreTrailingSlash: false, maxParamLength: 300 },
     schemaController: { compilersFactory: lazyCompilers },
     ajv: {
-      // Fastify's own choice drops unknown members silently and turns 1 into "1".
+      // Fastify's defaults would silently drop unknown members and convert 1 to "1".
       customOptions: {
         removeAdditional: false,
         coerceTypes: false,
@@ -68,7 +68,7 @@ export function createApp(deps: AppDeps): App {
     },
   })
 
-  // Fastify's reader takes doubled members and broken UTF-8: what one reader took would not be what another one sees.
+  // Fastify's JSON parser accepts duplicate members and invalid UTF-8, which another parser could read differently.
   app.removeContentTypeParser('application/json')
   app.addContentTypeParser(
     'application/json',
@@ -98,7 +98,7 @@ export function createApp(deps: AppDeps): App {
   return app
 }
 
-/** Refuses in the words of the server that the address belongs to. */
+/** Sends refusals in the error format of the entry point that the URL belongs to. */
 function refuserOf({
   ownRefusals,
   baseUrl,
@@ -116,14 +116,14 @@ function refuserOf({
 
 function endOf(request: AppRequest, reply: AppReply): RequestEnd {
   const refusal = reply.getHeader('Intercept-Refused')
-  const [asked = ''] = request.url.split('?', 1)
+  const [path = ''] = request.url.split('?', 1)
   const route = request.routeOptions.url ?? ''
   return {
-    area: areaOf(asked),
+    area: areaOf(path),
     method: request.method,
     route,
-    // An invitation's token in a path would let whoever reads the log in.
-    path: route.includes(':token') ? route : asked,
+    // A path may contain an invitation's token, which would let a reader of the log sign in.
+    path: route.includes(':token') ? route : path,
     status: reply.statusCode,
     refusal: refusal === undefined ? undefined : String(refusal),
     tookMs: reply.elapsedTime,
@@ -137,13 +137,13 @@ function areaOf(path: string): RequestEnd['area'] {
   return path.startsWith('/api/') ? 'api' : 'pages'
 }
 
-/** The address at the other end of a request's connection; IPv4 never in IPv6's clothes. */
+/** The IP address of the connection's other end; an IPv4-mapped IPv6 address is returned as IPv4. */
 export function peerAddress(request: AppRequest): string {
   const address = request.raw.socket.remoteAddress ?? ''
   return address.startsWith('::ffff:') ? address.slice(7) : address
 }
 
-/** Hands a request of the front to the app, which never listens itself. */
+/** Passes requests from the front server to the app, which never listens itself. */
 export function answerWith(app: App): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => app.routing(request, response)
 }
@@ -163,7 +163,7 @@ function sendProblem(
   return reply.send(Buffer.from(rendered.body))
 }
 
-/** Fastify's own errors by their stable codes; anything else is our bug. */
+/** Maps Fastify's own errors to problems by their stable codes; any other error is a bug of ours. */
 function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
   const { code, validation, message } = error as {

@@ -1,6 +1,6 @@
 import { Problem } from '../../errors.ts'
 import type { Exchange, ExchangeWatcher } from '../server/exchange.ts'
-import type { AnswerHead } from './response-head.ts'
+import type { UpstreamResponseHead } from './response-head.ts'
 import { filterAnswerHeaders } from './response-headers.ts'
 import type { AnswerFilter } from './response-headers.ts'
 import type { ConnectionUser, UpstreamConnection, UpstreamFailure } from './connection.ts'
@@ -185,7 +185,7 @@ class Forwarding implements ConnectionUser, BodyOwner, ExchangeWatcher {
     this.#body?.resume()
   }
 
-  interim(head: AnswerHead): void {
+  interim(head: UpstreamResponseHead): void {
     if (head.status === 100) {
       this.#continue()
       return
@@ -194,14 +194,14 @@ class Forwarding implements ConnectionUser, BodyOwner, ExchangeWatcher {
     if (head.status === 103 && links.length > 0) this.#exchange.sendEarlyHints(links)
   }
 
-  whole(head: AnswerHead, body: string): void {
+  whole(head: UpstreamResponseHead, body: string): void {
     const headers = this.#answerHeaders(head)
     this.#plan.tap?.body(body)
     this.#exchange.relay({ status: head.status, reason: head.reason, headers }, body)
     this.#settle(undefined)
   }
 
-  head(head: AnswerHead): void {
+  head(head: UpstreamResponseHead): void {
     const [type = ''] = valuesOf(head.headers, 'content-type')
     this.#exchange.isEventStream = type.toLowerCase().startsWith('text/event-stream')
     this.#exchange.start(head.status, head.reason, this.#answerHeaders(head))
@@ -235,7 +235,7 @@ class Forwarding implements ConnectionUser, BodyOwner, ExchangeWatcher {
     this.#headUnsent = false
   }
 
-  switched(head: AnswerHead, rest: Buffer): void {
+  switched(head: UpstreamResponseHead, rest: Buffer): void {
     checkHandshake(head, this.#exchange.rawHeaders)
     const connection = this.#connection
     const client = this.#exchange.takeOver()
@@ -296,7 +296,7 @@ class Forwarding implements ConnectionUser, BodyOwner, ExchangeWatcher {
     this.#body = new RequestBody({ exchange, connection, owner: this, headHeld: false })
   }
 
-  #answerHeaders(head: AnswerHead): string[] {
+  #answerHeaders(head: UpstreamResponseHead): string[] {
     this.#status = head.status
     this.#upstreamMs = performance.now() - this.#startedAt
     this.#plan.tap?.answer(head.headers)

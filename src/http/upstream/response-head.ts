@@ -1,30 +1,30 @@
 import { connectionNames } from '../message/head.ts'
 
-/** How the end of an answer's body is found (RFC 9112, section 6.3). */
-export type AnswerFraming = 'none' | 'length' | 'chunked' | 'close'
+/** How the end of a response's body is found (RFC 9112, section 6.3). */
+export type ResponseFraming = 'none' | 'length' | 'chunked' | 'close'
 
-/** The head of an upstream's answer; header names and values as they came, one character per byte. */
-export interface AnswerHead {
+/** The head of an upstream's response; header names and values are unchanged, one character per byte. */
+export interface UpstreamResponseHead {
   readonly status: number
   readonly reason: string
   readonly headers: string[]
-  readonly framing: AnswerFraming
+  readonly framing: ResponseFraming
   readonly contentLength: number
   /** Lower-case names listed in the upstream's Connection header. */
   readonly connectionNames: readonly string[]
   readonly keepAlive: boolean
-  /** Milliseconds the upstream promises to keep the idle connection; undefined when it doesn't say. */
+  /** Milliseconds the upstream promises to keep the idle connection; undefined if it does not say. */
   readonly keepAliveMs: number | undefined
 }
 
-/** Why an answer can't be trusted; becomes 502 `upstream_invalid`. */
-export class BrokenAnswer extends Error {}
+/** Thrown for a malformed response; becomes 502 `upstream_invalid`. */
+export class MalformedResponse extends Error {}
 
 /**
- * Parses an answer's head, strictly: what two readers could read in two ways is refused (RFC 9112, sections 4–6).
- * `text` holds the head from the status line up to and without the empty line.
+ * Parses a response's head strictly, and refuses anything ambiguous (RFC 9112, sections 4–6).
+ * `text` is the head from the status line up to, but not including, the empty line.
  */
-export function parseAnswerHead(text: string, method: string): AnswerHead {
+export function parseUpstreamHead(text: string, method: string): UpstreamResponseHead {
   const minor = text.charCodeAt(7)
   if (!text.startsWith('HTTP/1.') || (minor !== one && minor !== zero)) broken('status line')
   const status = statusOf(text)
@@ -36,7 +36,7 @@ export function parseAnswerHead(text: string, method: string): AnswerHead {
   return finish({ status, reason, isHttp10: minor === zero, method }, fields)
 }
 
-/** Parses trailers (RFC 9112, section 7.1.2) and keeps those that may go on. */
+/** Parses trailers (RFC 9112, section 7.1.2) and keeps those that `mayTrail` allows. */
 export function parseTrailers(text: string, mayTrail: (name: string) => boolean): string[] {
   const fields = new Fields()
   readFields(text, 0, fields)
@@ -67,7 +67,7 @@ class Fields {
 }
 
 function broken(what: string): never {
-  throw new BrokenAnswer(`the upstream's answer is malformed: ${what}`)
+  throw new MalformedResponse(`the upstream's response is malformed: ${what}`)
 }
 
 function statusOf(text: string): number {
@@ -129,7 +129,7 @@ function addField(fields: Fields, name: string, value: string): void {
 }
 
 function addConnection(fields: Fields, value: string): void {
-  // The usual value names a header that never passes anyway; sparing the split keeps ordinary answers cheap.
+  // Fast path: this is the usual value, and the header that it names is never forwarded anyway.
   if (value === 'keep-alive') {
     fields.keepAlive = true
     return
@@ -143,13 +143,13 @@ function addConnection(fields: Fields, value: string): void {
 function finish(
   line: { status: number; reason: string; isHttp10: boolean; method: string },
   fields: Fields,
-): AnswerHead {
+): UpstreamResponseHead {
   if (fields.chunked && (fields.contentLength !== -1 || line.isHttp10)) {
     broken('two ways to find the end of the body')
   }
   const { status } = line
   const bodiless = line.method === 'HEAD' || status < 200 || status === 204 || status === 304
-  const framing: AnswerFraming = bodiless
+  const framing: ResponseFraming = bodiless
     ? 'none'
     : fields.chunked
       ? 'chunked'
@@ -172,7 +172,7 @@ function finish(
   }
 }
 
-// A 204 that announces a body may well send it: nobody may ask on that connection again.
+// A 204 that announces a body may well send one, so its connection must not be reused.
 function announcesBody(fields: Fields): boolean {
   return fields.chunked || fields.contentLength > 0
 }

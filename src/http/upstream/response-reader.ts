@@ -1,19 +1,19 @@
 import { mayTrailResponse } from '../message/header-rules.ts'
-import { BrokenAnswer, parseAnswerHead, parseTrailers } from './response-head.ts'
-import type { AnswerHead } from './response-head.ts'
+import { MalformedResponse, parseUpstreamHead, parseTrailers } from './response-head.ts'
+import type { UpstreamResponseHead } from './response-head.ts'
 
 /** Receives a response in the order head, data…, end. Chunks are views that are valid only during the call. */
 export interface AnswerSink {
   /** A 1xx response other than 101. */
-  interim(head: AnswerHead): void
+  interim(head: UpstreamResponseHead): void
   /** A 101; the following bytes (`rest`) are no longer HTTP. */
-  switched(head: AnswerHead, rest: Buffer): void
-  head(head: AnswerHead): void
+  switched(head: UpstreamResponseHead, rest: Buffer): void
+  head(head: UpstreamResponseHead): void
   /**
    * A complete response that arrived in one piece; `body` has one character per byte. Called instead of head, data and
    * end.
    */
-  whole(head: AnswerHead, body: string): void
+  whole(head: UpstreamResponseHead, body: string): void
   data(chunk: Buffer): void
   end(trailers: string[]): void
 }
@@ -35,7 +35,7 @@ const lineBytes = 1024
 const trailerBytes = 16 * 1024
 const maxInterims = 16
 
-/** Parses the responses of one connection from its bytes; throws `BrokenAnswer` at the first doubt. */
+/** Parses the responses of one connection from its bytes; throws `MalformedResponse` at the first doubt. */
 export class AnswerReader {
   #state: State = 'idle'
   #sink: AnswerSink | undefined
@@ -100,7 +100,7 @@ export class AnswerReader {
       return
     }
     if (this.#state !== 'idle')
-      throw new BrokenAnswer('the upstream closed before its answer ended')
+      throw new MalformedResponse('the upstream closed before its answer ended')
   }
 
   #step(bytes: Buffer, at: number): number {
@@ -130,15 +130,16 @@ export class AnswerReader {
     const text = before + bytes.toString('latin1', at, Math.min(bytes.length, at + headBytes))
     const end = text.indexOf('\r\n\r\n', Math.max(0, before.length - 3))
     if (end === -1) {
-      if (text.length >= headBytes) throw new BrokenAnswer('the head is too large')
+      if (text.length >= headBytes) throw new MalformedResponse('the head is too large')
       // A reader that expects CRLF would wait forever on a response with bare line feeds.
-      if (/(?:^|[^\r])\n|\0/.test(text)) throw new BrokenAnswer('bare line feed or NUL in the head')
+      if (/(?:^|[^\r])\n|\0/.test(text))
+        throw new MalformedResponse('bare line feed or NUL in the head')
       this.#partial = text
       return bytes.length
     }
-    if (end > headBytes) throw new BrokenAnswer('the head is too large')
+    if (end > headBytes) throw new MalformedResponse('the head is too large')
     this.#partial = ''
-    const head = parseAnswerHead(text.slice(0, end), this.#method)
+    const head = parseUpstreamHead(text.slice(0, end), this.#method)
     const bodyAt = at + end + 4 - before.length
     if (head.status < 200) return this.#interim(head, bytes, bodyAt)
     this.#keepAlive = head.keepAlive
@@ -158,27 +159,28 @@ export class AnswerReader {
     return bodyAt
   }
 
-  #interim(head: AnswerHead, bytes: Buffer, bodyAt: number): number {
+  #interim(head: UpstreamResponseHead, bytes: Buffer, bodyAt: number): number {
     if (head.status === 101) {
-      if (!this.#mayswitch) throw new BrokenAnswer('101 to a request that asked for no upgrade')
+      if (!this.#mayswitch)
+        throw new MalformedResponse('101 to a request that asked for no upgrade')
       this.#state = 'switched'
       this.#keepAlive = false
       this.#sink?.switched(head, Buffer.from(bytes.subarray(bodyAt)))
       return bytes.length
     }
-    if (++this.#interims > maxInterims) throw new BrokenAnswer('too many interim answers')
+    if (++this.#interims > maxInterims) throw new MalformedResponse('too many interim answers')
     this.#sink?.interim(head)
     return bodyAt
   }
 
-  #begin(head: AnswerHead): void {
+  #begin(head: UpstreamResponseHead): void {
     this.#left = head.contentLength
     this.#state =
       head.framing === 'chunked' ? 'chunk-size' : head.framing === 'length' ? 'length' : 'close'
     this.#sink?.head(head)
   }
 
-  #whole(head: AnswerHead, body: string): void {
+  #whole(head: UpstreamResponseHead, body: string): void {
     const sink = this.#sink
     this.#state = 'idle'
     this.#sink = undefined
@@ -198,7 +200,7 @@ export class AnswerReader {
     if (line === undefined) return next
     // Extensions are legal and dropped; anything else after the digits is not (RFC 9112, section 7.1).
     const size = /^([0-9a-fA-F]{1,12})(?:[ \t]*;[\t\x20-\x7e\x80-\xff]*)?$/.exec(line)?.[1]
-    if (size === undefined) throw new BrokenAnswer('chunk size')
+    if (size === undefined) throw new MalformedResponse('chunk size')
     this.#left = Number.parseInt(size, 16)
     this.#state = this.#left === 0 ? 'trailers' : 'chunk-data'
     return next
@@ -215,7 +217,7 @@ export class AnswerReader {
   #readChunkEnd(bytes: Buffer, at: number): number {
     const [line, next] = this.#line(bytes, at, 2)
     if (line === undefined) return next
-    if (line !== '') throw new BrokenAnswer('chunk end')
+    if (line !== '') throw new MalformedResponse('chunk end')
     this.#state = 'chunk-size'
     return next
   }
@@ -230,7 +232,7 @@ export class AnswerReader {
     }
     const end = text.indexOf('\r\n\r\n')
     if (end === -1) {
-      if (text.length >= trailerBytes) throw new BrokenAnswer('the trailers are too large')
+      if (text.length >= trailerBytes) throw new MalformedResponse('the trailers are too large')
       this.#partial = text
       return bytes.length
     }
@@ -243,14 +245,14 @@ export class AnswerReader {
   #line(bytes: Buffer, at: number, atMost: number): [string | undefined, number] {
     const feed = bytes.indexOf(10, at)
     const end = feed === -1 ? bytes.length : feed + 1
-    if (end - at + this.#partial.length > atMost) throw new BrokenAnswer('a line is too long')
+    if (end - at + this.#partial.length > atMost) throw new MalformedResponse('a line is too long')
     const text = this.#partial + bytes.toString('latin1', at, end)
     if (feed === -1) {
       this.#partial = text
       return [undefined, end]
     }
     this.#partial = ''
-    if (!text.endsWith('\r\n')) throw new BrokenAnswer('bare line feed')
+    if (!text.endsWith('\r\n')) throw new MalformedResponse('bare line feed')
     return [text.slice(0, -2), end]
   }
 

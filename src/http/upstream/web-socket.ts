@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { BrokenAnswer, type AnswerHead } from './response-head.ts'
+import { MalformedResponse, type UpstreamResponseHead } from './response-head.ts'
 
 // Defined in RFC 6455, section 1.3.
 const handshakeId = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
@@ -8,7 +8,10 @@ const handshakeId = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
  * Throws unless a 101 completes the caller's WebSocket handshake (RFC 6455, section 4.1): after any other protocol
  * switch, unchecked bytes would flow in both directions.
  */
-export function checkHandshake(head: AnswerHead, requestHeaders: readonly string[]): void {
+export function checkHandshake(
+  head: UpstreamResponseHead,
+  requestHeaders: readonly string[],
+): void {
   const [key, ...moreKeys] = valuesOf(requestHeaders, 'sec-websocket-key')
   const [accept, ...moreAccepts] = valuesOf(head.headers, 'sec-websocket-accept')
   const upgrades = valuesOf(head.headers, 'upgrade').map((value) => value.toLowerCase())
@@ -32,5 +35,5 @@ function acceptOf(key: string): string {
 }
 
 function broken(what: string): never {
-  throw new BrokenAnswer(`the upstream's 101 is no handshake: ${what}`)
+  throw new MalformedResponse(`the upstream's 101 is no handshake: ${what}`)
 }

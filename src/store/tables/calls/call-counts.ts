@@ -1,5 +1,6 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely'
 import type { OrganizationId } from '../../../ids.ts'
+import { dayMs } from '../../../units.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import type { CallFilter, CallOutcome } from './call-filter.ts'
 import { latencyColumns } from './latency-buckets.ts'
@@ -11,14 +12,14 @@ interface Counted {
   organization_id: string
   /** '' for the organization, or the id of a key or target. */
   subject: string
-  /** '' for calls that were forwarded whole. */
+  /** '' for calls that were forwarded completely. */
   stopped_at: string
   refusal: string
   status: number
   calls: number
 }
 
-/** Beside these columns, l0 to l31 count the calls by how long they took. */
+/** The table also has the columns l0 to l31, which count the calls by latency bucket. */
 export interface CallQuarterTable extends Counted {
   quarter: number
 }
@@ -31,34 +32,31 @@ export interface CallCountedTable {
   since: number
 }
 
-export const quarterMs = 900_000
-const dayMs = 86_400_000
-
-/** Since when these counts are whole; what was before is in the records and in the counts per minute. */
+/** When these counts begin. Earlier calls are only in the records and in the counts per minute. */
 export async function countedSince(db: Db): Promise<number> {
   const row = await db.query.selectFrom('call_counted').select('since').executeTakeFirst()
   return row?.since ?? 0
 }
 
-/** What counts know of calls, beside whose they are. */
+/** The conditions on calls that counts can answer, apart from their key and target. */
 export type CountFilter = Pick<CallFilter, 'stoppedAt' | 'outcome' | 'statuses'>
 
-/** Whose calls are summed, over which steps; all times are whole quarters of an hour. */
+/** The subject, steps and conditions of a sum; all times are whole quarters of an hour. */
 export type CountRange = CountFilter &
   Pick<SumRange, 'from' | 'to' | 'stepMs'> & { readonly subject: string }
 
-/** Calls of a step that stopped at the same check. */
+/** The calls of one step that stopped at the same check. */
 export interface CountedStep {
   readonly step: number
   readonly check: string
   readonly calls: number
-  /** Those with a status of 500 or above. */
+  /** How many of them had a status of 500 or above. */
   readonly errors: number
-  /** By how long they took, in the order of the buckets. */
+  /** How many of them fell into each latency bucket. */
   readonly latency: readonly number[]
 }
 
-/** Calls of an organization, a key or a target by step and check; what is empty is missing. */
+/** Sums the calls of an organization, a key or a target by step and check; empty groups are left out. */
 export async function sumSteps(
   db: Db,
   organizationId: OrganizationId,
@@ -70,14 +68,14 @@ export async function sumSteps(
       stopped_at as "check", ${sumOf(sql`calls`)} as calls,
       ${sumOf(sql`case when status >= 500 then calls else 0 end`)} as errors, ${sql.join(latency)}
     from call_quarter
-    where ${inQuarters(organizationId, range)} and ${countsThat(range)}
+    where ${inQuarters(organizationId, range)} and ${countsWhere(range)}
     group by 1, 2`.execute(db.query)
   return rows.map(({ step, check, calls, errors, ...rest }) => {
     return { step, check, calls, errors, latency: latencyColumns.map((name) => rest[name] ?? 0) }
   })
 }
 
-/** All calls of an organization, a key or a target. */
+/** Counts all calls of an organization, a key or a target. */
 export async function countAll(
   db: Db,
   organizationId: OrganizationId,
@@ -89,7 +87,7 @@ export async function countAll(
   return rows[0]?.calls ?? 0
 }
 
-/** What most calls have in common: a key, a target, or a way to end. */
+/** A key, a target, or a refusal code or status, with the number of its calls. */
 export interface TopRow {
   readonly id: string
   readonly calls: number
@@ -112,28 +110,28 @@ export async function top(
     by === 'code'
       ? sql`select * from call_quarter where ${inQuarters(organizationId, { ...filter, subject: '' })}`
       : bySubject(organizationId, filter, by)
-  const failed = sql`(${ended.refused} or ${ended.upstream_error})`
+  const failed = sql`(${outcomes.refused} or ${outcomes.upstream_error})`
   const { rows } = await sql<TopRow>`select ${id} as id, ${sumOf(sql`calls`)} as calls,
-      ${sumOf(sql`case when ${ended.refused} then calls else 0 end`)} as refused,
-      ${sumOf(sql`case when ${ended.upstream_error} then calls else 0 end`)} as errors
+      ${sumOf(sql`case when ${outcomes.refused} then calls else 0 end`)} as refused,
+      ${sumOf(sql`case when ${outcomes.upstream_error} then calls else 0 end`)} as errors
     from (${source}) as counted
-    where ${countsThat(filter)}${by === 'code' ? sql` and ${failed}` : sql``}
+    where ${countsWhere(filter)}${by === 'code' ? sql` and ${failed}` : sql``}
     group by 1 order by 2 desc, 1 limit ${limit}`.execute(db.query)
   return rows
 }
 
-/** Calls of a target in a step. */
+/** A target's calls in one step. */
 export interface TargetStep {
   readonly targetId: string
   readonly step: number
   readonly calls: number
   /** Refused by us, or failed at the upstream. */
   readonly failed: number
-  /** Not forwarded whole. */
+  /** Not forwarded completely. */
   readonly refused: number
 }
 
-/** Calls of each target by step. */
+/** Counts the calls of each target by step. */
 export async function sumTargets(
   db: Db,
   organizationId: OrganizationId,
@@ -148,16 +146,22 @@ export async function sumTargets(
   return rows
 }
 
-/** Deletes an organization's counts of days before this one, of up to so many keys and targets; returns of how many. */
+/**
+ * Deletes an organization's counts of days before the given one. It deletes those of up to `limit` subjects and days,
+ * and returns how many it deleted.
+ */
 export async function forget(
   tx: Tx,
-  wish: {
+  {
+    organizationId,
+    beforeDay,
+    limit,
+  }: {
     readonly organizationId: OrganizationId
     readonly beforeDay: number
     readonly limit: number
   },
 ): Promise<number> {
-  const { organizationId, beforeDay, limit } = wish
   const old = await tx.query
     .selectFrom('call_day')
     .select(['day', 'subject'])
@@ -177,7 +181,7 @@ export async function forget(
   return old.length
 }
 
-/** The next organization (by id) of which there are counts; a step along the index. */
+/** The next organization with counts, in the order of ids; one step along the index. */
 export async function nextOrganization(db: Db, after: string): Promise<OrganizationId | undefined> {
   const row = await db.query
     .selectFrom('call_day')
@@ -197,24 +201,26 @@ function inQuarters(
     and quarter >= ${sql.lit(from)} and quarter < ${sql.lit(to)}`
 }
 
-/** The ways to end, told from counts; '' stands for no check. */
-const ended: Readonly<Record<CallOutcome, RawBuilder<SqlBool>>> = {
+/** Conditions on counts for each outcome; '' stands for no check. */
+const outcomes: Readonly<Record<CallOutcome, RawBuilder<SqlBool>>> = {
   answered: sql<SqlBool>`(stopped_at = '' and status < 500)`,
   upstream_error: sql<SqlBool>`(stopped_at = 'forward' or (stopped_at = '' and status >= 500))`,
   refused: sql<SqlBool>`stopped_at not in ('', 'forward')`,
 }
 
-function countsThat({ stoppedAt, outcome, statuses }: CountFilter): RawBuilder<SqlBool> {
+function countsWhere({ stoppedAt, outcome, statuses }: CountFilter): RawBuilder<SqlBool> {
   const all: RawBuilder<unknown>[] = [sql`true`]
   if (stoppedAt !== undefined) all.push(sql`stopped_at = ${stoppedAt}`)
-  if (outcome !== undefined) all.push(ended[outcome])
+  if (outcome !== undefined) all.push(outcomes[outcome])
   if (statuses !== undefined) all.push(sql`status >= ${statuses[0]} and status < ${statuses[1]}`)
   return sql<SqlBool>`${sql.join(all, sql` and `)}`
 }
 
 const columns = sql`subject, stopped_at, refusal, status, calls`
 
-/** Counts of all keys or targets: whole days from the counts per day, what is left at both ends per quarter. */
+/**
+ * Counts of all keys or targets: whole days are read from the counts per day, the two ends from the counts per quarter.
+ */
 function bySubject(
   organizationId: OrganizationId,
   { from, to }: Span,
@@ -223,7 +229,7 @@ function bySubject(
   const [first, end] = [Math.ceil(from / dayMs) * dayMs, Math.floor(to / dayMs) * dayMs]
   if (first >= end) return quartersOf(organizationId, { from, to }, kind)
   const days = sql`select ${columns} from call_day where organization_id = ${organizationId}
-    and day >= ${sql.lit(first)} and day < ${sql.lit(end)} and ${areOf(kind)}`
+    and day >= ${sql.lit(first)} and day < ${sql.lit(end)} and ${subjectIsA(kind)}`
   const ends = [
     { from, to: first },
     { from: end, to },
@@ -234,7 +240,7 @@ function bySubject(
   return sql.join([days, ...parts], sql` union all `)
 }
 
-/** Counts per quarter of those keys or targets that the days know of: a walk along the index for each of them. */
+/** Counts per quarter of every key or target with calls on these days, with one index range for each. */
 function quartersOf(
   organizationId: OrganizationId,
   { from, to }: Span,
@@ -242,14 +248,14 @@ function quartersOf(
 ): RawBuilder<unknown> {
   return sql`select counts.* from (
       select distinct subject as id from call_day where organization_id = ${organizationId}
-        and day >= ${sql.lit(from - (from % dayMs))} and day < ${sql.lit(to)} and ${areOf(kind)}
-    ) as known cross join call_quarter as counts
-    where counts.organization_id = ${organizationId} and counts.subject = known.id
+        and day >= ${sql.lit(from - (from % dayMs))} and day < ${sql.lit(to)} and ${subjectIsA(kind)}
+    ) as subjects cross join call_quarter as counts
+    where counts.organization_id = ${organizationId} and counts.subject = subjects.id
       and counts.quarter >= ${sql.lit(from)} and counts.quarter < ${sql.lit(to)}`
 }
 
-/** Ids of a kind begin with its name; "`" is what comes behind "_". */
-function areOf(kind: 'key' | 'target'): RawBuilder<SqlBool> {
+/** Ids begin with their kind and "_", and "`" is the character after "_", so this is an index range. */
+function subjectIsA(kind: 'key' | 'target'): RawBuilder<SqlBool> {
   const prefix = kind === 'key' ? 'key' : 'tgt'
   return sql<SqlBool>`subject >= ${sql.lit(`${prefix}_`)} and subject < ${sql.lit(`${prefix}\``)}`
 }

@@ -2,7 +2,7 @@ import { sql, type RawBuilder, type SqlBool } from 'kysely'
 import { createId, type OrganizationId } from '../../../ids.ts'
 import type { Db } from '../../db/db.ts'
 
-/** The start of every recorded path, which people are not shown. */
+/** The start of every recorded path; lists leave it out. */
 export const recordedPrefix = '/api/v1/intercept'
 
 /** How a call ended: answered by the upstream, failed by the upstream, or refused by one of our checks. */
@@ -20,7 +20,7 @@ export interface CallFilter {
   readonly method?: string | undefined
   /** A prefix of the path. */
   readonly path?: string | undefined
-  /** Text found in the path after the prefix, or any of these keys. */
+  /** Matches calls whose path contains the text after the prefix, or whose key is one of these. */
   readonly words?: { readonly text: string; readonly keyIds: readonly string[] } | undefined
   readonly address?: string | undefined
   /** Milliseconds since 1970, from (inclusive) and to (exclusive). */
@@ -38,7 +38,7 @@ export interface CallSlice {
   readonly downTo?: string | undefined
 }
 
-/** Combines every condition of a filter into one, starting with the organization. */
+/** The condition that an organization's calls must meet to match a filter. */
 export function callsThat(
   db: Db,
   organizationId: OrganizationId,

@@ -5,7 +5,7 @@ import { dayMs } from '../../../units.ts'
 
 const daysAhead = 7
 const lockTimeout = '2s'
-// A number of our own, so that no two nodes create or drop partitions at once.
+// An arbitrary number that every node uses, so that no two of them create or drop partitions at once.
 const lockKey = 7_203_311
 
 /**
@@ -40,7 +40,7 @@ async function missingOf(tx: Tx, days: readonly number[]): Promise<number[]> {
   return missing
 }
 
-/** Drops one partition whose records are all older than this; returns whether there was one. */
+/** Drops one partition whose records are all older than the given time; returns whether there was one. */
 export async function dropPartition(tx: Tx, olderThanMs: number): Promise<boolean> {
   if (tx.engine === 'sqlite') return false
   const [oldest] = await listPartitions(tx)

@@ -7,7 +7,6 @@ export interface CallRows {
   readonly count: number
 }
 
-/** None. */
 export const noCallRows: CallRows = { json: '[]', count: 0 }
 
 const columns = [

@@ -12,7 +12,7 @@ export interface CallSearch extends CallFilter {
   readonly after?: string | undefined
   readonly limit: number
   /** Approximate number of records that may be examined; defaults to 50,000. */
-  readonly maxLookedAt?: number
+  readonly maxExamined?: number
   /** Called between slices: whether the search may continue; defaults to always. */
   readonly hasTime?: () => boolean
 }
@@ -27,9 +27,9 @@ export interface CallsFound {
 // Most filters fill a page from a few thousand calls; a rare match justifies larger steps.
 const firstSlice = 2000
 const maxSlice = 8000
-const usualLookedAt = 50_000
-/** All of them may come back, each an object on the calls' thread. */
-const shownSlice = 2000
+const defaultMaxExamined = 50_000
+/** Every record of such a slice may match and become an object on the thread that also serves calls. */
+const readSlice = 2000
 
 /**
  * Finds a page of calls, newest first, while examining a bounded number of records: conditions without an index are
@@ -48,10 +48,10 @@ export async function search(
   }
   const found: CallRecord[] = []
   let { before } = page
-  const { maxLookedAt = usualLookedAt } = page
-  let slice = Math.min(firstSlice, maxLookedAt)
-  for (let lookedAt = 0; lookedAt < maxLookedAt; lookedAt += slice) {
-    if (lookedAt > 0) slice = Math.min(slice * 2, maxSlice)
+  const { maxExamined = defaultMaxExamined } = page
+  let slice = Math.min(firstSlice, maxExamined)
+  for (let examined = 0; examined < maxExamined; examined += slice) {
+    if (examined > 0) slice = Math.min(slice * 2, maxSlice)
     const rest = { ...page, before }
     const end = await endOfSlice(db, organizationId, { page: rest, index, slice })
     const limit = page.limit - found.length
@@ -82,8 +82,8 @@ export async function searchOn(
   return found
 }
 
-/** What sums are made of: how a call ended, whose it was, and how long it took. */
-export type CallGlance = Pick<
+/** The columns of a call that sums are made from. */
+export type SummedCall = Pick<
   CallTable,
   | 'at'
   | 'key_id'
@@ -96,24 +96,24 @@ export type CallGlance = Pick<
 >
 
 /**
- * Shows all calls that a filter finds, newest first and some at a time, until enough records were looked at. Returns the
- * id that it came to; undefined when it has shown all of them.
+ * Reads all matching calls, newest first and slice by slice, until it has examined enough records. Returns the id where
+ * it stopped; undefined when it has read all of them.
  */
-export async function lookBack(
+export async function readBack(
   db: Db,
   organizationId: OrganizationId,
   {
-    show,
+    onCalls,
     ...filter
   }: Omit<CallSearch, 'before' | 'after' | 'limit'> & {
-    readonly show: (calls: readonly CallGlance[]) => void
+    readonly onCalls: (calls: readonly SummedCall[]) => void
   },
 ): Promise<string | undefined> {
-  const { maxLookedAt = usualLookedAt, hasTime, ...rest } = filter
+  const { maxExamined = defaultMaxExamined, hasTime, ...rest } = filter
   const index = indexOf({ ...rest, limit: 0 }, db.engine)
   let before: string | undefined
-  const slice = Math.min(shownSlice, maxLookedAt)
-  for (let lookedAt = 0; lookedAt < maxLookedAt; lookedAt += slice) {
+  const slice = Math.min(readSlice, maxExamined)
+  for (let examined = 0; examined < maxExamined; examined += slice) {
     const page = { ...rest, before, limit: 0 }
     const end = await endOfSlice(db, organizationId, { page, index, slice })
     const query = db.query
@@ -121,7 +121,7 @@ export async function lookBack(
       .select(['at', 'key_id', 'target_id', 'stopped_at', 'refusal', 'status'])
       .select(['duration_us', 'upstream_us'])
       .where(callsThat(db, organizationId, { ...rest, before, downTo: end }))
-    show(await query.execute())
+    onCalls(await query.execute())
     if (end === undefined) return undefined
     before = end
     if (hasTime?.() === false) break
@@ -142,7 +142,7 @@ interface Index {
 /** Chooses the most selective index: an address or a key has fewer calls than an organization. */
 function indexOf(page: CallSearch, engine: Db['engine']): Index {
   const { before: _before, after: _after, limit: _limit, ...filter } = page
-  const { from, to, maxLookedAt: _max, hasTime: _hasTime, ...rest } = filter
+  const { from, to, maxExamined: _max, hasTime: _hasTime, ...rest } = filter
   const named = Object.entries(rest).filter(([, value]) => value !== undefined)
   const isAlone = named.length <= 1
   const { id, address, keyId, statuses } = filter

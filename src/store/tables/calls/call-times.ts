@@ -4,11 +4,11 @@ import type { Db } from '../../db/db.ts'
 import { callsThat, type CallFilter } from './call-filter.ts'
 import { stepOf, type SumRange } from './traffic.ts'
 
-/** Of a sample, this many records are looked at in all, and no more steps than these. */
+/** A sample reads at most this many records, spread over at most this many steps. */
 const maxSampled = 10_000
 const maxSampledSteps = 120
 
-/** Which calls are timed, over which steps, and which parts of them. */
+/** Which calls to time, in which steps, and which parts of their duration. */
 export type TimedRange = CallFilter &
   Pick<SumRange, 'from' | 'to' | 'stepMs'> & { readonly parts: readonly TimedPart[] }
 
@@ -17,14 +17,14 @@ export interface Percentiles {
   readonly part: TimedPart
   /** The step; -1 for all steps together. */
   readonly step: number
-  /** Of how many records. */
+  /** The number of records behind these percentiles. */
   readonly calls: number
   readonly p50: number
   readonly p95: number
   readonly p99: number
 }
 
-/** What is timed: all of a call, the upstream's part, or ours. */
+/** The part of a call's duration: all of it, the upstream's share, or ours. */
 export type TimedPart = 'all' | 'upstream' | 'own'
 
 const parts: Readonly<Record<TimedPart, RawBuilder<number>>> = {
@@ -34,7 +34,7 @@ const parts: Readonly<Record<TimedPart, RawBuilder<number>>> = {
 }
 const times = sql.raw('duration_us, upstream_us')
 
-/** Percentiles of each step and of all of them; every call is looked at. */
+/** Exact percentiles of each step and of all steps together; reads every matching call. */
 export async function percentiles(
   db: Db,
   organizationId: OrganizationId,
@@ -46,7 +46,7 @@ export async function percentiles(
   return await ranked(db, timed, range)
 }
 
-/** The same of a sample: the newest records of each step, however many there are. Steps beyond 120 are left out. */
+/** Percentiles of a bounded sample: the newest records of each step. Steps beyond the 120th are left out. */
 export async function sampledPercentiles(
   db: Db,
   organizationId: OrganizationId,
@@ -74,24 +74,24 @@ async function ranked(
       from (${sql.join(each, sql` union all `)}) as every_step
       where us is not null
     )
-    select part, step, calls, ${placed(50)} as p50, ${placed(95)} as p95, ${placed(99)} as p99
+    select part, step, calls, ${percentile(50)} as p50, ${percentile(95)} as p95, ${percentile(99)} as p99
     from ranked group by part, step, calls order by part, step`.execute(db.query)
   return rows
 }
 
-/** The calls, of a key by their index: SQLite would look at those of all keys. */
+/** The call table. For a key its index is forced, because SQLite would otherwise read the calls of all keys. */
 function source(db: Db, { keyId }: CallFilter): RawBuilder<unknown> {
   return sql.raw(
     db.engine === 'sqlite' && keyId !== undefined ? 'call indexed by call_key' : 'call',
   )
 }
 
-/** What calls can be filtered and timed by. */
-const seen = sql.raw(
+/** The columns that filters and percentiles use. */
+const sampledColumns = sql.raw(
   'organization_id, id, at, key_id, target_id, method, path, status, stopped_at, address, duration_us, upstream_us',
 )
 
-/** The newest records of each step, a walk along the order of ids for each; of those the calls that the filter finds. */
+/** Takes the newest records of each step, with one index range per step, and filters only those. */
 function sampleOf(db: Db, organizationId: OrganizationId, range: TimedRange): RawBuilder<unknown> {
   const { from, to, stepMs, keyId, ...filter } = range
   const steps = Math.min(maxSampledSteps, Math.ceil((to - from) / stepMs))
@@ -100,7 +100,7 @@ function sampleOf(db: Db, organizationId: OrganizationId, range: TimedRange): Ra
   const each = Array.from({ length: steps }, (_, index) => {
     const start = from + index * stepMs
     const end = Math.min(to, start + stepMs)
-    return sql`select * from (select ${sql.lit(index)} as step, ${seen} from ${source(db, range)}
+    return sql`select * from (select ${sql.lit(index)} as step, ${sampledColumns} from ${source(db, range)}
       where organization_id = ${organizationId}${ofKey}
         and id >= ${idBound('req', start)} and id < ${idBound('req', end)}
       order by id desc limit ${sql.lit(limit)}) as newest`
@@ -109,7 +109,7 @@ function sampleOf(db: Db, organizationId: OrganizationId, range: TimedRange): Ra
     where ${callsThat(db, organizationId, filter)}`
 }
 
-/** The value at the rank of a share, by nearest rank: the smallest that this share of all does not exceed. */
-function placed(share: number): RawBuilder<number> {
+/** A percentile by nearest rank: the smallest value that at least this share of the calls did not exceed. */
+function percentile(share: number): RawBuilder<number> {
   return sql`max(case when place <= (calls * ${sql.lit(share)} + 99) / 100 then us end)`
 }

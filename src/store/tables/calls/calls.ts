@@ -33,7 +33,7 @@ export async function insert(tx: Tx, calls: readonly CallRecord[]): Promise<void
   if (calls.length > 0) await insertRows(tx, rowsOf(calls))
 }
 
-/** Adds call records already collected as rows; returns how many of them were not there. */
+/** Adds call records already collected as rows; returns how many of them were new. */
 export async function insertRows(db: Db, rows: CallRows): Promise<number> {
   const insertion = CompiledQuery.raw(insertRowsText(db.engine), [rows.json])
   const { numAffectedRows } = await db.query.executeQuery(insertion)
@@ -97,7 +97,6 @@ export async function listAskedRules(
   return await query.execute()
 }
 
-/** Finds the call with this id. */
 export async function find(
   db: Db,
   organizationId: OrganizationId,

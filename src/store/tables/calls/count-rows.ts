@@ -2,7 +2,7 @@ import { CompiledQuery } from 'kysely'
 import type { Engine, Tx } from '../../db/db.ts'
 import { latencyColumns } from './latency-buckets.ts'
 
-/** Counts of calls to be added to a table, as one parameter of a statement: a JSON array of rows, in the order of the key. */
+/** Counts to add to a table, as one parameter of a statement: a JSON array of rows, sorted by key. */
 export interface CountRows {
   readonly table: CountTable
   readonly json: string
@@ -12,7 +12,7 @@ export interface CountRows {
 /** The tables that count calls. */
 export type CountTable = keyof typeof layouts
 
-// A statement on SQLite holds its thread for as long as it takes.
+// SQLite runs a statement on the calling thread, so a long one would hold up calls.
 const rowsInStatement = 200
 
 const layouts = {
@@ -39,8 +39,8 @@ const layouts = {
 } as const satisfies Record<string, { texts: string[]; key: string[]; sums: readonly string[] }>
 
 /**
- * Rows for a table: what is added by the values of the key, which are JSON without brackets. They come in one order on
- * every node, so that no two of them wait for each other's rows.
+ * Makes rows from sums by key; a key is the JSON of its values without brackets. Rows are sorted, because nodes that
+ * updated the same rows in different orders could deadlock.
  */
 export function countRows(
   table: CountTable,
@@ -56,7 +56,7 @@ export function countRows(
   return parts
 }
 
-/** Adds counts to those that are there. */
+/** Adds the counts to the rows in the database; rows that are missing are inserted. */
 export async function add(tx: Pick<Tx, 'query' | 'engine'>, counts: readonly CountRows[]) {
   for (const { table, json } of counts) {
     await tx.query.executeQuery(CompiledQuery.raw(addAllText(tx.engine, table), [json]))
@@ -73,18 +73,18 @@ function addAllText(engine: Engine, table: CountTable): string {
   )
   const rows =
     engine === 'postgres' ? 'jsonb_array_elements($1::jsonb) as row (value)' : 'json_each(?)'
-  // Without "where true", SQLite takes "on conflict" for a condition of a join.
-  return `insert into ${table} (${columns.join(', ')}) select ${values.join(', ')} from ${rows} where true ${addingUp(table)}`
+  // Without "where true", SQLite parses "on conflict" as a join condition.
+  return `insert into ${table} (${columns.join(', ')}) select ${values.join(', ')} from ${rows} where true ${onConflictAdd(table)}`
 }
 
-/** The same for one row of SQLite, whose values are bound one by one. */
+/** The statement that adds one row on SQLite, with each value bound separately. */
 export function addRowText(table: CountTable): string {
   const { key, sums } = layouts[table]
   const columns = [...key, ...sums]
-  return `insert into ${table} (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')}) ${addingUp(table)}`
+  return `insert into ${table} (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')}) ${onConflictAdd(table)}`
 }
 
-function addingUp(table: CountTable): string {
+function onConflictAdd(table: CountTable): string {
   const { key, sums } = layouts[table]
   const set = sums.map((name) => `${name} = ${table}.${name} + excluded.${name}`)
   return `on conflict (${key.join(', ')}) do update set ${set.join(', ')}`

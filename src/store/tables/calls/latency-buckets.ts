@@ -1,8 +1,11 @@
-/** Durations are counted in this many buckets; each reaches √2 times as far as the one before, the first to 0.5 ms. */
+/**
+ * The number of latency buckets. The first ends at 0.5 ms, and each of the others ends at √2 times the end of the one
+ * before.
+ */
 export const latencyBuckets = 32
 const firstUs = 500
 
-/** The columns that count them. */
+/** The columns that hold the count of each bucket. */
 export const latencyColumns = Array.from({ length: latencyBuckets }, (_, at) => `l${at}` as const)
 
 /** The bucket of a duration in microseconds; the last one has no upper bound. */
@@ -11,16 +14,16 @@ export function latencyBucketOf(us: number): number {
   return Math.min(latencyBuckets - 1, Math.ceil(2 * Math.log2(us / firstUs)))
 }
 
-/** A duration that stands for all of a bucket: none of them is further from it than a fifth (0.5 ms to 16 s). */
+/** The duration that stands for a bucket: from 0.5 ms to 16 s it is off by at most a fifth. */
 export function latencyOfBucket(bucket: number): number {
   return firstUs * 2 ** ((bucket - 0.5) / 2)
 }
 
-/** The duration that a share of the counted calls did not exceed, by nearest rank; undefined where none was counted. */
-export function percentileOf(counts: readonly number[], share: number): number | undefined {
+/** A percentile by nearest rank, from the count of each bucket; undefined if nothing was counted. */
+export function percentileOf(counts: readonly number[], percent: number): number | undefined {
   const all = counts.reduce((sum, count) => sum + count, 0)
   if (all === 0) return undefined
-  const rank = Math.ceil((all * share) / 100)
+  const rank = Math.ceil((all * percent) / 100)
   let passed = 0
   const bucket = counts.findIndex((count) => (passed += count) >= rank)
   return latencyOfBucket(bucket)

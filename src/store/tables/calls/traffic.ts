@@ -47,7 +47,7 @@ export interface SumRange {
 export interface TrafficSums {
   readonly rows: readonly {
     readonly step: number
-    /** Empty for calls that were forwarded completely. */
+    /** '' for calls that were forwarded completely. */
     readonly check: string
     readonly calls: number
     /** Calls with a status of 500 or above. */
@@ -80,7 +80,7 @@ export async function sum(
   return { rows }
 }
 
-/** What upstreams answered and failed at since a time, by target. */
+/** Counts the calls that reached an upstream since a time, and those that failed there, by target. */
 export async function sumRecent(
   db: Db,
   organizationId: OrganizationId,
@@ -112,7 +112,7 @@ export async function sumByTargetAndStep(
     readonly calls: number
     /** Refused by us, or failed at the upstream. */
     readonly failed: number
-    /** Not forwarded whole. */
+    /** Not forwarded completely. */
     readonly refused: number
   }[]
 > {
@@ -148,7 +148,7 @@ export function sumOf(value: Expression<unknown>): RawBuilder<number> {
   return sql<number>`cast(sum(${value}) as bigint)`
 }
 
-/** Deletes up to so many counts of minutes before this one; returns how many. */
+/** Deletes up to `limit` counts of minutes before the given one; returns how many. */
 export async function forgetMinutes(tx: Tx, before: number, limit: number): Promise<number> {
   const key = sql`organization_id, minute, target_id, stopped_at`
   const { numAffectedRows } = await sql`delete from call_minute where (${key}) in

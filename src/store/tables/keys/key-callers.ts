@@ -15,7 +15,7 @@ export interface KeyStragglerTable {
 }
 
 /** One caller's calls with an old secret of a key. */
-export interface StragglerUse {
+export interface OldSecretUse {
   readonly organizationId: OrganizationId
   readonly keyId: KeyId
   readonly digest: string
@@ -41,7 +41,7 @@ export interface KeyCaller {
 const maxPerSecret = 200
 
 /** Records callers of old secrets; beyond the limit of a secret, new callers are not recorded. */
-export async function noteStragglers(tx: Tx, uses: readonly StragglerUse[]): Promise<void> {
+export async function noteOldSecretUses(tx: Tx, uses: readonly OldSecretUse[]): Promise<void> {
   for (const use of uses) {
     if (await addTo(tx, use)) continue
     const { known } = await tx.query
@@ -75,7 +75,7 @@ export async function noteStragglers(tx: Tx, uses: readonly StragglerUse[]): Pro
 }
 
 /** Adds to an existing row; returns whether there was one. */
-async function addTo(tx: Tx, use: StragglerUse): Promise<boolean> {
+async function addTo(tx: Tx, use: OldSecretUse): Promise<boolean> {
   const { numUpdatedRows } = await tx.query
     .updateTable('key_straggler')
     .set((eb) => ({
@@ -92,7 +92,7 @@ async function addTo(tx: Tx, use: StragglerUse): Promise<boolean> {
 }
 
 /** The callers of a key's old secrets that are still valid, most recent first. */
-export async function listStragglers(
+export async function listOldSecretCallers(
   db: Db,
   {
     organizationId,

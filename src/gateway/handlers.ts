@@ -21,31 +21,31 @@ import type { Origins } from './origins.ts'
 import { answerAllowed, answerWhoAmI } from './whoami.ts'
 
 /** The kinds of request to the gateway; the comment on each line lists the statuses it may end with. */
-export interface Stories {
+export interface Handlers {
   /** A call to a target, from the first check to the record. */
   guard(call: Call): void
   /** Whoami: the caller, and the targets it may call. */
-  tellWho(call: Call): void
+  whoami(call: Call): void
   /** Forward-auth: only the decision, for a proxy that forwards the request itself. */
-  answerQuestion(call: Call): void
+  forwardAuth(call: Call): void
 }
 
 /** Creates the handlers. They are synchronous when everything is cached, and wait only for database reads. */
-export function createStories(deps: StoriesDeps): Stories {
-  return new TurnStories(deps)
+export function createHandlers(deps: HandlersDeps): Handlers {
+  return new GatewayHandlers(deps)
 }
 
-type StoriesDeps = GatewayDeps & {
+type HandlersDeps = GatewayDeps & {
   readonly openCalls: OpenCalls
   readonly origins: Origins
   readonly ending: Ending
 }
 
-class TurnStories implements Stories {
-  readonly #deps: StoriesDeps
+class GatewayHandlers implements Handlers {
+  readonly #deps: HandlersDeps
   readonly #forwardDeps: ForwardDeps
 
-  constructor(deps: StoriesDeps) {
+  constructor(deps: HandlersDeps) {
     const { origins, addresses, ending } = deps
     this.#deps = deps
     this.#forwardDeps = {
@@ -72,21 +72,21 @@ class TurnStories implements Stories {
     }
   }
 
-  tellWho(call: Call): void {
+  whoami(call: Call): void {
     checkOrigin(call) // 403
     call.check = 'target'
     const { principal } = call
     const { targetCache, baseUrl, ending } = this.#deps
-    const tell = (targets: TargetsBySlug): void => {
+    const respond = (targets: TargetsBySlug): void => {
       answerWhoAmI(call, { principal, targets, baseUrl, prefix: gatewayPrefix }) // 405
       ending.finish(call, notPassed)
     }
     const targets = targetCache.of(principal.organizationId)
-    if (targets instanceof Promise) this.#goOnLater(call, targets, tell)
-    else tell(targets)
+    if (targets instanceof Promise) this.#goOnLater(call, targets, respond)
+    else respond(targets)
   }
 
-  answerQuestion(call: Call): void {
+  forwardAuth(call: Call): void {
     const { rawHeaders, method, url } = call.exchange
     const rest = url.slice(gatewayPrefix.length + '/-/check'.length)
     const { asked, methods } = readQuestion({ rawHeaders, method, rest, prefix: gatewayPrefix }) // 400 405
