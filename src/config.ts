@@ -25,7 +25,7 @@ import {
   setting,
   type Setting,
 } from './setting.ts'
-import { parseDuration, parseSize } from './units.ts'
+import { dayMs, hourMs, parseDuration, parseSize } from './units.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -111,15 +111,11 @@ const table = {
   ),
   ...telemetryTable,
 
-  LIMIT_SESSION: setting(
-    '24h',
-    'a dashboard session lasts at most',
-    parseDurationUpTo(24 * 3_600_000),
-  ),
+  LIMIT_SESSION: setting('24h', 'a dashboard session lasts at most', parseDurationUpTo(dayMs)),
   LIMIT_SESSION_IDLE: setting(
     '2h',
     'an opaque session without use ends after',
-    parseDurationUpTo(24 * 3_600_000),
+    parseDurationUpTo(dayMs),
   ),
   LIMIT_REQUEST_HEAD: setting('16KiB', 'request line and headers', parseSize),
   LIMIT_URL: setting('8KiB', 'path and query', parseSize),
@@ -151,7 +147,7 @@ const table = {
   LIMIT_DRAIN: setting(
     '30s',
     'open requests get this long after SIGTERM',
-    parseDurationUpTo(3_600_000),
+    parseDurationUpTo(hourMs),
   ),
 
   LAME_DUCK: setting(

@@ -5,7 +5,7 @@
 import { isIP } from 'node:net'
 import type { Rate } from './rate.ts'
 import { parseRecordChoice, type RecordChoice } from './record-choice.ts'
-import { parseDuration } from './units.ts'
+import { hourMs, parseDuration } from './units.ts'
 
 /** Whose X-Forwarded-For is trusted: the last `count` proxies, or peers in these ranges. */
 export type TrustedProxies =
@@ -79,7 +79,7 @@ export function parseOneOf<const T extends string>(choices: readonly T[]): (text
 export function parseDurationUpTo(maxMs: number): (text: string) => number {
   return (text) => {
     const ms = parseDuration(text)
-    if (ms > maxMs) throw new Error(`must be at most ${maxMs / 3_600_000}h`)
+    if (ms > maxMs) throw new Error(`must be at most ${maxMs / hourMs}h`)
     return ms
   }
 }

@@ -2,8 +2,8 @@ import { Problem } from '../errors.ts'
 import type { OrganizationId } from '../ids.ts'
 import { cidrIncludes, parseCidr } from './cidr.ts'
 import { permissions, type Permission } from './permissions/permissions.ts'
+import { dayMs } from '../units.ts'
 
-const dayMs = 86_400_000
 const defaultLifetimeMs = 90 * dayMs
 const maxLifetimeMs = 366 * dayMs
 const maxNameLength = 100

@@ -18,13 +18,14 @@ import { announceExpiring, announceIssued, endTokens } from './access-token-news
 import { cidrContains, parseCidr } from './cidr.ts'
 import type { Permission } from './permissions/permissions.ts'
 import { permissionsOfToken, tokenFault } from './permissions/token-permissions.ts'
+import { dayMs, minuteMs } from '../units.ts'
 
 const { prefix } = credentialFormats.accessToken
 const maxActive = 100
 const maxRemembered = 10_000
 const maxAgentLength = 300
-const noteUseEveryMs = 60_000
-const expiringWithinMs = 14 * 86_400_000
+const noteUseEveryMs = minuteMs
+const expiringWithinMs = 14 * dayMs
 const announcedAtOnce = 100
 
 /** A program that administers, identified by its token. */

@@ -3,8 +3,8 @@ import type { UserId } from '../ids.ts'
 import { parseCidr } from './cidr.ts'
 import type { KeyInput } from './key-input.ts'
 import type { Scheme } from './schemes.ts'
+import { dayMs } from '../units.ts'
 
-const dayMs = 24 * 3_600_000
 const maxMs = 3650 * dayMs
 const maxCidrs = 100
 

@@ -21,6 +21,7 @@ import { readKeyDefaults, withKeyDefaults, type IssueInput } from './key-default
 import { checkGrantedTargets, checkInput, type KeyInput } from './key-input.ts'
 import { announce, describe, recordChange } from './key-news.ts'
 import { schemeOfKey, schemes } from './schemes.ts'
+import { dayMs, hourMs } from '../units.ts'
 
 /** A key with its secrets, newest first; the first is the current one. */
 export interface Key extends KeyRecord {
@@ -261,10 +262,10 @@ export class Keys {
   }
 }
 
-const maxOverlapMs = 90 * 24 * 3600 * 1000
+const maxOverlapMs = 90 * dayMs
 const announcedAtOnce = 100
 const callsLookedAt = 1000
-const silentAfterMs = 3_600_000
+const silentAfterMs = hourMs
 
 /** Mints a secret for a key and keeps its digest. */
 async function addSecret(tx: Tx, { id, organizationId, scheme }: KeyRecord): Promise<Secret> {

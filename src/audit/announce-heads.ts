@@ -1,8 +1,9 @@
 import { auditExport, type Store } from '../store/index.ts'
 import { publish } from '../webhooks/events/index.ts'
 import { signedHead } from './chain.ts'
+import { dayMs } from '../units.ts'
 
-const announceEveryMs = 24 * 60 * 60_000
+const announceEveryMs = dayMs
 const headsInTurn = 1000
 
 /**

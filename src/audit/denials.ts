@@ -1,8 +1,9 @@
 import type { Clock } from '../clock.ts'
 import type { Actor, Store } from '../store/index.ts'
 import { record } from './record.ts'
+import { minuteMs } from '../units.ts'
 
-const againAfterMs = 10 * 60_000
+const againAfterMs = 10 * minuteMs
 const maxRemembered = 10_000
 
 /** Records what members were denied: once in ten minutes per person and thing, because pages ask again and again. */

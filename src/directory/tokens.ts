@@ -18,10 +18,11 @@ import { publish } from '../webhooks/events/index.ts'
 import type { DirectoryChange } from './change.ts'
 import { tokensOfLeavers } from './token-issuers.ts'
 import { createTokenCache, type TokenCache } from './token-cache.ts'
+import { minuteMs } from '../units.ts'
 
 const { prefix } = credentialFormats.scimToken
 const maxNameLength = 100
-const noteUseEveryMs = 60_000
+const noteUseEveryMs = minuteMs
 
 /** A directory authenticated by its token. */
 export interface DirectoryPrincipal {

@@ -9,9 +9,10 @@ import { createIdentify } from './identify.ts'
 import { createOpenCalls } from './open-calls.ts'
 import { createOrigins } from './origins.ts'
 import { createHandlers } from './handlers.ts'
+import { minuteMs } from '../units.ts'
 
 const checkPlace = `${gatewayPrefix}/-/check`
-const sweepMs = 60_000
+const sweepMs = minuteMs
 
 /** The gateway of one node. */
 export interface Gateway extends AsyncDisposable {

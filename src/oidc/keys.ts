@@ -6,6 +6,7 @@ import type { Fetch } from './answers.ts'
 import { fault } from './faults.ts'
 import type { Step } from './faults.ts'
 import { isObject } from './json.ts'
+import { minuteMs } from '../units.ts'
 
 /** A cache of providers' published keys; a token that names an unknown key triggers a new fetch. */
 export interface Keys {
@@ -37,7 +38,7 @@ interface Budget {
   refilledAt: number
 }
 
-const lifetimeMs = 10 * 60_000
+const lifetimeMs = 10 * minuteMs
 const budgetSize = 3
 const refillMs = 30_000
 const maxKeys = 64

@@ -1,8 +1,9 @@
 import type { Clock } from '../clock.ts'
 import type { Fetch } from './answers.ts'
 import { discover, type Provider } from './discovery.ts'
+import { minuteMs } from '../units.ts'
 
-const providerLifetimeMs = 10 * 60_000
+const providerLifetimeMs = 10 * minuteMs
 const failureLifetimeMs = 2_000
 const maxProviders = 2_000
 

@@ -3,8 +3,9 @@ import { Problem } from '../errors.ts'
 import type { SessionId, UserId } from '../ids.ts'
 import { digest, type Sealer } from '../secrets/index.ts'
 import { usedOnce, type IdentityKey, type Store } from '../store/index.ts'
+import { minuteMs } from '../units.ts'
 
-const lifetimeMs = 10 * 60_000
+const lifetimeMs = 10 * minuteMs
 const context = ['system', 'identity', 'proof']
 
 /** The facts that a provider has proven about a person. */

@@ -22,8 +22,9 @@ import { joinByInvitation } from './join.ts'
 import type { Mailer } from './mail.ts'
 import { emailOf } from './name.ts'
 import { requireActingOwner } from './owners.ts'
+import { dayMs } from '../units.ts'
 
-const lifetimeMs = 7 * 24 * 3600 * 1000
+const lifetimeMs = 7 * dayMs
 const tokenBytes = 32
 const onlyOwners = {
   permission: 'owners.manage',

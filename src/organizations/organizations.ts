@@ -21,6 +21,7 @@ import { publish } from '../webhooks/events/index.ts'
 import { recordOrganization } from './audit-entries.ts'
 import { nameOf } from './name.ts'
 import { requireActingOwner } from './owners.ts'
+import { dayMs } from '../units.ts'
 
 const onlyOwners = {
   permission: 'organization.delete',
@@ -201,7 +202,7 @@ function describeDefaults({ settings }: OrganizationRecord): Record<string, unkn
   const { scheme, expiresAfterMs, cidrs } = readKeyDefaults(settings)
   return {
     scheme,
-    expires_after: expiresAfterMs === undefined ? 'never' : `${expiresAfterMs / 86_400_000}d`,
+    expires_after: expiresAfterMs === undefined ? 'never' : `${expiresAfterMs / dayMs}d`,
     cidrs: cidrs ?? 'all',
   }
 }

@@ -7,12 +7,13 @@ import {
 } from './schema/schema-discovery.ts'
 import { groupSchema, groupType, userType } from './schema/schema-group.ts'
 import { enterpriseSchema, userSchema } from './schema/schema-user.ts'
+import { dayMs } from '../units.ts'
 
 /** Limits of pages and cursors, both announced in the discovery documents and enforced. */
 export const limits = {
   pageSize: 1000,
   defaultPageSize: 100,
-  cursorTimeoutMs: 24 * 60 * 60 * 1000,
+  cursorTimeoutMs: dayMs,
 } as const
 
 type Json = Record<string, unknown>

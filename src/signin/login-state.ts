@@ -5,11 +5,12 @@ import type { SessionId, UserId } from '../ids.ts'
 import { readState } from '../oidc/index.ts'
 import { digest, digestBase64url, randomToken, type Sealer } from '../secrets/index.ts'
 import { usedOnce, type Store } from '../store/index.ts'
+import { minuteMs } from '../units.ts'
 
 // Each sign-in has its own cookie, named after its state, so that a response in another tab ends only its own.
 const cookiePrefix = '__Host-sign-in-'
 const refusalCookieName = '__Host-sign-in.refused'
-const lifetimeMs = 10 * 60_000
+const lifetimeMs = 10 * minuteMs
 const maxCookieLength = 3500
 // A request head has room for 16 KiB, so only a browser's newest sign-ins are kept.
 const maxCookies = 5

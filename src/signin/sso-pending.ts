@@ -2,8 +2,9 @@ import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import { cookieValues, hostCookie } from '../http/index.ts'
 import { digestBase64url, type Sealer } from '../secrets/index.ts'
+import { minuteMs } from '../units.ts'
 
-const lifetimeMs = 10 * 60_000
+const lifetimeMs = 10 * minuteMs
 const maxCookieLength = 3_900
 
 /** A verified company sign-in that waits for confirmation, bound to the browser that proved it. */

@@ -19,6 +19,7 @@ import {
 } from './sso-finish.ts'
 import { createPendingConfirmations, type PendingConfirmations } from './sso-pending.ts'
 import { SsoStarts, type Start, type Starter } from './sso-start.ts'
+import { hourMs } from '../units.ts'
 
 /** The additional dependencies of company sign-in. */
 export interface SsoDeps extends SignInDeps {
@@ -270,7 +271,7 @@ class SsoRoutes {
   }
 }
 
-const freshForMs = 3_600_000
+const freshForMs = hourMs
 
 function formOf(request: AppRequest): URLSearchParams {
   return request.body instanceof URLSearchParams ? request.body : new URLSearchParams()

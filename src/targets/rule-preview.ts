@@ -7,6 +7,7 @@ import { checkRules, type RuleInput } from './rule-text.ts'
 import { compileRule, lastLineOf, type Decision, type LastLine, type RuleList } from './rules.ts'
 
 import type { TargetSettings } from './settings.ts'
+import { dayMs } from '../units.ts'
 
 /** What rules would have done with the calls of the last 24 hours. */
 export interface RulePreview {
@@ -47,7 +48,7 @@ export interface RuleDraft {
   readonly otherwise?: LastLine | null | undefined
 }
 
-const previewedMs = 24 * 3_600_000
+const previewedMs = dayMs
 const maxCalls = 1_000_000
 const pageSize = 1000
 const maxRemembered = 20_000

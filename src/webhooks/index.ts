@@ -29,6 +29,7 @@ import { removeOld, type RetentionResult } from './delivery/retention.ts'
 import { WebhookSecrets } from './signing/secret.ts'
 import { createSend } from './delivery/send.ts'
 import { createDeliveryWork } from './delivery/work.ts'
+import { dayMs, hourMs, minuteMs } from '../units.ts'
 
 export { publish } from './events/index.ts'
 export { eventTypes } from './events/catalogue.ts'
@@ -36,9 +37,9 @@ export { eventTypes } from './events/catalogue.ts'
 export { verifyDelivery } from './signing/verify.ts'
 
 const usualGraceMs = 16_000
-const retentionEveryMs = 3_600_000
-const retentionFirstMs = 60_000
-const deliveriesKeptMs = 30 * 24 * 3_600_000
+const retentionEveryMs = hourMs
+const retentionFirstMs = minuteMs
+const deliveriesKeptMs = 30 * dayMs
 
 /** Everything about webhooks. */
 export interface Webhooks extends AsyncDisposable {

@@ -1,6 +1,7 @@
 import type { Rate } from '../../rate.ts'
 import type { rateShares } from '../../store/index.ts'
 import { whole } from './deal.ts'
+import { minuteMs } from '../../units.ts'
 
 /** The owner of a rate. */
 export interface RateSubject {
@@ -12,7 +13,7 @@ export interface RateSubject {
 }
 
 const shortestWindowMs = 250
-const maxWindowMs = 60_000
+const maxWindowMs = minuteMs
 const negligible = 0.01
 const idleAfterMs = 10_000
 const hysteresis = whole / 50

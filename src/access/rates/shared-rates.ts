@@ -5,6 +5,7 @@ import { rateShares, type Store } from '../../store/index.ts'
 import { deal, whole, type Dealt, type ShareRequest } from './deal.ts'
 import type { Holding, RateSubject } from './holding.ts'
 import { Holdings } from './holdings.ts'
+import { hourMs, minuteMs } from '../../units.ts'
 
 const tickMs = 250
 // After this a node that died or was cut off holds nothing; the others take over its shares.
@@ -18,9 +19,9 @@ const maxLimited = 200_000
 const maxWaiting = 64
 const patienceTicks = 2
 const nothingForMs = 1000
-const keptMs = 3_600_000
-const sourceKeptMs = 60_000
-const forgetEveryMs = 60_000
+const keptMs = hourMs
+const sourceKeptMs = minuteMs
+const forgetEveryMs = minuteMs
 
 /** What the rates are given. */
 export interface SharedRatesDeps {

@@ -19,8 +19,9 @@ import {
   type SessionTokens,
 } from './session-token.ts'
 import type { SigningKeys } from './signing-keys.ts'
+import { dayMs, minuteMs } from '../../units.ts'
 
-const noteSeenEveryMs = 60_000
+const noteSeenEveryMs = minuteMs
 const maxRemembered = 50_000
 
 /** A person who is signed in, identified by a session. */
@@ -274,7 +275,7 @@ function signedIn(session: SessionWithUser): SignedIn {
 }
 
 const maxAgentLength = 300
-const keptMs = 30 * 24 * 3600 * 1000
+const keptMs = 30 * dayMs
 
 function invalid(): Problem {
   return new Problem('session_invalid', 'The session is not valid. Sign in again.')

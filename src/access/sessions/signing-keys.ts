@@ -2,8 +2,8 @@ import type { Clock } from '../../clock.ts'
 import { createId } from '../../ids.ts'
 import { loadSigner, mintSigningKeyPair, type Sealer, type Signer } from '../../secrets/index.ts'
 import { signingKeys, type Store } from '../../store/index.ts'
+import { dayMs } from '../../units.ts'
 
-const dayMs = 24 * 3600 * 1000
 const rotateAfterMs = 30 * dayMs
 // Every token that an old key has signed expires before the key is withdrawn.
 const publishedAfterRetirementMs = 2 * dayMs

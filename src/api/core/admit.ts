@@ -11,8 +11,9 @@ import { actorOf, isAllowed, personOf, type Caller } from './caller.ts'
 import type { AnyRoute, RouteOrganization } from './route.ts'
 import type { Services } from './services.ts'
 import { readBearer } from './bearer.ts'
+import { hourMs } from '../../units.ts'
 
-const freshForMs = 3_600_000
+const freshForMs = hourMs
 
 /** The caller of a route, and the organization in its path. */
 export interface Admitted {

@@ -3,9 +3,10 @@ import { Problem } from '../../errors.ts'
 import { digest } from '../../secrets/index.ts'
 import { idempotentAnswers } from '../../store/index.ts'
 import type { Services } from './services.ts'
+import { dayMs, minuteMs } from '../../units.ts'
 
-const keptMs = 24 * 3600 * 1000
-const abandonedAfterMs = 60_000
+const keptMs = dayMs
+const abandonedAfterMs = minuteMs
 const maxKeyLength = 255
 
 /** A creation sent with an Idempotency-Key. */

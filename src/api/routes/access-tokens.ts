@@ -6,6 +6,7 @@ import { limitOf, pageOf, pageQuery, toPageById } from '../core/paging.ts'
 import { Confirmed, toConfirmed } from '../core/confirmed.ts'
 import { momentOf } from '../core/moments.ts'
 import { input, nullable, oneOf, Time, time } from '../core/schemas.ts'
+import { dayMs } from '../../units.ts'
 
 const permissionNames = Object.keys(permissions) as Permission[]
 
@@ -31,7 +32,7 @@ const AccessToken = Type.Object(
   { title: 'AccessToken' },
 )
 
-const expiringWithinMs = 14 * 86_400_000
+const expiringWithinMs = 14 * dayMs
 
 /** Access tokens, with which programs administer an organization. */
 export const accessTokenRoutes = {

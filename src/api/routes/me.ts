@@ -7,6 +7,7 @@ import { Answered, route } from '../core/route.ts'
 import { Session, toSession } from './sessions.ts'
 import { Confirmed, toConfirmed } from '../core/confirmed.ts'
 import { input, nullable, Role, Time, time, timeOrNull } from '../core/schemas.ts'
+import { hourMs } from '../../units.ts'
 
 const Identity = Type.Object(
   {
@@ -56,7 +57,7 @@ const Me = Type.Object(
   { title: 'Me' },
 )
 
-const freshForMs = 3_600_000
+const freshForMs = hourMs
 
 /** The caller's own account, sessions and memberships. */
 export const meRoutes = {

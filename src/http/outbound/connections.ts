@@ -1,8 +1,9 @@
 import type { Agent } from 'undici'
 import type { Connector } from './connector.ts'
+import { minuteMs } from '../../units.ts'
 
 const keepAliveMs = 10_000
-const maxKeepAliveMs = 60_000
+const maxKeepAliveMs = minuteMs
 const maxHeaderBytes = 16 * 1024
 const maxIdlePartitions = 1000
 

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import { ChunkCopies } from '../message/chunk-copies.ts'
 import { AnswerReader } from './response-reader.ts'
 import type { AnswerSink } from './response-reader.ts'
+import { minuteMs } from '../../units.ts'
 
 /** Why a call to the upstream failed, as a code of the table of refusals. */
 export interface UpstreamFailure {
@@ -78,7 +79,7 @@ export class UpstreamConnection {
    */
   idleForMs(byDefaultMs: number): number {
     const said = this.#reader.keepAliveMs
-    return said === undefined ? byDefaultMs : Math.min(Math.max(0, said - 1000), 60_000)
+    return said === undefined ? byDefaultMs : Math.min(Math.max(0, said - 1000), minuteMs)
   }
 
   /** Sends a request's head (and possibly its whole body) as one write; characters are bytes (latin1). */

@@ -5,8 +5,9 @@ import type { EngineHandle } from './engine.ts'
 import { forgetChanges } from '../tables/nodes/changes.ts'
 import type { NodeBook } from '../feed/node-registration.ts'
 import * as nodes from '../tables/nodes/nodes.ts'
+import { hourMs } from '../../units.ts'
 
-const changesKeptMs = 3_600_000
+const changesKeptMs = hourMs
 
 /** Records nodes in the database, over the background connections so that no heartbeat waits for publishers. */
 export function createNodeBook(handle: EngineHandle, id: string): NodeBook {

@@ -11,9 +11,10 @@ import { createFeedSource } from './feed-source.ts'
 import { createNodeBook, forgetOldChanges, lookAtChange } from './node-book.ts'
 import { probe } from './probe.ts'
 import { isWaitTooLong } from './unavailable.ts'
+import { minuteMs } from '../../units.ts'
 
 const sampleClockMs = 5000
-const forgetChangesMs = 60_000
+const forgetChangesMs = minuteMs
 const maxClockOffsetMs = 2000
 
 /** Nothing had to be confirmed, or another caller waits for the confirmation. */

@@ -1,13 +1,14 @@
 import type { Clock } from '../../clock.ts'
 import type { Change, ChangeKind, ChangeOf, FeedMark } from '../db/changes.ts'
 import type { ServerMark } from '../db/db.ts'
+import { minuteMs } from '../../units.ts'
 
 const trustMs = 1000
 const changesInPage = 1000
 const maxOwn = 10_000
 const maxRecent = 2000
 // The table keeps changes for an hour: a node that has not read for half of that starts over.
-const resetAfterMs = 30 * 60 * 1000
+const resetAfterMs = 30 * minuteMs
 
 /** The source of the feed; the simulation has its own. */
 export interface FeedSource {

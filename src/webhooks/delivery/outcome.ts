@@ -3,8 +3,9 @@ import type { AttemptOutcome, DueDelivery } from '../../store/index.ts'
 import type { AttemptVerdict } from './endpoint-health.ts'
 import { nextAttemptAt } from './schedule.ts'
 import type { SendResult } from './send.ts'
+import { dayMs } from '../../units.ts'
 
-const maxPacedMs = 5 * 24 * 3_600_000
+const maxPacedMs = 5 * dayMs
 
 /** Judges an endpoint by one attempt: only 2xx counts as success. */
 export function verdictOf(result: SendResult): AttemptVerdict {

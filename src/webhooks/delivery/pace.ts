@@ -1,5 +1,7 @@
+import { dayMs } from '../../units.ts'
+
 const minPauseMs = 100
-const maxPauseMs = 24 * 3_600_000
+const maxPauseMs = dayMs
 const maxCredit = 256
 const creditPerSuccess = 2
 

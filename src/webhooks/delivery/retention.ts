@@ -1,10 +1,11 @@
 import type { Clock } from '../../clock.ts'
 import { createId } from '../../ids.ts'
 import { deliveries, events, webhookSecrets, type Store } from '../../store/index.ts'
+import { dayMs } from '../../units.ts'
 
 const rowsInStep = 500
 const stepEveryMs = 20
-const secretsKeptMs = 30 * 24 * 3_600_000
+const secretsKeptMs = 30 * dayMs
 const randomDigits = 16
 
 /** What one round deleted. */

@@ -1,4 +1,4 @@
-import { hourMs, minuteMs } from '../../units.ts'
+import { dayMs, hourMs, minuteMs } from '../../units.ts'
 
 const secondMs = 1000
 
@@ -13,11 +13,11 @@ export const retryDelaysMs: readonly number[] = [
   10 * hourMs,
   14 * hourMs,
   20 * hourMs,
-  24 * hourMs,
+  dayMs,
 ]
 
 const jitter = 0.2
-const maxRetryAfterMs = 24 * hourMs
+const maxRetryAfterMs = dayMs
 
 /**
  * When the next attempt after `attempts` failures is due, in milliseconds since 1970; undefined if none is left.

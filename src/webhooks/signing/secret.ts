@@ -3,8 +3,9 @@ import { createId } from '../../ids.ts'
 import { mintWebhookSecret, webhookSecret, type Sealer, type Secret } from '../../secrets/index.ts'
 import { deliveryWork, webhookSecrets, type Actor, type Store, type Tx } from '../../store/index.ts'
 import type { SigningSecret } from './signatures.ts'
+import { dayMs } from '../../units.ts'
 
-const usualOverlapMs = 24 * 3_600_000
+const usualOverlapMs = dayMs
 
 /** A secret without its text. */
 export interface SecretSummary {

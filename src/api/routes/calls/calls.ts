@@ -115,7 +115,7 @@ export const callRoutes = {
       /** Defaults to now. */
       to: Type.Optional(Time),
       /** Defaults to one minute. */
-      step_ms: Type.Optional(Type.Integer({ minimum: 60_000, maximum: 31 * 24 * 3_600_000 })),
+      step_ms: Type.Optional(Type.Integer({ minimum: minuteMs, maximum: 31 * dayMs })),
       /** Whether to separate the upstream's part of the time from ours. */
       parts: Type.Optional(Type.Boolean()),
     }),

@@ -2,6 +2,7 @@ import { Type } from '../../../http/index.ts'
 import { route } from '../../core/route.ts'
 import { rangeOf } from '../../core/moments.ts'
 import { nullable, Time, time } from '../../core/schemas.ts'
+import { dayMs, minuteMs } from '../../../units.ts'
 
 const maxSteps = 200
 
@@ -40,7 +41,7 @@ export const endpointFigureRoutes = {
     query: Type.Object({
       from: Time,
       to: Time,
-      step_ms: Type.Integer({ minimum: 60_000, maximum: 31 * 24 * 3_600_000 }),
+      step_ms: Type.Integer({ minimum: minuteMs, maximum: 31 * dayMs }),
     }),
     answer: Figures,
     handle: async ({ organization, param, query }, { webhooks }) => {

@@ -1,6 +1,7 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely'
 import { createId, type OrganizationId } from '../../../ids.ts'
 import type { Db } from '../../db/db.ts'
+import { minuteMs } from '../../../units.ts'
 
 /** The start of every recorded path; lists leave it out. */
 export const recordedPrefix = '/api/v1/intercept'
@@ -109,7 +110,7 @@ function holdsWords(
 
 // An id carries the time at which the call arrived, while `at` is computed when it ends: a clock correction in between
 // makes the two differ.
-const clockMarginMs = 60_000
+const clockMarginMs = minuteMs
 
 /**
  * An id below those of all calls that arrived at or after a time. Lists are in id order, so this is where to start

@@ -1,5 +1,6 @@
 import type { Db, Tx } from '../../db/db.ts'
 import type { DirectoryPlace } from './directory-lists.ts'
+import { dayMs } from '../../../units.ts'
 
 export interface DirectoryWalkTable {
   token_id: string
@@ -18,7 +19,7 @@ export interface WalkKey {
 }
 
 const walksOfToken = 100
-const keptMs = 24 * 3600 * 1000
+const keptMs = dayMs
 
 /** On the call-records database: the place after which the page at an index starts, if the walk has got that far. */
 export async function find(

@@ -6,6 +6,7 @@ import { columns, lastUse, json, maybe, number, text, time } from '../../db/colu
 import type { RecordOf, TableOf } from '../../db/columns.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import { ownRow } from '../../db/own-rows.ts'
+import { dayMs } from '../../../units.ts'
 
 export type Scheme = 'x-api-key' | 'bearer'
 
@@ -237,7 +238,7 @@ export async function list(
   return (await query.execute()).map(fromRow)
 }
 
-const expiringWithinMs = 7 * 24 * 3600 * 1000
+const expiringWithinMs = 7 * dayMs
 
 /** Expired keys that have not been announced yet; marks them as announced. */
 export async function takeExpired(tx: Tx, limit: number): Promise<KeyRecord[]> {
