@@ -31,6 +31,8 @@ export interface ScimServerDeps extends Omit<ScimDeps, 'limits'> {
   /** Maps an error thrown by lower layers to a refusal, if it is one. */
   readonly translate: (error: unknown) => Problem | undefined
   readonly log: { error(fields: object, text: string): void }
+  /** Counts a refusal among those of the database's outage, which is logged once. */
+  readonly refusedByStorage: (cause: unknown) => void
 }
 
 /** A request that was admitted before its body was read. */
@@ -209,7 +211,8 @@ export class ScimServer {
 
   #told(error: unknown, request: AppRequest): Explained {
     const wrong = this.#explain(error)
-    if (wrong.status >= 500 && wrong.status !== 501) {
+    if (wrong.code === 'storage_unavailable') this.#deps.refusedByStorage(error)
+    else if (wrong.status >= 500 && wrong.status !== 501) {
       this.#deps.log.error({ err: error, request_id: request.id }, 'a SCIM request failed')
     }
     return wrong

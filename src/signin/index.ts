@@ -35,6 +35,8 @@ type SignInDependencies = Omit<SsoDeps, 'logins' | 'handOvers' | 'callbackLimit'
   /** Maps an error thrown by lower layers to a refusal, if it is one. */
   readonly translate: (error: unknown) => Problem | undefined
   readonly log: { error(fields: object, text: string): void }
+  /** Counts a refusal among those of the database's outage, which is logged once. */
+  readonly refusedByStorage: (cause: unknown) => void
 }
 
 /** Registers the routes of sign-in. */
@@ -61,12 +63,13 @@ export function registerSignin(app: App, deps: SignInDependencies): void {
 
 function refuseWithPages(
   scope: App,
-  deps: Pick<SignInDependencies, 'translate' | 'log' | 'sso' | 'store'>,
+  deps: Pick<SignInDependencies, 'translate' | 'log' | 'refusedByStorage' | 'sso' | 'store'>,
 ): void {
   scope.setErrorHandler(async (error, request, reply) => {
     const known = deps.translate(error)
     const problem = error instanceof Problem ? error : (known ?? asProblem(error))
-    if (problem.status >= 500) {
+    if (problem.code === 'storage_unavailable') deps.refusedByStorage(error)
+    else if (problem.status >= 500) {
       deps.log.error({ err: error, request_id: request.id }, 'a sign-in failed')
     }
     return await sendPage(reply, refusalPage(problem, request.id, await wayOn(deps, request)))

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { sql } from 'kysely'
 import type { Store, Tx } from '../../src/store/index.ts'
@@ -98,6 +99,21 @@ describe('a beginning of works in line that PostgreSQL cancels', () => {
   })
 })
 
+describe('a transaction whose session PostgreSQL ends while this node stands still', () => {
+  test('is run again, whatever meets the closed connection first', async () => {
+    await using place = await emptyPlace('postgres')
+    await using store = await place.open()
+    let runs = 0
+    const { result } = await store.transactionConfirmed(async (tx) => {
+      runs += 1
+      tx.changed({ kind: 'directory', organizationId: 'org_1', subjectId: 'scim_1' })
+      if (runs === 1) await standStill(tx)
+      return runs
+    })
+    assert.equal(result, 2)
+  })
+})
+
 describe('names of statements', () => {
   test('mean the same statement on every node, for poolers that mix their connections up', () => {
     const [text, other] = ['select id from a where id = $1', 'delete from a where id = $1']
@@ -136,6 +152,15 @@ describe('names of statements', () => {
 async function inLine<T>(store: Store, work: (tx: Tx) => Promise<T>): Promise<T> {
   const options = { isNeeded: () => false, queue: 'the queue' }
   return (await store.transactionConfirmed(work, options)).result
+}
+
+/** Stands still in a transaction, as a process does that gets no processor, until PostgreSQL has ended its session. */
+async function standStill(tx: Tx): Promise<void> {
+  const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid,
+    set_config('idle_in_transaction_session_timeout', '1', true)`.execute(tx.query)
+  const session = `/proc/${rows[0]?.pid}`
+  assert.ok(existsSync(session))
+  while (existsSync(session)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1)
 }
 
 /** What the connections of the store keep; asked of each, as the pool hands them out. */

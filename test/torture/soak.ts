@@ -159,18 +159,20 @@ class Load {
     }
   }
 
+  /** The body of the response; undefined where it was a refusal, which is a finding. */
   async #send(
     what: string,
     { path, method = 'GET', ...rest }: { path: string } & RequestInit,
-  ): Promise<string> {
+  ): Promise<string | undefined> {
     const server = this.#servers[this.#next++ % this.#servers.length]
     const signal = AbortSignal.timeout(20_000)
     const answer = await fetch(`${server?.baseUrl ?? ''}${path}`, { method, signal, ...rest })
     const text = await answer.text()
     const name = `${what}_${answer.status}`
     this.#statuses.set(name, (this.#statuses.get(name) ?? 0) + 1)
-    if (answer.status >= 400) this.#findings.push(`${what} was answered ${answer.status}: ${text}`)
-    return text
+    if (answer.status < 400) return text
+    this.#findings.push(`${what} was answered ${answer.status}: ${text}`)
+    return undefined
   }
 
   async #call(): Promise<void> {
@@ -180,7 +182,7 @@ class Load {
     this.#tookMs.push(performance.now() - startedAt)
   }
 
-  async #api(what: string, path: string, body?: object): Promise<string> {
+  async #api(what: string, path: string, body?: object): Promise<string | undefined> {
     const { token } = this.#credentials
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
     const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
@@ -193,6 +195,7 @@ class Load {
 
   async #issueAndRevoke(): Promise<void> {
     const issued = await this.#api('issue', '/keys', { name: 'short-lived' })
+    if (issued === undefined) return
     const { key } = JSON.parse(issued) as { key: { id: string } }
     await this.#api('revoke', `/keys/${key.id}/revoke`, {})
   }
@@ -206,7 +209,7 @@ class Load {
 
   /** Somebody joins by the directory, is deactivated, and is deleted. */
   async #comeAndGo(): Promise<void> {
-    const send = async (method: string, path: string, body?: object): Promise<string> =>
+    const send = async (method: string, path: string, body?: object): Promise<string | undefined> =>
       await this.#send(`scim_${method}`, {
         ...{ method, path: `/scim/v2/Users${path}` },
         headers: {
@@ -217,7 +220,9 @@ class Load {
       })
     const userName = `soak-${process.hrtime.bigint()}@torture.test`
     const schemas = ['urn:ietf:params:scim:schemas:core:2.0:User']
-    const { id } = JSON.parse(await send('POST', '', { schemas, userName })) as { id: string }
+    const joined = await send('POST', '', { schemas, userName })
+    if (joined === undefined) return
+    const { id } = JSON.parse(joined) as { id: string }
     await send('PATCH', `/${id}`, {
       schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
       Operations: [{ op: 'replace', path: 'active', value: false }],

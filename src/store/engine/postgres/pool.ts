@@ -45,14 +45,12 @@ class PreparingClient extends pg.Client {
   /** The last statement has already committed, so the driver's own commit must do nothing. */
   #hasCommitted = false
 
-  /** The server's reason for ending the connection between two statements (25P03). */
-  #endedBy: Error | undefined
+  /** Why the connection ended: the first failure says it, while the driver's later ones only say that it has. */
+  #endedBy: unknown
 
   constructor(config?: pg.ClientConfig) {
     super({ ...config, connectionTimeoutMillis: connectTimeoutMs })
-    this.on('error', (error) => {
-      if ((error as { code?: unknown }).code === '25P03') this.#endedBy = error
-    })
+    this.on('error', (error) => void (this.#endedBy ??= error))
   }
 
   // The driver overloads this a dozen ways; all but one pass through unchanged.
@@ -88,14 +86,19 @@ class PreparingClient extends pg.Client {
         .connection
       stream.destroy()
     }
+    if (hasEndedConnection(error)) this.#endedBy ??= error
     return this.#endedBy ?? error
   }
 
   /** Runs the last statement together with its commit; returns the statement's own result. */
   async #finish(text: string): Promise<unknown> {
-    const [answer] = (await super.query(text)) as unknown as pg.QueryResult[]
-    this.#hasCommitted = true
-    return answer
+    try {
+      const [answer] = (await super.query(text)) as unknown as pg.QueryResult[]
+      this.#hasCommitted = true
+      return answer
+    } catch (error) {
+      throw this.#reasonOf(error)
+    }
   }
 
   async #forget(): Promise<unknown> {
@@ -115,6 +118,13 @@ class PreparingClient extends pg.Client {
       throw error
     }
   }
+}
+
+/** Whether no more statements can follow: the server ended its session, or the error is not the server's. */
+function hasEndedConnection(error: unknown): boolean {
+  if (!(error instanceof pg.DatabaseError)) return true
+  // 25P03 idle_in_transaction_session_timeout; 57P01 to 57P05: shut down, crashed, dropped, idle for too long.
+  return error.code === '25P03' || error.code?.startsWith('57P') === true
 }
 
 /**

@@ -3,6 +3,7 @@ import Database from 'better-sqlite3'
 import { getPriority, setPriority } from 'node:os'
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
 import { batchInserter, type CallBatch, type CallsWritten } from './call-rows-insert.ts'
+import { boundPageCache } from './page-cache.ts'
 
 const busyTimeoutMs = 5000
 /** A quarter of a core that both threads want: twice what the records of all the calls on that core take. */
@@ -17,6 +18,7 @@ function serve(port: MessagePort, file: string): void {
   yieldToCalls()
   const database = new Database(file, { timeout: busyTimeoutMs })
   database.pragma('synchronous = NORMAL')
+  boundPageCache(database, 'lasting')
   // Only this connection runs checkpoints, because they wait for the disk.
   const insert = batchInserter(database)
   port.on('message', (batch: CallBatch) => {

@@ -6,6 +6,7 @@ import { makeFolder } from '../../../folder.ts'
 import type { Db } from '../../db/db.ts'
 import type { Tables } from '../../tables/index.ts'
 import { migrate, migrationsFolder, type MigrationTarget } from '../migrate.ts'
+import { boundPageCache } from './page-cache.ts'
 
 const preparedStatements = 500
 const busyTimeoutMs = 5000
@@ -165,6 +166,7 @@ export function openFile(
   file.pragma('foreign_keys = true')
   // Jobs that share a commit use savepoints, whose journals must not go through temporary files.
   file.pragma('temp_store = memory')
+  boundPageCache(file, 'lasting')
   return file
 }
 
