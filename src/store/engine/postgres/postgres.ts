@@ -205,11 +205,13 @@ function sumOf(pools: readonly PoolState[]): PoolState {
   return { open: sum('open'), idle: sum('idle'), waiting: sum('waiting') }
 }
 
-// 40001 serialization_failure, 40P01 deadlock_detected, 25P03 idle_in_transaction_session_timeout: nothing was
-// committed, so the whole transaction may be retried.
+// 40001 serialization_failure, 40P01 deadlock_detected, 25P03 idle_in_transaction_session_timeout; EPIPE: the session
+// had ended before the statement was sent whole. Nothing was committed, so the whole transaction may be retried.
+const nothingCommitted: readonly unknown[] = ['40001', '40P01', '25P03', 'EPIPE']
+
 function isWorthAnotherTry(error: unknown): boolean {
   const code = (error as { code?: unknown } | null | undefined)?.code
-  return code === '40001' || code === '40P01' || code === '25P03' || isPlanGone(error)
+  return nothingCommitted.includes(code) || isPlanGone(error)
 }
 
 /** Parses bigint as a number: ours are times, sizes and counts, all below 2^53. */
