@@ -114,29 +114,12 @@ export const webhookRoutes = {
     },
   }),
 
-  [`POST ${E}/:endpoint/enable` as const]: route({
-    summary: 'Enable an endpoint in any state',
-    permission: 'webhooks.manage',
-    status: 200,
-    answer: Endpoint,
-    handle: async (request, services) => {
-      const { organization, param, actor } = request
-      await services.webhooks.endpoints.enable(organization.id, param('endpoint'), actor)
-      return await one(request, services)
-    },
-  }),
+  [`POST ${E}/:endpoint/enable` as const]: setState('enable', 'Enable an endpoint in any state'),
 
-  [`POST ${E}/:endpoint/disable` as const]: route({
-    summary: 'Disable an endpoint; its deliveries become skipped',
-    permission: 'webhooks.manage',
-    status: 200,
-    answer: Endpoint,
-    handle: async (request, services) => {
-      const { organization, param, actor } = request
-      await services.webhooks.endpoints.disable(organization.id, param('endpoint'), actor)
-      return await one(request, services)
-    },
-  }),
+  [`POST ${E}/:endpoint/disable` as const]: setState(
+    'disable',
+    'Disable an endpoint; its deliveries become skipped',
+  ),
 
   [`POST ${E}/:endpoint/ping` as const]: route({
     summary: 'Send webhook.ping to this endpoint only',
@@ -213,6 +196,21 @@ export const webhookRoutes = {
 
 function toInput({ rate_per_second: ratePerSecond, ...fields }: Static<typeof Input>) {
   return { ...fields, ratePerSecond }
+}
+
+/** A route that enables or disables an endpoint, and returns it as it is then. */
+function setState(change: 'enable' | 'disable', summary: string) {
+  return route({
+    summary,
+    permission: 'webhooks.manage',
+    status: 200,
+    answer: Endpoint,
+    handle: async (request, services) => {
+      const { organization, param, actor } = request
+      await services.webhooks.endpoints[change](organization.id, param('endpoint'), actor)
+      return await one(request, services)
+    },
+  })
 }
 
 async function one(

@@ -1,4 +1,5 @@
-import { sql, type SqlBool } from 'kysely'
+import { sql } from 'kysely'
+import { contains } from '../../db/contains.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import * as settings from '../settings/settings.ts'
 import { anchorName, anchorParts, readAnchor, sealHolds, sealOf, type ChainPlace } from './seals.ts'
@@ -70,12 +71,11 @@ export async function list(
   if (page.actorId !== undefined) query = query.where('actor_id', '=', page.actorId)
   if (page.subjectId !== undefined) query = query.where('subject_id', '=', page.subjectId)
   if (page.search !== undefined) {
-    const searched = page.search.toLowerCase()
-    const find = sql.raw(db.engine === 'postgres' ? 'strpos' : 'instr')
+    const { search } = page
     query = query.where((eb) =>
       eb.or(
         (['action', 'actor_name', 'subject_id', 'detail', 'address', 'request_id'] as const).map(
-          (column) => sql<SqlBool>`${find}(lower(${sql.ref(column)}), ${searched}) > 0`,
+          (column) => contains(db, sql.ref(column), search),
         ),
       ),
     )

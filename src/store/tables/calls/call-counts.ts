@@ -4,6 +4,7 @@ import { dayMs } from '../../../units.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import type { CallFilter, CallOutcome } from './call-filter.ts'
 import { latencyColumns } from './latency-buckets.ts'
+import { nextOrganizationIn } from './next-organization.ts'
 import { stepOf, sumOf, type SumRange } from './traffic.ts'
 
 export { add } from './count-rows.ts'
@@ -181,16 +182,9 @@ export async function forget(
   return old.length
 }
 
-/** The next organization with counts, in the order of ids; one step along the index. */
+/** The next organization with counts, in the order of ids. */
 export async function nextOrganization(db: Db, after: string): Promise<OrganizationId | undefined> {
-  const row = await db.query
-    .selectFrom('call_day')
-    .select('organization_id')
-    .where('organization_id', '>', after)
-    .orderBy('organization_id')
-    .limit(1)
-    .executeTakeFirst()
-  return row?.organization_id as OrganizationId | undefined
+  return await nextOrganizationIn(db, 'call_day', after)
 }
 
 function inQuarters(

@@ -1,5 +1,6 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely'
 import { createId, type OrganizationId } from '../../../ids.ts'
+import { contains } from '../../db/contains.ts'
 import type { Db } from '../../db/db.ts'
 import { minuteMs } from '../../../units.ts'
 
@@ -102,9 +103,7 @@ function holdsWords(
   db: Db,
   { text, keyIds }: NonNullable<CallFilter['words']>,
 ): RawBuilder<unknown> {
-  const find = sql.raw(db.engine === 'postgres' ? 'strpos' : 'instr')
-  const seen = sql`substr(path, ${sql.lit(recordedPrefix.length + 1)})`
-  const inPath = sql`${find}(lower(${seen}), ${text.toLowerCase()}) > 0`
+  const inPath = contains(db, sql`substr(path, ${sql.lit(recordedPrefix.length + 1)})`, text)
   return keyIds.length === 0 ? inPath : sql`(${inPath} or key_id in (${sql.join(keyIds)}))`
 }
 

@@ -4,6 +4,7 @@ import type { Db, Tx } from '../../db/db.ts'
 import { ownRow } from '../../db/own-rows.ts'
 import type { CallRecord } from './call-record.ts'
 import { insertRowsText, rowsOf, type CallRows } from './call-rows.ts'
+import { nextOrganizationIn } from './next-organization.ts'
 import { callsThat, idBefore, type CallFilter, type CallSlice } from './call-filter.ts'
 
 export interface CallTable {
@@ -106,19 +107,9 @@ export async function find(
   return row && fromRow(row)
 }
 
-/**
- * The next organization, by id, with calls to be deleted one by one, including deleted organizations; one step along
- * the index.
- */
+/** The next organization, in the order of ids, with calls to be deleted one by one; deleted organizations count too. */
 export async function nextOrganization(db: Db, after: string): Promise<OrganizationId | undefined> {
-  const row = await db.query
-    .selectFrom(rowByRow(db))
-    .select('organization_id')
-    .where('organization_id', '>', after)
-    .orderBy('organization_id')
-    .limit(1)
-    .executeTakeFirst()
-  return row?.organization_id as OrganizationId | undefined
+  return await nextOrganizationIn(db, rowByRow(db), after)
 }
 
 /**

@@ -4,6 +4,7 @@ import { columns, maybe, number, text, time } from '../../db/columns.ts'
 import type { Column, RecordOf, TableOf } from '../../db/columns.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import { insertion } from '../../db/insertion.ts'
+import { newestFirst, type NewestPage } from '../../db/newest-first.ts'
 import { together } from '../../db/together.ts'
 
 /** A list that is mostly empty, and then null. */
@@ -82,9 +83,7 @@ export async function insertAll(
 }
 
 /** Selects requests: before an id, only refused ones, or those about one user or group. */
-export interface RequestPage {
-  readonly before?: string | undefined
-  readonly limit: number
+export interface RequestPage extends NewestPage {
   readonly failedOnly?: boolean | undefined
   readonly resourceId?: string | undefined
 }
@@ -95,13 +94,11 @@ export async function list(
   organizationId: OrganizationId,
   page: RequestPage,
 ): Promise<DirectoryRequestRecord[]> {
-  let query = db.query
-    .selectFrom('directory_request')
-    .selectAll()
-    .where('organization_id', '=', organizationId)
-    .orderBy('id', 'desc')
-    .limit(page.limit)
-  if (page.before !== undefined) query = query.where('id', '<', page.before)
+  let query = newestFirst(db.query.selectFrom('directory_request').selectAll(), page).where(
+    'organization_id',
+    '=',
+    organizationId,
+  )
   if (page.failedOnly === true) query = query.where('status', '>=', 400)
   if (page.resourceId !== undefined) query = query.where('resource_id', '=', page.resourceId)
   return (await query.execute()).map(fromRow)

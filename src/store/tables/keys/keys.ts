@@ -1,10 +1,12 @@
-import { sql, type SqlBool } from 'kysely'
+import { sql } from 'kysely'
 import type { KeyId, OrganizationId, UserId } from '../../../ids.ts'
 import type { Rate } from '../../../rate.ts'
 import type { MembershipRecord } from '../people/memberships.ts'
 import { columns, lastUse, json, maybe, number, text, time } from '../../db/columns.ts'
 import type { RecordOf, TableOf } from '../../db/columns.ts'
 import type { Db, Tx } from '../../db/db.ts'
+import { contains } from '../../db/contains.ts'
+import { newestFirst, type NewestPage } from '../../db/newest-first.ts'
 import { ownRow } from '../../db/own-rows.ts'
 import { dayMs } from '../../../units.ts'
 
@@ -186,22 +188,18 @@ export async function organizationOf(db: Db, id: string): Promise<OrganizationId
 export async function list(
   db: Db,
   organizationId: OrganizationId,
-  page: {
-    before?: string | undefined
-    limit: number
+  page: NewestPage & {
     state?: 'active' | 'expiring' | 'unused' | 'revoked' | 'expired' | undefined
     nowMs: number
     search?: string | undefined
     createdBy?: string | undefined
   },
 ): Promise<KeyRecord[]> {
-  let query = db.query
-    .selectFrom('api_key')
-    .selectAll()
-    .where('organization_id', '=', organizationId)
-    .orderBy('id', 'desc')
-    .limit(page.limit)
-  if (page.before !== undefined) query = query.where('id', '<', page.before)
+  let query = newestFirst(db.query.selectFrom('api_key').selectAll(), page).where(
+    'organization_id',
+    '=',
+    organizationId,
+  )
   if (page.createdBy !== undefined) query = query.where('created_by', '=', page.createdBy)
   if (page.state === 'revoked') query = query.where('revoked_at', 'is not', null)
   if (page.state === 'expired') {
@@ -218,11 +216,10 @@ export async function list(
   if (page.state === 'unused') query = query.where('last_used_at', 'is', null)
   if (page.search !== undefined) {
     const { search } = page
-    const find = sql.raw(db.engine === 'postgres' ? 'strpos' : 'instr')
     query = query.where((eb) =>
       eb.or([
         eb('id', '=', search),
-        sql<SqlBool>`${find}(lower(name), ${search.toLowerCase()}) > 0`,
+        contains(db, sql.ref('name'), search),
         eb(
           'id',
           'in',

@@ -2,6 +2,7 @@ import type { Id, OrganizationId, UserId } from '../../../ids.ts'
 import { columns, maybe, text, time } from '../../db/columns.ts'
 import type { RecordOf, TableOf } from '../../db/columns.ts'
 import type { Db, Tx } from '../../db/db.ts'
+import { newestFirst, type NewestPage } from '../../db/newest-first.ts'
 import type { OwnKey } from '../../db/own-rows.ts'
 import type { MembershipRole } from './memberships.ts'
 import { emailKey } from './users.ts'
@@ -62,16 +63,12 @@ export async function findByDigest(db: Db, digest: string): Promise<InvitationRe
 export async function list(
   db: Db,
   organizationId: OrganizationId,
-  page: { before?: string | undefined; limit: number },
+  page: NewestPage,
 ): Promise<InvitationRecord[]> {
-  let query = db.query
-    .selectFrom('invitation')
-    .selectAll()
+  const rows = await newestFirst(db.query.selectFrom('invitation').selectAll(), page)
     .where('organization_id', '=', organizationId)
-    .orderBy('id', 'desc')
-    .limit(page.limit)
-  if (page.before !== undefined) query = query.where('id', '<', page.before)
-  return (await query.execute()).map(fromRow)
+    .execute()
+  return rows.map(fromRow)
 }
 
 /** Open invitations for an e-mail address in any organization, newest first. */

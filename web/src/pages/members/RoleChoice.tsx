@@ -2,6 +2,7 @@ import { useId } from 'react'
 import { roles } from '../../api/choices.ts'
 import type { Role } from '../../api/shapes.ts'
 import { membersWords as w } from '../../../words/en/members.ts'
+import choices from '../../parts/choices.module.css'
 import classes from './members.module.css'
 
 const fewestFirst = roles.toReversed()
@@ -22,7 +23,7 @@ export function RoleChoice({
 }) {
   const name = useId()
   return (
-    <fieldset className={classes.choices}>
+    <fieldset className={choices.choices}>
       <legend>{label}</legend>
       {fewestFirst.map((role) =>
         role === 'owner' && !owners ? undefined : (

@@ -6,8 +6,8 @@ import { accessTokensQuery, revokeAccessToken, type AccessToken } from '../../ap
 import { useOrganization } from '../../frame/membership.ts'
 import { Button } from '../../parts/Button.tsx'
 import { DataTable, onPhone, type Column } from '../../parts/DataTable.tsx'
+import { IssuedToken } from '../../parts/IssuedToken.tsx'
 import { RevokeToken } from '../../parts/RevokeToken.tsx'
-import { SecretDialog } from '../../parts/SecretDialog.tsx'
 import { Empty } from '../../parts/States.tsx'
 import { Badge, PageHead } from '../../parts/Surface.tsx'
 import { Time } from '../../parts/Time.tsx'
@@ -28,6 +28,10 @@ export function AccessTokens() {
   const refresh = () => void client.invalidateQueries({ queryKey: [slug, 'access-tokens'] })
   const revoke = async (id: string) => await revokeAccessToken(slug, id).then(refresh)
   const close = () => setRevoking(undefined)
+  const forget = () => {
+    setSecret(undefined)
+    refresh()
+  }
   const show = (open: boolean) =>
     void navigate({ search: open ? { issue: 'yes' } : {}, replace: true })
   const issueButton = (
@@ -60,18 +64,7 @@ export function AccessTokens() {
           }}
         />
       )}
-      {secret === undefined ? undefined : (
-        <SecretDialog
-          secret={secret}
-          name={w.secretName}
-          title={w.shownTitle}
-          lead={w.shownLead}
-          onClose={() => {
-            setSecret(undefined)
-            refresh()
-          }}
-        />
-      )}
+      <IssuedToken secret={secret} words={w} onClose={forget} />
       <RevokeToken token={revoking} words={w} revoke={revoke} onClose={close} />
     </>
   )

@@ -8,7 +8,7 @@ import { FormDialog } from '../../parts/Dialogs.tsx'
 import { Check, SelectField, TextArea, TextField } from '../../parts/Field.tsx'
 import { Folded } from '../../parts/Folded.tsx'
 import { fieldError } from '../../parts/States.tsx'
-import classes from './settings.module.css'
+import classes from '../../parts/choices.module.css'
 
 const dayMs = 86_400_000
 const everyPermission = Object.keys(w.permissions) as Permission[]

@@ -12,8 +12,8 @@ import { Button } from '../../parts/Button.tsx'
 import { FormDialog } from '../../parts/Dialogs.tsx'
 import { DataTable, onPhone, type Column } from '../../parts/DataTable.tsx'
 import { TextField } from '../../parts/Field.tsx'
+import { IssuedToken } from '../../parts/IssuedToken.tsx'
 import { RevokeToken } from '../../parts/RevokeToken.tsx'
-import { SecretDialog } from '../../parts/SecretDialog.tsx'
 import { Empty, fieldError } from '../../parts/States.tsx'
 import { Badge, Card } from '../../parts/Surface.tsx'
 import { Time } from '../../parts/Time.tsx'
@@ -32,6 +32,10 @@ export function Tokens({ atMost }: { readonly atMost: number }) {
   const refresh = () => void client.invalidateQueries({ queryKey: [slug, 'directory'] })
   const revoke = async (id: string) => await revokeToken(slug, id).then(refresh)
   const close = () => setRevoking(undefined)
+  const forget = () => {
+    setSecret(undefined)
+    refresh()
+  }
   const issueButton = (
     <Button
       small
@@ -64,18 +68,7 @@ export function Tokens({ atMost }: { readonly atMost: number }) {
           }}
         />
       ) : undefined}
-      {secret === undefined ? undefined : (
-        <SecretDialog
-          secret={secret}
-          name={w.secretName}
-          title={w.shownTitle}
-          lead={w.shownLead}
-          onClose={() => {
-            setSecret(undefined)
-            refresh()
-          }}
-        />
-      )}
+      <IssuedToken secret={secret} words={w} onClose={forget} />
       <RevokeToken token={revoking} words={w} revoke={revoke} onClose={close} />
     </>
   )

@@ -5,7 +5,7 @@ import { TextArea, TextField } from '../../parts/Field.tsx'
 import { fieldError } from '../../parts/States.tsx'
 import { SaveForm } from '../../parts/SaveForm.tsx'
 import { Card, Columns } from '../../parts/Surface.tsx'
-import { useEdit } from './useEdit.ts'
+import { useEdit, type TargetFormProps } from './useEdit.ts'
 
 const w = targetsWords.capture
 /** The server refuses to capture these. */
@@ -26,15 +26,7 @@ interface Draft {
 }
 
 /** What is captured of calls besides their record, with a preview in words. */
-export function Capture({
-  organization,
-  it,
-  editable,
-}: {
-  readonly organization: string
-  readonly it: Target
-  readonly editable: boolean
-}) {
+export function Capture({ organization, it, editable }: TargetFormProps) {
   const [draft, setDraft] = useState(() => draftOf(it))
   const edit = useEdit(organization, it, {
     saved: w.saved,

@@ -11,7 +11,7 @@ import { Card } from '../../parts/Surface.tsx'
 import { QuotaGauge } from '../../parts/QuotaGauge.tsx'
 import classes from './targets.module.css'
 import { RateShares } from '../../parts/RateShares.tsx'
-import { useEdit } from './useEdit.ts'
+import { useEdit, type TargetFormProps } from './useEdit.ts'
 
 const w = targetsWords.limits
 
@@ -24,15 +24,7 @@ interface Draft {
 }
 
 /** The rate and the quota, for all keys together. */
-export function Limits({
-  organization,
-  it,
-  editable,
-}: {
-  readonly organization: string
-  readonly it: Target
-  readonly editable: boolean
-}) {
+export function Limits({ organization, it, editable }: TargetFormProps) {
   const [draft, setDraft] = useState(() => draftOf(it))
   const used = useQuery({
     ...targetQuotaQuery(organization, it.slug),

@@ -10,19 +10,13 @@ import { fieldError, ProblemNotice } from '../../parts/States.tsx'
 import { SaveForm } from '../../parts/SaveForm.tsx'
 import { Card, Columns, Notice } from '../../parts/Surface.tsx'
 import classes from './targets.module.css'
-import { useEdit } from './useEdit.ts'
+import { useEdit, type TargetFormProps } from './useEdit.ts'
 
 const w = targetsWords.upstream
 const bytesPerMiB = 1024 * 1024
 
-interface PartProps {
-  readonly organization: string
-  readonly it: Target
-  readonly editable: boolean
-}
-
 /** The API's URL, its credential, and the responses it lets through. */
-export function Upstream(part: PartProps) {
+export function Upstream(part: TargetFormProps) {
   return (
     <Columns>
       <Place {...part} />
@@ -31,7 +25,7 @@ export function Upstream(part: PartProps) {
   )
 }
 
-function Place({ organization, it, editable }: PartProps) {
+function Place({ organization, it, editable }: TargetFormProps) {
   const [upstream, setUpstream] = useState(it.upstream)
   const [name, setName] = useState(it.name)
   const [credential, setCredential] = useState(() => credentialOf(it))
@@ -175,7 +169,7 @@ const timeouts = [
   ['idle_ms', w.idle],
 ] as const
 
-function Passing({ organization, it, editable }: PartProps) {
+function Passing({ organization, it, editable }: TargetFormProps) {
   const edit = useEdit(organization, it, {
     saved: w.saved,
     onUndone: (target) => {

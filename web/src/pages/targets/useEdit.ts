@@ -3,6 +3,13 @@ import { call, type Input } from '../../api/call.ts'
 import type { Target } from '../../api/shapes.ts'
 import { say, sayUndoable } from '../../parts/Toasts.tsx'
 
+/** What each form of a target's page is given. */
+export interface TargetFormProps {
+  readonly organization: string
+  readonly it: Target
+  readonly editable: boolean
+}
+
 type Body = NonNullable<Input<'PATCH /organizations/:organization/targets/:target'>['body']>
 
 /** Changes a target; refused if somebody else has changed it since it was read. Undo restores the previous values. */

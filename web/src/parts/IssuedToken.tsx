@@ -1,0 +1,25 @@
+import { SecretDialog } from './SecretDialog.tsx'
+
+interface IssuedTokenProps {
+  /** The secret of the token; undefined while none was just issued. */
+  readonly secret: string | undefined
+  readonly words: {
+    readonly secretName: string
+    readonly shownTitle: string
+    readonly shownLead: string
+  }
+  readonly onClose: () => void
+}
+
+/** Shows the secret of a token that was just issued, the only time it can be shown. */
+export function IssuedToken({ secret, words, onClose }: IssuedTokenProps) {
+  return secret === undefined ? undefined : (
+    <SecretDialog
+      secret={secret}
+      name={words.secretName}
+      title={words.shownTitle}
+      lead={words.shownLead}
+      onClose={onClose}
+    />
+  )
+}
