@@ -1,7 +1,7 @@
 import type { Quota } from '../access/index.ts'
 import type { Clock } from '../clock.ts'
 import type { OrganizationId } from '../ids.ts'
-import { traffic, type Store } from '../store/index.ts'
+import { changedNothing, traffic, type Store } from '../store/index.ts'
 import { publish } from '../webhooks/events/index.ts'
 
 /** The subject whose calls count against a quota. */
@@ -81,6 +81,8 @@ const emptyForMs = 1000
 /** Where quotas are claimed; the simulation has its own. */
 interface QuotaBook {
   claim(claims: readonly traffic.QuotaClaim[]): Promise<traffic.QuotaStanding[]>
+  /** Whether a claim that failed like this certainly had no effect. */
+  changedNothing(error: unknown): boolean
   announce(crossing: Crossing): Promise<void>
   /** Calls back when all earlier claims may belong to other nodes. */
   onReset(reset: () => void): void
@@ -91,6 +93,7 @@ export function createQuotas({ store, clock }: { store: Store; clock: Clock }): 
   const book: QuotaBook = {
     claim: async (claims) =>
       await store.transactionOnCalls(async (tx) => await traffic.claimQuotas(tx, claims)),
+    changedNothing,
     announce: async (crossing) => await announce(store, crossing),
     onReset: (reset) => store.feed.onReset(reset),
     wait: async (ms) => await new Promise((resolve) => setTimeout(resolve, ms)),
@@ -108,6 +111,8 @@ export class ClaimedQuotas implements Quotas {
   #round: Promise<void> | undefined
   #nextRound: Promise<void> | undefined
   #nextIsWhole = false
+  /** Counts resets: what was claimed or returned before one has no meaning after it. */
+  #resets = 0
   #closed = false
 
   constructor(book: QuotaBook, clock: Clock) {
@@ -134,8 +139,9 @@ export class ClaimedQuotas implements Quotas {
   async flush(): Promise<void> {
     for (const [name, holding] of this.#holdings) {
       const isIdle = holding.asked === 0 && holding.demand === 0 && holding.waiting === 0
+      const { pending, available, returning } = holding
       // An idle quota is forgotten, because the database knows its state.
-      if (isIdle && holding.pending + holding.available === 0) this.#holdings.delete(name)
+      if (isIdle && pending + available + returning === 0) this.#holdings.delete(name)
       holding.demand = Math.max(holding.asked, Math.floor(holding.demand / 2))
       holding.asked = 0
     }
@@ -237,8 +243,16 @@ export class ClaimedQuotas implements Quotas {
       holding.available -= claim.returned - holding.returning
       holding.returning = 0
     }
+    const resets = this.#resets
     const claims = parts.map(({ claim }) => claim)
-    const standings = await this.#book.claim(claims)
+    const claiming = this.#book.claim(claims)
+    const standings = await claiming.catch((error: unknown) => {
+      // Returned again at the next flush; if the database may have taken them back, they are lost until the period ends.
+      const isKept = resets === this.#resets && this.#book.changedNothing(error)
+      if (isKept) for (const { holding, claim } of parts) holding.returning += claim.returned
+      throw error
+    })
+    if (resets !== this.#resets) return
     for (const [at, { holding, claim }] of parts.entries()) {
       const standing = standings[at]
       if (standing !== undefined) this.#settle(holding, claim, standing)
@@ -291,6 +305,7 @@ export class ClaimedQuotas implements Quotas {
   }
 
   #dropClaims(): void {
+    this.#resets += 1
     for (const holding of this.#holdings.values()) {
       holding.available = 0
       holding.returning = 0

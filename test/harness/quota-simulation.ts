@@ -18,6 +18,8 @@ const nodeCount = 3
 const endMs = 20_000
 const healAtMs = 12_000
 const flushMs = 1000
+/** A claim failed before the database heard of it. */
+const unheard = 'the database does not answer'
 const midday = Date.UTC(2027, 0, 15, 12)
 
 /** Spends one quota with the real quota code of several nodes in one world derived from one number. */
@@ -82,6 +84,7 @@ class QuotaWorld {
       quotas: new ClaimedQuotas(
         {
           claim: async (claims) => await this.#ask(node, claims),
+          changedNothing: (error) => (error as Error).message === unheard,
           onReset: () => undefined,
           announce: async () => undefined,
           wait: async (ms) => await this.#wait(ms),
@@ -139,7 +142,7 @@ class QuotaWorld {
   async #ask(node: QuotaNode, claims: readonly QuotaClaim[]): Promise<QuotaStanding[]> {
     await this.#wait(this.#world.random() * this.#slowMs)
     if (node.isDead) return await new Promise<never>(() => undefined)
-    if (node.isCut) throw new Error('the database does not answer')
+    if (node.isCut) throw new Error(unheard)
     const standings = claims.map((claim) => this.#settle(claim))
     await this.#wait(this.#world.random() * this.#slowMs)
     if (node.isDead) return await new Promise<never>(() => undefined)

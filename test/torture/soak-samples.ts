@@ -2,30 +2,66 @@ import { readFileSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ServerProcess } from '../harness/server-process.ts'
 
-const maxSlope = 1
+const mebibyte = 1024 * 1024
+// Of a heap that is in use the whole hour: what compiled code and caches come to, no leak of a call or a request.
+const maxLiveSlope = 4
+const maxAnonymousSlope = 16
 const maxWalMiB = 64
 const maxFiles = 5
+/** Reports come every two and a half minutes from each thread. */
+const reportIsOldMs = 200_000
 
-/** What one node used at one time. */
+/** What one node used at one time, in MiB where nothing else is said. */
 export interface Sample {
   readonly atHours: number
-  readonly memoryMiB: number
+  /** All that is resident: of it, anonymous is what the node itself allocated, and the rest belongs to files. */
+  readonly resident: number
+  readonly anonymous: number
+  /** JavaScript's heap on all threads after a collection; undefined before the first report. */
+  readonly heap: number | undefined
+  /** What belongs to objects of the heap and lies beside it: buffers and the like. */
+  readonly external: number | undefined
   readonly files: number
   /** Of SQLite's write-ahead log; 0 on PostgreSQL. */
-  readonly walMiB: number
+  readonly wal: number
 }
 
-export function sample(pid: number, folder: string, elapsedMs: number): Sample {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-  const [, kibibytes = '0'] = /^VmRSS:\s+(\d+) kB/m.exec(status) ?? []
+export function sample(server: ServerProcess, folder: string, elapsedMs: number): Sample {
+  const rollup = readFileSync(`/proc/${server.pid}/smaps_rollup`, 'utf8')
+  const ofRollup = (name: string): number =>
+    Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(rollup)?.[1] ?? 0) / 1024
   const wal = readdirSync(folder).filter((name) => name.endsWith('-wal'))
   const walBytes = wal.reduce((sum, name) => sum + statSync(join(folder, name)).size, 0)
   return {
     atHours: elapsedMs / 3_600_000,
-    memoryMiB: Math.round(Number(kibibytes) / 1024),
-    files: readdirSync(`/proc/${pid}/fd`).length,
-    walMiB: Math.round(walBytes / 1024 / 1024),
+    resident: ofRollup('Rss'),
+    anonymous: ofRollup('Anonymous'),
+    ...inUse(server.lines),
+    files: readdirSync(`/proc/${server.pid}/fd`).length,
+    wal: Math.round(walBytes / mebibyte),
   }
+}
+
+interface MemoryReport {
+  readonly thread: number
+  readonly atMs: number
+  readonly heap: number
+  readonly external: number
+}
+
+/** The sum over the threads that live, each by its last report. */
+function inUse(lines: readonly string[]): Pick<Sample, 'heap' | 'external'> {
+  const last = new Map<number, MemoryReport>()
+  for (const line of lines) {
+    if (!line.startsWith('{"memoryReport"')) continue
+    const { memoryReport } = JSON.parse(line) as { memoryReport: MemoryReport }
+    last.set(memoryReport.thread, memoryReport)
+  }
+  const living = [...last.values()].filter(({ atMs }) => Date.now() - atMs < reportIsOldMs)
+  if (living.length === 0) return { heap: undefined, external: undefined }
+  const sumOf = (name: 'heap' | 'external'): number =>
+    living.reduce((sum, report) => sum + report[name] / mebibyte, 0)
+  return { heap: sumOf('heap'), external: sumOf('external') }
 }
 
 /** What must not be: memory or descriptors that grow, a long log of the database, errors in the node's own log. */
@@ -33,31 +69,41 @@ export function judge(samples: readonly Sample[], { lines }: ServerProcess): str
   const findings: string[] = []
   const after = settled(samples)
   // Half an hour of samples at least: below that the slope says nothing.
-  if (after.length >= 60 && slopeOf(after) > maxSlope) {
-    findings.push(`memory grows by ${slopeOf(after).toFixed(1)} MiB an hour`)
+  if (after.length >= 60) {
+    const live = slopeOf(after, 'heap') + slopeOf(after, 'external')
+    if (live > maxLiveSlope) findings.push(`what is in use grows by ${live.toFixed(1)} MiB an hour`)
+    const anonymous = slopeOf(after, 'anonymous')
+    if (anonymous > maxAnonymousSlope) {
+      findings.push(`anonymous memory grows by ${anonymous.toFixed(1)} MiB an hour`)
+    }
   }
   const more = (samples.at(-1)?.files ?? 0) - (after[0]?.files ?? Infinity)
   if (more > maxFiles) findings.push(`${more} files more are open`)
-  const largest = Math.max(...samples.map(({ walMiB }) => walMiB))
+  const largest = Math.max(...samples.map(({ wal }) => wal))
   if (largest > maxWalMiB) findings.push(`the log of the database grew to ${largest} MiB`)
   for (const line of lines) {
     if (/"level":"?(?:error|fatal|50|60)"?/.test(line)) {
-      findings.push(`logged: ${line.slice(0, 300)}`)
+      findings.push(`logged: ${line.slice(0, 1000)}`)
     }
   }
   return findings
 }
 
+const parts = ['resident', 'anonymous', 'heap', 'external'] as const
+
 export function figuresOf(samples: readonly Sample[]): Record<string, number> {
   const after = settled(samples)
-  const last = samples.at(-1)
+  const [first, last] = [after[0], samples.at(-1)]
+  const ofMemory = parts.flatMap((part) => [
+    [`${part}_mib_after_15_min`, tenths(first?.[part] ?? 0)],
+    [`${part}_mib`, tenths(last?.[part] ?? 0)],
+    [`${part}_mib_per_hour`, tenths(slopeOf(after, part))],
+  ])
   return {
-    memory_mib_after_15_min: after[0]?.memoryMiB ?? 0,
-    memory_mib: last?.memoryMiB ?? 0,
-    memory_mib_per_hour: Math.round(slopeOf(after) * 10) / 10,
-    files_after_15_min: after[0]?.files ?? 0,
+    ...(Object.fromEntries(ofMemory) as Record<string, number>),
+    files_after_15_min: first?.files ?? 0,
     files: last?.files ?? 0,
-    largest_wal_mib: Math.max(...samples.map(({ walMiB }) => walMiB)),
+    largest_wal_mib: Math.max(...samples.map(({ wal }) => wal)),
   }
 }
 
@@ -67,11 +113,19 @@ function settled(samples: readonly Sample[]): readonly Sample[] {
 }
 
 /** MiB an hour, by least squares. */
-function slopeOf(samples: readonly Sample[]): number {
-  const mean = (of: (sample: Sample) => number): number =>
-    samples.reduce((sum, one) => sum + of(one), 0) / Math.max(1, samples.length)
-  const [meanAt, meanMiB] = [mean(({ atHours }) => atHours), mean(({ memoryMiB }) => memoryMiB)]
-  const spread = mean(({ atHours }) => (atHours - meanAt) ** 2)
+function slopeOf(samples: readonly Sample[], part: (typeof parts)[number]): number {
+  const points = samples.flatMap((one) => {
+    const mebibytes = one[part]
+    return mebibytes === undefined ? [] : [{ at: one.atHours, mebibytes }]
+  })
+  const mean = (of: (point: (typeof points)[number]) => number): number =>
+    points.reduce((sum, point) => sum + of(point), 0) / Math.max(1, points.length)
+  const [meanAt, meanMiB] = [mean(({ at }) => at), mean(({ mebibytes }) => mebibytes)]
+  const spread = mean(({ at }) => (at - meanAt) ** 2)
   if (spread === 0) return 0
-  return mean(({ atHours, memoryMiB }) => (atHours - meanAt) * (memoryMiB - meanMiB)) / spread
+  return mean(({ at, mebibytes }) => (at - meanAt) * (mebibytes - meanMiB)) / spread
+}
+
+function tenths(value: number): number {
+  return Math.round(value * 10) / 10
 }

@@ -41,6 +41,9 @@ const sentences =
 const waits = ['55P03', '57014', '25P03']
 // A standby server, or a database in read-only mode (25006 read_only_sql_transaction).
 const readOnly = ['25006', 'SQLITE_READONLY']
+// What fails before the database has anything to change: no connection could be opened, or no transaction begun.
+const notBegun = ['ECONNREFUSED', 'ENOENT', 'ENOTFOUND', 'EAI_AGAIN', 'EPIPE', '53300', '57P03']
+const notBegunSqlite = ['SQLITE_BUSY', 'SQLITE_CANTOPEN']
 const inQueue = /timeout exceeded when (trying to connect|waiting in the queue)/
 
 /** Whether it failed only because it waited too long for others: nothing was changed, so it may be retried. */
@@ -48,6 +51,13 @@ export function isWaitTooLong(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const { code } = error as { code?: unknown }
   return (typeof code === 'string' && waits.includes(code)) || inQueue.test(error.message)
+}
+
+/** Whether a transaction that failed like this certainly changed nothing; of any other failure nobody knows. */
+export function changedNothing(error: unknown): boolean {
+  const { code } = error as { code?: unknown }
+  const isNotBegun = typeof code === 'string' && [...notBegun, ...notBegunSqlite].includes(code)
+  return isNotBegun || isWaitTooLong(error)
 }
 
 /** Maps an error to a refusal if it means that the database does not respond or its disk is full. */
