@@ -152,7 +152,12 @@ export class DirectoryGroups {
         actor,
         action: 'directory_group.role_mapped',
         subject: { kind: 'directory_group', id },
-        detail: { before: current.role ?? null, after: role ?? null, members_changed: changed },
+        detail: {
+          display_name: nameOf(group),
+          before: current.role ?? null,
+          after: role ?? null,
+          members_changed: changed,
+        },
       })
       return { result: { group, changed }, endsAccess: changed > 0 }
     })
@@ -206,6 +211,10 @@ async function refuseTaken(
   if (taken) throw new Problem('conflict', 'There is a group with this displayName already.')
 }
 
+function nameOf(group: DirectoryGroupRecord): string {
+  return String((JSON.parse(group.attributes) as { displayName?: unknown }).displayName)
+}
+
 function announce(
   { tx, actor }: DirectoryChange,
   group: DirectoryGroupRecord,
@@ -213,7 +222,7 @@ function announce(
 ): void {
   const { what, added = 0, removed = 0 } = done
   const { organizationId, id } = group
-  const name = String((JSON.parse(group.attributes) as { displayName?: unknown }).displayName)
+  const name = nameOf(group)
   record(tx, {
     organizationId,
     actor,

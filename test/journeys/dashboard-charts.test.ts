@@ -119,6 +119,25 @@ describe('charts of calls in the dashboard', { timeout: 240_000 }, () => {
     assert.deepEqual(visitor.findings, [])
   })
 
+  test('the labels of a time axis stand at round hours, or at midnight without the time', async () => {
+    await using visitor = await visit()
+    const { page } = visitor
+    const labels = page
+      .getByRole('slider')
+      .locator('text')
+      .filter({ hasText: /:|[A-Z]/ })
+    for (const [range, look] of [
+      ['24h', /^\d\d:00$/],
+      ['30d', /^\d\d \w{3}$/],
+    ] as const) {
+      await page.goto(`${product.baseUrl}/o/acme/calls?range=${range}`)
+      await labels.first().waitFor()
+      const texts = await labels.allTextContents()
+      assert.ok(texts.length >= 4, texts.join())
+      for (const text of texts) assert.match(text, look)
+    }
+  })
+
   test('a range is chosen in the chart by dragging and by keyboard', async () => {
     await using visitor = await visit({ width: 1360 })
     const { page } = visitor

@@ -101,7 +101,7 @@ const englishWords = {
   searchOn: 'Search further back',
   checks: 'Checks',
   forwarded: 'Forwarded',
-  answered: 'Answered',
+  passedAll: 'Passed',
   whereCallsStop: 'Where calls stop',
   stations: {
     shape: 'Shape',
@@ -127,8 +127,8 @@ const englishWords = {
     p50: 'p50',
     p95: 'p95',
     p99: 'p99',
-    upstream: 'upstream, p95',
-    own: 'Intercept, p95',
+    upstream: 'upstream',
+    own: 'Intercept',
   },
   gauge: {
     label: 'Quota used',
@@ -137,7 +137,6 @@ const englishWords = {
     resets: (when: string) => `Starts again on ${when}.`,
   },
   noChange: 'no change',
-  newHere: 'none before',
   againstBefore: 'Against the period before',
   more: 'up',
   less: 'down',

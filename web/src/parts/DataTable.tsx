@@ -266,6 +266,9 @@ function cellClass<Row>(column: Column<Row>): string {
 /** The class of the link in a row's first cell. */
 export const rowName = classes.name
 
+/** The class of text below a cell's own where its column is hidden below 700 px. */
+export const onNarrow = classes.onNarrow
+
 /** The class of text below a cell's own on a phone, where its column is hidden. */
 export const onPhone = classes.onPhone
 

@@ -46,7 +46,8 @@ function Change({ kpi }: { readonly kpi: Kpi }) {
   const { value, before, more } = kpi
   if (value === undefined || before === undefined) return undefined
   if (value === before) return <span className={classes.same}>{words.noChange}</span>
-  if (before === 0) return <span className={classes.same}>{words.newHere}</span>
+  // Nothing can be said of growth from nothing.
+  if (before === 0) return undefined
   const up = value > before
   const tone = more === 'bad' ? (up ? classes.bad : classes.good) : classes.same
   // A factor reads better than thousands of percent.

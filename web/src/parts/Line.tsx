@@ -158,7 +158,7 @@ export function SumLine({
       })}
       <li>
         <span className={classes.sumPlain}>
-          <span className={classes.sumName}>{words.answered}</span>
+          <span className={classes.sumName}>{words.passedAll}</span>
           <span className={classes.sumNumber}>{count(answered)}</span>
         </span>
         <span className={classes.bar} aria-hidden="true">

@@ -17,6 +17,11 @@ export function zoneShort(): string {
   return parts.find(({ type }) => type === 'timeZoneName')?.value ?? zoneName()
 }
 
+/** How far the zone of displayed times is ahead of UTC at a moment. */
+export function zoneOffsetMs(ms: number): number {
+  return utc ? 0 : new Date(ms).getTimezoneOffset() * -60_000
+}
+
 /** Whether times are shown in UTC, and a function to switch. */
 export function useUtc(): readonly [boolean, (on: boolean) => void] {
   const on = useSyncExternalStore(

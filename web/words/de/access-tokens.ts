@@ -4,7 +4,7 @@ import type { Translated } from '../translated.ts'
 export const accessTokenWords: Translated<typeof English> = {
   title: 'Zugriffstoken',
   lead: 'Damit verwalten Programme diese Organisation: CI, Terraform, Skripte. Ein Token kann nie mehr, als die Person jetzt darf, die es ausgestellt hat.',
-  open: 'Zugriffstoken',
+  open: 'Token verwalten',
   cardLead: 'Für Programme, die diese Organisation verwalten.',
   what: 'Token',
   issue: 'Token ausstellen',

@@ -56,7 +56,7 @@ export const callsWords: Translated<typeof English> = {
   latency: 'Latenz',
   latencySampled: 'Latenz, aus vielen Aufrufen geschätzt',
   countedBackTo: 'Zu viele Aufrufe, um alle anzusehen. Gezählt bis zurück zum',
-  parts: 'Upstream und Intercept',
+  parts: 'p95 nach Anteil',
   showCalls: 'Aufrufe zeigen',
   view: 'Was das Diagramm zeigt',
   views: { traffic: 'Aufrufe', latency: 'Latenz' },

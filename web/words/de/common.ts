@@ -99,8 +99,8 @@ export const words: Translated<typeof English> = {
   searchedBackTo: 'durchsucht bis',
   searchOn: 'Weiter zurück suchen',
   checks: 'Prüfungen',
+  passedAll: 'Bestanden',
   forwarded: 'Weitergeleitet',
-  answered: 'Beantwortet',
   whereCallsStop: 'Wo Aufrufe enden',
   stations: {
     shape: 'Form',
@@ -126,8 +126,8 @@ export const words: Translated<typeof English> = {
     p50: 'p50',
     p95: 'p95',
     p99: 'p99',
-    upstream: 'Upstream, p95',
-    own: 'Intercept, p95',
+    upstream: 'Upstream',
+    own: 'Intercept',
   },
   gauge: {
     label: 'Verbrauchtes Kontingent',
@@ -136,7 +136,6 @@ export const words: Translated<typeof English> = {
     resets: (when) => `Beginnt neu am ${when}.`,
   },
   noChange: 'unverändert',
-  newHere: 'vorher keine',
   againstBefore: 'Gegenüber dem Zeitraum davor',
   more: 'mehr',
   less: 'weniger',

@@ -49,7 +49,7 @@ export const keysWords: Translated<typeof English> = {
   allTargets: 'alle Ziele',
   allMethods: 'alle Methoden',
   personal: 'persönlich',
-  noEnd: 'kein Ende',
+  noEnd: 'nie',
   scheme: { 'x-api-key': 'X-API-Key', bearer: 'Authorization: Bearer' },
 
   form: {

@@ -10,6 +10,7 @@ export const overviewWords: Translated<typeof English> = {
   mostStop: (number, all, station) => `${number} von ${all} Ablehnungen enden bei ${station}.`,
   showThese: 'Diese Aufrufe zeigen',
   needsYou: 'Braucht Sie',
+  upstreamStatus: (status) => `Upstream ${status}`,
   nothingNeeds: 'Nichts braucht Sie.',
   traffic: 'Aufrufe',
   kpis: {

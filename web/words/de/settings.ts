@@ -3,7 +3,7 @@ import type { Translated } from '../translated.ts'
 
 export const settingsWords: Translated<typeof English> = {
   title: 'Einstellungen',
-  lead: 'Dieser Organisation.',
+  lead: 'Name, Vorgaben, Grenzen und Aufbewahrung dieser Organisation.',
   general: 'Allgemein',
   name: 'Name',
   slug: 'Kurzname',
@@ -11,7 +11,7 @@ export const settingsWords: Translated<typeof English> = {
   id: 'Organisations-ID',
   plan: 'Tarif',
   plans: { standard: 'Standard', enterprise: 'Enterprise' },
-  planHint: 'Ein Betreiber setzt ihn: npx interceptd org set-plan',
+  planHint: 'vom Betreiber gesetzt: npx interceptd org set-plan',
   created: 'Angelegt',
   saved: 'Name geändert',
   keyDefaults: 'Vorgaben für neue Schlüssel',

@@ -3,7 +3,7 @@ import type { Translated } from '../translated.ts'
 
 export const targetsWords: Translated<typeof English> = {
   title: 'Ziele',
-  lead: 'Die APIs hinter Intercept. Programme rufen sie über dessen Adresse auf; die Zugangsdaten des Upstreams bleiben hier.',
+  lead: 'Die APIs hinter Intercept. Programme rufen dessen Adresse auf und sehen keine Zugangsdaten des Upstreams.',
   what: 'Ziele',
   search: 'Kurzname oder Upstream',
   add: 'Ziel hinzufügen',

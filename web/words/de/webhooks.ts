@@ -39,7 +39,11 @@ export const webhookWords: Translated<typeof English> = {
   nothingSent: 'noch nichts gesendet',
   delivered: (count) => `${number(count)} zugestellt`,
   books: (delivered, waiting, lost) =>
-    `${number(delivered)} zugestellt, ${number(waiting)} warten, ${number(lost)} tot oder übersprungen`,
+    [
+      `${number(delivered)} zugestellt`,
+      ...(waiting === 0 ? [] : [`${number(waiting)} warten`]),
+      ...(lost === 0 ? [] : [`${number(lost)} tot oder übersprungen`]),
+    ].join(', '),
 
   form: {
     addTitle: 'Endpunkt hinzufügen',
@@ -192,7 +196,6 @@ export const webhookWords: Translated<typeof English> = {
     toEndpoints: 'Zu den Endpunkten',
     replay: 'Wiederholen…',
     deletedEndpoint: 'gelöschter Endpunkt',
-    ended: 'beendet',
     notTried: 'noch nicht versucht',
   },
 

@@ -4,7 +4,7 @@ import type { Permission } from '../../src/api/shapes.ts'
 const englishAccessTokenWords = {
   title: 'Access tokens',
   lead: 'Programs administer this organization with them: CI, Terraform, scripts. A token never does more than the person who issued it may do now.',
-  open: 'Access tokens',
+  open: 'Manage tokens',
   cardLead: 'For programs that administer this organization.',
   what: 'tokens',
   issue: 'Issue token',

@@ -54,7 +54,7 @@ const englishCallsWords = {
   latency: 'Latency',
   latencySampled: 'Latency, estimated from many calls',
   countedBackTo: 'Too many calls to look at all of them. Counted back to',
-  parts: 'Upstream and Intercept',
+  parts: 'p95 by part',
   showCalls: 'Show calls',
   view: 'What the chart shows',
   views: { traffic: 'Calls', latency: 'Latency' },

@@ -47,7 +47,7 @@ const englishKeysWords = {
   allTargets: 'all targets',
   allMethods: 'all methods',
   personal: 'personal',
-  noEnd: 'no end',
+  noEnd: 'never',
   scheme: { 'x-api-key': 'X-API-Key', bearer: 'Authorization: Bearer' },
 
   form: {

@@ -10,6 +10,7 @@ const englishOverviewWords = {
     `${number} of ${all} refusals stop at ${station}.`,
   showThese: 'Show these calls',
   needsYou: 'Needs you',
+  upstreamStatus: (status: string) => `upstream ${status}`,
   nothingNeeds: 'Nothing needs you.',
   traffic: 'Calls',
   kpis: {

@@ -1,7 +1,7 @@
 import { inLanguage } from '../language.ts'
 const englishSettingsWords = {
   title: 'Settings',
-  lead: 'Of this organization.',
+  lead: 'Name, defaults, limits and retention of this organization.',
   general: 'General',
   name: 'Name',
   slug: 'Slug',
@@ -11,7 +11,7 @@ const englishSettingsWords = {
   plans: { standard: 'Standard', enterprise: 'Enterprise' } as Readonly<
     Record<string, string | undefined>
   >,
-  planHint: 'An operator sets it: npx interceptd org set-plan',
+  planHint: 'set by the operator: npx interceptd org set-plan',
   created: 'Created',
   saved: 'Name changed',
   keyDefaults: 'Defaults for new keys',

@@ -1,7 +1,7 @@
 import { inLanguage } from '../language.ts'
 const englishTargetsWords = {
   title: 'Targets',
-  lead: 'The APIs behind Intercept. Programs call them through its address; the upstream’s own credential stays here.',
+  lead: 'The APIs behind Intercept. Programs call its address and never see the upstream’s credential.',
   what: 'targets',
   search: 'Slug or upstream',
   add: 'Add target',

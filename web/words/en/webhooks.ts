@@ -34,7 +34,11 @@ const englishWebhookWords = {
   nothingSent: 'nothing sent yet',
   delivered: (count: number) => `${number(count)} delivered`,
   books: (delivered: number, waiting: number, lost: number) =>
-    `${number(delivered)} delivered, ${number(waiting)} waiting, ${number(lost)} dead or skipped`,
+    [
+      `${number(delivered)} delivered`,
+      ...(waiting === 0 ? [] : [`${number(waiting)} waiting`]),
+      ...(lost === 0 ? [] : [`${number(lost)} dead or skipped`]),
+    ].join(', '),
 
   form: {
     addTitle: 'Add an endpoint',
@@ -184,7 +188,6 @@ const englishWebhookWords = {
     toEndpoints: 'Go to endpoints',
     replay: 'Replay…',
     deletedEndpoint: 'deleted endpoint',
-    ended: 'ended',
     notTried: 'not tried yet',
   },
 

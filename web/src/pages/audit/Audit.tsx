@@ -13,6 +13,7 @@ import { Empty } from '../../parts/States.tsx'
 import { PageHead } from '../../parts/Surface.tsx'
 import { Time } from '../../parts/Time.tsx'
 import { say, sayRefused } from '../../parts/Toasts.tsx'
+import { zoneShort } from '../../parts/zone.ts'
 import { VirtualBody } from '../../parts/VirtualBody.tsx'
 import { actorName } from './actor.ts'
 import { AuditTime } from './AuditTime.tsx'
@@ -118,9 +119,11 @@ function ExportAudit({
 const columns: readonly Column<AuditEntry>[] = [
   {
     id: 'time',
-    head: w.columns.time,
+    get head() {
+      return `${w.columns.time} (${zoneShort()})`
+    },
     width: '138px',
-    cell: (entry) => <Time at={entry.at} form="short" />,
+    cell: (entry) => <Time at={entry.at} form="row" />,
   },
   {
     id: 'actor',
@@ -137,7 +140,7 @@ const columns: readonly Column<AuditEntry>[] = [
   {
     id: 'action',
     head: w.columns.kind,
-    width: '200px',
+    width: '250px',
     hide: 'medium',
     cell: (entry) => <code className="muted">{entry.action}</code>,
   },

@@ -3,6 +3,7 @@ import type { CallFilter } from '../../api/calls.ts'
 import { rollupQuery, type Rollup } from '../../api/traffic.ts'
 import { callsWords as w } from '../../../words/en/calls.ts'
 import { ButtonLink } from '../../parts/Button.tsx'
+import type { ChartProps } from '../../parts/chart/series.ts'
 import { TimeChart } from '../../parts/chart/TimeChart.tsx'
 import { duration, short } from '../../parts/numbers.ts'
 import { RangePicker } from '../../parts/RangePicker.tsx'
@@ -73,19 +74,38 @@ function Charts({
           }
         />
       </Card>
-      <Columns>
-        <Card label={w.latency}>
-          <TimeChart
-            {...chart}
-            title={w.latency}
-            series={latencySeries(points)}
-            format={duration}
-          />
-        </Card>
-        <Card label={w.parts}>
-          <TimeChart {...chart} title={w.parts} series={partSeries(points)} format={duration} />
-        </Card>
-      </Columns>
+      <Latencies chart={chart} points={points} />
     </>
+  )
+}
+
+function Latencies({
+  chart,
+  points,
+}: {
+  readonly chart: Pick<ChartProps, 'at' | 'stepMs' | 'onPick'>
+  readonly points: Rollup['points']
+}) {
+  return (
+    <Columns>
+      <Card label={w.latency}>
+        <TimeChart
+          {...chart}
+          title={w.latency}
+          series={latencySeries(points)}
+          format={duration}
+          isTime
+        />
+      </Card>
+      <Card label={w.parts}>
+        <TimeChart
+          {...chart}
+          title={w.parts}
+          series={partSeries(points)}
+          format={duration}
+          isTime
+        />
+      </Card>
+    </Columns>
   )
 }

@@ -5,6 +5,7 @@ import { latestCallsQuery } from '../../api/calls.ts'
 import { keyCallersQuery, keyQuery, keyQuotaQuery } from '../../api/keys.ts'
 import type { Key } from '../../api/shapes.ts'
 import { targetsQuery } from '../../api/targets.ts'
+import { frameWords } from '../../../words/en.ts'
 import { keysWords as w } from '../../../words/en/keys.ts'
 import { ManagedNotice, ManagedTag, useManaged } from '../../frame/Managed.tsx'
 import { useOrganization, usePerson } from '../../frame/membership.ts'
@@ -125,16 +126,18 @@ function Actions({
 
 function GrantsCard({ it }: { readonly it: Key }) {
   const { slug } = useOrganization()
+  const isFree = it.grants === undefined || it.grants.length === 0
   const quota = useQuery({ ...keyQuotaQuery(slug, it.id), enabled: it.quota !== undefined })
   return (
     <Card title={w.detail.grants} lead={w.detail.grantsLead}>
       <div className="stack">
-        {it.grants === undefined || it.grants.length === 0 ? (
-          <Facts facts={[[w.detail.grants, grantsText(it)]]} />
-        ) : (
-          <GrantMatrix grants={it.grants} />
-        )}
-        <Facts facts={limits(it)} />
+        {isFree ? undefined : <GrantMatrix grants={it.grants ?? []} />}
+        <Facts
+          facts={[
+            ...(isFree ? [[frameWords.pages.targets, grantsText(it)] as const] : []),
+            ...limits(it),
+          ]}
+        />
         {quota.data?.quota === undefined ? undefined : <QuotaGauge quota={quota.data.quota} />}
       </div>
       {it.rate_limit === undefined ? undefined : (

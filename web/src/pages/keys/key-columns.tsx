@@ -3,7 +3,7 @@ import type { Managed } from '../../api/managed.ts'
 import type { Key } from '../../api/shapes.ts'
 import { keysWords as w } from '../../../words/en/keys.ts'
 import { ManagedTag } from '../../frame/Managed.tsx'
-import { rowName, type Column } from '../../parts/DataTable.tsx'
+import { onNarrow, rowName, type Column } from '../../parts/DataTable.tsx'
 import { Tag } from '../../parts/Surface.tsx'
 import { Time } from '../../parts/Time.tsx'
 import { grantsText, KeyState } from './parts.tsx'
@@ -56,6 +56,7 @@ function nameColumn(organization: string, managed: ReadonlyMap<string, Managed>)
           {key.name}
         </Link>{' '}
         <ManagedTag by={managed.get(key.id)} />
+        <span className={onNarrow}>{grantsText(key)}</span>
       </>
     ),
   }

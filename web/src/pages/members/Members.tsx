@@ -8,7 +8,7 @@ import { words } from '../../../words/en.ts'
 import { membersWords as w } from '../../../words/en/members.ts'
 import { useOrganization } from '../../frame/membership.ts'
 import { Button } from '../../parts/Button.tsx'
-import { DataTable, rowName, type Column } from '../../parts/DataTable.tsx'
+import { DataTable, onNarrow, rowName, type Column } from '../../parts/DataTable.tsx'
 import { FilterBar } from '../../parts/Filters.tsx'
 import { Empty } from '../../parts/States.tsx'
 import { SignInChart } from '../../parts/SignInChart.tsx'
@@ -128,14 +128,19 @@ function columns(organization: string): readonly Column<Member>[] {
       id: 'name',
       head: w.columns.name,
       cell: (member) => (
-        <Link
-          to="/o/$organization/members/$member"
-          params={{ organization, member: member.id }}
-          className={rowName}
-          tabIndex={-1}
-        >
-          {member.name}
-        </Link>
+        <>
+          <Link
+            to="/o/$organization/members/$member"
+            params={{ organization, member: member.id }}
+            className={rowName}
+            tabIndex={-1}
+          >
+            {member.name}
+          </Link>
+          <span className={onNarrow}>
+            {member.deactivated_at === undefined ? member.email : w.deactivated}
+          </span>
+        </>
       ),
     },
     { id: 'email', head: w.columns.email, hide: 'narrow', cell: (member) => member.email },

@@ -13,16 +13,16 @@ const maxAlone = 2
 /** Everything that needs attention: a few items individually, many of one kind as a single entry. */
 export function NeedsYou({ organization }: { readonly organization: string }) {
   const attention = useQuery(attentionQuery(organization))
-  const isList = attention.data !== undefined && attention.data.items.length > 0
+  const items = attention.data?.items
+  if (items?.length === 0)
+    return <Card title={w.needsYou} actions={<span className="muted">{w.nothingNeeds}</span>} />
   return (
-    <Card flush={isList} title={w.needsYou}>
-      {attention.data === undefined ? (
+    <Card flush={items !== undefined} title={w.needsYou}>
+      {items === undefined ? (
         <QueryState query={attention} />
-      ) : attention.data.items.length === 0 ? (
-        <p className="muted">{w.nothingNeeds}</p>
       ) : (
         <Items>
-          {groupsOf(attention.data.items).map((group) =>
+          {groupsOf(items).map((group) =>
             group.items.length <= maxAlone ? (
               group.items.map((item) => (
                 <Item

@@ -91,7 +91,7 @@ function TopLists({
             params={params}
             search={{ ...range, outcome: row.errors > 0 ? 'upstream_error' : 'refused' }}
           >
-            {row.id}
+            {/^\d/.test(row.id) ? w.upstreamStatus(row.id) : row.id}
           </Link>
         )}
       />

@@ -85,11 +85,15 @@ function General({ it }: { readonly it: Organization }) {
           facts={[
             [w.slug, <CopyText key="slug" text={it.slug} what={w.slug} />],
             [w.id, <CopyText key="id" text={it.id} what={w.id} />],
-            [w.plan, w.plans[it.plan] ?? it.plan],
+            [
+              w.plan,
+              <span key="plan">
+                {w.plans[it.plan] ?? it.plan} <span className="muted small">({w.planHint})</span>
+              </span>,
+            ],
             [w.created, <Time key="created" at={it.created_at} form="day" />],
           ]}
         />
-        <p className="muted small">{w.planHint}</p>
       </SaveForm>
     </Card>
   )

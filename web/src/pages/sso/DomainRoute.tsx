@@ -30,15 +30,17 @@ export function DomainRoute({
   })
   if (connections.length < 2) return undefined
   return (
-    <SelectField
-      label={w.route}
-      value={domain.connection_id ?? ''}
-      disabled={locked || routing.isPending}
-      options={[
-        { value: '', label: w.routeDefault },
-        ...connections.map((one) => ({ value: one.id, label: one.name })),
-      ]}
-      onValue={(value) => routing.mutate(value)}
-    />
+    <div className="form">
+      <SelectField
+        label={w.route}
+        value={domain.connection_id ?? ''}
+        disabled={locked || routing.isPending}
+        options={[
+          { value: '', label: w.routeDefault },
+          ...connections.map((one) => ({ value: one.id, label: one.name })),
+        ]}
+        onValue={(value) => routing.mutate(value)}
+      />
+    </div>
   )
 }

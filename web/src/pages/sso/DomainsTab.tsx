@@ -18,12 +18,12 @@ export function DomainsTab() {
   const domains = useQuery(domainsQuery(slug))
   return (
     <Pile>
-      <AddDomain first={domains.data?.items.length === 0} />
       {domains.data !== undefined ? (
         domains.data.items.map((domain: Domain) => <DomainCard key={domain.id} domain={domain} />)
       ) : (
         <QueryState query={domains} />
       )}
+      <AddDomain first={domains.data?.items.length === 0} />
     </Pile>
   )
 }

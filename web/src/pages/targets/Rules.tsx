@@ -76,7 +76,7 @@ export function Rules({ organization, target, editable, decided, onUnsaved }: Ru
           onSave={() => save.mutate(draft)}
         />
       ) : editable && rules.length > 1 ? (
-        <p className={cx(classes.foot, 'muted small')}>{w.keys}</p>
+        <p className={cx(classes.foot, classes.keysHint, 'muted small')}>{w.keys}</p>
       ) : undefined}
       <p role="status" className="visually-hidden">
         {said}
@@ -273,7 +273,7 @@ function Tools({ index, edit }: { readonly index: number; readonly edit: RulesEd
       <Button
         small
         look="quiet"
-        icon="settings"
+        icon="edit"
         aria-label={w.edit(index + 1)}
         aria-expanded={isOpen}
         onClick={() => edit.setEditing(isOpen ? undefined : index)}

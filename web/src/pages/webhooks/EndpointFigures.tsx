@@ -56,7 +56,13 @@ function Charts({
       </Card>
       <Columns>
         <Card label={w.latency}>
-          <TimeChart {...chart} title={w.latency} series={latencyOf(points)} format={duration} />
+          <TimeChart
+            {...chart}
+            title={w.latency}
+            series={latencyOf(points)}
+            format={duration}
+            isTime
+          />
         </Card>
         <Card label={w.backlog}>
           <TimeChart {...chart} title={w.backlog} series={backlogOf(points)} format={short} />

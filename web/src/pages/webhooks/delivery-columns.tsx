@@ -1,7 +1,8 @@
 import { webhookWords } from '../../../words/en/webhooks.ts'
 import type { Delivery, Endpoint } from '../../api/webhook-shapes.ts'
-import type { Column } from '../../parts/DataTable.tsx'
+import { onNarrow, type Column } from '../../parts/DataTable.tsx'
 import { Time } from '../../parts/Time.tsx'
+import { zoneShort } from '../../parts/zone.ts'
 import { answerText, DeliveryBadge, nameOfEndpoint } from './states.tsx'
 
 const w = webhookWords.deliveries
@@ -14,12 +15,12 @@ export function deliveryColumns(
   const columns: Column<Delivery>[] = [
     {
       id: 'time',
-      head: w.columns.time,
-      width: '176px',
+      head: `${w.columns.time} (${zoneShort()})`,
+      width: '140px',
       hide: 'narrow',
-      cell: (one) => <Time at={one.created_at} />,
+      cell: (one) => <Time at={one.created_at} form="row" />,
     },
-    { id: 'type', head: w.columns.type, cell: (one) => <code>{one.type}</code> },
+    { id: 'type', head: w.columns.type, cell: (one) => <TypeWithTime delivery={one} /> },
     {
       id: 'endpoint',
       head: w.columns.endpoint,
@@ -56,9 +57,20 @@ export function deliveryColumns(
         one.state === 'pending' && one.due_at !== undefined ? (
           <Time at={one.due_at} form="relative" />
         ) : (
-          <span className="muted">{one.state === 'held' ? '–' : w.ended}</span>
+          <span className="muted">–</span>
         ),
     },
   ]
   return withEndpoint ? columns : columns.filter((column) => column.id !== 'endpoint')
+}
+
+function TypeWithTime({ delivery }: { readonly delivery: Delivery }) {
+  return (
+    <>
+      <code>{delivery.type}</code>
+      <span className={onNarrow}>
+        <Time at={delivery.created_at} form="row" />
+      </span>
+    </>
+  )
 }

@@ -2,9 +2,17 @@ import { useState, type KeyboardEvent, type PointerEvent } from 'react'
 import { words } from '../../../words/en.ts'
 import { cx } from '../cx.ts'
 import { exact, millis } from '../Time.tsx'
-import { formatIn } from '../zone.ts'
+import { formatIn, zoneOffsetMs } from '../zone.ts'
 import classes from './chart.module.css'
-import { highest, niceTop, piecesOf, type ChartProps, type Series } from './series.ts'
+import {
+  highest,
+  labelEvery,
+  niceTime,
+  niceTop,
+  piecesOf,
+  type ChartProps,
+  type Series,
+} from './series.ts'
 import { useWidth } from './width.ts'
 
 const left = 52
@@ -62,8 +70,9 @@ export function Plot(props: ChartProps) {
   )
 }
 
-function shapeOf({ at, series }: ChartProps, width: number, height: number): Shape {
-  const most = niceTop(highest(series, at.length))
+function shapeOf({ at, series, isTime }: ChartProps, width: number, height: number): Shape {
+  const highestValue = highest(series, at.length)
+  const most = isTime === true ? niceTime(highestValue) : niceTop(highestValue)
   const step = at.length === 0 ? 0 : Math.max(0, width - left) / at.length
   const scale = (height - bottom - top) / most
   return {
@@ -222,12 +231,13 @@ function Times({
   readonly at: readonly string[]
   readonly stepMs: number
 }) {
-  const every = Math.max(1, Math.ceil(labelWidth / Math.max(1, shape.step)))
+  const every = labelEvery(stepMs, Math.ceil(labelWidth / Math.max(1, shape.step)))
   const span = at.length * stepMs
+  const isRound = (ms: number) => (ms + zoneOffsetMs(ms)) % every < stepMs
   return at.map((time, step) =>
-    step % every === 0 && shape.x(step) < shape.width - labelWidth / 2 ? (
+    isRound(millis(time)) && shape.x(step) < shape.width - labelWidth / 2 ? (
       <text key={time} x={shape.x(step)} y={shape.height - 4}>
-        {axisTime(time, stepMs, span)}
+        {axisTime(time, every, span)}
       </text>
     ) : undefined,
   )
@@ -279,10 +289,10 @@ function said({ at, series, format }: ChartProps, step = at.length - 1): string 
   return `${exact(at[step] ?? 0)}: ${values.join(', ')}`
 }
 
-function axisTime(at: string, stepMs: number, span: number): string {
+function axisTime(at: string, every: number, span: number): string {
   const day = { day: '2-digit', month: 'short' } as const
   const clock = { hour: '2-digit', minute: '2-digit' } as const
-  if (stepMs >= dayMs) return formatIn('axis-day', day).format(millis(at))
+  if (every >= dayMs) return formatIn('axis-day', day).format(millis(at))
   return span > dayMs
     ? formatIn('axis-both', { ...day, ...clock }).format(millis(at))
     : formatIn('axis-clock', clock).format(millis(at))

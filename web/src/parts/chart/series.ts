@@ -1,3 +1,11 @@
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+const dayMs = 24 * hourMs
+const roundTimes = [
+  ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * minuteMs),
+  ...[1, 2, 3, 4, 6, 8, 12, 24].map((hours) => hours * hourMs),
+]
+
 /** One series of values over a chart's steps; undefined where nothing was measured. */
 export interface Series {
   readonly id: string
@@ -16,6 +24,8 @@ export interface ChartProps {
   readonly series: readonly Series[]
   readonly format: (value: number) => string
   readonly height?: number
+  /** Whether the values are milliseconds: a long axis then ends with whole minutes. */
+  readonly isTime?: boolean
   /** Called with a range selected by dragging or keyboard, in milliseconds since 1970. */
   readonly onPick?: ((from: number, to: number) => void) | undefined
 }
@@ -26,6 +36,17 @@ export function niceTop(value: number): number {
   if (value <= 10) return Math.max(2, Math.ceil(value) + (Math.ceil(value) % 2))
   const power = 10 ** Math.floor(Math.log10(value))
   return ([1, 2, 3, 4, 5, 6, 8, 10].find((step) => value <= step * power) ?? 10) * power
+}
+
+/** A round duration at or above one, in milliseconds. */
+export function niceTime(ms: number): number {
+  return ms <= minuteMs ? niceTop(ms) : niceTop(ms / minuteMs) * minuteMs
+}
+
+/** How far apart the labels of a time axis are: the shortest round time that leaves each its room. */
+export function labelEvery(stepMs: number, fewestSteps: number): number {
+  const least = stepMs * fewestSteps
+  return roundTimes.find((ms) => ms >= least) ?? Math.ceil(least / dayMs) * dayMs
 }
 
 /** The highest point of stacked bars or of a line. */
