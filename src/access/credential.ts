@@ -1,4 +1,5 @@
 import { Problem } from '../errors.ts'
+import { credentialLength } from '../secrets/index.ts'
 import { schemeOfKey, schemes, type Scheme } from './schemes.ts'
 
 /** A well-formed key and the scheme that it came in; whether it exists has not been checked. */
@@ -27,6 +28,25 @@ export function readKey(
   // The parser has removed the optional whitespace (RFC 9110, section 5.5); trim() would remove other characters too.
   if (plain !== undefined) return checked(plain, 'x-api-key', enabled)
   return checked(bearerToken(headers.authorization[0] ?? '', enabled), 'bearer', enabled)
+}
+
+/**
+ * The text of the one key in a request if it may be a remembered one, judging by its header, prefix and length; undefined
+ * leaves every other request to `readKey`. A remembered key passed the remaining checks when it was first presented.
+ */
+export function keyAtHand(
+  head: {
+    readonly apiKey: string | undefined
+    readonly apiKeyCount: number
+    readonly authorizationCount: number
+  },
+  enabled: readonly Scheme[],
+): string | undefined {
+  const text = head.apiKey
+  const isAlone = head.apiKeyCount === 1 && head.authorizationCount === 0
+  if (text === undefined || !isAlone || !enabled.includes('x-api-key')) return undefined
+  const { prefix } = schemes['x-api-key']
+  return text.length === credentialLength(prefix) && text.startsWith(prefix) ? text : undefined
 }
 
 /** The token of `Bearer <token>`: the scheme in any case, then one or more spaces (RFC 9110, section 11.4). */

@@ -11,6 +11,11 @@ import type { Scheme } from './schemes.ts'
 /** Tells who is calling by an API key; remembers keys that are in use. */
 export interface KeyCache {
   /**
+   * The principal of a key that is remembered, without waiting; undefined leaves it to `identify`, which needs a
+   * well-formed key. `credential_revoked`, `credential_expired` (401).
+   */
+  known(text: string): KeyPrincipal | undefined
+  /**
    * The principal of a presented key. Returns it without waiting when the key is remembered and the change feed is
    * current; else reads the database. `credential_invalid`, `credential_revoked`, `credential_expired` (401),
    * `credential_unverifiable` (503). `beforeReading` is called before the database is asked, and may refuse that.
@@ -67,6 +72,11 @@ class FeedKeyCache implements KeyCache {
 
   get size(): number {
     return this.#cache.size
+  }
+
+  known(text: string): KeyPrincipal | undefined {
+    const known = this.#cache.peek(digest(text))
+    return known && this.#admit(known)
   }
 
   identify(

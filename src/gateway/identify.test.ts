@@ -15,6 +15,7 @@ function identifyForTests() {
   const clock = { now: () => nowMs, monotonic: () => nowMs }
   const principal = { kind: 'key' } as KeyPrincipal
   const keyCache: KeyCache = {
+    known: (text) => (text === known ? principal : undefined),
     identify(presented, beforeReading) {
       if (presented.text === known) return principal
       beforeReading?.()

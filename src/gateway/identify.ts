@@ -1,6 +1,7 @@
 import {
   FailedCredentials,
   type SharedRates,
+  keyAtHand,
   readKey,
   type KeyPrincipal,
   type KeyCache,
@@ -57,16 +58,6 @@ export function createIdentify(deps: {
     if (retrySeconds !== undefined) throw tooManyFailures(retrySeconds)
   }
 
-  function present(head: Head): PresentedKey {
-    return readKey(
-      {
-        xApiKey: valuesOf(head.apiKey, head.apiKeyCount),
-        authorization: valuesOf(head.authorization, head.authorizationCount),
-      },
-      enabledSchemes,
-    )
-  }
-
   async function settle(found: Promise<KeyPrincipal>, address: string): Promise<KeyPrincipal> {
     try {
       return await found
@@ -78,7 +69,10 @@ export function createIdentify(deps: {
   return (head, address) => {
     let presented: PresentedKey
     try {
-      presented = present(head)
+      const atHand = keyAtHand(head, enabledSchemes)
+      const known = atHand === undefined ? undefined : keyCache.known(atHand)
+      if (known !== undefined) return known
+      presented = present(head, enabledSchemes)
     } catch (error) {
       return refuse(address, error)
     }
@@ -93,6 +87,12 @@ const guesses: ReadonlySet<string> = new Set([
   'credential_wrong_header',
   'credential_ambiguous',
 ])
+
+function present(head: Head, enabled: readonly Scheme[]): PresentedKey {
+  const xApiKey = valuesOf(head.apiKey, head.apiKeyCount)
+  const authorization = valuesOf(head.authorization, head.authorizationCount)
+  return readKey({ xApiKey, authorization }, enabled)
+}
 
 const none: readonly string[] = []
 
