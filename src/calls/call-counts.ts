@@ -10,6 +10,8 @@ import { dayMs, minuteMs, quarterHourMs } from '../units.ts'
 // Bounds memory while the database is unreachable. Once this many cells exist, calls are no longer counted per key; at
 // twice as many, a call that would need a new cell is not counted at all.
 const maxCells = 10_000
+// The columns of a rule's row.
+const [decided, wouldRefuse, ruleColumns] = [0, 1, 2]
 
 /** The count of all calls in one minute that agree in every attribute that is counted. */
 interface Cell {
@@ -28,6 +30,13 @@ interface Cell {
   readonly sums: Float64Array
 }
 
+/** Calls of one day that a rule decided, and that it would have refused on trial. */
+interface RuleCell {
+  readonly organizationId: string
+  readonly day: number
+  readonly sums: Float64Array
+}
+
 /**
  * Counts calls in memory until the counts are taken and written. Charts read these counts, which are exact even where
  * not every call leaves a record.
@@ -36,6 +45,8 @@ export class CallCounts {
   readonly #cells = new Map<string, Cell>()
   #last: Cell | undefined
   readonly #rules = new Rows()
+  /** The cell of each rule's latest call: the name of a cell costs more to build and hash than the rest of a count. */
+  readonly #latestOfRule = new Map<string, RuleCell>()
 
   /** The number of counts waiting to be taken. */
   get size(): number {
@@ -53,8 +64,8 @@ export class CallCounts {
     const bucket = 1 + latencyBucketOf(call.durationUs)
     cell.sums[0] = cell.calls
     cell.sums[bucket] = (cell.sums[bucket] ?? 0) + 1
-    if (call.ruleId !== undefined) this.#countRule(call, call.ruleId, [1, 0])
-    if (call.trialRuleId !== undefined) this.#countRule(call, call.trialRuleId, [0, 1])
+    if (call.ruleId !== undefined) this.#countRule(call, call.ruleId, decided)
+    if (call.trialRuleId !== undefined) this.#countRule(call, call.trialRuleId, wouldRefuse)
     return true
   }
 
@@ -63,6 +74,7 @@ export class CallCounts {
     const [minutes, quarters, days] = [new Rows(), new Rows(), new Rows()]
     // A cell that was taken must not be counted into any more.
     this.#last = undefined
+    this.#latestOfRule.clear()
     for (const cell of takeFirst(this.#cells, limit).values()) {
       const { organizationId: id, minute, keyId, targetId, stoppedAt } = cell
       minutes.add(`"${id}",${minute},"${targetId}","${stoppedAt}"`, minuteSums(cell))
@@ -106,8 +118,16 @@ export class CallCounts {
     return cell
   }
 
-  #countRule(call: CallRecord, ruleId: string, by: readonly [decided: number, would: number]) {
-    this.#rules.add(`"${call.organizationId}","${ruleId}",${call.at - (call.at % dayMs)}`, by)
+  #countRule(call: CallRecord, ruleId: string, column: number): void {
+    const day = call.at - (call.at % dayMs)
+    let cell = this.#latestOfRule.get(ruleId)
+    if (cell?.day !== day || cell.organizationId !== call.organizationId) {
+      const { organizationId } = call
+      const sums = this.#rules.sumsOf(`"${organizationId}","${ruleId}",${day}`, ruleColumns)
+      cell = { organizationId, day, sums }
+      this.#latestOfRule.set(ruleId, cell)
+    }
+    cell.sums[column] = (cell.sums[column] ?? 0) + 1
   }
 }
 
@@ -147,9 +167,17 @@ type Sums = ArrayLike<number>
 /** Sums by row key. A key is JSON built without escaping: its values are ids, codes and numbers that we made. */
 class Rows extends Map<string, Float64Array> {
   add(key: string, more: Sums): void {
-    const sums = this.get(key)
-    if (sums === undefined) this.set(key, Float64Array.from(more))
-    else for (let at = 0; at < more.length; at++) sums[at] = (sums[at] ?? 0) + (more[at] ?? 0)
+    const sums = this.sumsOf(key, more.length)
+    for (let at = 0; at < more.length; at++) sums[at] = (sums[at] ?? 0) + (more[at] ?? 0)
+  }
+
+  /** The sums of a row, which starts with zeros. */
+  sumsOf(key: string, columns: number): Float64Array {
+    const known = this.get(key)
+    if (known !== undefined) return known
+    const sums = new Float64Array(columns)
+    this.set(key, sums)
+    return sums
   }
 }
 
