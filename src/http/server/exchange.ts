@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { RequestHead } from '../message/head.ts'
 import { renderProblem } from './problem.ts'
-import type { Carrier, ResponseHead } from './lane/carrier.ts'
+import type { Carrier, RelayedLines, ResponseHead } from './lane/carrier.ts'
 
 /** Receives a request's body; chunks are valid only during the call, and `data` returns false to request a pause. */
 export interface BodySink {
@@ -138,6 +138,20 @@ export class Exchange {
       { status: head.status, reason: head.reason, headers: head.headers, isChecked: true },
       body,
     )
+  }
+
+  /** Whether `relayLines` may be called. */
+  get takesLines(): boolean {
+    return this.#carrier.relay !== undefined && this.method !== 'HEAD'
+  }
+
+  /** Sends the upstream's complete response, whose lines were checked, and our own headers (flat list). */
+  relayLines(response: RelayedLines, own: readonly string[]): void {
+    if (this.finished || this.#gone) return
+    this.#beginResponse()
+    this.bytesOut += response.body.length
+    this.#carrier.relay?.(response, own)
+    this.#finish()
   }
 
   #answer(head: Omit<ResponseHead, 'hasBody'>, body: string): void {

@@ -9,6 +9,8 @@ function userForTests(heard: (what: string) => void): ConnectionUser {
     switched: () => heard('switched'),
     head: () => heard('head'),
     whole: (_head, body) => heard(body),
+    takesUsual: false,
+    usual: ({ body }) => heard(body),
     data: () => heard('data'),
     end: () => heard('end'),
     writable: () => undefined,

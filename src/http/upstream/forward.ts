@@ -6,6 +6,7 @@ import type { AnswerFilter } from './response-headers.ts'
 import type { ConnectionUser, UpstreamConnection, UpstreamFailure } from './connection.ts'
 import { OutboundError } from '../outbound/outbound-error.ts'
 import type { UpstreamOrigin, UpstreamTimeouts } from './pool.ts'
+import type { UsualResponse } from './usual-response.ts'
 import { RequestBody } from './request-body.ts'
 import type { BodyOwner } from './request-body.ts'
 import { Tunnel } from './tunnel.ts'
@@ -198,6 +199,17 @@ class Forwarding implements ConnectionUser, BodyOwner, ExchangeWatcher {
     const headers = this.#answerHeaders(head)
     this.#plan.tap?.body(body)
     this.#exchange.relay({ status: head.status, reason: head.reason, headers }, body)
+    this.#settle(undefined)
+  }
+
+  get takesUsual(): boolean {
+    return this.#plan.tap === undefined && this.#exchange.takesLines
+  }
+
+  usual(response: UsualResponse): void {
+    this.#status = response.status
+    this.#upstreamMs = performance.now() - this.#startedAt
+    this.#exchange.relayLines(response, this.#plan.answerHeaders)
     this.#settle(undefined)
   }
 

@@ -1,3 +1,4 @@
+import { tokenCodes } from '../message/codes.ts'
 import { connectionNames } from '../message/head.ts'
 
 /** How the end of a response's body is found (RFC 9112, section 6.3). */
@@ -46,6 +47,13 @@ export function parseTrailers(text: string, mayTrail: (name: string) => boolean)
     if (mayTrail(name)) kept.push(name, fields.list[at + 1] ?? '')
   }
   return kept
+}
+
+/** The milliseconds that a Keep-Alive header promises; undefined if it does not say. */
+export function readKeepAlive(value: string): number | undefined {
+  if (value === '') return undefined
+  const seconds = /timeout=(\d{1,6})/.exec(value)?.[1]
+  return seconds === undefined ? undefined : Number(seconds) * 1000
 }
 
 const zero = 0x30
@@ -110,11 +118,9 @@ function addField(fields: Fields, name: string, value: string): void {
       case 'connection':
         addConnection(fields, value)
         return
-      case 'keep-alive': {
-        const seconds = /timeout=(\d{1,6})/.exec(value)?.[1]
-        if (seconds !== undefined) fields.keepAliveMs = Number(seconds) * 1000
+      case 'keep-alive':
+        fields.keepAliveMs = readKeepAlive(value) ?? fields.keepAliveMs
         return
-      }
       case 'content-length':
         if (fields.contentLength !== -1 || !isLength(value)) broken('Content-Length')
         fields.contentLength = Number(value)
@@ -175,12 +181,6 @@ function finish(
 // A 204 that announces a body may well send one, so its connection must not be reused.
 function announcesBody(fields: Fields): boolean {
   return fields.chunked || fields.contentLength > 0
-}
-
-// RFC 9110, section 5.6.2.
-const tokenCodes = new Uint8Array(256)
-for (const letter of "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") {
-  tokenCodes[letter.charCodeAt(0)] = 1
 }
 
 function isTokenCode(code: number): boolean {

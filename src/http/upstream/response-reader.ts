@@ -1,6 +1,12 @@
 import { mayTrailResponse } from '../message/header-rules.ts'
-import { MalformedResponse, parseUpstreamHead, parseTrailers } from './response-head.ts'
+import {
+  MalformedResponse,
+  parseUpstreamHead,
+  parseTrailers,
+  readKeepAlive,
+} from './response-head.ts'
 import type { UpstreamResponseHead } from './response-head.ts'
+import { UsualResponses, type UsualResponse } from './usual-response.ts'
 
 /** Receives a response in the order head, data…, end. Chunks are views that are valid only during the call. */
 export interface AnswerSink {
@@ -14,6 +20,9 @@ export interface AnswerSink {
    * end.
    */
   whole(head: UpstreamResponseHead, body: string): void
+  /** Whether `usual` may be called instead of `whole`. */
+  readonly takesUsual: boolean
+  usual(response: UsualResponse): void
   data(chunk: Buffer): void
   end(trailers: string[]): void
 }
@@ -35,12 +44,15 @@ const lineBytes = 1024
 const trailerBytes = 16 * 1024
 const maxInterims = 16
 
+const usualResponses = new UsualResponses()
+
 /** Parses the responses of one connection from its bytes; throws `MalformedResponse` at the first doubt. */
 export class AnswerReader {
   #state: State = 'idle'
   #sink: AnswerSink | undefined
   #method = ''
   #mayswitch = false
+  #mayBeUsual = false
   #partial = ''
   #left = 0
   #interims = 0
@@ -73,6 +85,7 @@ export class AnswerReader {
     this.#sink = sink
     this.#method = method
     this.#mayswitch = mayswitch
+    this.#mayBeUsual = sink.takesUsual && method !== 'HEAD' && !mayswitch
     this.#state = 'head'
     this.#partial = ''
     this.#interims = 0
@@ -127,6 +140,10 @@ export class AnswerReader {
 
   #readHead(bytes: Buffer, at: number): number {
     const before = this.#partial
+    if (this.#mayBeUsual && before === '') {
+      const response = usualResponses.read(bytes, at)
+      if (response !== undefined) return this.#usual(response, bytes.length)
+    }
     const text = before + bytes.toString('latin1', at, Math.min(bytes.length, at + headBytes))
     const end = text.indexOf('\r\n\r\n', Math.max(0, before.length - 3))
     if (end === -1) {
@@ -185,6 +202,15 @@ export class AnswerReader {
     this.#state = 'idle'
     this.#sink = undefined
     sink?.whole(head, body)
+  }
+
+  #usual(response: UsualResponse, end: number): number {
+    const sink = this.#sink
+    this.#keepAliveMs = readKeepAlive(response.keepAlive)
+    this.#state = 'idle'
+    this.#sink = undefined
+    sink?.usual(response)
+    return end
   }
 
   #readLength(bytes: Buffer, at: number): number {

@@ -34,6 +34,8 @@ export interface Carrier {
 
   /** Writes a complete response; `body` is text whose characters are bytes (latin1), '' for none. */
   respond(response: ResponseHead, body: string): void
+  /** Writes a complete response whose lines pass on as they came; undefined on a lane that renders each header. */
+  readonly relay?: (response: RelayedLines, own: readonly string[]) => void
   /** Begins a streamed response; its head is sent with the first bytes of the body, or by `flushHead`. */
   begin(response: ResponseHead): void
   flushHead(): void
@@ -49,6 +51,14 @@ export interface Carrier {
   writeEarlyHints(links: readonly string[]): void
   /** Breaks the connection. */
   destroy(): void
+}
+
+/** A complete response as an upstream sent it, without the lines that are dropped; characters are bytes (latin1). */
+export interface RelayedLines {
+  /** The status line and header lines, each with CRLF, including Content-Length. */
+  readonly lines: string
+  readonly hasDate: boolean
+  readonly body: string
 }
 
 /** The head of a response; `headers` is a flat list without Date, Connection and Transfer-Encoding. */

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { Pace } from '../lane/pace.ts'
-import type { CarriedExchange, ResponseHead } from '../lane/carrier.ts'
+import type { CarriedExchange, RelayedLines, ResponseHead } from '../lane/carrier.ts'
 import { endWithLinger, foldMapped } from '../lane/front-connection.ts'
 import type { LaneConnection, PlainDeps } from './deps.ts'
 import type { ResponseEnding } from './response-head.ts'
@@ -264,6 +264,10 @@ export class PlainConnection implements LaneConnection {
 
   respond(head: ResponseHead, body: string): void {
     this.#writer.respond(head, this.#ending(), body)
+  }
+
+  relay(response: RelayedLines, own: readonly string[]): void {
+    this.#writer.relay(response, own, this.#ending())
   }
 
   begin(head: ResponseHead): void {

@@ -1,3 +1,5 @@
+import { HeaderNames } from '../../message/header-names.ts'
+
 /** The meaning of a header's name for the plain lane. */
 export const nameKind = {
   ordinary: 0,
@@ -11,61 +13,9 @@ export const nameKind = {
 
 export type NameKind = (typeof nameKind)[keyof typeof nameKind]
 
-const slots = 2048
-const maxNames = 1024
-const maxBytes = 64
-
-/**
- * Looks header names up by their bytes: a known name needs no new string and no lower-casing. The table is bounded,
- * because callers choose names, and never refers to a head, which contains a credential.
- */
-export class HeaderNames {
-  readonly #names: (string | undefined)[] = Array.from({ length: slots })
-  readonly #kinds = new Uint8Array(slots)
-  #count = 0
-  /** The meaning of the name that was looked up last. */
-  kind: NameKind = nameKind.ordinary
-
-  constructor() {
-    for (const name of usual) {
-      const bytes = Buffer.from(name, 'latin1')
-      this.find(bytes, 0, bytes.length)
-    }
-  }
-
-  /** The name between two offsets. */
-  find(bytes: Buffer, start: number, end: number): string {
-    const length = end - start
-    let hash = length
-    for (let at = start; at < end; at++) hash = (Math.imul(hash, 31) + (bytes[at] ?? 0)) | 0
-    let slot = (hash ^ (hash >>> 15)) & (slots - 1)
-    for (;;) {
-      const name = this.#names[slot]
-      if (name === undefined) return this.#add(slot, bytes.toString('latin1', start, end))
-      if (name.length === length && isSame(name, bytes, start)) {
-        this.kind = this.#kinds[slot] as NameKind
-        return name
-      }
-      slot = (slot + 1) & (slots - 1)
-    }
-  }
-
-  #add(slot: number, name: string): string {
-    this.kind = kindOf(name.toLowerCase())
-    if (this.#count < maxNames && name.length <= maxBytes) {
-      this.#count++
-      this.#names[slot] = name
-      this.#kinds[slot] = this.kind
-    }
-    return name
-  }
-}
-
-function isSame(name: string, bytes: Buffer, start: number): boolean {
-  for (let at = 0; at < name.length; at++) {
-    if (name.charCodeAt(at) !== bytes[start + at]) return false
-  }
-  return true
+/** The names of requests, as the plain lane looks them up. */
+export function requestNames(): HeaderNames<NameKind> {
+  return new HeaderNames(usual, kindOf)
 }
 
 /** Names about framing, other protocols or the connection; rare ones are left to node:http. */

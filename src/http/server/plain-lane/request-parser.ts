@@ -1,4 +1,5 @@
-import { HeaderNames, nameKind, type NameKind } from './header-names.ts'
+import { codes, tokenCodes } from '../../message/codes.ts'
+import { nameKind, requestNames, type NameKind } from './header-names.ts'
 
 /** An ordinary request as parsed. */
 export interface PlainRequest {
@@ -39,7 +40,7 @@ export class RequestParser {
   readonly #prefix: string
   readonly #urlBytes: number
   readonly #headBytes: number
-  readonly #names = new HeaderNames()
+  readonly #names = requestNames()
   readonly #valueStarts = new Uint32Array(maxHeaders)
   readonly #valueEnds = new Uint32Array(maxHeaders)
   readonly #isKept = new Uint8Array(maxHeaders)
@@ -249,9 +250,3 @@ function connectionAt(bytes: Buffer, from: number, to: number): number {
 // Visible ASCII without "#", which is not part of a request target (RFC 9112, section 3.2.1).
 const urlCodes = codes((code) => code > 0x20 && code < 0x7f && code !== 0x23)
 const valueCodes = codes((code) => code >= 0x20 && code < 0x7f)
-// RFC 9110, section 5.6.2.
-const tokenCodes = codes((code) => /[!#$%&'*+\-.^_`|~0-9A-Za-z]/.test(String.fromCharCode(code)))
-
-function codes(isOne: (code: number) => boolean): Uint8Array {
-  return Uint8Array.from({ length: 256 }, (_, code) => (isOne(code) ? 1 : 0))
-}

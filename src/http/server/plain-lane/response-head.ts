@@ -1,4 +1,4 @@
-import type { ResponseHead } from '../lane/carrier.ts'
+import type { RelayedLines, ResponseHead } from '../lane/carrier.ts'
 
 const { STATUS_CODES } = process.getBuiltinModule('node:http')
 
@@ -37,15 +37,30 @@ export function renderResponseHead(head: ResponseHead, ending: ResponseEnding): 
   }
   if (!head.isChecked && !isFieldLines(text, headers.length / 2 + 1))
     throw new Error('a header would split the head')
-  if (!hasDate) text += `Date: ${ending.date}\r\n`
-  text += ending.closes
-    ? 'Connection: close\r\n'
-    : `Connection: keep-alive\r\nKeep-Alive: timeout=${ending.keepAliveSeconds}\r\n`
+  text += endingLines(ending, hasDate)
   const isChunked = head.hasBody && !hasLength
   return {
     text: isChunked ? `${text}Transfer-Encoding: chunked\r\n\r\n` : `${text}\r\n`,
     isChunked,
   }
+}
+
+/** Renders the head of a response whose lines pass on as they came, with our own headers (flat list) behind them. */
+export function renderRelayedHead(
+  { lines, hasDate }: RelayedLines,
+  own: readonly string[],
+  ending: ResponseEnding,
+): string {
+  let text = lines
+  for (let at = 0; at + 1 < own.length; at += 2) text += `${own[at]}: ${own[at + 1]}\r\n`
+  return `${text}${endingLines(ending, hasDate)}\r\n`
+}
+
+function endingLines(ending: ResponseEnding, hasDate: boolean): string {
+  const date = hasDate ? '' : `Date: ${ending.date}\r\n`
+  return ending.closes
+    ? `${date}Connection: close\r\n`
+    : `${date}Connection: keep-alive\r\nKeep-Alive: timeout=${ending.keepAliveSeconds}\r\n`
 }
 
 /** Whether a text consists of this many lines, without control characters within any of them. */

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { ChunkCopies } from '../../message/chunk-copies.ts'
-import type { ResponseHead } from '../lane/carrier.ts'
-import { renderResponseHead, type ResponseEnding } from './response-head.ts'
+import type { RelayedLines, ResponseHead } from '../lane/carrier.ts'
+import { renderRelayedHead, renderResponseHead, type ResponseEnding } from './response-head.ts'
 
 const copies = new ChunkCopies()
 
@@ -27,6 +27,11 @@ export class ResponseWriter {
     const { text, isChunked } = renderResponseHead(head, ending)
     if (!isChunked) this.#write(text + body)
     else this.#write(`${text}${body === '' ? '' : chunkOf(body)}0\r\n\r\n`)
+  }
+
+  /** Writes a complete response whose lines pass on as they came. */
+  relay(response: RelayedLines, own: readonly string[], ending: ResponseEnding): void {
+    this.#write(renderRelayedHead(response, own, ending) + response.body)
   }
 
   begin(head: ResponseHead, ending: ResponseEnding): void {

@@ -1,0 +1,199 @@
+import { codes, tokenCodes } from '../message/codes.ts'
+import { HeaderNames } from '../message/header-names.ts'
+import { responseHeaderFate } from '../message/header-rules.ts'
+
+/** A complete response whose lines pass on as they came; all texts have one character per byte. */
+export interface UsualResponse {
+  readonly status: number
+  /** The status line and the header lines for the caller, each with CRLF. */
+  readonly lines: string
+  readonly hasDate: boolean
+  readonly body: string
+  /** The value of Keep-Alive; '' if there is none. */
+  readonly keepAlive: string
+}
+
+const maxFields = 64
+const maxBodyBytes = 16 * 1024
+const maxLengthDigits = 6
+const version = Buffer.from('HTTP/1.1 ')
+
+const cr = 0x0d
+const lf = 0x0a
+const space = 0x20
+const colon = 0x3a
+const zero = 0x30
+
+const kinds = { passes: 0, unusual: 1, length: 2, date: 3, connection: 4, keepAlive: 5 } as const
+type Kind = (typeof kinds)[keyof typeof kinds]
+
+/**
+ * Reads responses that arrive whole and need no decision: HTTP/1.1, a final status with a body, one Content-Length,
+ * lines of the form `Name: value`, and only headers that always pass or are always dropped. It never refuses: anything
+ * else is left to the full parser, which gives the same result for what is read here.
+ */
+export class UsualResponses {
+  readonly #names = new HeaderNames<Kind>(usual, kindOf)
+  // The response being read.
+  #length = -1
+  #hasDate = false
+  #keepAliveAt = 0
+  #keepAliveEnd = 0
+  /** Starts and ends of dropped lines. */
+  readonly #gaps = new Uint32Array(2 * maxFields)
+  #gapCount = 0
+
+  /** The response that these bytes are from an offset on; undefined unless it is a usual one. */
+  read(bytes: Buffer, start: number): UsualResponse | undefined {
+    const status = statusAt(bytes, start)
+    if (status === 0) return undefined
+    const fieldsAt = lineEnd(bytes, start + version.length + 4)
+    const end = fieldsAt === 0 ? 0 : this.#readFields(bytes, fieldsAt)
+    if (end === 0 || this.#length === -1 || this.#length > maxBodyBytes) return undefined
+    if (end + 2 + this.#length !== bytes.length) return undefined
+    const text = bytes.toString('latin1', start)
+    return {
+      status,
+      lines: this.#linesOf(text, start, end),
+      hasDate: this.#hasDate,
+      body: text.slice(end + 2 - start),
+      keepAlive: text.slice(this.#keepAliveAt - start, this.#keepAliveEnd - start),
+    }
+  }
+
+  /** Reads all header lines; returns where the empty one starts, or 0 if any is unusual. */
+  #readFields(bytes: Buffer, start: number): number {
+    this.#length = -1
+    this.#hasDate = false
+    this.#keepAliveAt = this.#keepAliveEnd = start
+    this.#gapCount = 0
+    let at = start
+    for (let count = 0; count < maxFields; count++) {
+      if (bytes[at] === cr) return bytes[at + 1] === lf ? at : 0
+      at = this.#readField(bytes, at)
+      if (at === 0) return 0
+    }
+    return 0
+  }
+
+  /** Reads one header line with its CRLF; returns where the next one starts, or 0. */
+  #readField(bytes: Buffer, at: number): number {
+    let nameEnd = at
+    while (tokenCodes[bytes[nameEnd] ?? 0] === 1) nameEnd++
+    if (nameEnd === at || bytes[nameEnd] !== colon || bytes[nameEnd + 1] !== space) return 0
+    const from = nameEnd + 2
+    const next = lineEnd(bytes, from)
+    const to = next - 2
+    // Blanks around a value are not part of it, and an empty value is rendered differently.
+    if (next === 0 || to === from || bytes[from] === space || bytes[to - 1] === space) return 0
+    this.#names.find(bytes, at, nameEnd)
+    switch (this.#names.kind) {
+      case kinds.passes:
+        return next
+      case kinds.date:
+        this.#hasDate = true
+        return next
+      case kinds.length:
+        if (this.#length !== -1) return 0
+        this.#length = lengthAt(bytes, from, to)
+        return this.#length === -1 ? 0 : next
+      case kinds.connection:
+        return isKeepAlive(bytes, from, to) ? this.#drop(at, next) : 0
+      case kinds.keepAlive:
+        if (this.#keepAliveEnd !== this.#keepAliveAt) return 0
+        this.#keepAliveAt = from
+        this.#keepAliveEnd = to
+        return this.#drop(at, next)
+      default:
+        return 0
+    }
+  }
+
+  #drop(at: number, next: number): number {
+    this.#gaps[2 * this.#gapCount] = at
+    this.#gaps[2 * this.#gapCount + 1] = next
+    this.#gapCount++
+    return next
+  }
+
+  /** The text from the start to the end, without the dropped lines. */
+  #linesOf(text: string, start: number, end: number): string {
+    let lines = ''
+    let from = start
+    for (let gap = 0; gap < this.#gapCount; gap++) {
+      lines += text.slice(from - start, (this.#gaps[2 * gap] ?? 0) - start)
+      from = this.#gaps[2 * gap + 1] ?? 0
+    }
+    return lines + text.slice(from - start, end - start)
+  }
+}
+
+/** The status of a response with a body; 0 for anything that the full parser must read. */
+function statusAt(bytes: Buffer, at: number): number {
+  for (let offset = 0; offset < version.length; offset++) {
+    if (bytes[at + offset] !== version[offset]) return 0
+  }
+  const digits = at + version.length
+  if (bytes[digits + 3] !== space) return 0
+  let status = 0
+  for (let offset = 0; offset < 3; offset++) {
+    const digit = (bytes[digits + offset] ?? 0) - zero
+    if (digit < 0 || digit > 9) return 0
+    status = status * 10 + digit
+  }
+  return status >= 200 && status <= 599 && status !== 204 && status !== 304 ? status : 0
+}
+
+/** Where the next line starts; 0 if this one has no end or contains control characters. */
+function lineEnd(bytes: Buffer, from: number): number {
+  let at = from
+  while (textCodes[bytes[at] ?? 0] === 1) at++
+  return bytes[at] === cr && bytes[at + 1] === lf ? at + 2 : 0
+}
+
+/** A decimal number in its usual form; -1 for anything else. */
+function lengthAt(bytes: Buffer, from: number, to: number): number {
+  if (to - from > maxLengthDigits || (bytes[from] === zero && to - from > 1)) return -1
+  let length = 0
+  for (let at = from; at < to; at++) {
+    const digit = (bytes[at] ?? 0) - zero
+    if (digit < 0 || digit > 9) return -1
+    length = length * 10 + digit
+  }
+  return length
+}
+
+function isKeepAlive(bytes: Buffer, from: number, to: number): boolean {
+  if (to - from !== keepAlive.length) return false
+  for (let offset = 0; offset < keepAlive.length; offset++) {
+    if (bytes[from + offset] !== keepAlive[offset]) return false
+  }
+  return true
+}
+
+const keepAlive = Buffer.from('keep-alive')
+
+function kindOf(lower: string): Kind {
+  if (lower === 'connection') return kinds.connection
+  if (lower === 'keep-alive') return kinds.keepAlive
+  if (responseHeaderFate(lower) !== 'pass') return kinds.unusual
+  if (lower === 'content-length') return kinds.length
+  return lower === 'date' ? kinds.date : kinds.passes
+}
+
+const textCodes = codes((code) => code >= 0x20 && code !== 0x7f)
+
+const usual = [
+  'Connection',
+  'Content-Length',
+  'Content-Type',
+  'Date',
+  'Keep-Alive',
+  'Server',
+  'connection',
+  'content-length',
+  'content-type',
+  'date',
+  'keep-alive',
+  'server',
+]
