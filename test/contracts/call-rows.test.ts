@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs'
 import { getPriority } from 'node:os'
 import { describe, test } from 'node:test'
 import { createId } from '../../src/ids.ts'
-import { calls, CallRowsBuffer, type CallRecord } from '../../src/store/index.ts'
+import { calls, CallRowsBuffer, type CallRecord, type CallRows } from '../../src/store/index.ts'
 import { emptyPlace, engines } from './engines.ts'
 
 const organizationId = createId('org')
@@ -70,6 +70,28 @@ for (const engine of engines) {
       const found = await calls.list(store.calls, organizationId, { limit: 5000 })
       assert.deepEqual(found.map(({ id }) => id).toSorted(), records.map(({ id }) => id).toSorted())
     })
+
+    for (const rowsOfBatch of [20, 200]) {
+      test(`of ${rowsOfBatch} records, one of which cannot be stored, none is; the next batch is`, async () => {
+        await using place = await emptyPlace(engine)
+        await using store = await place.open()
+        const batchOf = (records: CallRecord[]): CallRows => {
+          const rows = new CallRowsBuffer()
+          for (const one of records) rows.add(one)
+          const [batch] = rows.take()
+          assert.ok(batch)
+          return batch
+        }
+        const records = Array.from({ length: rowsOfBatch }, () => record())
+        // No column takes half a millisecond.
+        const broken = records.with(rowsOfBatch - 3, record({ at: 1.5 }))
+        await assert.rejects(store.insertCalls(batchOf(broken)))
+        assert.deepEqual(await calls.list(store.calls, organizationId, { limit: 500 }), [])
+        await store.insertCalls(batchOf(records))
+        const found = await calls.list(store.calls, organizationId, { limit: 500 })
+        assert.equal(found.length, rowsOfBatch)
+      })
+    }
 
     test('a record larger than the buffer is written all the same', async () => {
       await using place = await emptyPlace(engine)

@@ -46,11 +46,15 @@ export function insertRowsText(engine: Engine): string {
   return `insert into call (${columns.join(', ')}) select ${values.join(', ')} from ${rows} where true on conflict do nothing`
 }
 
-/** The statement that adds this many rows to SQLite, with each value bound separately. */
+/**
+ * The statement that adds this many rows to SQLite, with each value bound separately. A row that breaks a constraint
+ * rolls the whole commit back: otherwise SQLite copies each page before it changes it, to undo one statement of several
+ * rows, which costs as much as the rows.
+ */
 export function insertBoundText(rows: number): string {
   const row = `(${columns.map(() => '?').join(', ')})`
   const values = Array.from({ length: rows }, () => row)
-  return `insert into call (${columns.join(', ')}) values ${values.join(', ')} on conflict do nothing`
+  return `insert or rollback into call (${columns.join(', ')}) values ${values.join(', ')} on conflict do nothing`
 }
 
 const bufferBytes = 512 * 1024
