@@ -14,10 +14,10 @@ const rounds = 20
 const maxP95Ms = 300
 const searchMs = 150
 
-/** Asks one thing; returns from when on it was answered, undefined when that is all that was asked for. */
+/** Runs one query; returns the time where its search stopped, or undefined if it read everything. */
 type Query = (store: Store, organizationId: OrganizationId) => Promise<number | undefined>
 
-/** The pages of the calls page, each filter alone and some together. */
+/** The queries of the calls page: each filter alone, and some together. */
 function lists(now: number): Record<string, Query> {
   const list =
     (filter: Partial<callSearch.CallSearch>): Query =>
@@ -50,7 +50,7 @@ function lists(now: number): Record<string, Query> {
   }
 }
 
-/** The charts and figures of the overview, of the calls page, and of a key and a target. */
+/** The queries behind the charts and figures of the overview, the calls page, a key and a target. */
 function charts(now: number): Record<string, Query> {
   const clock = { now: () => now, monotonic: () => performance.now() }
   const of = (store: Store) => createTraffic({ store, clock })
@@ -155,7 +155,7 @@ function coverage(now: number, searchedTo: number | undefined): string {
   return `, tells of the last ${((now - searchedTo) / dayMs).toFixed(1)} days and says so`
 }
 
-/** Half of the days go. */
+/** Measures how long retention takes to delete half of the days. */
 async function measureRetention(store: Store, now: number): Promise<void> {
   if (store.engine !== 'postgres') return
   const times: number[] = []

@@ -1,10 +1,10 @@
-// npm run bench -- commands [rounds]: what a command costs from its start to its end, beside a Node that does nothing.
+// npm run bench -- commands [rounds]: the CPU time of each command, compared with a Node process that does nothing.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-// The kernel counts the time of ended children in hundredths of a second.
+// The kernel counts the CPU time of ended children in hundredths of a second.
 const msPerTick = 10
 const rounds = Number(process.argv[2] ?? 15)
 const launcher = join(import.meta.dirname, '..', 'bin', 'intercept.js')
@@ -40,7 +40,7 @@ class Spent {
   }
 }
 
-/** CPU time of all children that have ended (fields 16 and 17 of /proc/self/stat; see proc(5)). */
+/** The CPU time of all children that have ended (fields 16 and 17 of /proc/self/stat; see proc(5)). */
 function childrenMs(): number {
   const fields = readFileSync('/proc/self/stat', 'latin1').split(') ').at(-1)?.split(' ') ?? []
   return (Number(fields[13]) + Number(fields[14])) * msPerTick

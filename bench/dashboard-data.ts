@@ -9,7 +9,7 @@ import { randomFrom } from '../test/torture/torture.ts'
 const rowsInCommit = 250
 const roles = ['admin', 'developer', 'viewer'] as const
 
-/** How large the organization is whose dashboard is measured. */
+/** The size of the organization whose dashboard is measured. */
 export interface DashboardAmounts extends Amounts {
   readonly members: number
   readonly targets: number

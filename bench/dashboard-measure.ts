@@ -2,30 +2,30 @@ import type { CDPSession, Page } from 'playwright-core'
 
 const slowLine = { latencyMs: 400, bytesPerSecond: 50 * 1024 }
 const scrollSteps = 60
-/** In each frame, as a fast flick of the wheel does. */
+/** The distance per frame of a fast flick of the mouse wheel. */
 const scrollPx = 200
 const maxPagesShown = 8
 const heightOfPage = 'document.body.scrollHeight'
 const settleMs = 1000
 const waitMs = 60_000
 
-/** What somebody waits for and feels at one page. */
+/** What a person experiences while scrolling one page. */
 export interface Scroll {
   readonly rows: number
   readonly frameMs: readonly number[]
 }
 
-/** Milliseconds from asking for a page by its address until its data stands there. */
+/** Milliseconds from requesting a page by its URL until its data is visible. */
 export async function timeToReady(page: Page, address: string): Promise<number> {
   await page.goto(address, { waitUntil: 'commit' })
   await ready(page)
   return await sinceStart(page)
 }
 
-/** The same for a click inside the dashboard, whose files are there already. */
+/** The same for a click inside the dashboard, when its files are loaded already. */
 export async function timeToShow(page: Page, address: string): Promise<number> {
   const startedAt = await page.evaluate(`(() => {
-    // The heading of the page before: the next page brings its own.
+    // Marks the previous page's heading; the next page replaces it with an unmarked one.
     document.querySelector('main h1')?.setAttribute('data-before', '')
     const now = performance.now()
     history.pushState({}, '', ${JSON.stringify(address)})
@@ -69,7 +69,7 @@ const scrollAndMeasure = `new Promise((resolve) => {
   requestAnimationFrame(next)
 })`
 
-/** How long a page's own work holds the processor beyond 50 ms at a time, until it has settled. */
+/** How much longer than 50 ms each task of a page blocks the main thread, added up until the page has settled. */
 export async function blockingTime(page: Page, address: string, rate: number): Promise<number> {
   const slow = await throttled(page, rate)
   await page.addInitScript(`
@@ -84,7 +84,7 @@ export async function blockingTime(page: Page, address: string, rate: number): P
   return blocked
 }
 
-/** What a first visit over a slow line sees, and when: something, names and ways on, rows to read, the page itself, its data. */
+/** What a first visit over a slow line shows, and when: anything, navigation, table rows, the page itself, its data. */
 export async function slowVisit(page: Page, address: string) {
   const session = await page.context().newCDPSession(page)
   await session.send('Network.enable')
@@ -95,7 +95,7 @@ export async function slowVisit(page: Page, address: string) {
     downloadThroughput: slowLine.bytesPerSecond,
     uploadThroughput: slowLine.bytesPerSecond,
   })
-  // A first visit: no font is in the browser's cache.
+  // On a first visit, no font is in the browser's cache.
   await page.addInitScript(`localStorage.removeItem('fonts')`)
   await page.goto(address, { waitUntil: 'commit' })
   await page.locator('.shell-nav a, main h1').first().waitFor({ timeout: waitMs })
@@ -136,7 +136,7 @@ async function throttled(page: Page, rate: number): Promise<CDPSession> {
   return session
 }
 
-/** The page has its heading and reads nothing any more. */
+/** Resolves when the page shows its heading and loads nothing more. */
 async function ready(page: Page): Promise<void> {
   await page.locator('main h1').first().waitFor({ timeout: waitMs })
   const reading = page.locator('p[role=status] > span').first()

@@ -1,8 +1,8 @@
-// Load that wrk cannot make: a fixed offered rate, event streams, WebSocket frames. `node bench/gateway-load.ts <JSON>`;
-// a process of its own on the other core; prints what it saw as JSON.
+// Generates load that wrk cannot: a fixed request rate, event streams, WebSocket frames. `node bench/gateway-load.ts
+// <JSON>` runs as its own process on the other core and prints its results as JSON.
 import { connect, type Socket } from 'node:net'
 
-/** What is asked for, as the one argument. */
+/** The order for a load, passed as the only argument. */
 export interface LoadOrder {
   readonly kind: 'rate' | 'events' | 'frames'
   readonly port: number
@@ -10,11 +10,11 @@ export interface LoadOrder {
   readonly key: string
   readonly seconds: number
   readonly connections: number
-  /** Requests a second over all connections. */
+  /** Requests per second over all connections. */
   readonly rate?: number
 }
 
-/** What was seen; latencies count from the moment at which a request was due, late or not. */
+/** The results of a load. Latencies count from the time a request was due, even if it was sent late. */
 export interface LoadSeen {
   readonly count: number
   readonly p50Ms: number
@@ -27,7 +27,10 @@ const loads = { rate: offerRate, events: countEvents, frames: bounceFrames }
 console.log(JSON.stringify(await loads[order.kind]()))
 process.exit(0)
 
-/** Sends when it is due, whatever the answers do: a caller that waits would hide the slow ones. */
+/**
+ * Sends each request when it is due, whether or not earlier ones were answered: a client that waits would hide slow
+ * responses.
+ */
 async function offerRate(): Promise<LoadSeen> {
   const request = `GET ${order.path} HTTP/1.1\r\n${head}\r\n`
   const latencies: number[] = []
@@ -82,9 +85,9 @@ async function countEvents(): Promise<LoadSeen> {
   return { count, p50Ms: 0, p99Ms: 0 }
 }
 
-/** One frame of 100 bytes under way on each connection; each that comes back is sent again. */
+/** Keeps one frame of 100 bytes in flight on each connection; every frame that returns is sent again. */
 async function bounceFrames(): Promise<LoadSeen> {
-  // Masked, as a client has to (RFC 6455, section 5.3), with a mask of zeros.
+  // A client must mask its frames (RFC 6455, section 5.3); a mask of zeros leaves the payload unchanged.
   const frame = Buffer.concat([Buffer.from([0x82, 0x80 | 100, 0, 0, 0, 0]), Buffer.alloc(100, 'x')])
   let count = 0
   for (const socket of await openAll()) {
@@ -116,7 +119,7 @@ async function openAll(): Promise<Socket[]> {
   return await Promise.all(opened)
 }
 
-/** Where a response with Content-Length ends; 0 while it is not whole. */
+/** Where a response with Content-Length ends; 0 while it is incomplete. */
 function wholeAt(text: string): number {
   const end = text.indexOf('\r\n\r\n')
   if (end === -1) return 0

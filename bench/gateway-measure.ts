@@ -1,4 +1,4 @@
-// One measurement of one peer: what the kernel says it used while a load ran.
+// One measurement of one peer: the CPU time and memory that the kernel reports while a load runs.
 import { execFile, execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,24 +18,24 @@ export interface Task {
   readonly folder: string
   readonly seconds: number
   readonly wrk: string
-  /** Calls a second that the slowest peer takes, once that is known. */
+  /** Calls per second that the slowest peer can handle; undefined until it has been measured. */
   readonly capacity?: number | undefined
 }
 
-/** What wrk sends: the path below the target, the method, how large a body, and which key. */
+/** The requests that wrk sends: the path below the target, the method, the size of the body, and the key. */
 export interface WrkLoad {
   readonly path?: string
   readonly method?: 'GET' | 'POST'
   readonly bodyBytes?: number
   readonly key?: (peer: Peer) => string
   readonly connections?: number
-  /** Whether the calls are meant to be refused. */
+  /** Whether the calls are expected to be refused. */
   readonly refused?: boolean
 }
 
 const connections = 64
 
-/** As many calls as a peer takes. */
+/** Measures with as many calls as the peer can handle. */
 export async function measureFull(peer: Peer, task: Task, load: WrkLoad): Promise<Measured> {
   const script = join(task.folder, 'load.lua')
   const { method = 'GET', bodyBytes = 0 } = load
@@ -65,7 +65,7 @@ export async function measureFull(peer: Peer, task: Task, load: WrkLoad): Promis
   }
 }
 
-/** A load of our own, in a process on the load's core. */
+/** Measures with a load of our own, in a process on the load's core. */
 export async function measureLoad(
   peer: Peer,
   task: Task,
@@ -95,7 +95,7 @@ function cpuOf(peer: Peer): number {
   return processesOf(peer).reduce((sum, pid) => sum + cpuSeconds(pid), 0)
 }
 
-/** Records of calls are written after them: a load's CPU is known when they are. */
+/** Waits until the peer is idle: call records are written after the calls, and their CPU time counts too. */
 async function cpuWhenQuiet(peer: Peer): Promise<number> {
   for (const pid of processesOf(peer)) await untilQuiet(pid)
   return cpuOf(peer)

@@ -1,4 +1,4 @@
-// What stands beside us in the benchmark of the guarded call, each configured to do the same job as well as it can.
+// The peers that the benchmark compares with Intercept, each configured to do the same job as well as it can.
 import { createHash, randomBytes } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,21 +7,21 @@ import { intercept } from '../test/harness/terminal.ts'
 import { mintCredential } from '../src/secrets/index.ts'
 import { pin, startPeer, unusedPort } from './processes.ts'
 
-/** Something that lets calls with a good key through to the same upstream, or decides on them. */
+/** A program that lets calls with a valid key through to the same upstream, or only decides on them. */
 export interface Peer {
   readonly name: string
   readonly kind: 'proxy' | 'check' | 'auth_request' | 'upstream'
   readonly port: number
   readonly pid: number
-  /** Other processes that work for it. */
+  /** Further processes that belong to it. */
   readonly besides?: readonly number[]
-  /** What stands before the paths of the upstream. */
+  /** The prefix before the paths of the upstream. */
   readonly prefix: string
   readonly key: string
-  /** A well-formed key that does not exist, and one that has used up its rate. */
+  /** A well-formed key that does not exist. */
   readonly unknownKey?: string
   readonly limitedKey?: string
-  /** Where its metrics are. */
+  /** The port of its metrics. */
   readonly metricsPort?: number
   end(): Promise<void>
 }
@@ -33,7 +33,10 @@ const passUpgrades = `proxy_http_version 1.1; proxy_buffering off; proxy_request
     proxy_set_header Upgrade $http_upgrade; proxy_set_header Connection $connection_upgrade;`
 const connectionUpgrade = `map $http_upgrade $connection_upgrade { default upgrade; '' ""; }`
 
-/** The upstream of all of them: an nginx that answers 1 KB, and before large bodies and streams a server of our own. */
+/**
+ * Starts the upstream that all peers share: an nginx that returns 1 KB, with a server of our own for large bodies and
+ * streams.
+ */
 export async function startUpstream(nginx: string, folder: string): Promise<Peer> {
   const port = await unusedPort()
   const richPort = await unusedPort()
@@ -121,7 +124,7 @@ backend api
   }
 }
 
-/** Intercept as an operator starts it: rules, rates of key and target, records. */
+/** Starts Intercept as an operator would: with rules, rate limits on key and target, and call records. */
 export async function startIntercept(
   folder: string,
   given: { upstreamPort: number; profile: boolean },
@@ -155,14 +158,14 @@ export async function startIntercept(
     limitedKey: await issue('1/h'),
     metricsPort,
     end: async () => {
-      // In order, so that a profile is written.
+      // Stops it gracefully when profiling, because only then does Node write the profile.
       server.kill(given.profile ? 'SIGTERM' : 'SIGKILL')
       await server.ended
     },
   }
 }
 
-/** The decision alone: asked by us, and by an nginx that passes the call on itself. */
+/** Starts the decision endpoint alone: called directly, and by an nginx that forwards the call itself. */
 export async function startDecisions(
   nginx: string,
   folder: string,
@@ -188,7 +191,7 @@ export async function startDecisions(
   ]
 }
 
-/** A well-formed key that nobody has: its checksum is right. */
+/** A key that nobody has, but whose checksum is right. */
 function withOtherEnd(key: string): string {
   const [prefix = ''] = /^[a-z]+_[a-z]+_/.exec(key) ?? []
   return mintCredential(prefix).secret.reveal()

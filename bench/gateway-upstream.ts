@@ -1,5 +1,5 @@
-// The upstream of what nginx cannot answer: bodies that are read, events, WebSocket frames that come back.
-// `node bench/gateway-upstream.ts <port>`; a process of its own, so that its CPU is nobody else's.
+// The upstream for what nginx cannot serve: bodies that are read, event streams, WebSocket echoes. `node
+// bench/gateway-upstream.ts <port>` runs as its own process, so that its CPU time is not charged to any peer.
 import { createServer } from 'node:http'
 import type { Duplex } from 'node:stream'
 
@@ -19,7 +19,7 @@ const server = createServer((request, response) => {
   })
 })
 server.keepAliveTimeout = 60_000
-// The key of the handshake is not looked at: what is measured comes after it.
+// The handshake's key is not checked, because only the frames after it are measured.
 server.on('upgrade', (_request, socket: Duplex) => {
   socket.on('error', () => socket.destroy())
   socket.write(

@@ -1,4 +1,4 @@
-// What is measured, and of whom: each line of the table is one kind of work.
+// The workloads, and the peers they are measured on: each line of the table is one kind of work.
 import {
   measureFull,
   measureLoad,
@@ -10,7 +10,7 @@ import type { Peer } from './gateway-peers.ts'
 
 export interface Workload {
   readonly name: string
-  /** Whether it shows how much a peer can take. */
+  /** Whether this workload measures how much a peer can handle. */
   readonly tellsCapacity?: boolean
   isFor(peer: Peer): boolean
   run(peer: Peer, task: Task): Promise<Measured>
@@ -18,7 +18,7 @@ export interface Workload {
 
 const kib = 1024
 const streams = 32
-/** Offered where the capacity was not measured in the same run. */
+/** The rate used when the capacity was not measured in the same run. */
 const usualRate = 3000
 
 export const workloads: readonly Workload[] = [
@@ -59,7 +59,7 @@ function load(name: string, what: Parameters<typeof measureLoad>[2]): Workload {
   }
 }
 
-/** The same rate for all of them; how long the upstream takes by itself is measured beside. */
+/** A fixed rate, the same for all peers; the latency of the upstream alone is measured for comparison. */
 function offered(name: string): Workload {
   return {
     name,

@@ -31,13 +31,13 @@ const { values, positionals } = parseArgs({
 const isQuick = values.quick === true
 const seconds = Number(positionals[0] ?? (isQuick ? 1 : 2))
 const rounds = Number(positionals[1] ?? (isQuick ? 3 : 5))
-/** Compiled code is what is compared: the first load of all warms longest. */
+/** The very first load warms up for longer, so that only compiled code is compared. */
 const firstWarmUp = isQuick ? 4 : 10
 const warmUp = 1
-/** What the slowest peer takes in a second, once that is measured. */
+/** The number of calls per second that the slowest peer can handle, once measured. */
 let capacity: number | undefined
 let warmed = false
-/** What a forwarded GET costs Intercept, once that is measured. */
+/** The CPU time of a forwarded GET through Intercept, once measured. */
 let forwardedUs: number | undefined
 const folder = mkdtempSync(join(tmpdir(), 'intercept-bench-'))
 const nginx = findProgram('nginx')
@@ -117,11 +117,11 @@ async function compare(workload: Workload): Promise<void> {
   if (loop !== undefined) console.log(await loop.told())
 }
 
-/** What the load does to Intercept itself: its memory, and how long its loop is held; undefined where it takes no part. */
+/** Measures the memory and the event-loop delay of Intercept under the load; undefined if it takes no part. */
 async function loopOf(taking: readonly Peer[]): Promise<{ told(): Promise<string> } | undefined> {
   const own = taking.find(({ metricsPort }) => metricsPort !== undefined)
   if (own === undefined) return undefined
-  // Each reading begins a new window.
+  // Each reading starts a new measuring window.
   await loopDelays(own)
   return {
     async told() {
@@ -139,7 +139,7 @@ async function loopDelays(own: Peer): Promise<string[]> {
   return [...found].map(([, name, value]) => `${name} ${(Number(value) * 1000).toFixed(1)} ms`)
 }
 
-/** The median of the rounds' ratios, and between what they lie. */
+/** The median of the rounds' ratios, with the lowest and the highest. */
 function ratioText(list: readonly Measured[], others: readonly Measured[]): string {
   const ratios = list.map(({ cpuUs }, round) => cpuUs / (others[round]?.cpuUs ?? Number.NaN))
   const [least, most] = [Math.min(...ratios), Math.max(...ratios)]

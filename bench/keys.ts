@@ -1,5 +1,5 @@
-// Identify at many keys: CPU µs per call, remembered and not, with the memory that remembering takes.
-// `node --expose-gc bench/keys.ts [keys] [asked for]` (1,000,000 and 300,000 by default); SQLite.
+// Identifying callers among many keys: CPU µs per call with and without a cached key, and the memory of the cache.
+// `node --expose-gc bench/keys.ts [keys] [requested]` (1,000,000 and 300,000 by default); SQLite.
 import Database from 'better-sqlite3'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -57,7 +57,7 @@ function refused(text: string): void {
   throw new Error('a malformed key was taken')
 }
 
-// Through a buffer: a header's value is one flat text too.
+// Built through a buffer, because a header's value is one flat string too.
 function withWrongCharacter(text: string): string {
   return Buffer.from(`${text.slice(0, -1)}!`).toString('latin1')
 }
@@ -80,7 +80,7 @@ async function report(
   for (const [at, text] of secrets.entries()) {
     const asked = ask(text)
     if (asked !== undefined) await asked
-    // The change feed is read between two events; a process that never waits trusts nothing it remembers.
+    // Yields so that the change feed can be polled: a node that cannot read the feed stops trusting its cache.
     if (at % 100 === 0) await new Promise((resolve) => setImmediate(resolve))
   }
   const { user, system } = process.cpuUsage(cpu)
@@ -96,7 +96,10 @@ async function found(): Promise<OrganizationId> {
   return id
 }
 
-/** Issues the keys as rows, past the store and with the indexes made afterwards; gives back the secrets of some, spread over all. */
+/**
+ * Inserts the keys as rows, bypassing the store and creating indexes afterwards; returns the secrets of an evenly
+ * spread sample.
+ */
 function fill(organizationId: OrganizationId): string[] {
   const secrets: string[] = []
   const every = Math.floor(total / probes)

@@ -1,10 +1,10 @@
-// Peers as processes: started, measured by what the kernel says they used, and ended.
+// Runs peers as processes, and measures them by what the kernel reports.
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { connect, createServer, type AddressInfo } from 'node:net'
 import { availableParallelism } from 'node:os'
 
-// USER_HZ; 100 on every Linux that matters.
+// USER_HZ, which is 100 on every common Linux.
 const ticksPerSecond = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }))
 
 /** CPU seconds (user and system) that a process and its children have used so far. */
@@ -21,7 +21,7 @@ export function cpuSeconds(pid: number): number {
 const quietMs = 300
 const maxQuietTurns = 50
 
-/** Resolves when a process has nothing left to do, so that what it puts off is charged to the load that caused it. */
+/** Resolves when a process is idle, so that deferred work is charged to the load that caused it. */
 export async function untilQuiet(pid: number): Promise<void> {
   for (let turn = 0; turn < maxQuietTurns; turn++) {
     const before = cpuSeconds(pid)
@@ -43,7 +43,7 @@ export function residentBytes(pid: number): number {
   return bytes
 }
 
-/** A program of the machine; undefined when it is not installed. */
+/** Finds a program on this machine; undefined if it is not installed. */
 export function findProgram(name: string): string | undefined {
   const places = ['/usr/sbin', '/usr/bin', '/usr/local/sbin', '/usr/local/bin']
   return places.map((folder) => `${folder}/${name}`).find((path) => existsSync(path))
@@ -53,7 +53,9 @@ const cores = availableParallelism()
 const taskset = cores > 1 ? findProgram('taskset') : undefined
 const coresOf = { peer: '0', load: `1-${cores - 1}` }
 
-/** Keeps a running process, all of its threads included, on the cores of its part; threads that it starts follow. */
+/**
+ * Pins a running process with all of its threads to the cores of its part; threads that it starts later inherit this.
+ */
 export function pin(pid: number, part: keyof typeof coresOf): void {
   if (taskset === undefined) return
   execFileSync(taskset, ['-acp', coresOf[part], String(pid)], { stdio: 'ignore' })

@@ -1,4 +1,4 @@
-// Where a process spent its time, from what `node --cpu-prof` wrote.
+// Shows where a process spent its time, from the profile that `node --cpu-prof` wrote.
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -11,10 +11,10 @@ interface Profile {
   readonly timeDeltas: readonly number[]
 }
 
-/** The start of a process and its end are no part of its work. */
+/** Start-up and shutdown are left out. */
 const skippedMs = 8000
 
-/** The functions in which the largest of the profiled threads spent its time, with their shares; waiting is left out. */
+/** The functions in which the busiest profiled thread spent its time, with their shares; waiting is left out. */
 export function topOf(folder: string, count = 45): string[] {
   const profiles = readdirSync(folder).map(
     (file) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as Profile,

@@ -1,9 +1,9 @@
-// npm run bench -- <name> [words…]: runs one benchmark; without a name, all of them one after the other.
+// npm run bench -- <name> [arguments…]: runs one benchmark; without a name, all of them in order.
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The benchmarks in their order; each prints its figures beside those of its peer, measured in the same run. */
+/** The benchmarks in order; each prints its figures next to those of its peer, measured in the same run. */
 const names = ['gateway', 'keys', 'webhooks', 'scim', 'calls', 'dashboard', 'commands']
 
 const [wanted, ...words] = process.argv.slice(2)

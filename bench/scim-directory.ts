@@ -8,23 +8,23 @@ import pg from 'pg'
 import { postgresForTests } from '../test/harness/postgres.ts'
 import { intercept } from '../test/harness/terminal.ts'
 
-/** The database of the benchmark: settings for the server, and a way past it. */
+/** The benchmark's database: the server's settings for it, and direct access that bypasses the server. */
 export interface BenchDirectory extends AsyncDisposable {
   readonly env: Record<string, string>
   readonly secret: string
   readonly organization: string
-  /** Rows of a statement with `?` for parameters, straight from the engine: what the store cannot go below. */
+  /** Runs a statement with `?` parameters directly on the engine: the lower bound for the store. */
   rows(text: string, parameters: readonly (string | number)[]): Promise<unknown[]>
-  /** Puts the first so many users into a group. */
+  /** Puts the first `amount` users into a group. */
   fillGroup(groupId: string, amount: number): Promise<void>
 }
 
-/** How a seeded user is called. */
+/** The user name of a seeded user. */
 export function memberId(n: number): string {
   return `mem_seed${String(n).padStart(18, '0')}`
 }
 
-/** Makes an organization with so many users and a SCIM token. */
+/** Creates an organization with this many users and a SCIM token. */
 export async function seededDirectory(
   engine: 'sqlite' | 'postgres',
   users: number,
@@ -49,14 +49,14 @@ export async function seededDirectory(
     if (client === undefined) return prepared(text).all(...parameters)
     let n = 0
     const numbered = text.replaceAll('?', () => `$${++n}`)
-    // Prepared under a name of its own, as the store's statements are not: the floor is the floor.
+    // Prepared as a named statement, which the store's are not, because the lower bound should be as low as possible.
     const name = createHash('sha256').update(text).digest('base64')
     return (await client.query({ name, text: numbered, values: [...parameters] })).rows
   }
   const [found] = await rows("select id from organization where slug = 'acme'", [])
   const organization = (found as { id: string }).id
   for (const text of seedStatements(engine, organization, users)) await run(text)
-  // What autovacuum does by itself within a minute; SQLite has no statistics in the product either.
+  // Autovacuum would do this within a minute; on SQLite the product keeps no statistics either.
   if (client !== undefined) await run('vacuum analyze')
   file?.pragma('wal_checkpoint(truncate)')
   return {

@@ -1,5 +1,5 @@
-// npm run bench -- scim [users] [sqlite|postgres]: a directory of that size (default 50,000; the bar's is 1,000,000), asked
-// over HTTP, beside what the same rows cost when the database is asked directly. PostgreSQL runs without fsync here.
+// npm run bench -- scim [users] [sqlite|postgres]: requests to a directory of that size (50,000 by default; the goal is
+// 1,000,000), compared with reading the same rows directly from the database. PostgreSQL runs without fsync here.
 import { loadavg } from 'node:os'
 import { startServerProcess } from '../test/harness/server-process.ts'
 import { cpuSeconds, residentBytes } from './processes.ts'
@@ -17,7 +17,7 @@ await using directory = await seededDirectory(engine, users)
 await using server = await startServerProcess(directory.env)
 print('seeded', `${users} users on ${engine} in ${seconds(started)} s; load ${load()}`)
 
-// What the first requests pay for compiling is nobody's every day.
+// A warm-up, because compiling during the first requests is not typical.
 await measure(
   100,
   async () =>
@@ -30,7 +30,10 @@ await creations()
 await members()
 await memory()
 
-/** The same way through the server without a directory: what the machine does to every figure below. */
+/**
+ * A request that passes through the server without touching a directory: the share of the machine in every figure
+ * below.
+ */
 async function empty(): Promise<void> {
   const times = await measure(asked, async () => {
     const answer = await fetch(`${server.baseUrl}/healthz`)
@@ -87,7 +90,7 @@ async function pages(): Promise<void> {
     index += page.itemsPerPage
   })
   print('page of 100 in a walk by index', `${middle.text}  (bar p99 25 ms)`)
-  // A count of its own each time: no walk has been there.
+  // A new count each time, so that no cached walk can be reused.
   let count = 50
   const last = await measure(20, async () => {
     const page = await get(`/Users?count=${++count}&startIndex=${users - 49}`)
@@ -166,7 +169,7 @@ async function create(name: string): Promise<Answered> {
   })
 }
 
-/** Milliseconds of each turn, and of CPU that the server spent on all of them. */
+/** The duration of each turn, and the CPU time that the server spent on all of them. */
 async function measure(
   turns: number,
   work: () => Promise<void>,

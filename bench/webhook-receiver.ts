@@ -1,4 +1,5 @@
-// The other side of bench/webhooks.ts, in a process of its own: answers as cheaply as possible and remembers when what arrived.
+// The receiver for bench/webhooks.ts, in a process of its own: responds as cheaply as possible and remembers when each
+// delivery arrived.
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 
 const answer = 'HTTP/1.1 204 No Content\r\n\r\n'
@@ -7,7 +8,9 @@ const headEnd = Buffer.from('\r\n\r\n')
 let arrivals: [id: string, at: number][] = []
 let count = 0
 
-/** The path says how: `/hang` never, `/half` never to the end, `/slow` late. */
+/**
+ * The path selects the behaviour: `/hang` never responds, `/half` never completes its response, `/slow` responds late.
+ */
 function respond(socket: Socket, how: string): void {
   if (how === 'hang') return
   if (how === 'half') socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf')

@@ -24,7 +24,7 @@ interface Figure {
   readonly name: string
   readonly value: number
   readonly unit: string
-  /** What the figure is held to; `least` or `most` says which way. */
+  /** The target of the figure; `least` or `most` says in which direction. */
   readonly bar?: number
   readonly way?: 'least' | 'most'
 }
@@ -34,7 +34,7 @@ const bars: Record<Engine, { drain: number; latency: number }> = {
   postgres: { drain: 2000, latency: 40 },
 }
 
-/** Runs it all and returns what was measured. */
+/** Runs all parts and returns the measurements. */
 export async function measure(engine: Engine, wanted: readonly string[] = []): Promise<Figure[]> {
   const figures: Figure[] = []
   for (const [name, scenario] of Object.entries({ drain, latency, fairness, neighbours })) {
@@ -95,7 +95,7 @@ async function latency(engine: Engine): Promise<Figure[]> {
   ]
 }
 
-/** One endpoint in ten hangs; each type of event goes to one endpoint. */
+/** Measures fairness: one endpoint in ten hangs, and each event type goes to one endpoint. */
 async function fairness(engine: Engine): Promise<Figure[]> {
   await using all = await open(engine)
   const { webhooks, organizationId, receiver } = all
@@ -124,8 +124,8 @@ async function fairness(engine: Engine): Promise<Figure[]> {
 }
 
 /**
- * Four organizations' endpoints at one host and port: twelve that hang, twelve that answer half, six that answer after
- * two seconds, and beside them healthy and ordered ones in the first and the last organization.
+ * The endpoints of four organizations at one host and port: twelve that hang, twelve that send half a response, six
+ * that respond after two seconds, and healthy and ordered ones in the first and the last organization.
  */
 async function neighbours(engine: Engine): Promise<Figure[]> {
   await using all = await open(engine)
@@ -136,8 +136,8 @@ async function neighbours(engine: Engine): Promise<Figure[]> {
   kinds.push(...Array<string>(6).fill('slow'))
   for (const [at, kind] of kinds.entries()) {
     const organizationId = organizationIds[at % organizationIds.length] ?? all.organizationId
-    const wish = { url: `${receiver.url}/${kind}/${at}`, types: ['member.joined'] }
-    await webhooks.endpoints.create(organizationId, wish, operator)
+    const input = { url: `${receiver.url}/${kind}/${at}`, types: ['member.joined'] }
+    await webhooks.endpoints.create(organizationId, input, operator)
   }
   const [first = all.organizationId, last = all.organizationId] = [
     organizationIds[0],
@@ -218,7 +218,7 @@ async function publishMany(store: Store, organizationId: OrganizationId, count: 
   })
 }
 
-/** Undici alone: the same bytes to the same receiver, nothing signed, nothing stored. */
+/** Undici alone: sends the same bytes to the same receiver without signing or storing anything. */
 async function bareSender(url: string, total: number) {
   const agent = new Agent({ connections: 16, pipelining: 1 })
   const body = Buffer.alloc(800, 'x')
@@ -264,7 +264,7 @@ async function deliveredOf(webhooks: Webhooks, organizationId: string): Promise<
 
 interface Receiver extends AsyncDisposable {
   readonly url: string
-  /** Waits until so many have arrived. */
+  /** Waits until this many have arrived. */
   until(count: number): Promise<void>
   take(count: number): Promise<[string, number][]>
   /** Waits until all of these have arrived. */

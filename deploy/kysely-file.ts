@@ -26,7 +26,7 @@ export async function buildKyselyFile(): Promise<void> {
       },
       ssr: { noExternal: true },
     })
-    // In place at once: a command that starts meanwhile reads all of it or none.
+    // Renamed into place in one step, so that a command that starts meanwhile reads either all of it or none.
     await mkdir(join(root, 'bin', 'bundled'), { recursive: true })
     await rename(join(outDir, name), join(root, 'bin', 'bundled', name))
   } finally {

@@ -29,7 +29,7 @@ try {
     if (existsSync(join(root, name)))
       cpSync(join(root, name), join(stage, name), { recursive: true })
   }
-  // For whoever works on it, not for whoever runs it.
+  // For people who develop Intercept, not for those who run it.
   for (const name of ['docs/decisions', 'docs/requirements.md']) {
     rmSync(join(stage, name), { recursive: true })
   }
@@ -61,7 +61,7 @@ function packSources(): void {
   }
 }
 
-/** The types of what programs may import, and whatever those types name. */
+/** Emits the types that programs may import, and every type that those refer to. */
 function packTypes(entry: string): void {
   const made = mkdtempSync(join(tmpdir(), 'intercept-types-'))
   try {
@@ -89,7 +89,7 @@ function packTypes(entry: string): void {
   }
 }
 
-/** Without what only a checkout needs; the launcher fetches Node where the system's is too old. */
+/** The manifest without what only a checkout needs; the launcher downloads Node where the system's is too old. */
 function packManifest(): void {
   const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Record<
     string,
@@ -104,7 +104,7 @@ function packManifest(): void {
   writeFileSync(join(stage, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
 }
 
-/** Imports of our own files end in `.js` there. */
+/** In the package, imports of our own files end in `.js`. */
 function asJavaScript(text: string): string {
   return text.replace(/(['"]\.{1,2}\/[^'"\n]*)\.ts(['"])/g, '$1.js$2')
 }

@@ -197,7 +197,7 @@ ${table(['code', 'status', 'what happened'], rows)}
 `
 }
 
-/** What a node that has just started tells of itself. */
+/** The metrics that a freshly started node exposes. */
 async function metricsPage(): Promise<string> {
   const data = mkdtempSync(join(tmpdir(), 'intercept-reference-'))
   try {

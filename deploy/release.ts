@@ -1,4 +1,4 @@
-// npm run release [-- --to folder]: everything that a release consists of, in a local folder; nothing is published.
+// npm run release [-- --to folder]: builds everything that belongs to a release into a local folder; publishes nothing.
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -19,7 +19,7 @@ const pack = ['deploy/pack.ts', '--to', folder]
 execFileSync(process.execPath, pack, { cwd: root, stdio: 'inherit' })
 
 const { name, version } = manifest
-// Kysely is both: installed, and in one file beside the launcher.
+// Kysely is both installed by npm and bundled into one file next to the launcher.
 const components = new Map(
   [...installedComponents(root), ...bundledComponents(root)].map((one) => [one.name, one]),
 )

@@ -1,4 +1,4 @@
-/** What of others is in a package of ours: licences for people, a bill of materials for programs. */
+/** Lists the third-party code in our package: licences for people, a bill of materials for programs. */
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,17 +12,17 @@ interface LockEntry {
   readonly dependencies?: Readonly<Record<string, string>>
 }
 
-/** A package that is used or contained. */
+/** A third-party package that we install or bundle. */
 export interface Component {
   readonly name: string
   readonly version: string
   readonly license: string
   readonly integrity: string | undefined
-  /** Where it lies in this checkout. */
+  /** Its folder in this checkout. */
   readonly folder: string
 }
 
-/** What the dashboard is built from, and what bin/bundled holds; all that they need themselves is bundled too. */
+/** The packages that the dashboard and bin/bundled are built from; their dependencies are bundled too. */
 const bundledRoots = [
   '@base-ui/react',
   '@fontsource-variable/instrument-sans',
@@ -40,7 +40,7 @@ function readLock(root: string): Record<string, LockEntry> {
   return (JSON.parse(text) as { packages: Record<string, LockEntry> }).packages
 }
 
-/** Packages that are bundled for the browser, with everything that they depend on. */
+/** The packages that are bundled, with all their dependencies. */
 export function bundledComponents(root: string): Component[] {
   const lock = readLock(root)
   const found = new Map<string, Component>()
@@ -63,7 +63,7 @@ export function installedComponents(root: string): Component[] {
   return sorted(own.map(([path, entry]) => componentOf(root, path, entry)))
 }
 
-/** The licences of everything that is bundled, word for word. */
+/** The licence texts of everything that is bundled, verbatim. */
 export function renderNotices(components: readonly Component[]): string {
   const parts = components.map(({ name, version, license, folder }) => {
     const file = readdirSync(folder).find((one) => /^(licen[cs]e|copying)/i.test(one))
@@ -74,7 +74,7 @@ export function renderNotices(components: readonly Component[]): string {
   return `The dashboard contains these programs and fonts.\n\n${parts.join('\n')}`
 }
 
-/** A bill of materials (CycloneDX 1.6). It has no time and no random number: the same tree gives the same text. */
+/** A bill of materials (CycloneDX 1.6), without time or random number: the same tree gives the same text. */
 export function renderBill(
   product: { readonly name: string; readonly version: string },
   components: readonly Component[],
@@ -128,7 +128,7 @@ function purlOf({ name, version }: Component): string {
   return `pkg:npm/${name.replace('@', '%40')}@${version}`
 }
 
-/** npm's integrity is base64; a bill has hex. */
+/** npm's integrity is in base64, but a bill of materials needs hex. */
 function hashOf(integrity: string): { alg: string; content: string } {
   const [, base64 = ''] = /^sha512-(.+)$/.exec(integrity) ?? []
   return { alg: 'SHA-512', content: Buffer.from(base64, 'base64').toString('hex') }

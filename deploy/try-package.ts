@@ -1,5 +1,5 @@
-// npm run try-package [-- --node path …]: packs, installs the package in an empty folder under each Node, and follows a
-// newcomer to the first guarded call and the dashboard; prints how long that took and how much there is on the disk.
+// npm run try-package [-- --node path …]: packs, installs the package in an empty folder under each Node, and walks
+// through a newcomer's first guarded call and the dashboard; prints how long that took and how much disk space it uses.
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import {
@@ -33,7 +33,7 @@ try {
   rmSync(folder, { recursive: true, force: true })
 }
 
-/** The Node that runs this, and the first of another major version in PATH. */
+/** The Node that runs this script, and the first of another major version in PATH. */
 function nodesHere(): string[] {
   const major = (node: string): string => versionOf(node).split('.')[0] ?? ''
   const others = (process.env['PATH'] ?? '')
@@ -89,7 +89,7 @@ async function tryUnder(node: string, tarball: string): Promise<void> {
   report(version, times, join(home, 'node_modules'))
 }
 
-/** What `npm run` tells its scripts would make the npm inside believe that it works in this project. */
+/** Removes the variables that `npm run` sets, which would make the inner npm believe that it works in this project. */
 function withoutNpm(): NodeJS.ProcessEnv {
   const ofScript = /^(npm_(?!config_)|npm_config_local_prefix$|INIT_CWD$|NODE$|NODE_COMPILE_CACHE$)/
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !ofScript.test(name)))
@@ -110,7 +110,7 @@ async function portOf(server: ChildProcess): Promise<string> {
   return await promise
 }
 
-/** What is in the files, and what they occupy on the disk: many are small. */
+/** The size of the files' contents, and the disk space they occupy, which is larger because many files are small. */
 function sizeOf(path: string): { readonly bytes: number; readonly onDisk: number } {
   const files = readdirSync(path, { recursive: true }).map((name) =>
     lstatSync(join(path, String(name))),

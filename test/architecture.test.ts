@@ -1,4 +1,4 @@
-// The structure that ARCHITECTURE.md describes, tested: directions, entrances, libraries, sizes, circles, pages.
+// Tests the structure that ARCHITECTURE.md describes: import directions, entry files, libraries, sizes, circles, pages.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync } from 'node:fs'
@@ -29,7 +29,7 @@ const common = [
 const infrastructure = ['store', 'secrets', 'http', 'oidc']
 const entryPoints = ['gateway', 'api', 'signin', 'scim', 'pages', 'operations']
 
-/** What each folder may import, besides the common files. */
+/** The folders that each folder may import, besides the common files. */
 const mayImport: Record<string, readonly string[]> = {
   telemetry: [],
   secrets: [],
@@ -69,9 +69,9 @@ const domain = [
 for (const entry of entryPoints) mayImport[entry] = [...infrastructure, ...domain]
 mayImport['compose'] = [...infrastructure, ...domain, ...entryPoints, 'config']
 const everyFolder = [...Object.keys(mayImport), 'cli']
-/** The two that start the product may import everything; they and compose alone read the settings. */
+/** The files that start the product may import everything; only they, cli and compose read the settings. */
 const starters = ['main', 'embed', 'cli']
-/** What the settings are read with; files at the root of src. */
+/** Files at the root of src that parse the settings. */
 const settings = [
   'config',
   'setting',
@@ -81,13 +81,14 @@ const settings = [
   'setting-telemetry',
 ]
 
-/** Who may import an outside library or a risky part of Node; files at the root of src by their name. */
+/** The folders that may import an outside library or a risky module of Node; files at the root of src by their name. */
 const keepers: Record<string, readonly string[]> = {
   kysely: ['store'],
   'better-sqlite3': ['store'],
   pg: ['store'],
   jose: ['secrets'],
-  // The handshake of a WebSocket (SHA-1, RFC 6455): http checks an upstream's, the demo's upstream answers one.
+  // For the handshake of a WebSocket (SHA-1, RFC 6455): http verifies an upstream's, and the demo's upstream responds
+  // to one.
   'node:crypto': ['secrets', 'ids', 'cli', 'http'],
   fastify: ['http'],
   '@fastify/ajv-compiler': ['http'],
@@ -95,9 +96,9 @@ const keepers: Record<string, readonly string[]> = {
   undici: ['http'],
   typebox: ['http'],
   yaml: ['configuration'],
-  // Settings need isIP and nothing else of it.
+  // Settings use only its isIP.
   'node:net': ['http', 'setting'],
-  // The demo's upstream and the receiver of the command line are servers of their own.
+  // The demo's upstream and the command line's receiver are servers of their own.
   'node:http': ['http', 'cli'],
   'node:https': ['http'],
   'node:http2': [],
@@ -109,12 +110,12 @@ const keepers: Record<string, readonly string[]> = {
   marked: ['pages'],
   pino: ['telemetry'],
   'node:cluster': ['main', 'cli'],
-  // A checkout builds its dashboard in a process of its own.
+  // A checkout builds its dashboard in a separate process.
   'node:child_process': ['cli', 'pages'],
-  // Runs no text but the name of V8's collector, which can't be reached otherwise (idle-memory.ts).
+  // Runs no code but the name of V8's collector, which can't be reached otherwise (idle-memory.ts).
   'node:vm': ['cli'],
 }
-/** Parts with an entry of their own, so that what needs only them (the command line) loads no more. */
+/** Parts with an entry file of their own, so that code that needs only them (the command line) loads nothing more. */
 const lightEntries = [
   'src/http/message/index.ts',
   'src/http/outbound/index.ts',
@@ -160,7 +161,7 @@ describe('architecture', () => {
     const arrows = new Set<string>()
     eachImport(product, (file, target) => {
       const [from, to] = [dirname(file.path), dirname(target)]
-      // Files at the root of src belong together with no folder.
+      // Files at the root of src don't form a folder.
       if (from !== to && from !== 'src' && to !== 'src') arrows.add(`${from} ${to}`)
       return undefined
     })
@@ -339,7 +340,7 @@ function libraryOf(specifier: string): string {
   return specifier.startsWith('@') ? parts.slice(0, 2).join('/') : (parts[0] ?? '')
 }
 
-/** The text without its comments. */
+/** The source text without its comments. */
 function code(file: SourceFile): string {
   return file.text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/\/\/.*$/gm, '')
 }

@@ -1,11 +1,11 @@
-// npm run check: everything that can be proven without running the product; stops at the first failure.
+// npm run check: everything that can be checked without running the product; stops at the first failure.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
 interface Step {
   readonly name: string
-  /** What is wrong, as text; undefined when all is well. */
+  /** Describes what is wrong; undefined if nothing is. */
   readonly run: () => string | undefined
 }
 
@@ -56,7 +56,7 @@ function checkWebTypes(): string | undefined {
   return existsSync(join(root, 'web', 'tsconfig.json')) ? tool('tsc', ['-p', 'web']) : undefined
 }
 
-/** Files, exports, types and dependencies that nobody uses; knip.json names what it cannot see. */
+/** Finds unused files, exports, types and dependencies; knip.json lists what it cannot see. */
 function checkUnused(): string | undefined {
   return tool('knip', ['--no-progress', '--treat-config-hints-as-errors'])
 }
@@ -84,7 +84,7 @@ function checkLockFile(): string | undefined {
     : `package-lock.json is not complete (npm ci would fail):\n  ${wrong.join('\n  ')}`
 }
 
-/** Looks as npm does: in the package's own folder of dependencies, then in each above it. */
+/** Searches as npm does: in the package's own node_modules, then in each one above. */
 function isLocked(packages: Record<string, unknown>, from: string, name: string): boolean {
   for (let folder = from; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/')))) {
     const candidate = `${folder === '' ? '' : `${folder}/`}node_modules/${name}`

@@ -10,10 +10,10 @@ import { useRunFolders } from './harness/run-folders.ts'
 
 const root = join(import.meta.dirname, '..')
 const testTimeoutMs = 120_000
-/** A file that leaks a timer or a socket would never end: it is cut, and that counts as a failure. */
+/** A file that leaks a timer or a socket would never end, so it is killed, which counts as a failure. */
 const fileTimeoutMs = 5 * 60_000
 const runTimeoutMs = 20 * 60_000
-/** A run that finds fewer tests than this has lost some; raise it when the suite has grown. */
+/** If a run finds fewer tests than this, some have been lost; raise it as the suite grows. */
 const fewestTests = 1500
 
 const { values, positionals } = parseArgs({
@@ -30,11 +30,11 @@ const counts = { passed: 0, failed: 0, skipped: 0 }
 useRunFolders(root)
 buildDashboard()
 const waiting = [...files]
-// A file that fails beside others is run once more alone, and named at the end: what fails twice is wrong, what
-// fails once is unsteady and worth mending.
+// A file that fails while others run is run once more alone, and listed at the end: one that fails twice is broken, one
+// that fails once is flaky and must be fixed.
 const again: string[] = []
 const unsteady: string[] = []
-// Tests wait much, for browsers and processes: two files more than there are cores keep the cores busy.
+// Tests often wait for browsers and processes, so two files more than there are cores keep the cores busy.
 await Promise.all(Array.from({ length: Math.min(6, availableParallelism() + 2) }, runFiles))
 for (const file of again) await runFile(file, true)
 if (unsteady.length > 0) console.log(`Passed only alone, at the second run: ${unsteady.join(', ')}`)
@@ -51,7 +51,7 @@ if (counts.skipped > 0) console.log(`${counts.skipped} skipped`)
 console.log(`${counts.passed} passed, ${counts.failed} failed`)
 process.exit(counts.failed === 0 ? 0 : 1)
 
-/** Once after a fresh checkout, before many files start nodes that would each build it. */
+/** Builds the dashboard once after a fresh checkout, before many files start nodes that would each build it. */
 function buildDashboard(): void {
   if (existsSync(join(root, 'web', 'dist', 'index.html'))) return
   const built = spawnSync(process.execPath, [join(root, 'web', 'build.ts')], { encoding: 'utf8' })
@@ -70,15 +70,16 @@ async function runFiles(): Promise<void> {
 }
 
 /**
- * By name; but what takes longest would begin last and run alone. The tortures of several nodes mostly wait, so they run
- * beside everything else from the start; the other tortures begin when the browser's journeys are over.
+ * Files run in the order of their names, with exceptions, so that the longest ones don't start last and run alone: the
+ * tortures with several nodes mostly wait, so they run alongside everything else from the start; the other tortures
+ * start when the browser tests are over.
  */
 function placeOf(file: string): string {
   if (file === join('test', 'torture-of-nodes.test.ts')) return ''
   return file === join('test', 'torture.test.ts') ? join('test', 'journeys', 'demo') : file
 }
 
-/** One process per file; its report is printed whole when something failed or one file was asked for. */
+/** Runs a file in its own process; its report is printed in full if something failed or only one file was requested. */
 async function runFile(file: string, isSecond = false): Promise<void> {
   const events = run({
     files: [join(root, file)],

@@ -11,7 +11,7 @@ import { startSteps } from './harness/steps.ts'
 
 const steps = await startSteps()
 
-/** Work on a text; what SCIM refuses is an answer too. */
+/** Runs some work on a text; a refusal by SCIM counts as a result too. */
 function answered(work: () => unknown): () => void {
   return () => {
     try {
@@ -22,7 +22,7 @@ function answered(work: () => unknown): () => void {
   }
 }
 
-/** Twice the input, about twice the steps: a quadratic reader would take four times as many. */
+/** Twice the input may take about twice the steps; a quadratic reader would take four times as many. */
 async function assertLinear(
   folder: string,
   source: (length: number) => string,

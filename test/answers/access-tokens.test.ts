@@ -12,7 +12,10 @@ const product = await productForTests()
 const owner = await firstOwner(product)
 const operations = await readOperations(product.baseUrl)
 
-/** What a token is told where the answer is not the thing itself: by the rules of the thing, or because a person is needed. */
+/**
+ * Expected refusals where a token with the permission still can't do it: because of the rules of the thing, or because
+ * a person is needed.
+ */
 const answeredOtherwise: Readonly<Record<string, string>> = {
   'POST /organizations/:organization/connections/:connection/tests': 'person_required',
   'PUT /organizations/:organization/directory/groups/:group/role': 'not_found',
@@ -83,7 +86,9 @@ describe('every route of the OpenAPI document, for every kind of access token', 
 
   const wholeExport = 'GET /organizations/:organization/configuration'
 
-  /** Asks without doing it: what is no JSON is refused only to those who are let in. */
+  /**
+   * Calls an operation with a body that is not JSON: only a caller who has access gets as far as that being refused.
+   */
   async function knock(program: Program, operation: Operation, at = 'acme'): Promise<Reply> {
     const address = addressOf(operation, at, ids)
     return operation.method === 'GET'
@@ -151,7 +156,7 @@ describe('every route of the OpenAPI document, for every kind of access token', 
         if (has === permission && operation.streams) continue
         const reply = await knock(program, operation)
         if (has === permission && name === wholeExport) {
-          // One permission is never enough for it: it shows every section.
+          // A single permission is never enough, because the file shows every section.
           assert.equal(reply.json.permission, 'targets.manage', reply.text)
         } else if (has === permission) assertLetIn(reply, operation)
         else {
@@ -219,7 +224,7 @@ describe('every route of the OpenAPI document, for every kind of access token', 
       ({ permission, streams }) => permission in permissions && !streams,
     )
     const wrong: string[] = []
-    // What takes something away comes last, the organization as the very last.
+    // Operations that remove something come last, and the organization's deletion at the very end.
     const gravity = ({ method, path }: Operation): number =>
       method === 'DELETE' ? 100 - path.split('/').length : 0
     for (const operation of mine.toSorted((a, b) => gravity(a) - gravity(b))) {
@@ -244,7 +249,7 @@ targets:
     upstream: http://127.0.0.1:8099
 `
 
-/** The bodies of operations whose least one would be refused for what it says. */
+/** Bodies for operations whose minimal body would be refused for its contents. */
 function bodyOf(operation: Operation, issuer: string): unknown {
   const at = '/organizations/:organization'
   const bodies: Readonly<Record<string, unknown>> = {

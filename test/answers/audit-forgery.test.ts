@@ -1,4 +1,4 @@
-// Whoever can write the database, but has no master key, can't change the audit log unseen.
+// Somebody who can write to the database, but has no master key, cannot change the audit log unnoticed.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { createAudit, record, type SignedHead } from '../../src/audit/index.ts'
@@ -53,7 +53,7 @@ for (const engine of engines) {
           detail: {},
         }),
       )
-    /** A row as somebody with the database, but without the master key, would make it: its hash is right. */
+    /** A row as somebody with the database but without the master key would write it, with a correct hash. */
     const forge = async (sequence: number, previous: number, at = Date.now()) =>
       await change(async (tx) => {
         const rows = await auditEntries.listFrom(tx, {

@@ -34,7 +34,7 @@ describe('calls as a file, and what was captured of them', () => {
     await product[Symbol.asyncDispose]()
   })
 
-  /** More calls than a page of the walk holds. */
+  /** Seeds more calls than the export reads at once. */
   async function seed(organizationId: OrganizationId, targetId: TargetId): Promise<void> {
     const records = Array.from({ length: many }, (_, index) =>
       record(organizationId, targetId, index),
@@ -130,7 +130,7 @@ describe('calls as a file, and what was captured of them', () => {
       const one = members.json.items.find((member: { email: string }) =>
         member.email.startsWith('slow'),
       )
-      // Nothing of the file was read yet, and it does not fit into what lies between.
+      // Nothing of the file has been read yet, and it does not fit into the buffers in between.
       await owner.call(`DELETE ${at}/members/${one.id}/sessions`)
       await assert.rejects(readAll(begun), /aborted/)
       assert.equal(begun.complete, false)
@@ -138,7 +138,7 @@ describe('calls as a file, and what was captured of them', () => {
     }
   })
 
-  /** Three pages of calls with paths that are long, so that a page does not fit into a connection's buffers. */
+  /** Seeds three pages of calls with long paths, so that a page does not fit into a connection's buffers. */
   async function fillPaths(organizationId: OrganizationId): Promise<void> {
     const more = Array.from({ length: 1100 }, (_, index) => ({
       ...record(organizationId, undefined, index),
@@ -149,7 +149,7 @@ describe('calls as a file, and what was captured of them', () => {
     })
   }
 
-  /** An export of which only the head has been read. */
+  /** Starts an export and reads only the head of its response. */
   async function beginExport(person: Person, body: object): Promise<IncomingMessage> {
     return await new Promise((resolve, reject) => {
       request(`${product.baseUrl}/api/v1${at}/calls/export`, {

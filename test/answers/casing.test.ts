@@ -22,7 +22,7 @@ test('every parameter and every member in the OpenAPI document is snake_case', a
   ).json()) as Described
   const parameters = Object.entries(document.paths).flatMap(([path, operations]) =>
     Object.values(operations).flatMap(({ parameters = [] }) =>
-      // Names of headers are HTTP's own.
+      // Header names are exempt, because HTTP defines them.
       parameters.flatMap((one) => (one.in === 'header' ? [] : [`${path} ${one.name}`])),
     ),
   )
@@ -57,7 +57,7 @@ describe('the command line', { timeout: 120_000 }, () => {
     OUTBOUND_ALLOW_LOOPBACK: 'true',
   }
 
-  /** Runs a command with --json and checks all that it prints; returns the last object. */
+  /** Runs a command with --json and checks everything it prints; returns the last object. */
   async function said(line: string, input = 'secret', at: Record<string, string> = env) {
     const { out, err } = await intercept([...line.split(' '), '--json'], { env: at, input })
     const lines = `${out}\n${err}`

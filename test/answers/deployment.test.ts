@@ -42,7 +42,7 @@ function documents(text: string): Resource[] {
     .filter((one) => one !== null)
 }
 
-/** What any deployment of ours on Kubernetes must hold, whoever rendered it. */
+/** What every one of our Kubernetes deployments must satisfy, however it was rendered. */
 function checkKubernetes(resources: readonly Resource[]): void {
   const kinds = resources.map(({ kind }) => kind)
   for (const kind of [
@@ -76,7 +76,7 @@ function checkKubernetes(resources: readonly Resource[]): void {
   checkSettings(container.env.map(({ name }) => name))
 }
 
-/** Names are settings, and no secret stands in the environment itself. */
+/** Every name is a setting, and the environment itself contains no secret. */
 function checkSettings(names: readonly string[]): void {
   for (const name of names) {
     const setting = settings.find((one) => one.name === name.replace(/_FILE$/, ''))

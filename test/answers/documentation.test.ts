@@ -100,14 +100,14 @@ describe('documentation', () => {
   })
 })
 
-/** Where blocks are run that a page's own commands do not run. */
+/** Where blocks are run, if not by the commands of their own page. */
 const ranElsewhere: Readonly<Record<string, string>> = {
   'guides/receive-webhooks': 'test/conformance/receiver-snippets.test.ts runs them',
   'operate/backup': 'test/journeys/documentation-operate.test.ts runs them',
   'operate/deploy': 'test/journeys/documentation-operate.test.ts starts a node with them',
   'guides/export-logs': 'test/journeys/documentation-operate.test.ts starts a node with it',
 }
-/** Flags that every command takes, or every one that can be run over the API. */
+/** Flags that every command accepts, or every command that works over the API. */
 const everywhere = ['json', 'help', 'server', 'org', 'profile', 'token-stdin']
 
 function addressOf(name: string): string {
@@ -132,7 +132,7 @@ async function checkCommand(line: string, page: string): Promise<void> {
   const known = nouns[noun]
   assert.ok(known, `${page}: ${line}`)
   const { commands } = await known.load()
-  // `scim token issue` has two words for its verb.
+  // The verb of `scim token issue` has two words.
   const verb = Object.keys(commands)
     .toSorted((one, other) => other.length - one.length)
     .find((one) => `${rest.join(' ')} `.startsWith(one === '' ? '' : `${one} `))

@@ -1,4 +1,4 @@
-// Every type of the catalogue, provoked by what it announces, on one running node.
+// Provokes every event type of the catalogue on one running node.
 import assert from 'node:assert/strict'
 import { createServer, type Server } from 'node:http'
 import { once } from 'node:events'
@@ -56,7 +56,7 @@ describe('every type of event comes about by its cause', () => {
     upstream.closeAllConnections()
   })
 
-  /** All events so far, pulled page by page as a receiver would that is not called. */
+  /** All events so far, read page by page, as a receiver without an endpoint would. */
   async function pulled(): Promise<Seen[]> {
     const seen: Seen[] = []
     let cursor = ''
@@ -157,8 +157,8 @@ describe('every type of event comes about by its cause', () => {
   test('company sign-in: connection changed, domain verified and lost', async () => {
     await using idp = await idpForTests({ people: [] })
     const { issuer, clientId, clientSecret } = idp
-    const wish = { name: 'Okta', issuer, client_id: clientId, client_secret: clientSecret }
-    const { id } = await ask(owner, `POST ${O}/connections`, wish)
+    const input = { name: 'Okta', issuer, client_id: clientId, client_secret: clientSecret }
+    const { id } = await ask(owner, `POST ${O}/connections`, input)
     const { record, id: domain } = await ask(owner, `POST ${O}/domains`, { name: 'acme.test' })
     zone.set(record.name, { kind: 'records', texts: [record.value] })
     await ask(owner, `POST ${O}/domains/${domain}/check`)

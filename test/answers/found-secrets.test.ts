@@ -1,4 +1,4 @@
-// Whoever finds a leaked secret can kill it, and nobody can make a hammer of that.
+// Whoever finds a leaked secret can revoke it, but nobody can abuse that to attack the database.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { mintCredential } from '../../src/secrets/index.ts'

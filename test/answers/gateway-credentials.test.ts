@@ -1,4 +1,4 @@
-// Who may not get in, and that nobody learns more from the refusal than that (K).
+// Refused credentials, and that a refusal reveals nothing more (K).
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { gatewayForTests, prefix } from '../harness/gateway.ts'

@@ -1,4 +1,4 @@
-// What an outsider tries against the gateway beyond the usual: a second way to say the same thing.
+// Less usual attacks of an outsider on the gateway: a second way to express the same request.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { forwardCall } from '../../src/gateway/forward-call.ts'
@@ -205,7 +205,7 @@ test('a call that was cut while its assertion was signed reaches no upstream', a
   const reached: unknown[] = []
   const deps = {
     assert: async () => {
-      // What cutting an open call does when nothing was answered yet: the 401 is out.
+      // As if an open call had been cut off before its response: the 401 has been sent.
       exchange.finished = true
       return 'token'
     },

@@ -1,4 +1,4 @@
-// Every row of the order of checks, in both key schemes, against the product as it starts.
+// Every row of the order of checks, with both key schemes, against the running product.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { freePort } from '../../src/http/index.ts'
@@ -17,7 +17,7 @@ interface Problem {
 
 let gateway: TestGateway
 
-/** Asserts a refusal in all its parts, and that nothing of it reached the upstream. */
+/** Checks every part of a refusal, and that nothing reached the upstream. */
 async function refused(response: Response, status: number, code: string): Promise<Problem> {
   const problem = (await response.json()) as Problem
   assert.equal(problem.code, code)
@@ -174,7 +174,8 @@ describe('the order of checks', () => {
         const gone = await issue()
         assert.equal((await call('/echo/x', {}, gone)).status, 200)
         await gateway.run('key', 'revoke', gone.id)
-        // Another connection of this process wrote it: the feed is read every 5 ms.
+        // It was written over another connection of this process, so the node learns of it when it polls the feed,
+        // every 5 ms.
         await untilRefused(gone)
         await refused(await call('/echo/x', {}, gone), 401, 'credential_revoked')
       })

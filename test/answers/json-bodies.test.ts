@@ -1,4 +1,4 @@
-// What the JSON API takes as JSON: nothing that two readers could read in two ways.
+// The JSON API refuses everything that two parsers could read differently.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { firstOwner, type Person } from '../harness/person.ts'

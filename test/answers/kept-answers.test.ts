@@ -13,7 +13,7 @@ const once = { 'idempotency-key': 'the same' }
 
 for (const engine of engines) {
   describe(`a creation whose answer cannot be kept, on ${engine}`, () => {
-    // What a crash right after the creation leaves behind.
+    // The state that a crash right after the creation leaves behind.
     const { install, remove } = {
       sqlite: {
         install:
@@ -63,7 +63,7 @@ describe('an answer kept for an Idempotency-Key', () => {
   })
   after(async () => await product[Symbol.asyncDispose]())
 
-  /** Changes a role behind the product's back, so that the session stays. */
+  /** Changes a role directly in the database, so that the session survives. */
   async function changeRole(person: Person, role: 'admin' | 'developer'): Promise<void> {
     const { id } = (await person.call('GET /me')).json
     const organization = (await person.call(`GET ${at}`)).json.id as OrganizationId
@@ -79,22 +79,22 @@ describe('an answer kept for an Idempotency-Key', () => {
 
   test('the link of an owner’s invitation is given again only to a sign-in of the last hour', async () => {
     const owner = await memberOf(product, 'acme', { email: 'late@acme.test', role: 'owner' })
-    const wish = { email: 'new@acme.test', role: 'owner' }
-    const first = await owner.call(`POST ${at}/invitations`, wish, once)
+    const invitation = { email: 'new@acme.test', role: 'owner' }
+    const first = await owner.call(`POST ${at}/invitations`, invitation, once)
     assert.equal(first.status, 201)
-    const again = await owner.call(`POST ${at}/invitations`, wish, once)
+    const again = await owner.call(`POST ${at}/invitations`, invitation, once)
     assert.equal(again.json.link, first.json.link)
     product.clock.forward(hourMs + 1000)
-    const late = await owner.call(`POST ${at}/invitations`, wish, once)
+    const late = await owner.call(`POST ${at}/invitations`, invitation, once)
     assert.equal(late.json.code, 'sign_in_too_old')
   })
 
   test('and to nobody who is an owner no more', async () => {
     const owner = await memberOf(product, 'acme', { email: 'then@acme.test', role: 'owner' })
-    const wish = { email: 'other@acme.test', role: 'owner' }
-    assert.equal((await owner.call(`POST ${at}/invitations`, wish, once)).status, 201)
+    const invitation = { email: 'other@acme.test', role: 'owner' }
+    assert.equal((await owner.call(`POST ${at}/invitations`, invitation, once)).status, 201)
     await changeRole(owner, 'admin')
-    const later = await owner.call(`POST ${at}/invitations`, wish, once)
+    const later = await owner.call(`POST ${at}/invitations`, invitation, once)
     assert.equal(later.json.code, 'permission_required')
   })
 

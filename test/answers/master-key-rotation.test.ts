@@ -56,7 +56,7 @@ for (const engine of ['sqlite', 'postgres'] satisfies Engine[]) {
       await keepIdToken()
       await keepManagedSecrets()
     })
-    /** As a configuration file leaves what it manages. */
+    /** Stores managed secrets, as applying a configuration file does. */
     async function keepManagedSecrets(): Promise<void> {
       await withStore(product, async (store) => {
         const organization = await organizations.findBySlug(store, 'acme')
@@ -72,7 +72,7 @@ for (const engine of ['sqlite', 'postgres'] satisfies Engine[]) {
         )
       })
     }
-    /** As a sign-in leaves it whose end shall end the provider's own session too. */
+    /** Stores an id_token, as a sign-in does whose sign-out also ends the provider's session. */
     async function keepIdToken(): Promise<void> {
       const [sessionId, connectionId] = ['ses_kept', 'con_kept'] as const
       const idTokenSealed = createSealer([oldKey]).seal('canary', [

@@ -1,4 +1,4 @@
-// Each change of a membership, through every way in: what can be seen of it afterwards is the same.
+// Each change of a membership has the same visible effects, whichever entry point makes it.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { OrganizationId } from '../../src/ids.ts'
@@ -26,7 +26,7 @@ interface Subject {
   readonly userId: string
 }
 
-/** What somebody can see of a change, without the ids of the one it happened to. */
+/** The visible effects of a change, without the ids of the person concerned. */
 type Seen = Record<string, unknown>
 
 for (const engine of engines) {
@@ -90,7 +90,7 @@ for (const engine of engines) {
       assert.equal(answer.status, 200, await answer.text())
     }
 
-    /** Two sessions and two personal keys. */
+    /** Gives a person two sessions and two personal keys. */
     async function equip(slug: string, email: string, sessions = 2): Promise<void> {
       for (let at = 0; at < sessions; at++) {
         const person = await signedInByLink(product, email)
@@ -103,7 +103,7 @@ for (const engine of engines) {
       }
     }
 
-    /** A developer whom a person has let in. */
+    /** A developer who joined by an invitation. */
     async function developer(): Promise<Subject> {
       const email = unique()
       await addMember(product, 'acme', { email, role: 'developer' })
@@ -111,7 +111,7 @@ for (const engine of engines) {
       return await subjectOf('acme', email)
     }
 
-    /** The same whom the directory has taken over since. */
+    /** The same developer, since taken over by the directory. */
     async function directoryDeveloper(): Promise<Subject> {
       const subject = await developer()
       const sent = await scim('POST', '/Users', {
@@ -186,7 +186,7 @@ for (const engine of engines) {
               .filter(({ type }) => /^(member|session)\./.test(type))
               .map(({ type, body }) => [type, (JSON.parse(body.toString()) as Seen)['data']]),
           ),
-          // A session that the way in itself has started lives.
+          // The session that the entry point itself has started stays.
           sessions: sessions
             .filter(({ ended_at: at, end_reason: reason }) => at !== null || reason !== null)
             .map(({ end_reason: reason }) => reason),

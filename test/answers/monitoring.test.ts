@@ -45,7 +45,7 @@ describe('monitoring', () => {
   })
   after(async () => await product[Symbol.asyncDispose]())
 
-  /** Every metric that an expression names is one that a node has. */
+  /** Checks that every metric in an expression is one that a node exposes. */
   function checkNames(expression: string): void {
     for (const [name] of expression.matchAll(/\b(intercept|process|nodejs)_[a-z0-9_]+/g)) {
       const base = name.replace(/_(bucket|sum|count)$/, '')

@@ -1,5 +1,5 @@
-// What an administrator of a neighbouring organization, with a directory and a provider of their own, may do to somebody
-// who is a member of both: see them there, and nothing else.
+// An administrator of a neighbouring organization, with a directory and a provider of their own, may see a person who
+// is a member of both organizations there, and may do nothing else to them.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createId } from '../../src/ids.ts'
@@ -13,7 +13,7 @@ const email = 'vera@acme.test'
 describe('an administrator of a neighbouring organization', () => {
   let place: Neighbours
   let vera: Person
-  /** Vera's account as the neighbour's provider opens it. */
+  /** Vera's account, signed in through the neighbour's provider. */
   let puppet: Person
   let token: string
   let userId: string
@@ -73,7 +73,7 @@ describe('an administrator of a neighbouring organization', () => {
     assert.deepEqual(await actions(place.owner, 'acme'), [])
     const there = await actions(place.neighbour, 'evil')
     assert.deepEqual(there.toSorted(), ['session.ended', 'session.started'])
-    // A sign-in of her own is news in both.
+    // Her own sign-in is shown in both organizations.
     const own = await signedInByLink(place.product, email)
     const started = async (person: Person, slug: string): Promise<number> => {
       const { items } = (await person.call(`GET /organizations/${slug}/audit?limit=200`)).json
@@ -156,7 +156,7 @@ describe('an administrator of a neighbouring organization', () => {
     await place.neighbour.call('POST /organizations/evil/domains', { name: 'acme.test' })
     const ours = { sub: 'of-acme', email: 'of-acme@acme.test' }
     assert.equal((await place.arrive(place.ours.start, ours)).status, 200)
-    // The same issuer and subject through a connection of the neighbour's own, made anew.
+    // The same issuer and subject through a new connection of the neighbour.
     await place.neighbour.call(`DELETE /organizations/evil/connections/${place.theirs.id}`)
     place.theirs = await place.connect(place.neighbour, 'evil')
     const refused = await place.arrive(place.theirs.start, ours)

@@ -1,6 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 
-/** What an independent validator says of an OpenAPI document. */
+/** Validates an OpenAPI document with an independent validator. */
 export async function validate(
   document: unknown,
 ): Promise<{ readonly errors: readonly unknown[]; readonly version: string | undefined }> {

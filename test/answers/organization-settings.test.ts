@@ -19,7 +19,7 @@ describe('the settings of an organization', () => {
   })
   after(async () => await product[Symbol.asyncDispose]())
 
-  /** Keys that are issued now with a body, in the page's way and in the command line's. */
+  /** Issues a key with the same body over the API and by the command line. */
   async function issued(body: object) {
     const answer = await owner.call(`POST ${at}/keys`, { name: 'a key', ...body })
     assert.equal(answer.status, 201, answer.text)
@@ -147,7 +147,7 @@ describe('the settings of an organization', () => {
   })
 })
 
-/** The body that the dashboard's own client puts on the wire. */
+/** The body that the dashboard's own client sends. */
 async function sentByThePages(route: string, input: object): Promise<string> {
   const file = join(import.meta.dirname, '..', '..', 'web', 'src', 'api', 'call.ts')
   const client = (await import(file)) as { call(route: string, input: object): Promise<unknown> }

@@ -35,7 +35,7 @@ describe('release', () => {
     const notices = renderNotices(bundled)
     for (const { name, version } of bundled) assert.ok(notices.includes(`${name} ${version} (`))
     assert.match(notices, /SIL Open Font License/i)
-    // What the dashboard imports is bundled; nothing else of node_modules is named there.
+    // What the dashboard imports is bundled; its licences name nothing else from node_modules.
     const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
       devDependencies: Record<string, string>
     }

@@ -1,4 +1,4 @@
-// What somebody without a token can make the directory's door do: nothing, and at no cost.
+// A caller without a token gets nothing from the SCIM entry point, and causes no costs.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { productForTests } from '../harness/product.ts'
@@ -16,7 +16,7 @@ test("a stranger is refused before any of the body is awaited, in SCIM's words",
     assert.match(answer, /\r\nwww-authenticate: Bearer /i)
     assert.match(answer, /\r\nintercept-refused: credential_(missing|invalid)\r\n/i)
     assert.match(answer, /"status":"401"/)
-    // What is left of the body is nobody's request.
+    // The rest of the body is not read as another request.
     assert.equal(answer.split('HTTP/1.1 ').length, 2)
   }
 })

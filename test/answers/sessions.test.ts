@@ -338,7 +338,7 @@ for (const format of ['jwt', 'opaque'] as const) {
   }
 }
 
-/** Nobody waits for the store to note a use; a clock that a test moves must. */
+/** Uses are written in the background, so a test that moves the clock must wait for it. */
 async function hasNotedUse(person: Person, atMs: number): Promise<boolean> {
   const { json } = await person.call('GET /me/sessions')
   const { items } = json as { items: { current: boolean; last_seen_at: string }[] }

@@ -11,7 +11,7 @@ describe('a sign-in belongs to its state', () => {
   })
   after(async () => await place[Symbol.asyncDispose]())
 
-  /** A tab that has been at the provider: its answer, not yet taken to the callback. */
+  /** A tab that has come back from the provider, but has not called the callback yet. */
   async function tab(jar: Jar): Promise<string> {
     const sub = 'tabby'
     place.idp.person = { sub, email: 'tabby@acme.test', email_verified: true, name: 'Tabby' }
@@ -28,7 +28,7 @@ describe('a sign-in belongs to its state', () => {
       assert.equal(landed.status, 200, await landed.text())
       assert.ok(sessionOf(landed.headers))
     }
-    // Each once.
+    // Each works only once.
     assert.equal((await jar.fetch(first)).headers.get('intercept-refused'), 'callback_invalid')
   })
 
@@ -68,13 +68,13 @@ describe('a sign-in belongs to its state', () => {
     const again = await jar.fetch(answer)
     assert.equal(again.status, refused.status)
     assert.equal(again.headers.get('intercept-refused'), 'sso_email_unverified')
-    // Somebody else who has the address only learns nothing from it.
+    // Somebody else who only has the URL learns nothing from it.
     const stranger = await new Jar().fetch(answer)
     assert.equal(stranger.headers.get('intercept-refused'), 'callback_invalid')
   })
 
   describe('a provider that begins a sign-in on another site', () => {
-    /** What a browser sends along from another site: none of the Strict cookies. */
+    /** Sends what a browser sends from another site: none of the Strict cookies. */
     async function crossSite(jar: Jar, start: string): Promise<{ other: Jar; answer: Response }> {
       const other = new Jar()
       other.set('__Host-signed-in', jar.get('__Host-signed-in') ?? '')
@@ -111,7 +111,7 @@ describe('a sign-in belongs to its state', () => {
       assert.equal(sessionOf(answer.headers), undefined)
       assert.match(page, /signed in as <strong>victim<\/strong>/)
       assert.match(page, /Sign in as attacker/)
-      // The page is our own: now the Strict cookie comes along.
+      // The page is our own, so now the Strict cookie is sent.
       other.set('__Host-session', session ?? '')
       const wrong = await yes(other, page, 'x'.repeat(22))
       assert.equal(wrong.headers.get('intercept-refused'), 'sso_confirmation_required')

@@ -59,7 +59,7 @@ describe('attacks on the sign-in', () => {
       assert.match(cookie, /^__Host-sign-in-[\w-]{16}=/)
       const attributes = cookie.split('; ').slice(1).sort()
       assert.deepEqual(attributes, ['HttpOnly', 'Max-Age=600', 'Path=/', 'SameSite=Lax', 'Secure'])
-      // Sealed: what is in it cannot be read or changed.
+      // Sealed: its content can be neither read nor changed.
       assert.ok(!cookie.includes('verifier'))
     })
 
@@ -121,7 +121,7 @@ describe('attacks on the sign-in', () => {
     const first = await jar.fetch(callback)
     assert.equal(first.status, 200)
     assert.equal(jar.signIn().value, '')
-    // The browser has forgotten the transaction; an attacker who copied the cookie has not.
+    // The browser has dropped its cookie, but an attacker who copied it has not.
     const thief = new Jar()
     thief.set(kept.name, kept.value)
     await refused(parts, async () => await thief.fetch(callback), {
@@ -176,7 +176,7 @@ describe('attacks on the sign-in', () => {
     const google = new Jar()
     const start = await google.fetch(`${base}/api/v1/auth/google/login`)
     const state = new URL(start.headers.get('location') ?? '').searchParams.get('state') ?? ''
-    // The provider promises iss, so an answer without it is refused as well.
+    // The provider promises iss, so a response without it is refused too.
     for (const iss of ['', '&iss=https%3A%2F%2Fevil.test']) {
       const again = new Jar()
       again.set(google.signIn().name, google.signIn().value)

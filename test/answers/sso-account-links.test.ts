@@ -62,9 +62,10 @@ describe('how a person is linked and un-linked over time', () => {
         await change(place.owner, 'another')
         assert.equal(await arrive(`${lie}-after`), refusal)
         if (refusal !== null) continue
-        // Linked once under the new client, the account is nobody else's.
+        // Linked once under the new client, the account belongs to nobody else.
         assert.equal(await arrive(`${lie}-third`), 'sso_confirmation_required')
-        // The old client's subjects count again when it comes back, and an owner's account never follows unasked.
+        // The old client's subjects are valid again once it is restored, but an owner's account is never linked without
+        // asking.
         await change(place.admin, 'intercept')
         assert.equal(await arrive(`${lie}-before`), null)
         assert.equal(await arrive(`${lie}-fourth`), 'sso_confirmation_required')
@@ -175,7 +176,7 @@ describe('how a person is linked and un-linked over time', () => {
       assert.equal(again.status, 201, JSON.stringify(again.body))
       const back = await place.arrive(place.ours.start, claims)
       assert.equal(back.status, 200, back.text)
-      // Who is deactivated stays out.
+      // A deactivated person stays out.
       await scimCall(`${place.product.baseUrl}/scim/v2/Users/${String(again.body.id)}`, 'PATCH', {
         token: token.secret,
         body: { schemas: [patchUrn], Operations: [{ op: 'replace', value: { active: false } }] },

@@ -32,7 +32,7 @@ describe('the first sign-in of somebody who is here already', () => {
     await idp[Symbol.asyncDispose]()
   })
 
-  /** Signs in at the honest provider as somebody new to it. */
+  /** Signs in at the honest provider as a person who is new there. */
   async function arrive(claims: { sub: string; email: string }): Promise<Response> {
     idp.person = { email_verified: true, name: claims.sub, ...claims }
     return await walk(new Jar(), acme.initiate_login_uri)
@@ -67,7 +67,7 @@ describe('the first sign-in of somebody who is here already', () => {
     }
     assert.equal(await usedUp(), before)
     assert.equal(idp.asked('honest', 'token'), asked)
-    // The one right answer still counts, once.
+    // The one correct response still works, once.
     jar.set(cookie.name, cookie.value)
     idp.person = { sub: 'nora', email: 'nora@acme.test', email_verified: true, name: 'Nora' }
     assert.equal((await jar.fetch(right)).status, 200)
@@ -100,7 +100,7 @@ describe('the first sign-in of somebody who is here already', () => {
     assert.equal(shown.json.owners_confirm, true)
     const claims = { sub: 'not-olga', email: 'olga@acme.test' }
     assert.equal(refusalOf(await arrive(claims)), 'sso_confirmation_required')
-    // Whoever is no owner is linked as ever.
+    // People who are no owners are linked as before.
     const adam = await arrive({ sub: 'adam', email: 'adam@acme.test' })
     assert.equal(adam.status, 200, await adam.text())
   })
@@ -128,7 +128,7 @@ describe('the first sign-in of somebody who is here already', () => {
     assert.equal(sent.status, 201, await sent.text())
     const claims = { sub: 'not-olga', email: 'olga@acme.test' }
     assert.equal(refusalOf(await arrive(claims)), 'sso_confirmation_required')
-    // With an owner behind both, the directory's word is enough.
+    // If an owner approved both, the directory alone is enough.
     await issue(owner)
     const path = `POST /organizations/acme/directory/tokens/${token.id}/revoke`
     assert.ok((await admin.call(path)).status < 300)

@@ -22,7 +22,7 @@ describe('whom an organization can reach', () => {
       assert.deepEqual([refused.status, refused.refused], [403, 'sso_not_admitted'])
       assert.match(refused.text, /no owner has set up/)
       assert.deepEqual(await place.roleOf('cofounder@acme.test'), [])
-      // Once an owner stands behind the connection, the invitation opens.
+      // Once an owner has approved the connection, the invitation works.
       await place.save(place.owner, place.ours)
       const admitted = await place.arrive(place.ours.start, claims)
       assert.equal(admitted.status, 200, admitted.text)
@@ -74,10 +74,10 @@ describe('whom an organization can reach', () => {
       assert.equal((await place.owner.call(`PATCH ${member}`, { role: 'owner' })).status, 200)
       const asked = await place.arrive(place.ours.start, claims)
       assert.equal(asked.refused, 'sso_confirmation_required')
-      // An owner who saves the connection stands behind the links that it has made.
+      // An owner who saves the connection approves the links that it has made.
       await place.save(place.owner, place.ours)
       assert.equal((await place.arrive(place.ours.start, claims)).status, 200)
-      // And a later edit by an administrator locks no owner out: issuer and subject are what they were.
+      // A later edit by an administrator locks no owner out, because issuer and subject are unchanged.
       await place.save(place.admin, place.ours)
       assert.equal((await place.arrive(place.ours.start, claims)).status, 200)
       await place.save(place.owner, place.ours)
@@ -200,7 +200,7 @@ describe('whom an organization can reach', () => {
     })
 
     test("it brings no neighbour into another organization's directory", async () => {
-      // The neighbour's own person is invited to acme under a true address of theirs.
+      // A person of the neighbour is invited to acme under an address that is really theirs.
       const person = await withStore(place.product, async (store) => {
         const rows = await users.listByEmail(store, 'target@acme.test', 'anywhere')
         const organization = await organizations.findBySlug(store, 'acme')

@@ -31,7 +31,7 @@ for (const engine of engines) {
     })
     after(async () => await product[Symbol.asyncDispose]())
 
-    /** A living session as a provider's sign-in leaves it. */
+    /** Creates an active session, as a sign-in through this provider would. */
     async function signIn(userId: UserId, provider: string): Promise<void> {
       const id = createId('ses', product.clock.now())
       const expiresAt = product.clock.now() + hourMs

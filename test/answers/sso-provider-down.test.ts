@@ -50,7 +50,7 @@ describe('a provider that is down', () => {
   const login = (): string => `${product.baseUrl}/api/v1/auth/sso/login?organization=acme`
 
   test('that hangs ends in a page, for everybody who waits at once', async (t) => {
-    // Nobody is sent to it on the word of what is remembered.
+    // A cached discovery document alone sends nobody to the provider.
     isHanging = true
     const startedAt = performance.now()
     const asked = dying.asked('mortal', '.well-known/openid-configuration')
@@ -59,7 +59,7 @@ describe('a provider that is down', () => {
     )
     const tookMs = Math.round(performance.now() - startedAt)
     t.diagnostic(`the page came after ${tookMs} ms`)
-    // Its own budget of 9 s, not undici's minutes; how busy the machine is says nothing.
+    // Its own deadline of 9 s, not undici's minutes; the limit is generous because the machine may be busy.
     assert.ok(tookMs < 60_000, `${tookMs} ms`)
     for (const answer of answers) {
       assert.equal(answer.status, 504)
@@ -67,7 +67,7 @@ describe('a provider that is down', () => {
       assert.match(await answer.text(), /Sign in another way/)
     }
     assert.equal(dying.asked('mortal', '.well-known/openid-configuration'), asked + 1)
-    // A clock that is set back afterwards keeps no later refusal from being noted.
+    // If the clock is set back afterwards, later refusals are still recorded.
     product.clock.forward(-minuteMs)
   })
 

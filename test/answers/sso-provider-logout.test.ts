@@ -15,7 +15,7 @@ test('signing out ends the session at the provider too, where the connection say
     assert.equal(after.status, 401)
     return answer
   }
-  // Not asked for: nothing is said of the provider, and no id_token is kept.
+  // Without the setting, the response does not mention the provider, and no id_token is kept.
   assert.equal((await out()).status, 204)
 
   const path = `PATCH /organizations/acme/connections/${place.ours.id}`

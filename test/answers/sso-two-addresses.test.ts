@@ -38,7 +38,7 @@ describe('the company sign-in where the identity address is another one', () => 
     const there = await fetch(start.headers.get('location') ?? '', { redirect: 'manual' })
     const callback = there.headers.get('location') ?? ''
     assert.ok(callback.startsWith(`${authUrl}/`), callback)
-    // At the identity address the browser has no cookie of ours.
+    // At the identity address the browser has none of our cookies.
     const over = await fetch(callback, { redirect: 'manual' })
     assert.equal(over.status, 302)
     assert.equal(over.headers.get('referrer-policy'), 'no-referrer')
@@ -64,7 +64,7 @@ describe('the company sign-in where the identity address is another one', () => 
     const back = await handOver(jar)
     const stranger = new Jar()
     await handOver(stranger)
-    // The stranger has a sign-in of their own under way: its state does not fit.
+    // The stranger has another sign-in in progress, so the state does not match.
     assert.equal((await stranger.fetch(back)).status, 400)
     const late = new Jar()
     const tooLate = await handOver(late)
@@ -91,7 +91,7 @@ describe('the company sign-in where the identity address differs by its port alo
     const there = await fetch(start.headers.get('location') ?? '', { redirect: 'manual' })
     const callback = new URL(there.headers.get('location') ?? '')
     assert.equal(callback.origin, 'http://localhost:1')
-    // What a proxy in front of the identity address passes on, with the browser's cookies of that host.
+    // Requests the callback at the base address, as a proxy in front of the identity address would forward it.
     const over = await jar.fetch(product.baseUrl + callback.pathname + callback.search)
     assert.equal(over.status, 302)
     const back = over.headers.get('location') ?? ''

@@ -57,7 +57,7 @@ describe('the answers of the company sign-in', () => {
     })
   }
   const at = (path: string): string => `${product.baseUrl}/api/v1/auth/sso${path}`
-  /** Up to the address that the provider sends the browser back to. */
+  /** Goes as far as the URL that the provider redirects the browser to. */
   async function callbackOf(jar: Jar, login = acme.initiate_login_uri): Promise<string> {
     const start = await jar.fetch(login)
     const there = await fetch(start.headers.get('location') ?? '', { redirect: 'manual' })
@@ -342,7 +342,7 @@ describe('the answers of the company sign-in', () => {
     assert.equal(answer.status, 504)
     const tookMs = Math.round(performance.now() - startedAt)
     t.diagnostic(`the page came after ${tookMs} ms`)
-    // Its own budget of 9 s, not undici's minutes; how busy the machine is says nothing.
+    // Its own deadline of 9 s, not undici's minutes; the limit is generous because the machine may be busy.
     assert.ok(tookMs < 60_000, `${tookMs} ms`)
   })
 
@@ -376,7 +376,7 @@ describe('the answers of the company sign-in', () => {
     }
   })
 
-  /** Signs somebody in at the honest provider. */
+  /** Signs a person in at the honest provider. */
   async function signedIn(subject = 'ada'): Promise<Person> {
     idp.person = {
       sub: subject,

@@ -7,7 +7,7 @@ import { addressOf, readOperations, seedEverything, type Operation } from '../ha
 import { hostileIdp, type HostileIdp } from '../harness/hostile-idp.ts'
 import { productForTests, type TestProduct } from '../harness/product.ts'
 
-/** Routes that are open to anybody: a new one has to be named here, with its reason. */
+/** Routes that are open to everybody; a new one has to be listed here with its reason. */
 const open: Readonly<Record<string, string>> = {
   'GET /sign-in-options': 'the sign-in page needs it',
   'POST /setup/look': 'guarded by the setup token',
@@ -112,7 +112,7 @@ describe('every route of the OpenAPI document, for every principal', () => {
     }
 
     for (const role of roles) {
-      // The last one would end what the others need.
+      // The operator's last route is left out, because it would end what the others need.
       if (may(role, permission as Permission)) continue
       test(`${name} is refused to a ${role}, who lacks ${permission}`, async () => {
         const answer = await people.get(role)!.call(urlOf(operation, 'acme'), operation.body)
@@ -188,7 +188,7 @@ describe('every route of the OpenAPI document, for every principal', () => {
   })
 })
 
-/** Looks at the head of an endless answer, and leaves. */
+/** Reads the head of an endless response, and disconnects. */
 async function checkStream(person: Person, route: string): Promise<void> {
   const leave = new AbortController()
   const answer = await fetch(`${product.baseUrl}/api/v1${route.split(' ')[1]}`, {

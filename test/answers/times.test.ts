@@ -1,4 +1,5 @@
-// A leap second is a time by RFC 3339 (section 5.7), but not one of ours: compared with it, nothing would ever be over.
+// RFC 3339 (section 5.7) allows leap seconds, but we refuse them, because comparisons with such a time would always be
+// false.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { firstOwner, type Person } from '../harness/person.ts'

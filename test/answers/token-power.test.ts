@@ -1,4 +1,4 @@
-// What an access token may hand out, and what becomes of that when the token or its maker ends.
+// What an access token may grant, and what happens to its grants when the token or its creator is gone.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { permissionsOf } from '../../src/access/index.ts'
@@ -122,7 +122,7 @@ for (const engine of engines) {
         const path = `${at}/connections/${made.id}`
         await refuses(program, `PATCH ${path}`, { group_roles })
         await does(owner, `PATCH ${path}`, { group_roles })
-        // The roles stay where they are, but the provider behind them would be another.
+        // The roles stay the same, but the provider behind them would be another.
         await refuses(program, `PATCH ${path}`, { client_id: 'mine', client_secret: 's' })
         await does(program, `POST ${path}/disable`)
         await refuses(program, `POST ${path}/enable`, undefined)
@@ -148,7 +148,7 @@ for (const engine of engines) {
       test('ends with the one that issued it, however far down', async () => {
         const first = await tokenWith(['tokens.manage', 'traffic.see'])
         const second = await tokenWith(['traffic.see'], first.program)
-        // Only owners give tokens.manage.
+        // Only owners may grant tokens.manage.
         await refuses(first.program, `POST ${at}/access-tokens`, {
           name: 'deeper',
           permissions: ['tokens.manage'],
@@ -228,7 +228,7 @@ for (const engine of engines) {
         name: 'of a leaver',
       })
       await does(owner, `DELETE ${admin.path}`)
-      // The directory goes on: a stopped one would leave everybody in who leaves the company.
+      // The directory keeps working, because if it stopped, people who leave the company would keep their access.
       const body = { schemas: [userUrn], userName: unique(), active: true }
       const users = `${product.baseUrl}/scim/v2/Users`
       assert.equal((await scimCall(users, 'POST', { token: secret, body })).status, 201)

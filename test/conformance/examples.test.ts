@@ -1,4 +1,4 @@
-// The programs of examples/ do what they say: in each language that is installed on this machine.
+// The programs in examples/ do what they claim, in each language that is installed on this machine.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
@@ -69,7 +69,7 @@ const upstreams: readonly Language[] = [
   },
 ]
 
-// Next.js calls a route handler with a Request: so does this.
+// Calls the route handler with a Request, as Next.js does.
 const nextServer = `
 import { createServer } from 'node:http'
 import { GET } from './nextjs/route.mjs'
@@ -128,7 +128,7 @@ describe('examples', () => {
       assert.equal((await fetch(`${address}/hello`)).status, 401)
       const forged = { 'Intercept-Assertion': 'eyJhbGciOiJub25lIn0.e30.x' }
       assert.equal((await fetch(`${address}/hello`, { headers: forged })).status, 401)
-      // Good, and made for another target.
+      // A valid assertion, but made for another target.
       await gateway.run('target', 'set', 'acme', 'elsewhere', '--upstream', address, '--assertion')
       assert.equal((await gateway.call('/elsewhere/hello', gateway.xApiKey)).status, 401)
     })

@@ -1,5 +1,5 @@
-// Two parsers of requests are two opinions on where one ends, unless they are shown to have the same: both lanes get the
-// same bytes and must agree on all that can be seen. `npm run torture -- lanes` does the same a million times.
+// Two request parsers could disagree on where a request ends. Both lanes get the same bytes and must behave identically
+// in everything visible. `npm run torture -- lanes` does the same a million times.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import {

@@ -14,7 +14,7 @@ import { half, hostileIdp, jwkOf, signed } from '../harness/hostile-idp.ts'
 import type { HostileIdp, Json, Lie } from '../harness/hostile-idp.ts'
 import { lies } from '../harness/hostile-lies.ts'
 
-// What honest providers do differently from one another: all of it must be accepted.
+// Legitimate differences between honest providers, all of which must be accepted.
 const truths: Readonly<Record<string, Lie>> = {
   es256: {
     sign: ({ claims }, idp) =>
@@ -189,7 +189,7 @@ function partyOf(): RelyingParty {
   })
 }
 
-/** Waits 1.5 s where the product waits 5, and fails then as the outbound client does. */
+/** Times out after 1.5 s where the product waits 5 s, and then fails as the outbound client does. */
 const impatient: Parameters<typeof createRelyingParty>[0]['fetch'] = async (url, init) => {
   const limit = AbortSignal.timeout(1_500)
   const late = (error: unknown): unknown =>

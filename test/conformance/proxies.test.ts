@@ -1,4 +1,5 @@
-// The samples of deploy/proxies with the real programs: what an upstream hears of a caller, and what a caller hears of a refusal.
+// The samples in deploy/proxies with the real programs: what an upstream learns about a caller, and what a caller
+// learns from a refusal.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { after, before, describe, test } from 'node:test'
@@ -10,7 +11,7 @@ import { findProgram, type ProxyProgram } from '../harness/proxy-program.ts'
 import { startCaddy, startHaproxy, startNginx } from '../harness/proxy-samples.ts'
 import { exchangeRaw } from '../harness/raw.ts'
 
-/** Headers with which a caller would say who calls, from where, and what; one line each. */
+/** Headers with which a caller could claim an identity, an address or another request; one per line. */
 const forged = [
   'Intercept-Organization',
   'Intercept-Organization-Id',
@@ -51,7 +52,7 @@ interface Started {
 interface Case {
   readonly name: string
   readonly program: string
-  /** Whether the proxy passes calls on by itself and only asks for the decision. */
+  /** Whether the proxy forwards calls itself and only asks for the decision. */
   readonly asks: boolean
   start(intercept: number, upstream: number): Promise<Started>
 }

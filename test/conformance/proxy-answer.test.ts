@@ -1,4 +1,4 @@
-// What upstreams can answer, and what of it may reach a caller.
+// What upstreams can respond with, and how much of it may reach a caller.
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
@@ -8,7 +8,7 @@ import { statusesOf } from '../harness/raw.ts'
 import { rawUpstream } from '../harness/upstream.ts'
 import type { RawUpstream } from '../harness/upstream.ts'
 
-/** Answers that two readers could read in two ways, or that nobody can read. */
+/** Responses that are ambiguous or unreadable. */
 const broken: [name: string, answer: string][] = [
   [
     'CL and TE',
@@ -37,7 +37,7 @@ const broken: [name: string, answer: string][] = [
   ],
 ]
 
-/** Answers whose head is fine and whose body breaks: the caller must see a cut, never a clean end. */
+/** Responses with a valid head and a broken body: the caller must see an abort, never a clean end. */
 const truncated: [name: string, answer: string][] = [
   ['a CL body that ends early', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc'],
   [
@@ -101,7 +101,7 @@ describe('answers of upstreams', () => {
       answer = text
       end = true
       const transcript = await ask()
-      // Either the head had not gone out yet, or the body stops before its announced end.
+      // Either the head had not been sent yet, or the body stops before its announced end.
       const clean = /^HTTP\/1\.1 200 [^]*\r\n0\r\n\r\n$/.test(transcript)
       assert.ok(
         !clean && !/^HTTP\/1\.1 200 [^]*Content-Length: 3\r\n/i.test(transcript),
@@ -140,7 +140,7 @@ describe('answers of upstreams', () => {
     const startedAt = performance.now()
     assert.match(await ask(), /^HTTP\/1\.1 504 [^]*upstream_timeout/)
     const tookMs = performance.now() - startedAt
-    // Its own deadline of 1 s, not the default of a minute; how busy the machine is says nothing.
+    // Its own deadline of 1 s, not the default of a minute; the limit is generous because the machine may be busy.
     assert.ok(tookMs > 900 && tookMs < 30_000, `${tookMs} ms`)
   })
 
@@ -243,7 +243,7 @@ describe('answers of upstreams', () => {
     end = false
     answer =
       'HTTP/1.1 200 OK\r\nAccess-Control-Allow-Origin: https://app.test\r\nContent-Length: 2\r\n\r\nok'
-    // The command is a process of its own: the node hears of it a few milliseconds later.
+    // The command is a separate process, so the node learns of the change a few milliseconds later.
     await gateway.run('target', 'set', 'acme', 'pages', '--upstream', upstream.url, '--browsers')
     await until(async () => (await gateway.call('/pages/x', gateway.bearer)).status === 200)
     const relayed = await gateway.raw(`GET ${prefix}/pages/x HTTP/1.1\r\nHost: a\r\n{key}\r\n\r\n`)
@@ -276,7 +276,7 @@ describe('answers of upstreams', () => {
     ] as const) {
       assert.match(await ask(), /^HTTP\/1\.1 200 /)
       const [kept] = upstream.sockets
-      // The next bytes on the kept connection find nobody; a new connection is answered.
+      // Nobody listens for further bytes on the kept connection; a new connection is answered.
       kept?.removeAllListeners('data')
       kept?.on('data', () => kept.resetAndDestroy())
       const transcript = await ask('/again', method)

@@ -1,4 +1,4 @@
-// What callers can write and what of it may reach an upstream: never unauthenticated, split or rewritten (P).
+// What callers can send, and how much of it may reach an upstream: nothing unauthenticated, split or rewritten (P).
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { gatewayForTests, prefix } from '../harness/gateway.ts'
@@ -30,7 +30,7 @@ describe('what of a request reaches the upstream', () => {
   after(async () => gateway[Symbol.asyncDispose]())
   beforeEach(() => gateway.upstream.seen.splice(0))
 
-  /** Sends one request with further header lines, and gives back what the upstream saw of it. */
+  /** Sends one request with extra header lines; returns what the upstream received. */
   async function through(lines: string, path = '/x', method = 'GET'): Promise<SeenRequest> {
     const text = `${method} {prefix}${path} HTTP/1.1\r\nHost: caller.example\r\n{key}\r\n${lines}Connection: close\r\n\r\n`
     const transcript = await gateway.raw(text)

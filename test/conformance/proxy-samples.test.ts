@@ -1,4 +1,5 @@
-// Samples of programs that can't be run here, and what holds for all that ask: nothing a caller says of itself is left out.
+// Samples for programs that can't be run here, and a rule for all of them: no header in which a caller could lie is
+// forwarded.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { parse } from 'yaml'
@@ -14,7 +15,7 @@ const ownHeaders = [
   'intercept-request-id',
   'intercept-assertion',
 ]
-/** Hop-by-hop, framing and what every proxy writes itself. */
+/** Hop-by-hop and framing headers, and those that every proxy sets itself. */
 const writtenByProxies = new Set(
   'connection keep-alive proxy-connection proxy-authenticate proxy-authentication-info proxy-authorization te trailer transfer-encoding upgrade http2-settings host content-length expect traceparent x-forwarded-for x-forwarded-proto x-forwarded-host'.split(
     ' ',
@@ -87,7 +88,7 @@ describe('samples of proxies that ask for the decision', () => {
     }
     const asking = middlewares['intercept-check']?.forwardAuth
     assert.equal(asking?.trustForwardHeader, false)
-    // Go's (?i) is JavaScript's flag.
+    // Go writes (?i) where JavaScript has a flag.
     const own = new RegExp(asking?.authResponseHeadersRegex.replace('(?i)', '') ?? '$-', 'i')
     for (const name of [...ownHeaders, 'Intercept_Key_Id', 'intercept.assertion']) {
       assert.match(name, own)
@@ -150,7 +151,10 @@ describe('samples of proxies that ask for the decision', () => {
 
 type Ask = (method: string, path: string, key: string | undefined) => Promise<Response>
 
-/** The requests that the programs make by their samples: a GET with the call in headers, and the call itself below a prefix. */
+/**
+ * The requests that these programs send according to their samples: a GET that describes the call in headers, or the
+ * call itself below a prefix.
+ */
 function questions(port: number): Record<string, Ask> {
   const { middlewares } = (parse(readSample('traefik.yaml')) as Traefik).http
   const traefik = new URL(middlewares['intercept-check']?.forwardAuth?.address ?? '')

@@ -7,11 +7,14 @@ import { after, describe, test } from 'node:test'
 import { mintWebhookSecret } from '../../src/secrets/index.ts'
 import { createDeliverySigner } from '../../src/webhooks/signing/signatures.ts'
 
-// Every snippet of the guide is run where its language is installed: on a genuine delivery, and on ones that are not.
+// Runs every snippet of the guide whose language is installed, on a genuine delivery and on forged ones.
 const root = join(import.meta.dirname, '..', '..')
 const guide = readFileSync(join(root, 'docs', 'guides', 'receive-webhooks.md'), 'utf8')
 
-/** How a snippet becomes a program: environment in, body from a file, exit 0 for genuine. */
+/**
+ * How to turn a snippet into a program: settings from the environment, the body from a file, exit code 0 for a genuine
+ * delivery.
+ */
 interface Language {
   readonly name: string
   readonly fence: string
@@ -171,7 +174,7 @@ describe('the snippets of docs/guides/receive-webhooks.md', { timeout: 120_000 }
     assert.equal(lines.length, 2)
     const env = deliveryAt(Date.now())
     const [signature, plain] = lines.map((block) => {
-      // The plain form is made with the newest secret.
+      // The plain form is signed with the newest secret only.
       const own = block.includes('-hmac') ? { ...env, SECRET: older.reveal() } : env
       return exitOf(['sh', '-c', block], own, body).out.trim()
     })
@@ -188,7 +191,7 @@ function blocks(fence: string): string[] {
 }
 
 function programOf({ fence, main }: Language, snippet: string): string {
-  // Java runs the first class of a file; Go wants every import on top.
+  // Java runs the first class of a file; Go needs all imports at the top.
   if (fence === 'java') return snippet.replace('class Webhook', `${main}\nclass Webhook`)
   if (fence === 'go') return snippet.replace('"math"', '"math"\n\t"os"') + main
   return snippet + main

@@ -6,7 +6,7 @@ import { neighboursForTests } from '../harness/neighbours.ts'
 
 test('a clock that differs is named with the difference', async () => {
   await using place = await neighboursForTests()
-  // Sixty seconds are allowed; the provider's clock is what the product's is not.
+  // Sixty seconds are tolerated between the clocks of the provider and the product.
   place.product.clock.forward(-65_000)
   const claims = { sub: 'clock', email: 'clock@acme.test' }
   const refused = await place.arrive(place.ours.start, claims)

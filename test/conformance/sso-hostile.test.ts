@@ -9,7 +9,7 @@ import { Jar } from '../harness/sign-in.ts'
 import { command, connect, walk, type Connected } from '../harness/sso.ts'
 import { intercept } from '../harness/terminal.ts'
 
-// What has its own limit of seconds is tested without the product around it.
+// Faults that take seconds to time out are tested without the product around them.
 const slow = Object.entries(lies)
   .filter(([, { stops }]) => stops[1] === 'timeout')
   .map(([name]) => name)
@@ -113,7 +113,7 @@ describe('the whole product refuses a provider that lies', () => {
     const text = JSON.stringify(json)
     assert.match(text, /sso\.refused/)
     assert.match(text, /"check":"issuer_mismatch"/)
-    // A test of the connection ends there too, with its reason.
+    // A connection test stops at the same point, with the reason.
     const path = `/organizations/acme/connections/${made.id}/tests`
     const started = await owner.call(`POST ${path}`)
     assert.equal((await walk(new Jar(), started.json.address as string)).status, 502)

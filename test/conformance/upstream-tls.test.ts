@@ -1,4 +1,4 @@
-// An upstream behind https: whom the gateway believes, and what it tells of itself (RFC 9110, section 4.3.4).
+// An upstream over https: which certificates the gateway accepts, and which names it sends (RFC 9110, section 4.3.4).
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:https'
@@ -18,7 +18,7 @@ describe('an upstream behind TLS', () => {
   const authority = authorityForTests('authority of the tests')
   const stranger = authorityForTests('authority of somebody else')
   const servers: Server[] = []
-  /** What servers were asked for: the name in the handshake, the Host in the request. */
+  /** What clients asked the servers for: the name in the handshake, and the Host of the request. */
   const asked: { name: string | undefined; host: string | undefined }[] = []
   let gateway: TestGateway
   before(async () => {
@@ -52,7 +52,7 @@ describe('an upstream behind TLS', () => {
     return (server.address() as AddressInfo).port
   }
 
-  /** Makes a target as an administrator does, and waits until the node knows it. */
+  /** Creates a target as an administrator does, and waits until the node knows it. */
   async function target(slug: string, upstream: string, ca: string | undefined): Promise<void> {
     const { folder } = gateway.product
     await using store = await openStore({ folder, clock: systemClock, isNode: false })

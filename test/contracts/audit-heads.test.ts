@@ -1,4 +1,5 @@
-// Where an audit chain ends is sealed from the migration on, announced daily, and no forged row stops what comes after it.
+// The end of an audit chain is sealed from its migration on and announced daily, and no forged row blocks later
+// entries.
 import { sql } from 'kysely'
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'

@@ -1,4 +1,4 @@
-// What strangers leave behind who try keys: nothing.
+// Strangers who try keys leave nothing behind in the database.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createKeyCache, Keys, type Scheme } from '../../src/access/index.ts'
@@ -25,7 +25,7 @@ for (const engine of engines) {
     const { secret } = await new Keys({ store, clock }).issue(id, wish, { kind: 'operator' })
     const keyCache = createKeyCache({ store, clock, enabledSchemes, capacity: 1000 })
     const failures = { calls: 20, perSeconds: 1, burst: 100 }
-    // Time stands still: an address has its burst of failures, and not one more.
+    // Time stands still, so an address has exactly its burst of failures.
     const still = { now: clock.now, monotonic: () => 1000 }
     const identify = createIdentify({ keyCache, enabledSchemes, clock: still, failures })
     const ask = async (key: string, address: string): Promise<string> => {
@@ -37,7 +37,7 @@ for (const engine of engines) {
         return error instanceof Problem ? error.code : String(error)
       }
     }
-    // Every other one is of the right shape: only the database can tell that it is nobody's.
+    // Every other key is well-formed, so that only the database can tell that nobody has it.
     const badKeyAt = (at: number) =>
       at % 2 === 0
         ? mintCredential('svc_live_').secret.reveal()
@@ -60,7 +60,7 @@ for (const engine of engines) {
   })
 }
 
-/** How many rows each table has in which something could be left. */
+/** The number of rows in each table that could contain traces. */
 async function rowsIn(store: Store): Promise<Record<string, number>> {
   const rows: Record<string, number> = {}
   for (const table of ['api_key', 'key_secret', 'audit_entry', 'event'] as const) {

@@ -61,7 +61,7 @@ describe('counts that wait', () => {
     const organizationId = createId('org')
     for (let n = 0; n < 1200; n++) counts.add(callOf(organizationId, n))
     const taken = [counts.take(500), counts.take(500), counts.take(500), counts.take(500)]
-    // By minute and for the organization there is one row in each; of each key there are two.
+    // There is one row each by minute and for the organization, and two for each key.
     assert.deepEqual(taken.map(rowsOfCounts), [1003, 1003, 403, 0])
   })
 })
@@ -120,7 +120,7 @@ test('hundreds of counts are not added on the thread of the calls', async () => 
   await using place = await storeForTests('sqlite', steadyClock())
   const { store } = place
   const organizationId = createId('org')
-  // Whoever starts the thread leaves checkpoints to it.
+  // The process that starts the thread leaves checkpoints to it.
   const checkpoints = async () =>
     (await sql<object>`pragma wal_autocheckpoint`.execute(store.calls.query)).rows
   const usual = await checkpoints()

@@ -1,4 +1,4 @@
-// Charts over long ranges are told from counts: each is compared with the calls that were counted, on both engines.
+// Charts over long ranges are read from counts: on both engines, each is compared with the calls that were counted.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createRecorder, countsOf, createTraffic, type Traffic } from '../../src/calls/index.ts'
@@ -49,7 +49,7 @@ for (const engine of engines) {
   describe(`counts of calls on ${engine}`, () => {
     const clock = steadyClock()
     const midnight = Math.floor(clock.now() / dayMs) * dayMs
-    // Two whole days, and a part of one before and behind.
+    // Two whole days, with a part of a day before and after.
     const from = midnight - 3 * dayMs - 5 * hourMs
     const to = midnight - dayMs + 7 * hourMs
     let place: TestStore

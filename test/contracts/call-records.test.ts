@@ -1,4 +1,4 @@
-// Call records at scale: days that come and go whole, and which calls leave a record.
+// Call records in large numbers: daily partitions are created and dropped as a whole, and some calls leave no record.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { countsOf, createRecorder } from '../../src/calls/index.ts'

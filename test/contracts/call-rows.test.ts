@@ -1,4 +1,4 @@
-// Call records are collected as bytes and written in one statement: what comes back is what happened, on both engines.
+// Call records are collected as bytes and written in one statement; on both engines they are read back unchanged.
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { getPriority } from 'node:os'
@@ -48,7 +48,7 @@ for (const engine of engines) {
     test('a record comes back as it was, whatever callers wrote into it', async () => {
       await using place = await emptyPlace(engine)
       await using store = await place.open()
-      // More than one statement's worth, and some that are left over.
+      // More than one statement holds, with a remainder.
       const records = Array.from({ length: 7 }, () => odd.map(record)).flat()
       const rows = new CallRowsBuffer()
       for (const one of records) rows.add(one)

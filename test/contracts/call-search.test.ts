@@ -1,4 +1,4 @@
-// Searching many calls: pages are the same as if everything had been looked at, but no page looks at everything.
+// Searching many calls returns the same pages as a full scan, but no page scans everything.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { CompiledQuery, sql } from 'kysely'
@@ -114,7 +114,7 @@ function filters(now: number): Record<string, callFilter.CallFilter> {
   }
 }
 
-/** A call a second; every tenth is a neighbour's. */
+/** One call per second; every tenth belongs to another organization. */
 function callOf(row: number, now: number): CallRecord {
   const at = now - (count - row) * 1000
   const isRare = row % 487 === 3

@@ -50,7 +50,7 @@ for (const engine of engines) {
         record(tx, id, `made-${at}`)
         tx.changed({ kind: 'key', organizationId: id, subjectId: `key_${at}` })
         if (at % 3 === 0) throw new Error(`no ${at}`)
-        // A duplicate: the database itself refuses, and on PostgreSQL the transaction is broken.
+        // A duplicate is refused by the database itself; on PostgreSQL this breaks the transaction.
         if (at % 3 === 1)
           await sql`insert into organization select * from organization`.execute(tx.query)
         return at
@@ -118,7 +118,7 @@ describe('queued works on postgres, side by side', () => {
 
   test('share a commit when they wait at the same time, and different queues do not wait for each other', async () => {
     await using place = await emptyPlace('postgres')
-    // Time stands still: however slow the machine, the works are gathered.
+    // Time stands still, so that works are grouped together on a slow machine too.
     await using store = await place.open({ clock: { ...systemClock, monotonic: () => 0 } })
     const transactions = await inLine(store, 20, async (tx) => await transactionOf(tx))
     const numbers = transactions.map((one) => one.status === 'fulfilled' && one.value)

@@ -96,7 +96,7 @@ for (const engine of engines) {
       await sso.signIn.admit(connection, says(claims, connection), operator)
     const refusedWith = async (code: string, work: Promise<unknown>) =>
       await assert.rejects(work, { code })
-    /** Somebody who is here already: with a GitHub identity unless told otherwise. */
+    /** A person who exists already, with a GitHub identity unless told otherwise. */
     async function existing(
       email: string,
       how: { identity?: boolean; memberOf?: OrganizationId; deactivated?: boolean } = {},
@@ -214,7 +214,7 @@ for (const engine of engines) {
       const outcome = await admit({ sub: 'dora', email: 'dora@evil.test' }, theirs)
       assert.equal(outcome.kind, 'confirm')
       assert.deepEqual(await identities.listOf(store, id), [])
-      // The same subject at another connection is another identity.
+      // The same subject through another connection is another identity.
       const ada = await admit({ sub: 'ada', email: 'ada@acme.test' })
       assert.ok(ada.kind === 'admitted')
       const other = await admit({ sub: 'ada', email: 'ada@evil.test' }, theirs)
@@ -298,7 +298,7 @@ for (const engine of engines) {
       const linked = await admit(claims)
       assert.ok(linked.kind === 'admitted')
       assert.equal(linked.user.id, id)
-      // The address may have been given to somebody else.
+      // The address may have been given to somebody else since.
       assert.equal((await admit({ sub: 'hedy-2', email: 'hedy@acme.test' })).kind, 'confirm')
       directoryOf = undefined
     })

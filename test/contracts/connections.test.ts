@@ -92,7 +92,7 @@ for (const engine of engines) {
       const made = await connections
         .connect(acme, { ...wish(), credential: { kind: 'key' } }, person)
         .catch((error: unknown) => error)
-      // The provider of this test names no private_key_jwt.
+      // The test's provider does not list private_key_jwt.
       assert.equal((made as { code?: string }).code, 'idp_discovery_invalid')
     })
 

@@ -23,12 +23,15 @@ const writingNothing = {
   changed: () => assert.fail(),
 }
 
-/** What a directory of a million users asks for all day: each must find its rows without walking through the others. */
+/**
+ * Frequent queries of a directory with a million users: each must find its rows by an index, without scanning the
+ * others.
+ */
 const questions: Record<string, (db: Db) => Promise<unknown>> = {
   'the users of a page': (at) => directoryUsers.findAll(at, organization, ids),
   'the groups of a page': (at) => directoryGroups.findAll(at, organization, ids),
   'the groups of users': (at) => directoryMembers.listGroups(at, organization, ids),
-  // None of them is there: nothing is written.
+  // None of them exists, so nothing is written.
   'which of these users there are': (at) =>
     directoryMembers.add(
       { ...at, ...writingNothing },
@@ -66,7 +69,7 @@ describe('the plans of a directory', () => {
       assert.notEqual(plan.length, 0)
       for (const step of plan) {
         assert.doesNotMatch(step, /^SCAN (directory|membership|user)/, plan.join('\n'))
-        // The organization alone: every row of it would be looked at.
+        // An index search by organization alone would read every row of it.
         assert.doesNotMatch(step, /\(organization_id=\?\)/, plan.join('\n'))
       }
     })
@@ -94,7 +97,7 @@ async function list(db: Db, condition: DirectoryCondition): Promise<void> {
   })
 }
 
-/** The steps of the plans of all statements that a question sends. */
+/** The plan steps of every statement that a query sends. */
 async function planOf({ store }: TestStore, ask: (db: Db) => Promise<unknown>): Promise<string[]> {
   const sent: Parameters<KyselyPlugin['transformQuery']>[0][] = []
   const listener: KyselyPlugin = {

@@ -22,7 +22,7 @@ for (const engine of engines) {
     let evil: OrganizationId
     let now = Date.now()
     const clock = { now: () => now, monotonic: () => performance.now() }
-    // The whole DNS of this test.
+    // All the DNS records that this test can see.
     const zone = new Map<string, TxtAnswer>()
     const put = (name: string, ...texts: string[]) => zone.set(name, { kind: 'records', texts })
 
@@ -143,7 +143,7 @@ for (const engine of engines) {
       assert.ok((await events(acme)).includes('domain.lost'))
       const lost = await domains.get(acme, 'acme.test')
       assert.notEqual(lost.lostAt, undefined)
-      // Now the name is free for whoever proves it.
+      // Now the name is free for whoever can prove it.
       put('_intercept-challenge.acme.test', (await domains.get(evil, 'acme.test')).challenge)
       assert.equal((await domains.check(evil, 'acme.test', person)).verifiedBy, 'dns')
       assert.equal((await domains.ofAddress('ada@acme.test'))?.organizationId, evil)

@@ -5,7 +5,7 @@ import { systemClock, type Clock } from '../../src/clock.ts'
 import { openStore, type Engine, type Store } from '../../src/store/index.ts'
 import { postgresForTests } from '../harness/postgres.ts'
 
-/** Where a test's stores live: several can be opened on one place, as several processes would. */
+/** Where a test's stores are: several stores can be opened on one place, as several processes would. */
 export interface Place {
   readonly engine: Engine
   readonly databaseUrl: string | undefined
@@ -14,10 +14,9 @@ export interface Place {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** Both engines, for `for (const engine of engines)`. */
 export const engines: readonly Engine[] = ['sqlite', 'postgres']
 
-/** A database of its own without a row; `migrated: false` leaves the tables to whoever opens it first. */
+/** An empty database; with `migrated: false`, the first store to open it creates the tables. */
 export async function emptyPlace(engine: Engine, { migrated = true } = {}): Promise<Place> {
   const folder = await mkdtemp(join(tmpdir(), 'intercept-test-'))
   const database = engine === 'postgres' ? await postgresForTests({ migrated }) : undefined

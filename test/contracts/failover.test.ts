@@ -1,4 +1,4 @@
-// The database is replaced by an older one: what nodes remember of the one before must not outlive it.
+// The database is replaced by an older one: nodes must drop what they cached from the newer one.
 import assert from 'node:assert/strict'
 import { mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -42,7 +42,7 @@ describe('a database that is replaced', { timeout: 120_000 }, () => {
       await everybodyKnows(nodes, victims)
 
       const data = await cluster.copy()
-      // The copy knows nothing of these: its sequence is behind what the nodes have read.
+      // The copy lacks these keys: its sequence is behind what the nodes have read.
       const lost = await issue(nodes[1]!.keys, organizationId, 5)
       await everybodyKnows(nodes, lost)
       await cluster.kill()
@@ -58,7 +58,7 @@ describe('a database that is replaced', { timeout: 120_000 }, () => {
           assert.equal(await codeOf(node, secret), 'credential_revoked')
         }
       }
-      // What the copy does not have is gone from every memory, too.
+      // Keys that the copy lacks are gone from every cache too.
       for (const { secret } of lost) {
         for (const node of nodes) assert.equal(await codeOf(node, secret), 'credential_invalid')
       }
@@ -79,7 +79,7 @@ describe('a database that is replaced', { timeout: 120_000 }, () => {
     await everybodyKnows([early!, late!], [victim!])
     await cluster.kill()
     await cluster.start({ data })
-    // Somebody who has never seen the database before, as the command line.
+    // A process that sees the database for the first time, like the command line.
     await using stranger = await openStore({ ...place(cluster), isNode: false })
     await new Keys({ store: stranger, clock }).revoke(organizationId, victim!.id, operator)
     for (const node of [early!, late!]) {
@@ -216,7 +216,7 @@ async function everybodyKnows(nodes: readonly Node[], issued: readonly { secret:
   }
 }
 
-/** The refusal that a key gets; waits while the database has just been away. */
+/** The refusal code for a key; waits while the database is recovering. */
 async function codeOf({ keyCache }: Node, secret: Secret): Promise<string | undefined> {
   for (;;) {
     try {
@@ -231,13 +231,13 @@ async function codeOf({ keyCache }: Node, secret: Secret): Promise<string | unde
   }
 }
 
-/** Why the node dropped its caches; it answers from the database alone before it can say so. */
+/** Why the node dropped its caches; it reads from the database alone before it can report the reason. */
 async function reasonsHeard({ heard }: Node): Promise<HistoryChange['reason'][]> {
   await until(() => heard.length > 0)
   return heard.map(({ reason }) => reason)
 }
 
-/** What the database's absence refused is tried again, as a client does. */
+/** Retries what was refused because of the database, as a client would. */
 async function patiently<T>(work: () => Promise<T>): Promise<T> {
   const end = performance.now() + 10_000
   for (;;) {

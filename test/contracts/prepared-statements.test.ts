@@ -32,7 +32,7 @@ describe('statements kept by PostgreSQL', () => {
       { name: 'enable_seqscan', setting: 'off' },
       { name: 'plan_cache_mode', setting: 'force_generic_plan' },
     ])
-    // For this work alone: the connection's next one is planned for its own values.
+    // Only for this work: the connection's next statement is planned for its own values.
     const { rows } = await sql`select current_setting('plan_cache_mode') as mode,
       current_setting('enable_seqscan') as scan`.execute(store.query)
     assert.deepEqual(rows, [{ mode: 'auto', scan: 'on' }])
@@ -52,7 +52,7 @@ describe('statements kept by PostgreSQL', () => {
     assert.equal((await keptBy(store)).filter((text) => text.includes('from thing')).length, 1)
     await sql`alter table thing alter word type integer using word::integer`.execute(store.query)
     assert.deepEqual(await read(), { word: 7 })
-    // Gone, as behind a pooler that hands out another connection.
+    // The statements are gone, as behind a pooler that hands out another connection.
     await sql`deallocate all`.execute(store.query)
     assert.deepEqual(await read(), { word: 7 })
   })
@@ -90,7 +90,7 @@ describe('a beginning of works in line that PostgreSQL cancels', () => {
     for (let turn = 0; turn < 1500; turn++) await inLine(store, work).catch(() => undefined)
     storm.abort()
     await cancelling
-    // What was cancelled last may still arrive.
+    // The last cancellation may arrive late and hit the next statement.
     await inLine(store, work).catch(() => undefined)
     for (let turn = 0; turn < 20; turn++) await inLine(store, work)
     const { rows } = await sql<{ left: number }>`select count(*) as left from pg_stat_activity
@@ -154,7 +154,7 @@ async function inLine<T>(store: Store, work: (tx: Tx) => Promise<T>): Promise<T>
   return (await store.transactionConfirmed(work, options)).result
 }
 
-/** Stands still in a transaction, as a process does that gets no processor, until PostgreSQL has ended its session. */
+/** Does nothing in a transaction until PostgreSQL has ended its session, as a process that gets no CPU time would. */
 async function standStill(tx: Tx): Promise<void> {
   const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid,
     set_config('idle_in_transaction_session_timeout', '1', true)`.execute(tx.query)
@@ -163,7 +163,7 @@ async function standStill(tx: Tx): Promise<void> {
   while (existsSync(session)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1)
 }
 
-/** What the connections of the store keep; asked of each, as the pool hands them out. */
+/** The prepared statements that each connection of the pool keeps. */
 async function keptBy(store: Store): Promise<string[]> {
   const { rows } = await sql<{ statement: string }>`select statement from pg_prepared_statements
     where from_sql = false`.execute(store.query)

@@ -1,4 +1,4 @@
-// Rates that nodes share through the database: what all of them admit together, whoever is asked.
+// Rates that nodes share through the database: the total that they admit, whichever node is asked.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { FailedCredentials, SharedRates } from '../../src/access/index.ts'
@@ -16,7 +16,7 @@ for (const engine of engines) {
     test('one node alone spends whole rates and writes nothing', async () => {
       await using place = await storeForTests(engine, systemClock)
       await using node = await nodeOver(place.store)
-      // A node that was slow to learn that it is alone has shared for a moment.
+      // A node that was slow to notice that it is alone has shared the rate for a moment.
       await until(() => !node.rates.state().isShared, 'it knows that it is alone')
       const subject = subjectForTests()
       let admitted = 0
@@ -33,7 +33,7 @@ for (const engine of engines) {
       const everywhere = (): Node[] => nodes.list
       const first = (): Node[] => nodes.list.slice(0, 1)
       const moving = (elapsedMs: number): Node[] => [nodes.list[Math.floor(elapsedMs / 1000) % 3]!]
-      // Each begins where the last one ended: nobody has saved up a burst.
+      // Each starts where the previous one ended, so that nobody has saved up a burst.
       const start = performance.now()
       let admitted = 0
       for (const asked of [everywhere, first, moving]) {
@@ -60,7 +60,7 @@ for (const engine of engines) {
         const subject = subjectForTests()
         for (const node of nodes.list) if (!(await node.pass(subject, small))) refused += 1
       }
-      // A machine that stands still for a second and a half takes a node for dead, and what it held for spent.
+      // On a machine that hangs for a second and a half, a node counts as dead, and its share as spent.
       assert.ok(refused <= 3, `${refused} of 30 were refused`)
     })
 
@@ -106,7 +106,7 @@ for (const engine of engines) {
     test('three nodes keep one limit of failed credentials for a source, wherever it fails', async () => {
       await using place = await storeForTests(engine, systemClock)
       await using nodes = await nodesOver([place.store, await place.another(), place.store])
-      // Refilled so slowly that nothing comes back during the test.
+      // Refilled so slowly that nothing returns during the test.
       const failures = { calls: 1, perSeconds: 3600, burst: 100 }
       const limits = nodes.list.map(
         ({ rates }) =>
@@ -131,7 +131,7 @@ for (const engine of engines) {
       ] as const) {
         let round = 0
         let told = 0
-        // A machine that stands still takes a node for dead, and what it held for spent: another source tries again.
+        // On a machine that hangs, a node counts as dead and its share as spent, so another source is tried.
         await until(async () => {
           const address = `10.0.${asked.length}.${round++ % 250}`
           told = 0
@@ -182,7 +182,7 @@ for (const engine of engines) {
 interface Node extends AsyncDisposable {
   readonly rates: SharedRates
   pass(subject: Subject, of?: Rate): Promise<boolean>
-  /** Stops as a process that is killed does. */
+  /** Stops without cleaning up, like a killed process. */
   die(): void
 }
 
@@ -219,11 +219,11 @@ async function nodeOver(store: Store): Promise<Node> {
   }
 }
 
-/** Nodes that know each other. */
+/** Creates nodes that know of each other. */
 async function nodesOver(stores: readonly Store[]) {
   const list: Node[] = []
   for (const store of stores) list.push(await nodeOver(store))
-  // Nodes of one store are one process to the feed: each of them is told that it is not alone.
+  // To the feed, the nodes of one store are a single process, so each is told that it is not alone.
   for (const store of new Set(stores)) {
     await store.transaction(async (tx) => {
       await Promise.resolve()

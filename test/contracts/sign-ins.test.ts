@@ -1,4 +1,4 @@
-// Sign-ins are counted from the log on both engines: each step is compared with the entries themselves.
+// The counts of sign-ins are read from the audit log on both engines, and each step is compared with the entries.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createAudit, record } from '../../src/audit/index.ts'

@@ -34,7 +34,7 @@ for (const engine of engines) {
     })
     after(async () => await place[Symbol.asyncDispose]())
 
-    /** A call each second for ten minutes; one in three is refused. */
+    /** A call per second for ten minutes; one in three is refused. */
     function tenMinutes(): CallRecord[] {
       return Array.from({ length: 600 }, (_, index) => callAt(startMs + index * 1000, index))
     }
@@ -50,7 +50,7 @@ for (const engine of engines) {
       }
     }
 
-    /** The store without what calls are served by: a read that asks it is refused. */
+    /** The store without the connections that serve calls: a read that uses them is refused. */
     function storeAside(): Store {
       const taken = {
         get query(): never {

@@ -1,4 +1,5 @@
-// Between the admission of a company sign-in and its session somebody may end what it rests on: no session survives that.
+// Between the admission of a company sign-in and its session, somebody may remove what it depends on: then no session
+// starts.
 import assert from 'node:assert/strict'
 import { setImmediate } from 'node:timers/promises'
 import { after, before, describe, test } from 'node:test'
@@ -61,7 +62,7 @@ for (const engine of engines) {
       await successor[Symbol.asyncDispose]()
     })
 
-    /** Somebody whom a connection of their own has just admitted, and who has no session yet. */
+    /** A person whom a connection has just admitted, but who has no session yet. */
     async function admitted() {
       const connection = await sso.connections.connect(
         acme,
@@ -138,7 +139,7 @@ for (const engine of engines) {
             await sessions.start(input, async (tx, session) => {
               await within?.(tx, session)
               done = act(entry)
-              // The act is on its way before this commits.
+              // Gives the act time to start before this transaction commits.
               for (let turn = 0; turn < 50; turn++) await setImmediate()
             }),
         })

@@ -39,7 +39,7 @@ for (const engine of engines) {
           ? sql<{ value: unknown }>`select synchronous as value from pragma_synchronous`
           : sql<{ value: unknown }>`select current_setting('synchronous_commit') as value`
       const seen = await store.transaction(async (tx) => await setting.execute(tx.query))
-      // SQLite numbers FULL with 2; the tests' PostgreSQL has `off` as its default.
+      // SQLite's number for FULL is 2; the PostgreSQL of the tests has `off` as its default.
       assert.equal(seen.rows[0]?.value, engine === 'sqlite' ? 2 : 'on')
     })
 

@@ -1,4 +1,4 @@
-// Another node stops in the middle of its transactions, with an organization's lock in its hands.
+// Another node hangs in the middle of its transactions, while it holds an organization's lock.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, connect, type Socket } from 'node:net'
@@ -60,7 +60,9 @@ function socketOf(url: string): string {
   return `${new URL(url).searchParams.get('host') ?? ''}/.s.PGSQL.5432`
 }
 
-/** A way to the database that loses everything behind a statement: what was sent has its effect, nobody hears of it. */
+/**
+ * A proxy to the database that drops everything after a statement: the statement takes effect, but no response arrives.
+ */
 async function blackHole(target: string, folder: string) {
   let words: string | undefined
   let swallowed = 0

@@ -1,4 +1,4 @@
-// What nodes sum up of the traffic: quotas that all of them share, and what they announce of it.
+// What nodes sum up: quotas that all of them share, and the events about traffic.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { SharedRates, type KeyPrincipal } from '../../src/access/index.ts'
@@ -25,7 +25,7 @@ for (const engine of engines) {
     })
     after(async () => await opened[Symbol.asyncDispose]())
 
-    /** A key with a quota, and a node's limits over a store. */
+    /** A key with a quota, and the limits of a node on a store. */
     function keyWith(calls: number): KeyPrincipal {
       return {
         organizationId,
@@ -61,7 +61,7 @@ for (const engine of engines) {
       }
     }
 
-    /** The types and data of what was announced since the test began. */
+    /** The types and data of the events since the test began. */
     async function announced(since: number) {
       const rows = await store.query
         .selectFrom('event')
@@ -99,7 +99,7 @@ for (const engine of engines) {
       assert.equal(await two.pass(key), 'passed')
       assert.equal(await two.pass(key), 'quota_exhausted')
       await two.flush()
-      // What a node has not asked for between two flushes it reads again.
+      // A node reads a quota again if nobody asked for it between two flushes.
       await one.flush()
       await one.flush()
       assert.equal(await one.pass(key), 'quota_exhausted')
@@ -131,7 +131,7 @@ for (const engine of engines) {
         await Promise.all(
           nodes.flatMap((node, at) =>
             Array.from({ length: 4 }, async () => {
-              // Some nodes stop early, with calls claimed that they will not need.
+              // Some nodes stop early, while they have claimed calls that they will not use.
               for (let call = 0; call < (at < 3 ? calls / 40 : calls); call++) {
                 if ((await node.pass(key)) === 'passed') passed += 1
               }

@@ -16,7 +16,7 @@ const root = join(import.meta.dirname, '../..')
 const bin = join(root, 'node_modules', '.bin')
 
 const bun = findProgram('bun')
-/** The Node that the product brings, the machine's own, which may be older, and Bun. */
+/** The Node that the product brings, the machine's own (which may be older), and Bun. */
 const runtimes = [process.execPath, '/usr/bin/node', '/usr/local/bin/node', bun ?? ''].filter(
   (path, at) => at === 0 || existsSync(path),
 )
@@ -111,7 +111,7 @@ import { createClient, verifyWebhook } from '@intercept/client'
 const { INTERCEPT_SERVER: server, INTERCEPT_TOKEN: token } = process.env
 const organization = 'acme'
 let lost = 0
-// The first answer to a new key is lost on its way.
+// The first response to a new key gets lost.
 const unsteady = async (url, init) => {
   const response = await fetch(url, init)
   if (init.method === 'POST' && url.endsWith('/keys') && lost++ === 0) throw new TypeError('lost')

@@ -12,15 +12,15 @@ import { productForTests, type TestProduct } from '../harness/product.ts'
 import { intercept, type CommandResult } from '../harness/terminal.ts'
 import { until } from '../harness/webhooks.ts'
 
-/** Where the last 24 hours begin, which is another moment each time. */
+/** Masks the start of the last 24 hours, which differs each time. */
 const shown = (out: string): string => out.replace(/"from":"[^"]+"/, '')
 
 describe('the command line over the API', () => {
   let product: TestProduct
   let idp: HostileIdp
-  /** The DNS that the server sees. */
+  /** The DNS records that the server sees. */
   const zone = new Map<string, TxtAnswer>()
-  /** What was done over the API, with its words. */
+  /** The commands that were run over the API. */
   const done: string[] = []
   let folder: string
   let over: Record<string, string>
@@ -65,7 +65,7 @@ describe('the command line over the API', () => {
     return said
   }
 
-  /** The same words on both ways give the same text and the same data. */
+  /** Checks that a command prints the same text and data over the API as on the database. */
   async function same(asked: string | readonly string[], env = over): Promise<void> {
     const words = typeof asked === 'string' ? asked.split(' ') : asked
     for (const ending of [[], ['--json']]) {

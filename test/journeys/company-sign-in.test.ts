@@ -23,7 +23,7 @@ describe('the company sign-in with a real browser and a real OpenID provider', (
   let owner: Person
   let idp: TestIdp
   let connection: Connected
-  /** The provider of an organization whose directory says who belongs. */
+  /** The provider of an organization whose directory decides who is a member. */
   let dirIdp: TestIdp
   let dirToken: string
 
@@ -38,7 +38,7 @@ describe('the company sign-in with a real browser and a real OpenID provider', (
       domain: 'corp.test',
       people: [
         { subject: 'c-new', email: 'new@corp.test', emailVerified: true, name: 'Nora New' },
-        // The GitHub look-alike knows somebody with this address.
+        // The fake GitHub has an account with this address.
         { subject: 'c-ada', email: 'ada.github@corp.test', emailVerified: true, name: 'Ada' },
         { subject: 'c-foreign', email: 'x@elsewhere.test', emailVerified: true, name: 'X' },
       ],
@@ -141,7 +141,7 @@ describe('the company sign-in with a real browser and a real OpenID provider', (
     assert.equal(who.session.provider, 'sso')
     assert.equal(who.organizations[0]?.role, 'developer')
 
-    // From now on the company sign-in is enough.
+    // From now on, signing in through the company is enough.
     await visitor.context.clearCookies()
     await page.goto(byEmail('ada.github@corp.test'))
     await page.getByLabel('Login').fill('ada.github@corp.test')
@@ -160,7 +160,7 @@ describe('the company sign-in with a real browser and a real OpenID provider', (
     const { page } = visitor
     await signIn(visitor, 'new@corp.test', byEmail('new@corp.test'))
     await page.waitForURL(`${baseUrl}/docs`)
-    // The provider remembers them: without signing out there, coming back needs no login.
+    // The provider still has a session: unless it is ended there too, signing in again needs no password.
     await page.goto(byEmail('new@corp.test'))
     await page.waitForURL(`${baseUrl}/docs`)
 
@@ -232,7 +232,7 @@ describe('the company sign-in with a real browser and a real OpenID provider', (
     assert.match((await visitor.page.textContent('main')) ?? '', /sso_membership_ended/)
     assert.deepEqual(await sessionsIn(visitor), [])
 
-    // Brought back, it is the same person.
+    // Reactivated, it is the same person.
     await setActive(id, true)
     await visitor.context.clearCookies()
     await signIn(visitor, 'hedy@dir.test', byEmail('hedy@dir.test'))
@@ -268,7 +268,7 @@ describe('the company sign-in with a real browser and a real OpenID provider', (
     assert.match(json.lines.at(-1).sentence, /Would be signed in as Nora New/)
     const shown = await owner.call(`GET /organizations/acme/connections/${connection.id}`)
     assert.notEqual(shown.json.tested_at, null)
-    // It is over: the address starts nothing any more.
+    // The test is finished: its address starts nothing any more.
     const again = await visitor.page.goto(started.json.address as string)
     assert.equal(again?.status(), 404)
   })

@@ -53,7 +53,7 @@ describe('a file applied by a program', () => {
     assert.equal(applied.status, 201, applied.text)
     const [key] = applied.json.keys
     assert.match(key.secret, /^svc_live_/)
-    // A lost answer is asked for again: the same key, not another one.
+    // After a lost response, a retry returns the same key instead of issuing another one.
     const again = await program.call(`POST ${C}/apply`, body, { 'idempotency-key': 'once' })
     assert.deepEqual(again.json, applied.json)
     const none = await program.call(`POST ${C}/plan`, body)

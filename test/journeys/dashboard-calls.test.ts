@@ -1,4 +1,5 @@
-// Calls in the dashboard with the keyboard alone: trying gives the answer of the real call, the tail waits, long lists scroll.
+// Calls in the dashboard by keyboard alone: a tried request gets the answer of a real call, the live list pauses, long
+// lists scroll.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -155,7 +156,7 @@ describe('calls in the dashboard', { timeout: 120_000 }, () => {
     })
     await page.goto(`${product.baseUrl}/o/acme/calls`)
     await page.getByTitle('/row/0', { exact: true }).waitFor()
-    // The first rows are drawn whole until what draws long lists has come; only then is the page as long as the list.
+    // At first all rows are rendered; only when the virtual list has loaded does the page have its full height.
     await page.locator('tbody tr[aria-hidden]').first().waitFor({ state: 'attached' })
     const shown = await page.locator('tr[data-row]').count()
     assert.ok(shown < 200, `${shown} rows are in the page`)
@@ -166,7 +167,7 @@ describe('calls in the dashboard', { timeout: 120_000 }, () => {
   })
 })
 
-/** Fills the form and sends it without a mouse: a list takes what is typed, Enter sends. */
+/** Fills in the form and submits it without a mouse. */
 async function tryWithKeys(page: Page, key: string, method: string, path: string): Promise<void> {
   await page.getByLabel('Key', { exact: true }).focus()
   await page.keyboard.type(key)

@@ -1,4 +1,4 @@
-// A developer: look at calls over time, and find why a call of yesterday was refused.
+// A developer looks at calls over time, and finds out why one of yesterday's calls was refused.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { browserForTests, type TestBrowser } from '../harness/browser.ts'
@@ -232,12 +232,12 @@ describe('charts of calls in the dashboard', { timeout: 240_000 }, () => {
   })
 
   test('a key shows its use over time, its grants as a matrix and how far its quota is used', async () => {
-    const wish = {
+    const input = {
       name: 'metered',
       quota: { calls: 4, period: 'day' },
       grants: [{ target: 'pay', methods: ['GET', 'POST'] }],
     }
-    const issued = (await owner.call('POST /organizations/acme/keys', wish)).json
+    const issued = (await owner.call('POST /organizations/acme/keys', input)).json
     const headers = { 'X-API-Key': issued.secret as string }
     for (let at = 0; at < 3; at++) {
       const answer = await fetch(`${product.baseUrl}/api/v1/intercept/pay/x`, { headers })

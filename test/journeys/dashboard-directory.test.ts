@@ -1,4 +1,5 @@
-// The dashboard in a real browser: what a directory asked, what was refused and passed over, and one person's view.
+// The dashboard in a real browser: a directory's requests, what was refused or ignored in them, and the view of one
+// person.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { browserForTests, type TestBrowser } from '../harness/browser.ts'

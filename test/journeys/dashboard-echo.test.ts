@@ -1,4 +1,5 @@
-// An administrator without an API at hand: the built-in echo, what is captured of its calls, their export, and what new keys are like.
+// An administrator without an API at hand uses the built-in echo, captures its calls, exports them, and sets the
+// defaults of new keys.
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { after, before, describe, test } from 'node:test'
@@ -35,7 +36,7 @@ describe('an administrator with the built-in echo', { timeout: 120_000 }, () => 
 
   const open = async (path: string) => await page.goto(`${product.baseUrl}/o/acme${path}`)
 
-  /** Calls the echo with a new key; the call's id once it is in the record. */
+  /** Calls the echo with a new key; returns the call's id once it is recorded. */
   async function callEcho(): Promise<string> {
     const { json } = await owner.call(`POST ${at}/keys`, { name: 'trial', scheme: 'x-api-key' })
     const answer = await fetch(`${product.baseUrl}/api/v1/intercept/echo/pay`, {

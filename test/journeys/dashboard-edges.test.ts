@@ -1,4 +1,5 @@
-// What an open tab lives through: an upgrade, a restart, no network, an answer 500. Nothing typed is lost.
+// What happens to an open tab during an upgrade, a restart, a network failure, or a response 500. Nothing typed is
+// lost.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { browserForTests, type TestBrowser, type Visitor } from '../harness/browser.ts'
@@ -53,7 +54,7 @@ describe('an open tab of the dashboard', () => {
         if (loads === 0) await route.fulfill({ status: 404, body: '' })
         else await route.continue()
       })
-      // Pointing at a link asks for its files early: that must not take the page away from somebody who types.
+      // Hovering over a link preloads its files, which must never reload the page of somebody who is typing.
       if (view.width < 820) await page.getByRole('button', { name: 'Open navigation' }).click()
       const link = page.getByRole('link', { name: 'Audit log' }).first()
       const missing = page.waitForResponse((answer) => answer.status() === 404)

@@ -1,4 +1,4 @@
-// The dashboard's files: headers, encodings, caching, and what the first load costs.
+// The dashboard's files: headers, encodings, caching, and the size of the first load.
 import assert from 'node:assert/strict'
 import { get, type IncomingMessage } from 'node:http'
 import { after, before, describe, test } from 'node:test'
@@ -76,7 +76,7 @@ describe("the dashboard's files", () => {
     for (const [path, wanted] of [
       ['/assets/none.js', 404],
       ['/api/v1/none', 404],
-      // The directory's door tells a stranger nothing of what is there.
+      // The SCIM entry point tells a stranger nothing about which paths exist.
       ['/scim/v2/none', 401],
       ['/none', 404],
       ['/assets/..%2f..%2fpackage.json', 404],
@@ -91,7 +91,7 @@ describe("the dashboard's files", () => {
     await using browser = await browserForTests()
     const link = await withLinks(product, async (links) => await links.signInLink('olga@acme.test'))
     await using visitor = await visitDashboard(browser, { baseUrl: product.baseUrl, link })
-    // The page that the link leads to is another one: its files are not counted with this one's.
+    // Waits for the page behind the link to finish, so that its files are not counted with this page's.
     await visitor.page.waitForLoadState('networkidle')
     const loaded = new Map<string, number>()
     visitor.page.on('response', (response) => {
@@ -107,12 +107,12 @@ describe("the dashboard's files", () => {
       const kind = address.split('.').at(-1) as keyof typeof sums
       sums[kind] += kind === 'woff2' ? body.length : gzipSync(body, { level: 9 }).length
     }
-    // Each file costs a slow line a round trip, six at a time.
+    // On a slow line each file costs a round trip, six at a time.
     assert.ok(loaded.size <= 24, `${loaded.size} files`)
     assert.ok(sums.js > 0 && sums.js <= 160 * kilobyte, `JavaScript ${sums.js}`)
     assert.ok(sums.css > 0 && sums.css <= 12 * kilobyte, `CSS ${sums.css}`)
     assert.ok(sums.woff2 <= 62 * kilobyte, `fonts ${sums.woff2}`)
-    // Well below 1 s on an idle machine; a shared one proves nothing, so it is only printed.
+    // Well below 1 s on an idle machine. A shared machine proves nothing, so the time is only printed.
     console.log(JSON.stringify({ ...sums, usableMs: Math.round(usableMs) }))
   })
 
@@ -123,7 +123,7 @@ describe("the dashboard's files", () => {
     )
   }
 
-  /** The bytes as they came: fetch would offer encodings of its own and undo them. */
+  /** Reads the bytes as they were sent, because fetch would negotiate and decode encodings by itself. */
   async function read(path: string, headers: Record<string, string> = {}) {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
     get(

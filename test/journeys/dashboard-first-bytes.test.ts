@@ -1,4 +1,5 @@
-// A first visit over a slow line: what stands there before the dashboard's code, what is asked for early, and its weight.
+// A first visit over a slow line: what is visible before the dashboard's code has loaded, what is requested early, and
+// how large it is.
 import assert from 'node:assert/strict'
 import { get, type IncomingMessage } from 'node:http'
 import { after, before, describe, test } from 'node:test'
@@ -7,7 +8,7 @@ import type { Page } from 'playwright-core'
 import type { Visitor } from '../harness/browser.ts'
 import { furnishedForTests, type Furnished } from '../harness/furnished.ts'
 
-/** The pages whose data is asked for before their code is there, and words that only their data brings. */
+/** Pages whose data is requested before their code has loaded, and words that appear only with the data. */
 const early = {
   '': 'checkout-worker',
   '/calls': 'checkout-worker',
@@ -42,7 +43,7 @@ describe('the first bytes of the dashboard', { timeout: 120_000 }, () => {
       await page.goto(`${parts.baseUrl}/o/acme${path}`)
       await page.locator('main').getByText(text).first().waitFor()
       page.off('request', note)
-      // Keys are watched every second.
+      // The page polls keys every second.
       const again = asked.filter(
         (one, index) => asked.indexOf(one) !== index && !one.endsWith('/keys'),
       )
@@ -110,7 +111,7 @@ describe('the first bytes of the dashboard', { timeout: 120_000 }, () => {
     assert.equal(tagged.headers['content-encoding'], undefined)
   })
 
-  /** The bytes as they came: fetch would offer encodings of its own and undo them. */
+  /** Reads the bytes as they were sent, because fetch would negotiate and decode encodings by itself. */
   async function read(path: string, encodings?: string) {
     const cookies = await visitor.context.cookies(parts.baseUrl)
     const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join('; ')

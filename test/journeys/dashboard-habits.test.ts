@@ -1,4 +1,4 @@
-// What people take for granted: nothing typed is lost, wrong input is said in words, and each address is a page.
+// What people expect of every page: nothing typed is lost, wrong input is explained, and each URL leads to its page.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
@@ -58,11 +58,11 @@ describe('habits of the dashboard', { timeout: 120_000 }, () => {
     await question().getByRole('button', { name: 'Keep editing' }).click()
     const name = page.getByRole('dialog').getByLabel('Name', { exact: true })
     assert.equal(await name.inputValue(), 'half a key')
-    // A dialog hides the page behind it from everybody but the browser's own history and links.
+    // A dialog hides the page behind it, but history and links of the browser can still leave it.
     await page.locator('nav a', { hasText: 'Targets' }).dispatchEvent('click')
     await question().getByRole('button', { name: 'Discard changes' }).click()
     await page.getByRole('heading', { name: 'Targets', level: 1 }).waitFor()
-    // Nothing typed, nothing asked.
+    // If nothing was typed, leaving needs no confirmation.
     await open('/keys?issue=now')
     await page.getByRole('dialog').getByLabel('Name', { exact: true }).waitFor()
     await page.keyboard.press('Escape')
@@ -217,7 +217,7 @@ describe('habits of the dashboard', { timeout: 120_000 }, () => {
       await open('')
       await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
       for (const [index, step] of steps.entries()) {
-        // What ends the session or leaves for another page is only found.
+        // Actions that end the session or leave the page are only looked for, not carried out.
         const isEnd = index === steps.length - 1 && /sign out|means/.test(name)
         if (isEnd) await step.first().waitFor()
         else await step.click()

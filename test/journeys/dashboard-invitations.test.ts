@@ -1,4 +1,5 @@
-// Invite and join to the end: the wrong person is refused, the right one is in, a new role asks for a new sign-in.
+// Inviting and joining from start to end: the wrong person is refused, the right one joins, and a new role requires a
+// new sign-in.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { browserForTests, type TestBrowser, type Visitor } from '../harness/browser.ts'
@@ -73,7 +74,7 @@ describe('joining by invitation in the dashboard', () => {
       await ada.page.getByRole('link', { name: 'Continue with Google' }).click()
       await ada.page.getByLabel('Login').fill(email)
       await ada.page.getByRole('button', { name: 'Sign in' }).click()
-      // The sign-in itself has accepted it: the page behind the link leads on.
+      // Signing in has accepted the invitation, so the page behind the link leads to the organization.
       await ada.page.waitForURL(/\/o\/acme$/)
       await ada.page.goto(`${baseUrl}/o/acme/keys`)
       await ada.page.getByRole('button', { name: 'Issue key' }).first().waitFor()

@@ -191,7 +191,7 @@ describe('API keys in the dashboard', () => {
   }
 })
 
-/** A new target or key is heard a moment later: asks until the stream opens. */
+/** A new target or key takes a moment to reach the node: retries until the stream opens. */
 async function openStream(address: string, secret: string): Promise<Response> {
   const until = Date.now() + 5000
   for (;;) {
@@ -202,7 +202,7 @@ async function openStream(address: string, secret: string): Promise<Response> {
   }
 }
 
-/** The secret is nowhere any more: not in the page, not in storage, not in the address. */
+/** Checks that the secret is nowhere any more: not in the page, in storage, or in the URL. */
 async function assertForgotten(page: Page, secret: string): Promise<void> {
   const everything = await page.evaluate(
     `document.documentElement.outerHTML + JSON.stringify({ ...localStorage }) + JSON.stringify({ ...sessionStorage }) + location.href`,

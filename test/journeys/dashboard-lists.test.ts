@@ -1,4 +1,4 @@
-// Every list of the dashboard in all its states, and the focus where things go away.
+// Every list of the dashboard in all its states, and where the focus goes when an element disappears.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { furnishedForTests, type Furnished } from '../harness/furnished.ts'
@@ -47,7 +47,7 @@ describe('every list of the dashboard', { timeout: 120_000 }, () => {
   test('each list says whether it is being read, could not be read, is empty or is old, keeps old rows and bears many', async () => {
     const waiting = [...lists]
     const walk = async (): Promise<void> => {
-      // A visitor each: one's clock and one's broken network are not the others'.
+      // One visitor each, so that a changed clock or a broken network affects only one list.
       await using visitor = await parts.visit([/net::ERR_/, /status of 500/])
       await visitor.page.clock.install()
       for (let list = waiting.shift(); list !== undefined; list = waiting.shift()) {
@@ -67,7 +67,7 @@ describe('every list of the dashboard', { timeout: 120_000 }, () => {
     const press = async (role: 'button' | 'menuitem', name: string): Promise<void> => {
       await page.getByRole(role, { name, exact: true }).first().press('Enter')
     }
-    /** Waits until the focus is within a part of the page: never the document's start. */
+    /** Waits until the focus is within a part of the page, and has not been lost to the start of the document. */
     const focusIn = async (part: string): Promise<void> => {
       await page.locator(`${part}:focus, ${part} :focus`).waitFor({ state: 'attached' })
     }

@@ -1,4 +1,4 @@
-// People in the dashboard: invite and join, roles, sessions on other devices, the edges of being signed in.
+// People in the dashboard: invitations, roles, sessions on other devices, and what happens when a session ends.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { browserForTests, type TestBrowser, type Visitor } from '../harness/browser.ts'
@@ -45,7 +45,7 @@ describe('people in the dashboard', () => {
     await page.getByRole('tab', { name: 'Invitations' }).click()
     await page.getByText('grace@acme.test').waitFor()
     assert.deepEqual(visitor.findings, [])
-    // The invited person has no session yet: that answer is expected to be a 401.
+    // The invited person has no session yet, so one 401 is expected.
     await using invited = await visitDashboard(browser, {
       baseUrl: product.baseUrl,
       expected: [/401 \(Unauthorized\)/],
@@ -89,7 +89,7 @@ describe('people in the dashboard', () => {
       .getByText(/sessions? ended/)
       .first()
       .waitFor()
-    // The list behind the dialog may have found out by itself: then the question lies over this button.
+    // The list behind the dialog may have noticed already, and its own dialog may then cover this button.
     await there.page.getByRole('button', { name: 'Issue key' }).last().dispatchEvent('click')
     await there.page.getByRole('dialog', { name: 'You are signed out' }).waitFor()
     await checkState(there, 'signed-out-narrow')
@@ -140,7 +140,7 @@ describe('people in the dashboard', () => {
     await visitor.page.goto(`${product.baseUrl}/o/globex/keys`)
     await visitor.page.getByText('There is nothing here').waitFor()
     await checkState(visitor, 'not-found-light')
-    // The page's data was asked for beside its code, before anybody knew whose organization it is.
+    // The page requests its data in parallel with its code, before it is known whether the organization exists.
     const others = visitor.findings.filter(
       (finding) => !/status of 404 .*\/api\/v1\/organizations\/globex\/keys/.test(finding),
     )

@@ -1,4 +1,5 @@
-// Rules in the dashboard: their last line is always there, and what they would refuse is said before they are saved.
+// Rules in the dashboard: the last line is always there, and a preview says what the rules would refuse before they are
+// saved.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { browserForTests, type TestBrowser } from '../harness/browser.ts'
@@ -61,7 +62,7 @@ describe('rules in the dashboard', { timeout: 120_000 }, () => {
     await page.getByText('Rules saved').waitFor()
     assert.deepEqual([await pass('/orders'), await pass('/admin/users')], [200, 403])
 
-    // Saved at once, before the replay has come: what it finds is shown first, and only then it is saved.
+    // Saving before the preview has finished shows its result first; only then are the rules saved.
     await page.getByLabel('Calls that no rule matches').selectOption('refuse')
     await page.getByRole('button', { name: 'Save rules' }).click()
     await page.getByText(/calls would be refused\./).waitFor()

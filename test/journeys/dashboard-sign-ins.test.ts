@@ -1,4 +1,4 @@
-// An administrator: see how people sign in over time, and whether they are as the directory says.
+// An administrator sees how people sign in over time, and whether they match the directory.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Visitor } from '../harness/browser.ts'
@@ -27,7 +27,7 @@ describe('sign-ins and people in step in the dashboard', { timeout: 120_000 }, (
       assert.equal(await rows.count(), 30)
       const cells = await rows.last().locator('th, td').allTextContents()
       const [company, other] = cells.slice(-3).map(Number)
-      // One person through the company, the owner by links.
+      // One person signed in through the company, and the owner by links.
       assert.ok((company ?? 0) >= 1 && (other ?? 0) >= 1, cells.join(' '))
       await chart.getByRole('button', { name: 'Show as chart' }).click()
       await checkState(

@@ -1,4 +1,5 @@
-// The dashboard in a real browser: a company connects its domain, its identity provider and requires it.
+// The dashboard in a real browser: a company connects its domain and its identity provider, and requires the company
+// sign-in.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -124,7 +125,7 @@ describe('SSO in the dashboard', { timeout: 120_000 }, () => {
     await walkTest(page, 'una@corp.test')
     await page.getByText('The test stopped').waitFor()
     await checkState(visitor, 'sso-test-failed-dark')
-    // The provider would remember who signed in there.
+    // Without this, the provider would remember who signed in there.
     await visitor.context.clearCookies({ domain: '127.0.0.1' })
     await walkTest(page, 'ada@corp.test')
     await page.getByText('Every check passed').waitFor()
@@ -230,7 +231,7 @@ describe('SSO in the dashboard', { timeout: 120_000 }, () => {
 
 const patchUrn = 'urn:ietf:params:scim:api:messages:2.0:PatchOp'
 
-/** What Okta sends when its connection is tested, a person is assigned and a group is pushed; the user's id. */
+/** Sends what Okta sends when its connection is tested, a person assigned and a group pushed; returns the user's id. */
 async function pushLikeOkta(product: TestProduct, token: string): Promise<string> {
   const send = async (method: string, path: string, body?: object) =>
     await scim(product, token, method, path, body)
@@ -271,7 +272,7 @@ async function scim(
   return await scimCall(url, method, { token, body, headers })
 }
 
-/** Walks a test in the window that the button opens. */
+/** Goes through a connection test in the window that the button opens. */
 async function walkTest(page: Page, login: string): Promise<void> {
   const opening = page.waitForEvent('popup')
   await page.getByRole('button', { name: /^Test( again)?$/ }).click()

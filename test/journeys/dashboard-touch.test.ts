@@ -1,4 +1,4 @@
-// Somebody with a phone or a tablet: everything that is pressed is large enough for a finger.
+// On a phone or a tablet, every control is large enough for a finger.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Visitor } from '../harness/browser.ts'
@@ -16,7 +16,10 @@ const pages = [
   '/audit',
   '/settings',
 ]
-/** Runs in the page: what is pressed and is lower or narrower than a finger needs; a switch reaches beyond what is seen of it. */
+/**
+ * Runs in the page: lists controls that are too small for a finger; the touch area of a switch is larger than its
+ * visible part.
+ */
 const tooSmall = `[...document.querySelectorAll('button, select, summary, nav a, [role=tab], input:not([type=checkbox], [type=radio])')]
   .filter((one) => one.getClientRects().length > 0 && one.role !== 'switch' && one.closest('.visually-hidden') === null)
   .map((one) => [one.getBoundingClientRect(), (one.getAttribute('aria-label') ?? one.textContent).trim().slice(0, 30)])

@@ -1,4 +1,4 @@
-// Every page of the dashboard in a language that is none: no text of its own, and nothing cut off.
+// Every page of the dashboard in a pseudo-language: all its text comes from the catalogue, and nothing is cut off.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,24 +9,24 @@ import { people } from '../harness/company.ts'
 import { furnishedForTests, type Furnished } from '../harness/furnished.ts'
 import { cutTexts, plainTexts, showMarked } from '../harness/pseudo.ts'
 
-/** What people, programs and the outside world are called here; everything else must be in the catalogue. */
+/** Names and values that are data; all other text must come from the catalogue. */
 const data = [
   /\S+@\S+|https?:\/\/\S+|svc_\S+/g,
   /\b[a-z]+(?:_[a-z]+)*(?:\.[a-z_]+)+\b|\/(?:v1|admin)\/\S*/g,
-  // What Intl writes: times, numbers with units.
+  // What Intl formats: times, numbers with units.
   /\d{1,2}\.? \w{3,4}\.? \d{4}, [\d:]+|[\d.,]+ (?:ms|s|min|bytes?|[KMG]iB|days?|hours?|minutes?|Tage?|Stunden?|Minuten?)\b|\bUTC\b/g,
-  // What programs call it: methods, effects, types, fields, record types, languages.
+  // Technical names: methods, effects, types, fields, record types, languages.
   /\b(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|TXT|allow|deny|false|true)\b/g,
   /\b(?:api_key|access_token|call|configuration|target|quota|member|session|sso|domain|scim|webhook|organization)\b(?:\.\w+)?/g,
   /\b(?:slug|name|upstream|settings|disabled|otherwise|rules|Node\.js|Python|Go|Ruby|PHP|Java)\b/g,
-  // Days of a chart's axis, in both languages.
+  // The days on a chart's axis, in both languages.
   /\b\d{2}\.? (?:Jan|Feb|Mar|März|Apr|May|Mai|Juni?|Juli?|Aug|Sept?|Oct|Okt|Nov|Dec|Dez)\b\.?/g,
-  // Names that people gave.
+  // Names given by people.
   /\b(?:Acme|acme|Intercept|Olga Owner|Deployment bot|payments|ledger|(?:partner|nightly|mobile|checkout)-\w+)\b/g,
   /\b(?:Okta production|Okta trial|Entra of the sister company|Keycloak, not yet tried|Google Workspace until 2025)\b/g,
   /\b(?:developer|platform|audit|search|Mozilla.*|HeadlessChrome\S*|node|Okta SCIM Client 1\.0\.0)\b/g,
   new RegExp(people.map(([name]) => name).join('|'), 'g'),
-  // Sentences of the server, which come with a code.
+  // Sentences from the server, which come with a code.
   /An API key was issued\.|Token: It did not exchange.*|There is (?:no attribute|no\s+(?:TXT\s+)?record at|a user).*/g,
 ]
 

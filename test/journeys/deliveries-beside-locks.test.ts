@@ -28,7 +28,8 @@ describe('deliveries beside publishers who wait for each other', { timeout: 120_
       await gate.promise
     })
     await locked.promise
-    // More than the pool has connections: each waits for the lock, or for a connection, and again if it may no longer.
+    // More publishers than the pool has connections: each waits for the lock or for a connection, and retries after a
+    // timeout.
     const over = new AbortController()
     const waiting = Array.from({ length: 12 }, async () => {
       const lock = async (): Promise<void> =>
@@ -46,7 +47,7 @@ describe('deliveries beside publishers who wait for each other', { timeout: 120_
       gate.resolve()
       await settled
     }
-    // Fails if the lock was not held to the end: then the connections became free.
+    // Fails if the lock was released early, because then connections became free.
     await holder
     await all.quiet()
     assert.equal((await all.books())['delivered'], 1)

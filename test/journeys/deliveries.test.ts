@@ -77,11 +77,11 @@ for (const engine of engines) {
       await webhooks.endpoints.create(organizationId, wish, operator)
       await all.publish(40)
       await all.until(async () => (await all.books())['delivered'] === 40, 'all delivered')
-      // When they left: a busy machine lets them arrive closer to each other.
+      // Compares the times of sending, because on a busy machine deliveries may arrive closer together.
       const sent = await webhooks.deliveries.list(organizationId, { limit: 50 })
       const times = sent.map(({ lastAttemptAt }) => lastAttemptAt!)
       const tookMs = Math.max(...times) - Math.min(...times)
-      // A second's worth may go at once; the other twenty need a second, rounded to milliseconds twice.
+      // The first second's worth may go at once; the other twenty take a second, rounded to milliseconds twice.
       assert.ok(tookMs >= 998, `${tookMs} ms`)
     })
 
@@ -173,7 +173,7 @@ for (const engine of engines) {
       const paused = await webhooks.operations.pause(organizationId, operation.id, operator)
       assert.equal(paused.state, 'paused')
       assert.ok(paused.done < 1600)
-      // The node that began dies; another one goes on where it was.
+      // The node that started it dies; another one continues where it stopped.
       await webhooks[Symbol.asyncDispose]()
       const second = await all.another()
       assert.equal((await second.operations.get(organizationId, operation.id)).done, paused.done)
@@ -217,7 +217,7 @@ for (const engine of engines) {
         },
       })
       replay.resume()
-      // What `start` calls: the look under way may have read before it was written.
+      // Resumed as by `start`, because the poll in progress may have read before the replay was written.
       replay.resume()
       await all.until(() => later.length === 1, 'the first look is over')
       later[0]!()
@@ -236,7 +236,7 @@ for (const engine of engines) {
       for (let part = 0; part < 5; part++) await all.publish(20)
       await all.until(async () => (await all.books())['delivered'] === 400, 'all delivered')
       assert.equal(receiver.arrivals.length, 400)
-      // One goes; what was its is taken over at once.
+      // One node stops; another takes over its endpoints at once.
       await second[Symbol.asyncDispose]()
       await all.publish(5)
       await all.until(async () => (await all.books())['delivered'] === 420, 'the rest')
@@ -270,14 +270,14 @@ for (const engine of engines) {
       await webhooks.endpoints.create(organizationId, { url: receiver.url }, operator)
       for (let part = 0; part < 3; part++) await all.publish(400)
       await all.until(async () => (await all.books())['delivered'] === 1200, 'delivered')
-      // Nobody sends any more: what is published now waits.
+      // No node is delivering any more, so what is published now waits.
       await webhooks[Symbol.asyncDispose]()
       await all.publish(1)
       clock.forward(40 * dayMs)
       const deps = { store, clock, pause: async () => undefined, stopped: () => false }
       const removed = await removeOld(deps, 30 * dayMs)
       assert.equal(removed.deliveries, 1200)
-      // The event of what still waits stays.
+      // The event of the delivery that still waits is kept.
       assert.equal(removed.events, 1200)
       const books = await all.books()
       assert.equal(books['committed'], 1201)

@@ -12,7 +12,7 @@ import { intercept } from '../harness/terminal.ts'
 
 const launcher = join(import.meta.dirname, '..', '..', 'bin', 'intercept.js')
 
-/** Runs the demo until it stands, does something with what it printed, and ends it as Ctrl+C does. */
+/** Runs the demo until it is ready, passes its output to `during`, and ends it as Ctrl+C does. */
 async function demo(folder: string, during: (screen: string) => Promise<void>): Promise<void> {
   const port = String(await freePort('127.0.0.1'))
   const child = spawn(process.execPath, [launcher, 'demo', '--data', folder, '--port', port], {

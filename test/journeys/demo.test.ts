@@ -28,7 +28,7 @@ describe('a newcomer runs the demo', () => {
   })
   after(() => demo.kill('SIGKILL'))
 
-  /** A line of the screen, run by a shell as it stands. */
+  /** A line of the screen that a shell can run unchanged. */
   function paste(line: string): string {
     const words = line.replace('npx interceptd', `${process.execPath} ${launcher}`)
     const done = spawnSync('bash', ['-c', words], { encoding: 'utf8', timeout: 60_000 })

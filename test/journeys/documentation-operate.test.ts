@@ -1,4 +1,5 @@
-// What the documentation tells operators to set and to run works as it stands, where no page's commands can show it.
+// The settings and commands that the documentation gives to operators work unchanged, where the page's own commands
+// cannot show it.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -30,7 +31,7 @@ describe('what the documentation tells operators', { timeout: 120_000 }, () => {
       '/run/secrets/database-url': secretFile('database-url', database.url),
       '/run/secrets/intercept-secret': secretFile('secret', randomBytes(32).toString('base64')),
       '9090': String(metrics),
-      // A test need not wait for a balancer.
+      // A test has no load balancer to wait for.
       '5s': '0s',
     })
     await using server = await startServerProcess({ ...env, DATA_DIR: join(folder, 'deployed') })
@@ -117,7 +118,7 @@ describe('what the documentation tells operators', { timeout: 120_000 }, () => {
   }
 })
 
-/** The settings of a page, with our own in place of what belongs to its reader. */
+/** The settings of a page, with our own values in place of the reader's. */
 function settingsOf(page: string, own: Readonly<Record<string, string>>): Record<string, string> {
   let lines = blocksOf(page)
   for (const [theirs, ours] of Object.entries(own)) {
@@ -135,14 +136,14 @@ function settingsOf(page: string, own: Readonly<Record<string, string>>): Record
   )
 }
 
-/** What stands in a page's blocks that are not run where they stand. */
+/** The contents of a page's blocks that are not run in place. */
 function blocksOf(page: string): string {
   const markdown = readFileSync(join(docs, `${page}.md`), 'utf8')
   const blocks = markdown.matchAll(/^```sh checked\n([\s\S]*?)^```$/gm)
   return [...blocks].map(([, lines = '']) => lines).join('')
 }
 
-/** The folder of a PostgreSQL that was installed with its clients; the one that npm brings has none. */
+/** The folder of a PostgreSQL that was installed with its clients; the one from npm has none. */
 function postgresWithDump(): string | undefined {
   const [newest] = globSync('/usr/{lib/postgresql/*,pgsql-*,local/pgsql}/bin/pg_dump')
     .filter((path) => existsSync(join(dirname(path), 'initdb')))

@@ -1,4 +1,4 @@
-// The documentation is a test: what stands in blocks marked `sh run` works as it stands, page by page.
+// The documentation is tested: the blocks marked `sh run` are run unchanged, page by page.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -20,7 +20,7 @@ import { productForTests } from '../harness/product.ts'
 const root = join(import.meta.dirname, '..', '..')
 const launcher = join(root, 'bin', 'intercept.js')
 
-/** What a page's lines must have printed. */
+/** The output that each page's lines must print. */
 const printed: Readonly<Record<string, readonly RegExp[]>> = {
   'start/tutorial': [
     /"intercept-organization": "acme"/,
@@ -40,7 +40,7 @@ const printed: Readonly<Record<string, readonly RegExp[]>> = {
   'how-to/verify-assertions': [/"alg":"ES256"/],
 }
 
-/** What a page takes for granted: commands before its own, and words that stand for something of the reader's. */
+/** What a page assumes: commands to run before its own, and placeholders to replace. */
 const given: Readonly<
   Record<string, { before: string; words?: readonly (readonly [string, string])[] }>
 > = {
@@ -62,7 +62,7 @@ KEY=$(INTERCEPT_SERVER=http://localhost:8080 INTERCEPT_TOKEN=$TOKEN npx intercep
       ['key_01hzy3k9v6m2d8q4t7w0x5c1bn', '$KEY'],
     ],
   },
-  // The receiver runs on while the next block is typed in another terminal.
+  // The receiver keeps running while the next block is typed in another terminal.
   'guides/receive-webhooks': {
     before: 'npx interceptd org create acme',
     words: [

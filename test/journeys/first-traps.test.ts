@@ -1,4 +1,4 @@
-// Where newcomers got stuck: a name that is taken, an invitation nobody can accept, a replay that waits.
+// Where newcomers got stuck: a name that is taken, an invitation that cannot be accepted, a replay that waits.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { browserForTests, type TestBrowser } from '../harness/browser.ts'
@@ -21,12 +21,12 @@ describe('what newcomers run into', { timeout: 120_000 }, () => {
     assert.equal(made.code, 0, made.err)
     const link = (await withLinks(product, async (links) => await links.setupLink())) ?? ''
     const person = personWith(product.baseUrl)
-    const wish = {
+    const input = {
       token: new URL(link).searchParams.get('token'),
       ...{ name: 'Olga', email: 'olga@acme.test' },
       organization: { slug: 'acme' },
     }
-    const refused = await person.call('POST /setup', wish)
+    const refused = await person.call('POST /setup', input)
     assert.deepEqual([refused.status, refused.json.code], [409, 'conflict'])
 
     await using visitor = await visitDashboard(browser, {
@@ -59,8 +59,8 @@ describe('what newcomers run into', { timeout: 120_000 }, () => {
     await olga.page.getByText('They could not sign in yet').waitFor()
     await checkState(olga, 'invite-no-way-light')
 
-    const wish = { email: 'ada@corp.test', role: 'viewer' }
-    const invited = await owner.call('POST /organizations/acme/invitations', wish)
+    const input = { email: 'ada@corp.test', role: 'viewer' }
+    const invited = await owner.call('POST /organizations/acme/invitations', input)
     await using ada = await visitDashboard(browser, {
       baseUrl: product.baseUrl,
       expected: [/401 \(Unauthorized\)/],

@@ -9,7 +9,7 @@ import { upstreamForTests, type TestUpstream } from '../harness/upstream.ts'
 
 const at = '/organizations/acme/keys'
 const maxTold = 200
-// Uses are written every two seconds.
+// Generous, because uses are written every two seconds.
 const withinMs = 20_000
 
 for (const engine of engines) {
@@ -38,7 +38,7 @@ for (const engine of engines) {
       await product[Symbol.asyncDispose]()
     })
 
-    /** Calls as a program behind one proxy. */
+    /** Calls from behind one proxy. */
     async function call(secret: string, address: string, agent: string): Promise<void> {
       const answer = await fetch(`${product.baseUrl}/api/v1/intercept/echo/x`, {
         headers: { 'x-api-key': secret, 'x-forwarded-for': address, 'user-agent': agent },

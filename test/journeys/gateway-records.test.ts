@@ -1,4 +1,4 @@
-// An administrator looks back: what was recorded of calls, what was announced, what strangers leave behind.
+// An administrator looks back: the records of calls, the announced events, and the traces that strangers leave.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { systemClock } from '../../src/clock.ts'
@@ -161,7 +161,7 @@ describe('records of calls', () => {
 
   test('moving a target to another origin drops its credential until it is entered again', async () => {
     await gateway.run('target', 'set', 'acme', 'echo', '--header', 'X-Upstream-Key: canary')
-    // The command is a process of its own: the node hears of the change a few milliseconds later.
+    // The command is a separate process, so the node learns of the change a few milliseconds later.
     await until(async () => {
       await gateway.call('/echo/with', gateway.bearer)
       return gateway.upstream.seen.at(-1)?.rawHeaders.includes('canary') === true
@@ -176,7 +176,7 @@ describe('records of calls', () => {
   })
 })
 
-/** Every other one is of the right shape, and unknown all the same. */
+/** An unknown key; every other one is well-formed. */
 function badKey(round: number, at: number): string {
   return at % 2 === 0 ? `svc_live_bad${round}_${at}` : mintCredential('svc_live_').secret.reveal()
 }

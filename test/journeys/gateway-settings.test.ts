@@ -1,4 +1,5 @@
-// What an operator or administrator sets changes what the gateway does: proxies in front, failures, assertions, nodes.
+// Settings of an operator or administrator change what the gateway does: trusted proxies, failure limits, assertions,
+// nodes.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createRemoteJWKSet, jwtVerify } from 'jose'
@@ -82,7 +83,7 @@ describe('the gateway as it is set', () => {
     assert.ok((payload.exp ?? 0) - (payload.iat ?? 0) <= 60)
     assert.notEqual(protectedHeader.typ, 'JWT')
 
-    // A proxy that asks for the decision gets one to hand on.
+    // A proxy that only asks for the decision gets an assertion to pass on.
     const decided = await gateway.call('/-/check?target=echo', gateway.bearer, {
       headers: { 'X-Original-URI': '/x', 'X-Original-Method': 'GET' },
     })
@@ -108,7 +109,7 @@ describe('the gateway as it is set', () => {
     const cut = assert.rejects(stream.text())
     await gateway.run('key', 'revoke', key.id)
     const revokedAt = performance.now()
-    // The command answers when every node has heard; one that could not be asked trusts nothing.
+    // The command returns when every node has confirmed; a node that could not be asked no longer trusts its cache.
     const again = await fetch(url, { headers })
     await again.body?.cancel()
     assert.ok(again.status === 401 || again.status === 503, String(again.status))

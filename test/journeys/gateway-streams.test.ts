@@ -1,4 +1,4 @@
-// An integrator's program streams: events, uploads, WebSockets; and what a revocation does to what is open.
+// An integrator's program streams: events, uploads, WebSockets; and what a revocation does to open connections.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
@@ -85,7 +85,7 @@ describe('streams through the gateway', () => {
     const response = await gateway.call('/echo/events', key)
     await until(() => events > before)
     const closed = closedStreams
-    // Cut, not ended: a broken stream is no complete answer.
+    // Aborted, not ended: a truncated stream must not look complete.
     const cut = assert.rejects(response.text())
     await gateway.run('key', 'revoke', key.id)
     const revokedAt = performance.now()
@@ -125,7 +125,7 @@ describe('streams through the gateway', () => {
         unknown,
         { statusCode: number },
       ]
-      // The client's own URL parser takes the dot segment away: then it is an unknown target.
+      // The client's own URL parser removes the dot segment, which makes it an unknown target.
       assert.ok([status, 404].includes(response.statusCode))
       socket.on('error', () => {})
       socket.terminate()
@@ -158,7 +158,7 @@ describe('streams through the gateway', () => {
     )
     await once(socket, 'readable')
     let last = -1
-    // Nobody reads: after a while the upstream stands still, far from its end.
+    // Nobody reads, so after a while the upstream stalls, far from its end.
     await until(async () => {
       const still = produced === last
       last = produced
@@ -208,7 +208,8 @@ describe('streams through the gateway', () => {
       `${sent} MiB were taken from the caller for an upstream that reads nothing`,
     )
     assert.equal(received, 0)
-    // A caller that leaves is not noticed while nothing is read from it; the upstream's end is.
+    // The gateway can't notice that the caller leaves while it reads nothing from it, but it notices the end of the
+    // upstream.
     for (const upstream of deaf) upstream.destroy()
     await until(() => socket.destroyed)
     slow.close()
@@ -227,7 +228,7 @@ test('a call that turns out to be a stream of events while the node stops is end
   response.writeHead(200, { 'Content-Type': 'text/event-stream' })
   response.write('data: first\n\n')
   assert.equal(await (await answered).text(), 'data: first\n\n')
-  // Without the cure this ends with the test's own time limit.
+  // Without the fix this would hang until the test's own time limit.
   await closed
   await gateway.upstream[Symbol.asyncDispose]()
 })

@@ -17,7 +17,7 @@ test('an invitation goes out by mail where a mail server is set, and its text ca
   assert.equal(invited.json.mailed, true)
   const received = await mail.mailTo('ada@corp.test')
   assert.deepEqual(received.to, ['ada@corp.test'])
-  // Quoted-printable: joined lines, decoded signs.
+  // Decodes quoted-printable: joins soft line breaks and decodes "=3D".
   const text = received.raw.replaceAll(/=\r?\n/g, '').replaceAll('=3D', '=')
   assert.ok(text.includes(invited.json.link))
   assert.ok(!/^Bcc:/im.test(received.raw))

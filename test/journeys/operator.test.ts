@@ -44,7 +44,7 @@ describe('an operator keeps the service', () => {
     assert.equal(revocation?.is_well, true)
     assert.equal(report.settings.find((line) => line.name === 'PORT')?.is_set, true)
     assert.ok(report.findings.some(({ said }) => said.includes('did you mean PORT?')))
-    // Members are in snake_case, as every command's.
+    // Members are in snake_case, as in the output of every command.
     assert.doesNotMatch(out, /"[a-z]+[A-Z]\w*":/)
   })
 
@@ -114,7 +114,7 @@ describe('an operator keeps the service', () => {
     assert.equal(found.code, 1)
     assert.match(found.out, /WRONG acme: .* went back behind the head to compare with/)
 
-    // The body of an event says the same as the command.
+    // The event carries the same data as the command's output.
     const [head] = JSON.parse(out).heads.filter(
       (one: { organization_id: string }) => one.organization_id !== 'system',
     )
@@ -185,7 +185,7 @@ describe('an operator keeps the service', () => {
     const clean = await intercept(['scan', tree], { env })
     assert.equal(clean.code, 0, clean.out)
 
-    // Far inside a line, across the border of two pieces of a stream.
+    // Placed across the border of two chunks of a stream, inside a long line.
     writeFileSync(join(tree, 'dist', 'app.js'), `${'x'.repeat(65_536 - 20)}"${secret}";`)
     const bundle = await intercept(['scan', tree, '--json'], { env })
     assert.equal(bundle.code, 1)

@@ -20,7 +20,7 @@ describe('the package', () => {
   const folder = mkdtempSync(join(tmpdir(), 'intercept-package-'))
   after(() => rmSync(folder, { recursive: true }))
 
-  /** What npm would install, without a registry: the tarball unpacked, its dependencies beside it. */
+  /** Does what npm would do, without a registry: unpacks the tarball and puts its dependencies next to it. */
   function install(tarball: string, name: string): string {
     const modules = join(folder, name, 'node_modules')
     mkdirSync(join(modules, 'interceptd'), { recursive: true })
@@ -58,7 +58,7 @@ describe('the package', () => {
     assert.match(secret, /^svc_live_/)
   }
 
-  /** Kysely's 255 files would take a third of each command's start. */
+  /** Loading Kysely's 255 files would take a third of each command's start. */
   function readsKyselyAsOneFile(launcher: string): void {
     const script = `import { registerHooks } from 'node:module'
       let files = 0
@@ -76,7 +76,7 @@ describe('the package', () => {
     assert.equal(stderr.trim(), '0')
   }
 
-  /** Another project's test starts a node, with the types that it gets. */
+  /** Checks that another project's test can start a node, and that the types fit. */
   function embed(project: string): void {
     const program = `import { start, type RunningNode } from 'interceptd'
 const node: RunningNode = await start({ PORT: '0', DATA_DIR: './embedded', LOG_LEVEL: 'silent' })

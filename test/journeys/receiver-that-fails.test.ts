@@ -55,7 +55,7 @@ for (const engine of engines) {
       receiver.answer = (response) => response.writeHead(500).end()
       await webhooks.endpoints.create(organizationId, { url: receiver.url }, operator)
       await all.publish(1)
-      // Each wait of the schedule with a fifth of jitter on top: 91 hours in all, less than five days.
+      // The waits of the schedule, each with a jitter of a fifth: 91 hours in total, less than five days.
       const waits = [6, 360, 2160, 8640, 21_600, 43_200, 60_480, 86_400, 103_680]
       for (const [attempt, seconds] of waits.entries()) {
         await all.until(() => receiver.arrivals.length === attempt + 1, `attempt ${attempt + 1}`)
@@ -91,7 +91,7 @@ for (const engine of engines) {
       assert.equal(books['held'], 60)
       assert.equal(books['pending'], 0)
 
-      // A probe that fails: one attempt, twice the wait.
+      // After a failed probe: one attempt, and twice the wait.
       clock.forward(minuteMs + 1000)
       await all.until(() => receiver.arrivals.length === sent + 1, 'a probe')
       await all.quiet()
@@ -100,7 +100,7 @@ for (const engine of engines) {
         (await webhooks.endpoints.get(organizationId, id)).health.probeDelayMs
       assert.equal(await delayOf(), 2 * minuteMs)
 
-      // A ping is a probe by hand: it goes out at once, and its failure lengthens nothing.
+      // A ping is a manual probe: it is sent at once, and its failure does not lengthen the wait.
       await webhooks.endpoints.sendSample(organizationId, id, { actor: operator })
       await all.until(() => receiver.arrivals.length === sent + 2, 'the probe by hand')
       await all.quiet()
@@ -136,7 +136,7 @@ for (const engine of engines) {
       await all.quiet()
       await all.publish(5)
       const [book] = await webhooks.books(organizationId, id)
-      // Its own announcement is an event too: skipped for it, delivered to the other one.
+      // The announcement itself is an event too: skipped for this endpoint, delivered to the other one.
       assert.equal(book!.skipped, 36)
       assert.equal(book!.committed, 36)
       await all.until(async () => {
@@ -219,7 +219,7 @@ for (const engine of engines) {
         const [book] = await webhooks.books(organizationId, fine.id)
         return book!.delivered === 200
       }, 'the healthy one has everything')
-      // Not one of the hanging attempts has come to its end meanwhile.
+      // None of the hanging attempts has ended in the meantime.
       const filter = { endpointId: hangs.id }
       const waiting = await webhooks.deliveries.list(organizationId, { filter, limit: 200 })
       assert.equal(waiting.length, 200)

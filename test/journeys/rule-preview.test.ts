@@ -10,7 +10,7 @@ import { randomFrom } from '../torture/torture.ts'
 
 const at = '/organizations/acme'
 const ruleSets = 200
-/** Calls of the last 24 hours, and how often each was made. */
+/** The calls of the last 24 hours, with how often each was made. */
 const made = [
   ['GET', '/orders', 3],
   ['GET', '/orders/1', 2],
@@ -36,7 +36,7 @@ for (const engine of engines) {
       upstream = await upstreamForTests((_, response) => response.end('ok'))
       product = await productForTests({ engine })
       owner = await firstOwner(product)
-      // The calls are made to one target; what really happens is seen at the other.
+      // Calls go to one target; the other shows what the rules really do.
       for (const slug of ['past', 'real']) {
         const target = await owner.call(`POST ${at}/targets`, { slug, upstream: upstream.url })
         assert.equal(target.status, 201, target.text)
@@ -45,7 +45,7 @@ for (const engine of engines) {
       for (const [method, path, times] of made) {
         for (let time = 0; time < times; time++) assert.equal(await pass('past', method, path), 200)
       }
-      // Refused before rules are looked at, and whatever rules there are: no rule changes that.
+      // Refused before any rule is evaluated, so no rule can change that.
       assert.equal(await pass('past', 'GET', '/a%2Fb'), 400)
       await until(async () => (await owner.call(`GET ${at}/calls`)).json.items.length === all + 1)
     })
@@ -130,7 +130,7 @@ for (const engine of engines) {
       })
       assert.deepEqual([tried.json.stopped_at, tried.json.otherwise], ['rules', 'refuse'])
       assert.match(tried.json.detail, /otherwise: refuse/)
-      // Saving rules alone leaves it as it is.
+      // Saving only the rules leaves the last line unchanged.
       const kept = await owner.call(`PUT ${at}/targets/real/rules`, { rules })
       assert.equal(kept.json.otherwise, 'refuse')
       const back = await owner.call(`PATCH ${at}/targets/real`, { otherwise: null })

@@ -22,7 +22,7 @@ describe('a server process', () => {
     const startedAt = performance.now()
     await using server = await startServerProcess({ DATA_DIR: join(folder, 'one') })
     assert.equal((await fetch(`${server.baseUrl}/readyz`)).status, 200)
-    // 5 s are promised, about one is measured; a machine that others use proves neither.
+    // The promise is 5 s and usually takes about 1 s, but a shared machine can't prove it, so the time is only printed.
     t.diagnostic(`ready after ${Math.round(performance.now() - startedAt)} ms`)
     await until(() => server.lines.some((line) => /\/setup\?token=/.test(line)))
     server.kill('SIGTERM')
@@ -41,7 +41,7 @@ describe('a server process', () => {
 
   test('with several workers a killed one is replaced, and all end on SIGTERM', async () => {
     const data = join(folder, 'several')
-    // Named: where the only one that listened so far is killed, the next one would find another port.
+    // A fixed port: after the only listening process was killed, the next one would otherwise choose another port.
     const PORT = String(await freePort('127.0.0.1'))
     await using server = await startServerProcess({ DATA_DIR: data, WORKERS: '2', PORT })
     await until(() => childrenOf(server.pid).length === 2)
@@ -88,14 +88,14 @@ describe('a server process', () => {
       try {
         await until(() => text.includes('Intercept listens at'))
         child.kill(signal)
-        // Both close when the last process that holds them has ended: the node itself.
+        // Both pipes close when the last process that holds them has ended: the node itself.
         await said
         assert.match(text, /Stopping: open requests finish first/, `${starter} ${signal}`)
       } finally {
         try {
           process.kill(-(child.pid ?? 0), 'SIGKILL')
         } catch {
-          // All of them have ended, as they should.
+          // All of them have ended, as expected.
         }
       }
     }
@@ -135,11 +135,11 @@ describe('a server process', () => {
         stream.setEncoding('utf8').on('data', (part: string) => (text += part))
       }
       await until(() => /Another program listens/.test(text))
-      // Each of the two says the code of its failure, and waits longer the second time.
+      // Each of the two processes logs the exit code, and waits longer the second time.
       await until(() => /"code":1.*could not start; it is started again in 2 s/.test(text))
       assert.match(text, /"code":1.*could not start; it is started again in 1 s/)
       assert.doesNotMatch(text, /"code":0|has died/)
-      // A name that looks misspelt is told once, and refuses nothing.
+      // A setting that looks misspelt is reported once and does not stop the start.
       assert.equal(text.match(/"warn".*PROT is not a setting; did you mean PORT/g)?.length, 1)
       child.kill('SIGTERM')
       const [code] = (await once(child, 'exit')) as [number]
@@ -168,7 +168,7 @@ function childrenOf(pid: number): number[] {
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
-    // A killed process that nobody has waited for still has its number.
+    // A killed process keeps its number until its parent has waited for it.
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
   } catch {
     return false

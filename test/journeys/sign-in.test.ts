@@ -28,7 +28,7 @@ describe('signing in with a real browser', () => {
     return await browser.visit({
       origin: parts.product.baseUrl,
       alsoAllow: [parts.idp.issuer, parts.github.url],
-      // The pages of the dashboard are not what is tested here.
+      // The dashboard's pages are not part of this test.
       expected: [/Failed to load resource/],
     })
   }
@@ -59,7 +59,7 @@ describe('signing in with a real browser', () => {
           return (await answer.json()) as { name: string; organizations: { role: string }[] }
         })
         .catch(() => undefined)
-      // The page's policy lets it fetch nothing, so the question is asked beside it.
+      // The page's policy lets it fetch nothing, so the request is made outside it.
       const asked = await visitor.context.request.get(`${baseUrl}/api/v1/me`)
       const answer = (await asked.json()) as { name: string; organizations: { role: string }[] }
       assert.equal(me, undefined)
@@ -98,7 +98,7 @@ describe('signing in with a real browser', () => {
       kept.map(({ name }) => name),
       ['__Host-sign-in.refused'],
     )
-    // Loading the page again says the same; trying again begins anew.
+    // Reloading the page shows the same; trying again starts a new sign-in.
     await page.reload()
     assert.match((await page.textContent('main')) ?? '', /idp_refused/)
     await page.getByRole('link', { name: 'Try again' }).click()
@@ -138,14 +138,14 @@ describe('signing in with a real browser', () => {
     await page.getByLabel('Login').fill('ada')
     await page.getByRole('button', { name: 'Authorize' }).click()
     await page.waitForURL(`${baseUrl}/docs`)
-    // Another site: the look-alike's own error page is one, at another host.
+    // Comes from another site: an error page of the fake GitHub, at another host.
     await page.goto(`${parts.github.url}/elsewhere`)
     await page.setContent(`<a href="${baseUrl}/docs">there</a>`)
     const [request] = await Promise.all([
       page.waitForRequest(`${baseUrl}/docs`),
       page.getByText('there').click(),
     ])
-    // The document comes without the cookie and is served all the same; the page's own requests carry it.
+    // The document is requested without the cookie and served anyway; the page's own requests send it.
     assert.ok(!((await request.allHeaders())['cookie'] ?? '').includes('__Host-session'))
     const answer = await request.response()
     assert.equal(answer?.status(), 200)

@@ -1,5 +1,5 @@
-// An administrator of one organization, with its directory, its provider and its access tokens, against the people of
-// another organization, against the owners of their own, and against their own removal.
+// An administrator of one organization uses its directory, its provider and its access tokens against people of another
+// organization, against the owners of their own, and against their own removal.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { permissionsOf } from '../../src/access/index.ts'
@@ -25,7 +25,7 @@ before(async () => {
 })
 after(async () => await place[Symbol.asyncDispose]())
 
-/** Makes somebody a member of an organization too, as an accepted invitation or the operator does. */
+/** Makes somebody a member of another organization too, as an accepted invitation or the operator would. */
 async function alsoIn(slug: string, email: string, source: 'invitation' | 'operator') {
   await withStore(place.product, async (store) => {
     const organization = await organizations.findBySlug(store, slug)
@@ -50,7 +50,7 @@ async function patchUser(token: string, id: string, active: boolean): Promise<vo
 describe('who administers another organization of a person', () => {
   const email = 'vera@acme.test'
   const claims = { sub: 'vera', email }
-  /** Vera where she works: in by the provider of her own company. */
+  /** Vera, signed in through the provider of her own company. */
   let vera: Person
   let token: string
   let scimId: string
@@ -148,7 +148,7 @@ describe('who administers another organization of a person', () => {
     assert.equal(written.status, 201)
     const theirs = await place.arrive(place.theirs.start, { sub: 'p', email: 'prey@acme.test' })
     assert.equal(theirs.status, 200, theirs.text)
-    // The person of that address meets none of it at home.
+    // The person with that address sees nothing of it in their own organization.
     const home = await place.arrive(place.ours.start, { sub: 'prey', email: 'prey@acme.test' })
     assert.equal(home.status, 200, home.text)
     const ids = [theirs, home].map(async ({ person }) => (await person.call('GET /me')).json.id)
@@ -237,7 +237,7 @@ describe('with an access token', () => {
     const maker = await issuedBy(place.owner, { permissions: ['organization.manage'] })
     const program = programWith(place.product.baseUrl, maker.secret)
     const C = '/organizations/acme/configuration'
-    // Names of things are no field names: read beside the check of those.
+    // Names of things are no field names, so they are read before the check of field names.
     const read = async (secret: string) =>
       await fetch(`${place.product.baseUrl}/api/v1${C}`, {
         headers: { authorization: `Bearer ${secret}` },
@@ -269,7 +269,8 @@ describe('with an access token', () => {
       const answer = await apply(head + more)
       assert.equal(answer.json.code, 'permission_required', answer.text)
     }
-    // What it exports, word for word: no difference, and yet it would own the connections from then on.
+    // The exported configuration, unchanged: it shows no difference, but applying it would take ownership of the
+    // connections.
     const plan = await program.call(`POST ${C}/plan`, {
       file: `${head} }\ntargets: { stolen: { upstream: "http://localhost:1" } }`,
       label: 'x.yaml',

@@ -105,7 +105,7 @@ for (const engine of engines) {
       const from = new Date(minute - 120_000).toISOString()
       const to = new Date(minute + 60_000).toISOString()
       for (const more of ['', `&key=${keyId}`, '&target=echo']) {
-        // A call may be in the list one flush before it is in the sums.
+        // A call may be listed one flush before it is counted in the sums.
         const sums = await until(async () => {
           const found = await owner.call(
             `GET /organizations/acme/rollups?from=${from}&to=${to}&step_ms=60000${more}`,
@@ -209,7 +209,7 @@ for (const engine of engines) {
         [free, 'echo', 'GET', '/a/../b', 'target'],
         [elsewhere, 'echo', 'GET', '/x', 'address'],
         [revoked, 'echo', 'GET', '/x', 'key'],
-        // Twice, and then the real call is the first that counts.
+        // Tried twice, and only then does the real call count as the first one.
         [once, 'echo', 'GET', '/x', null],
         [once, 'echo', 'GET', '/x', null],
       ] as const) {

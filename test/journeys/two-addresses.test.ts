@@ -17,7 +17,7 @@ test('with an identity address of its own, the callback hands over to the base a
     await owner.call('POST /organizations/acme/invitations', { email, role: 'viewer' })
   }
 
-  // In the browser the two addresses are two sites: the Lax cookie of one is not sent to the other.
+  // For the browser these are two sites, so the Lax cookie of one is not sent to the other.
   await using browser = await browserForTests()
   await using visitor = await browser.visit({
     origin: base,
@@ -36,7 +36,7 @@ test('with an identity address of its own, the callback hands over to the base a
   assert.ok(visited.includes(auth), 'the provider answered to the identity address')
   const asked = await visitor.context.request.get(`${base}/api/v1/me`)
   assert.equal(asked.status(), 200)
-  // The test provider is on 127.0.0.1 too and keeps cookies of its own there.
+  // The test provider is on 127.0.0.1 too, and sets cookies of its own there.
   const cookies = (await visitor.context.cookies()).filter(({ name }) => name.startsWith('__Host-'))
   assert.ok(cookies.every(({ domain }) => domain === 'localhost'))
   const session = cookies.find(({ name }) => name === '__Host-session')?.value ?? ''
@@ -47,7 +47,7 @@ test('with an identity address of its own, the callback hands over to the base a
   assert.deepEqual([claims.iss, claims.aud], [auth, base])
   assert.deepEqual(visitor.findings, [])
 
-  // The same by hand: the code works once, for 30 seconds, in this browser only.
+  // The same without a browser: the code works once, for 30 seconds, and only in this browser.
   const start = async (jar: Jar): Promise<string> => {
     const callback = await atGithub(jar, parts, 'ada')
     assert.equal(new URL(callback).origin, auth)

@@ -30,7 +30,7 @@ describe('operator: webhooks by the command line', { timeout: 60_000 }, () => {
     const { secret, standard_secret: standard } = await answerOf('webhook secret acme')
     assert.equal(secret?.slice(4), standard)
 
-    // The receiver of the product itself, in front of an application of the developer's.
+    // The product's own receiver, in front of a developer's application.
     const application = stack.use(await startReceiver())
     application.answer = (response) => response.writeHead(202).end()
     const lines: string[] = []
@@ -61,7 +61,7 @@ describe('operator: webhooks by the command line', { timeout: 60_000 }, () => {
     assert.ok(lines[1]?.includes(ping['event_id'] ?? '–'))
     assert.equal(application.arrivals[0]?.headers['webhook-id'], ping['event_id'])
 
-    // A forgery is told, refused, and reaches no application.
+    // A forged delivery is reported and refused, and does not reach the application.
     const forged = await fetch(url, { method: 'POST', body: '{"type":"webhook.ping"}' })
     assert.equal(forged.status, 400)
     await until(() => lines.length > 2, 'the forgery')

@@ -8,7 +8,7 @@ const targets = (count: number, rule: string): string =>
 `,
   ).join('')
 
-/** Two files that share hardly anything: half of one and half of the other is neither. */
+/** Two files with almost nothing in common, so that a half-applied one matches neither. */
 export const twoFiles = [
   `version: 1
 organization: { slug: torture, name: One }
@@ -26,7 +26,7 @@ keys:
 `,
 ] as const
 
-/** An organization of this many targets with ten rules each. */
+/** A configuration file for an organization with this many targets of ten rules each. */
 export function bigFile(count: number): string {
   const rules = Array.from({ length: 10 }, (_, n) => `      - deny GET /a${n}/*\n`).join('')
   const all = Array.from(

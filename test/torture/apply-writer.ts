@@ -1,4 +1,4 @@
-// Applies two files in turn, as fast as it can, until somebody kills it.
+// Applies two files in turn, as fast as it can, until it is killed.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '../../src/clock.ts'

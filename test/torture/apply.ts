@@ -1,4 +1,5 @@
-// A configuration file: kill -9 while it is applied leaves all of it or nothing; a second plan is empty in any world.
+// Configuration files: kill -9 during an apply leaves all of it or nothing, and a second plan is empty in every
+// simulated world.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -20,7 +21,7 @@ import { bigFile, twoFiles } from './apply-files.ts'
 import { randomFrom, wait, type Torture, type TortureOptions } from './torture.ts'
 import type { Place } from './writers.ts'
 
-/** The same on SQLite and on PostgreSQL; 1,000 worlds on each, `--size N` for another number. */
+/** Runs on SQLite and on PostgreSQL, with 1,000 worlds on each; `--size N` changes the number. */
 export const apply: Torture = {
   about: 'kill -9 during apply; a second plan in generated worlds, on both engines',
   async run(options) {
@@ -47,7 +48,7 @@ export const apply: Torture = {
   },
 }
 
-/** Waits for so many lines of a writer: that it is ready, then one for each apply. */
+/** Waits until a writer has printed this many lines: one when it is ready, then one for each apply. */
 async function heard(said: Readable, lines: number): Promise<void> {
   const signal = AbortSignal.timeout(60_000)
   for (let count = 0; count < lines;) {
@@ -72,7 +73,7 @@ async function killRepeatedly(place: Place, options: TortureOptions): Promise<st
       String(at * 1000),
     ]
     const writer = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] })
-    // The first is killed in its second apply at the earliest, so that there is something to lose.
+    // The first writer is killed in its second apply at the earliest, so that there is something to lose.
     await heard(writer.stdout, 1 + (at === 0 ? 1 : Math.floor(random() * 3)))
     await wait(random() * 400)
     writer.kill('SIGKILL')
@@ -88,7 +89,10 @@ async function killRepeatedly(place: Place, options: TortureOptions): Promise<st
   return findings
 }
 
-/** What is half done: the organization must be just what one of the files says, and every key's secret written. */
+/**
+ * Reports anything half applied: the organization must match exactly one of the files, and every key's secret must have
+ * been written.
+ */
 async function half(store: Store, place: Place): Promise<string[]> {
   const found = await organizations.findBySlug(store, 'torture')
   if (found === undefined) return []
@@ -121,7 +125,7 @@ async function planAgain(
   }
   const random = randomFrom(seed)
   for (let world = 0; world < size; world++) {
-    // Each organization is changed four times: what one file made, the next one prunes.
+    // Each organization is changed four times: what one file created, the next one deletes.
     const text = fileOf(random, `world-${world >> 2}`)
     await configurations.apply(text, by)
     const plan = await configurations.plan(text, by)

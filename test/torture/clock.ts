@@ -1,4 +1,5 @@
-// The wall clock jumps and runs too fast: what has ended stays ended, limits go on, and no storm breaks loose.
+// The wall clock jumps and runs too fast: whatever expired stays expired, limits keep working, and no burst of retries
+// follows.
 import { createServer } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
@@ -9,11 +10,14 @@ import { startUpstream } from './guarded.ts'
 import { wait, type Torture, type TortureOptions, type TortureReport } from './torture.ts'
 
 const hourMs = 3_600_000
-/** What one endpoint gets at once at most. */
+/** The maximum number of concurrent deliveries to one endpoint. */
 const maxConcurrent = 8
 const maxIdleShare = 0.05
 
-/** The product in this process, whose clock a test can move; durations stay true, as they do on a real machine. */
+/**
+ * Runs the product in this process with a clock that the test can move; durations stay correct, as they do on a real
+ * machine.
+ */
 export const clock: Torture = {
   about: 'the clock jumps an hour, a day forward, two days back, and runs ten times too fast',
   isLong: true,
@@ -70,7 +74,7 @@ async function onEngine(
   expect('making an endpoint', made.status, 201)
   for (let at = 0; at < (options.short ? 30 : 200); at++) await issue({})
 
-  /** Within a window the limit lets somebody through again, wherever the clock went. */
+  /** Checks that the limit admits calls again within one window, wherever the clock has jumped. */
   const limitLives = async (when: string): Promise<void> => {
     for (let at = 0; at < 12; at++) await call(limited)
     await wait(1100)
@@ -123,7 +127,7 @@ async function onEngine(
   }
 }
 
-/** Refuses every delivery after a moment, and counts how many come at once. */
+/** Refuses every delivery after a moment, and counts the concurrent ones. */
 async function startFailingReceiver() {
   let open = 0
   let most = 0

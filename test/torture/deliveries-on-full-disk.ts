@@ -1,4 +1,4 @@
-// While the disk is full nothing is acknowledged that is not there, and everything arrives afterwards.
+// While the disk is full, nothing is acknowledged that was not stored, and everything is delivered afterwards.
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -20,23 +20,23 @@ const endpointCount = 3
 const failingShare = 0.04
 const aheadMs = 30 * 3_600_000
 const drainWithinMs = 180_000
-// What a node may have under way at an endpoint when it dies: requests, and answers that were not yet written.
+// The most that a node can have in progress at an endpoint when it dies: requests, and outcomes not written yet.
 const maxUnderWay = 8 + 64
 
 interface Plan {
   readonly nodes: number
   readonly kills: number
   readonly events: number
-  /** Between two transactions of ten events, of which each node has two under way. */
+  /** The pause between two transactions of ten events; each node runs two at a time. */
   readonly pauseMs: number
-  /** What share of the deliveries may come again; undefined where a backlog keeps every place busy. */
+  /** The share of deliveries that may be repeated; undefined where a backlog keeps all slots busy. */
   readonly maxRepeatedShare?: number
   readonly database?: TestDatabase
 }
 
 /**
- * On SQLite with one node, on PostgreSQL with three, and there the database crashes and stands still too. At full length
- * the events come as fast as the nodes deliver them; the short form piles up a backlog.
+ * Runs on SQLite with one node, and on PostgreSQL with three, where the database also crashes and hangs. At full length
+ * the events come as fast as the nodes deliver them; the short form builds up a backlog.
  */
 export const deliveries: Torture = {
   about: 'kill -9 of nodes that deliver webhooks, on both engines',
@@ -52,7 +52,8 @@ export const deliveries: Torture = {
       const place = { folder, databaseUrl: database.url }
       const nodes = options.short ? 2 : 3
       const pauseMs = size.pauseMs * nodes
-      // A single node leaves a backlog whenever it is dead, which keeps every place busy: the share is asked of three.
+      // A single node builds up a backlog whenever it is dead, which keeps all slots busy, so only three nodes must
+      // meet the share.
       const share = options.short ? {} : { maxRepeatedShare: 0.02 }
       const plan = { ...size, ...share, nodes, pauseMs, database }
       const postgres = await torture(place, plan, options)
@@ -138,7 +139,7 @@ async function torture(
   }
 }
 
-/** Waits until nothing is pending or held; what is wrong with the books then. */
+/** Waits until nothing is pending or held; returns what is wrong with the records then. */
 export async function drain(place: Place, organizationId: string): Promise<string[]> {
   await using opened = await openServices(place)
   const until = performance.now() + drainWithinMs
@@ -158,7 +159,7 @@ export async function drain(place: Place, organizationId: string): Promise<strin
   }
 }
 
-/** A receiver that fails now and then, and what it has accepted. */
+/** Adds a receiver that fails now and then, and counts what it has accepted. */
 export function countArrivals(receiver: Receiver, secret: string, random: () => number) {
   const library = new Webhook(secret.slice(4))
   const accepted = new Map<string, Set<string>>()
@@ -174,7 +175,7 @@ export function countArrivals(receiver: Receiver, secret: string, random: () => 
     if ((bodies.get(id) ?? text) !== text) differing += 1
     bodies.set(id, text)
     try {
-      // The last node looks from the future: its timestamps are its own.
+      // The last node's clock runs ahead, so the receiver can't check its timestamps.
       if (failing > 0) library.verify(text, headers as Record<string, string>)
     } catch {
       bad += 1
@@ -196,7 +197,7 @@ export function countArrivals(receiver: Receiver, secret: string, random: () => 
   }
 }
 
-/** A backend killed with -9 (the server then recovers as after a crash), or the whole server standing still. */
+/** Kills a backend with -9 (the server then recovers as after a crash), or stops the whole server for a while. */
 async function disturb(database: TestDatabase, crash: boolean): Promise<void> {
   const postmaster = await postgresProcess()
   if (crash) {
@@ -214,7 +215,7 @@ async function disturb(database: TestDatabase, crash: boolean): Promise<void> {
   for (const pid of family) signal(pid, 'SIGCONT')
 }
 
-/** A worker of the server may have ended by itself meanwhile. */
+/** The process may have ended by itself in the meantime. */
 function signal(pid: number, name: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void {
   try {
     process.kill(pid, name)
@@ -223,7 +224,7 @@ function signal(pid: number, name: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void {
   }
 }
 
-/** Three endpoints at a receiver; returns the secret. */
+/** Adds three endpoints at a receiver; returns the secret. */
 export async function addEndpoints(
   place: Place,
   organizationId: string,
@@ -252,7 +253,7 @@ async function openServices(place: Place) {
   return { webhooks, [Symbol.asyncDispose]: async () => await closing.disposeAsync() }
 }
 
-/** A node in a process of its own; what it says is added to what is acknowledged. */
+/** Starts a node in a process of its own; what it prints is added to the acknowledged events. */
 export async function startNode(
   place: Place,
   organizationId: string,
@@ -272,7 +273,7 @@ export async function startNode(
       if (what === 'acknowledged') for (const id of ids) acknowledged.add(id)
     })
     child.on('close', () => ready.resolve(false))
-    // A database that recovers refuses for a moment: the supervisor starts it again.
+    // A recovering database refuses connections for a moment; a supervisor would start the node again.
     if (await ready.promise) return child
     await wait(200)
   }

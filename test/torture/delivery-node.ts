@@ -1,4 +1,4 @@
-// Publishes and delivers, says on standard output what was acknowledged, and will be killed.
+// Publishes and delivers events, prints what was acknowledged, and will be killed.
 import { systemClock, type Clock } from '../../src/clock.ts'
 import { createOutbound } from '../../src/http/index.ts'
 import { createId } from '../../src/ids.ts'
@@ -12,7 +12,7 @@ const [folder = '', databaseUrl = '', organizationId = '', publishes = '', ...mo
 const [aheadMs = '0', pauseMs = '12'] = more
 const eventsInWork = 10
 
-// A node that comes last looks from the future: what failed meanwhile is due.
+// The last node's clock runs ahead, so that failed deliveries are due at once.
 const clock: Clock = {
   now: () => systemClock.now() + Number(aheadMs),
   monotonic: systemClock.monotonic,

@@ -1,4 +1,5 @@
-// The disk is full: writes are refused, nothing is claimed that is not there, and it goes on when there is room.
+// The disk is full: writes are refused, nothing is acknowledged that was not stored, and work resumes when there is
+// space.
 import { spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -9,14 +10,14 @@ import { findLosses, nothingYet, openPlace, prepare, startWriter } from './write
 
 const writesAgainWithinMs = 5000
 
-/** A way to let a writer's disk become full, and to make room again. */
+/** A way to fill up a writer's disk, and to free space again. */
 export interface Shortage {
   fill(writer: ChildProcess): void
   free(writer: ChildProcess): void
   remove(): void
 }
 
-/** On a small tmpfs when we may mount one (root), else with a limit on the size of files. */
+/** Uses a small tmpfs if we may mount one (as root), otherwise a limit on the size of files. */
 export const disk: Torture = {
   about: 'the disk is full',
   async run(options) {
@@ -60,10 +61,13 @@ export const disk: Torture = {
   },
 }
 
-/** Goes before a command: a signal for a file that grows too large would end the process; as an error it reaches the store. */
+/**
+ * Prefix for a command: exceeding the file size limit would kill the process with a signal; ignoring it turns it into
+ * an error for the store.
+ */
 export const heedless = ['sh', '-c', 'trap \'\' XFSZ; exec "$@"', 'sh']
 
-/** A small disk at a folder where we may mount one, else a limit on the size of files. */
+/** Prepares a small disk at a folder if we may mount one, otherwise a limit on the size of files. */
 export function shortageAt(data: string): Shortage {
   return smallDisk(data) ?? smallFiles()
 }
@@ -77,7 +81,7 @@ function smallDisk(data: string): Shortage | undefined {
       try {
         writeFileSync(filler, Buffer.alloc(32 * 1024 * 1024))
       } catch {
-        // As much as there was room for has been written: that is the point.
+        // Expected: the file has taken up all remaining space.
       }
     },
     free: () => rmSync(filler),

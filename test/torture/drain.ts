@@ -1,4 +1,4 @@
-// SIGTERM while forty clients call: every request that was sent is answered whole, and the process ends with 0.
+// SIGTERM while forty clients call: every request that was sent gets a complete response, and the process exits with 0.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -18,7 +18,7 @@ interface Tally {
   isStopping: boolean
 }
 
-/** Stops and starts a node again and again under load. */
+/** Stops and starts a node repeatedly under load. */
 export const drain: Torture = {
   about: 'SIGTERM drops nothing',
   async run(options) {
@@ -65,13 +65,13 @@ export const drain: Torture = {
   },
 }
 
-/** One caller with a connection of its own, until it is turned away. */
+/** Calls over a connection of its own until it is refused. */
 async function callOn(url: string, secret: string, tally: Tally): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   for (;;) {
     const outcome = await call(url, secret, agent)
     if (outcome === 'answered') tally.answered++
-    // A new connection that is refused while stopping was never taken on.
+    // A connection refused during shutdown is fine: no request was accepted on it.
     else if (outcome === 'ECONNREFUSED' && tally.isStopping) break
     else {
       tally.dropped.push(outcome)

@@ -1,4 +1,5 @@
-// One in a hundred messages to the database breaks its connection: it refuses rather than lets in, and stays up.
+// One in a hundred messages to the database breaks its connection: calls are refused rather than let in, and the
+// process survives.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { once } from 'node:events'
@@ -23,7 +24,7 @@ interface Tally {
   readonly findings: string[]
 }
 
-/** A line to the database that breaks at random. */
+/** Runs with a proxy before the database that breaks connections at random. */
 export const faults: Torture = {
   about: 'one in a hundred messages to the database breaks its connection',
   isLong: true,
@@ -96,7 +97,7 @@ async function setUp(env: Record<string, string>, baseUrl: string): Promise<Pers
   return owner
 }
 
-/** Issues a key, calls with it, revokes it, calls again; each step may be refused with 503, and with nothing else. */
+/** Issues a key, calls with it, revokes it, and calls again; each step may only be refused with 503. */
 async function story(owner: Person, baseUrl: string, tally: Tally): Promise<void> {
   const note = (what: string, status: number, expected: readonly number[]): void => {
     const name = `${what}_${status}`
@@ -128,7 +129,7 @@ async function call(baseUrl: string, secret: string): Promise<{ status: number }
   return { status: answer.status }
 }
 
-/** Passes bytes on to the database; while it is broken, one message in a hundred ends its connection. */
+/** Forwards bytes to the database; while faults are on, one message in a hundred ends its connection. */
 async function startLine(socket: string, random: () => number) {
   const open = new Set<Socket>()
   const line = {

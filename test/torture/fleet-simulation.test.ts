@@ -3,14 +3,14 @@ import { describe, test } from 'node:test'
 import { mends } from '../harness/fleet-node.ts'
 import { simulateFleet } from '../harness/fleet-simulation.ts'
 
-// `npm run torture -- fleet` runs 100,000; SIMULATION_FIRST=n to see one again.
+// `npm run torture -- fleet` runs 100,000 worlds; SIMULATION_FIRST=n repeats one.
 const seeds = Number(process.env['SIMULATION_SEEDS'] ?? 300)
 const first = Number(process.env['SIMULATION_FIRST'] ?? 1)
 const worldsInPart = 40
 const maxSeedsToFind = 400
 
 describe('many nodes in simulated worlds', { timeout: 600_000 }, () => {
-  // In parts, so that none is long.
+  // Split into parts, so that no single test takes long.
   for (let part = first; part < first + seeds; part += worldsInPart) {
     const last = Math.min(part + worldsInPart, first + seeds) - 1
     test(`in worlds ${part} to ${last} with failovers, skew, stops, cuts and kills nothing is let in after the answer`, async () => {

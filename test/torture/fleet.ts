@@ -1,4 +1,4 @@
-// Failovers, skewed clocks, stuck and cut-off nodes in simulated worlds: 100,000 of them, each made from its number.
+// Failovers, skewed clocks, stuck and disconnected nodes in 100,000 simulated worlds, each generated from its number.
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { availableParallelism } from 'node:os'
@@ -10,13 +10,13 @@ const shortWorlds = 1000
 const worldsInPart = 100
 const sayEvery = 5000
 
-/** The worlds that one process is to simulate. */
+/** The worlds that one process simulates. */
 export interface FleetPart {
   readonly first: number
   readonly count: number
 }
 
-/** What it saw in them. */
+/** The findings in them. */
 export interface FleetReport {
   calls: number
   answered: number
@@ -25,7 +25,10 @@ export interface FleetReport {
   readonly findings: string[]
 }
 
-/** Drives the real change feed, registration and confirmation; a finding names the seed that shows it again. */
+/**
+ * Runs the real change feed, registration and confirmation in a simulation; each finding names the seed that reproduces
+ * it.
+ */
 export const fleet: Torture = {
   about:
     'many nodes in simulated worlds: nothing accepted after the answer, nobody refused for others',
@@ -64,7 +67,7 @@ function partsOf(first: number, count: number): FleetPart[] {
   return parts
 }
 
-/** Hands the parts to as many processes as there are cores, each as soon as it has done its last one. */
+/** Distributes the parts to one process per core; each gets the next part as soon as it is done. */
 async function eachInAProcess(
   parts: FleetPart[],
   done: (part: FleetPart, report: FleetReport) => void,

@@ -1,4 +1,4 @@
-// Mutated bytes on raw connections: nothing reaches the upstream but what the checks have passed.
+// Mutated bytes on raw connections: nothing reaches the upstream without having passed the checks.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -13,7 +13,7 @@ const quietMs = 150
 const answeredQuietMs = 10
 const stallAtMostMs = 3000
 
-/** Pieces that parsers stumble over. */
+/** Fragments that often confuse parsers. */
 const spice = [
   '\r\n',
   '\n',
@@ -47,7 +47,9 @@ const spice = [
   '99999999999999999999',
 ]
 
-/** Seeded mutations of valid requests, with a valid key, without, and with one that is a character off. */
+/**
+ * Seeded mutations of valid requests: with a valid key, without a key, and with a key that differs by one character.
+ */
 export const fuzz: Torture = {
   about: 'mutated requests on raw connections',
   async run(options) {
@@ -64,7 +66,7 @@ export const fuzz: Torture = {
       const seen = JSON.stringify(request.rawHeaders)
       if (key !== '' && seen.includes(key)) findings.push(`the key went upstream: ${seen}`)
       if (request.headers['intercept-key-id'] === undefined) findings.push(`unguarded: ${seen}`)
-      // The query is the upstream's own business and passes byte for byte.
+      // The query belongs to the upstream and is forwarded byte for byte.
       const [path = ''] = (request.url ?? '').split('?')
       if (/\/(?:\.|%2e){1,2}(?:;[^/]*)?(?:\/|$)|%5c|\\|\u0000/i.test(path)) {
         findings.push(`an ambiguous path went upstream: ${request.url}`)
@@ -132,7 +134,7 @@ function template(secret: string, port: number, random: () => number): string {
   )
 }
 
-/** None to three changes: a byte, a piece doubled or cut, a piece of spice. */
+/** Applies up to three changes: another byte, a part doubled or removed, or one of the confusing fragments. */
 function mutate(text: string, random: () => number): Buffer {
   let bytes = Buffer.from(text, 'latin1')
   for (let left = Math.floor(random() * 4); left > 0; left--) {
@@ -156,8 +158,8 @@ function mutate(text: string, random: () => number): Buffer {
 }
 
 /**
- * What comes back on a connection of its own. Not closed at once, for who closes is taken to have left; a request that
- * is not whole is given up when nothing has come back for a moment.
+ * Sends the bytes on a connection of its own and returns the response. The connection stays open, because closing it
+ * would count as leaving; an incomplete request is abandoned when no response has come for a moment.
  */
 async function exchange(port: number, bytes: Buffer): Promise<string> {
   return await new Promise((resolve) => {

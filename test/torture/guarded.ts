@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net'
 import { intercept } from '../harness/terminal.ts'
 
-/** Does one thing with the command line; throws what it complains of. */
+/** Runs a command of the CLI; throws its error message. */
 export async function command(
   env: Record<string, string>,
   ...words: string[]
@@ -13,7 +13,7 @@ export async function command(
   return JSON.parse(out) as Record<string, string>
 }
 
-/** An organization with a target and a key, in the database that these settings name. */
+/** Creates an organization with a target and a key, in the database that these settings name. */
 export async function prepareGuarded(
   env: Record<string, string>,
   upstream: string,
@@ -24,7 +24,7 @@ export async function prepareGuarded(
   return { keyId: key['id'] ?? '', secret: key['secret'] ?? '' }
 }
 
-/** A server of the torture's own, on a free port of this machine. */
+/** A server of the torture itself, on a free port of this machine. */
 export interface LocalUpstream extends AsyncDisposable {
   readonly url: string
 }
@@ -36,7 +36,7 @@ export async function startUpstream(handle: RequestListener): Promise<LocalUpstr
   return await listen(server)
 }
 
-/** An upstream that says whatever it likes. */
+/** Starts an upstream that writes arbitrary bytes. */
 export async function startRawUpstream(talk: (socket: Socket) => void): Promise<LocalUpstream> {
   return await listen(
     createTcpServer((socket) => {

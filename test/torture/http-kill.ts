@@ -18,21 +18,21 @@ import {
 
 const workers = 4
 const restartsWithinMs = 5000
-/** Records are written in batches: what was answered this long before a kill must be there. */
+/** Call records are written in batches, but a call answered this long before a kill must have its record. */
 const recordedWithinMs = 2000
 
-/** What callers were told, and when. */
+/** The responses that callers got, and when. */
 interface Told {
   readonly issued: Map<string, string>
-  /** Asked for, and perhaps done: nobody was told. */
+  /** Requests without a response: they may or may not have been carried out. */
   readonly doubtful: Set<string>
   readonly revoked: Set<string>
-  /** `life` is that of the server that answered: what comes just before a kill is read just after it. */
+  /** `life` numbers the server's process: a response sent just before a kill may be read just after it. */
   readonly answered: { readonly requestId: string; readonly at: number; readonly life: number }[]
   readonly wrong: string[]
 }
 
-/** The same on SQLite and on PostgreSQL. */
+/** Runs on SQLite and on PostgreSQL. */
 export const httpKill: Torture = {
   about: 'kill -9 while keys are issued, revoked and used over HTTP, on both engines',
   async run(options) {
@@ -119,7 +119,7 @@ async function killRepeatedly(
   }
 }
 
-/** The first owner, by the link that an operator prints. */
+/** Creates the first owner by the link that the server prints for the operator. */
 async function setUp(env: Record<string, string>, server: ServerProcess): Promise<Person> {
   const { url = '' } = await command(env, 'setup-link')
   const owner = personWith(server.baseUrl)
@@ -133,14 +133,14 @@ async function setUp(env: Record<string, string>, server: ServerProcess): Promis
   return owner
 }
 
-/** Issues a key, calls with it, revokes every other one; until the server is gone. */
+/** Issues a key, calls with it, and revokes every other one, until the server is gone. */
 async function work(
   owner: Person,
   { baseUrl, life }: { baseUrl: string; life: number },
   told: Told,
   over: AbortSignal,
 ): Promise<void> {
-  // A function, so that it is asked anew each time.
+  // A function, because the compiler would assume that the value can't change.
   const isOver = (): boolean => over.aborted
   for (let at = 0; !isOver(); at++) {
     try {
@@ -160,7 +160,7 @@ async function work(
       if (revoked.status !== 200) return
       told.revoked.add(id)
     } catch {
-      // The server is gone in the middle of it: nobody was told anything.
+      // The server died during the request, so there was no response.
       return
     }
   }
@@ -176,7 +176,7 @@ async function call(baseUrl: string, secret: string) {
   return { status: answer.status, requestId, at: performance.now() }
 }
 
-/** What was told against what is: each key is called, each old call is looked up. */
+/** Compares the responses with the facts: calls with each key, and looks each earlier call up. */
 async function compare(
   owner: Person,
   baseUrl: string,

@@ -1,4 +1,4 @@
-// Many idle connections cost little memory and hold nobody back.
+// Many idle connections use little memory and do not slow down other callers.
 import { readFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -9,7 +9,7 @@ import type { Torture } from './torture.ts'
 const maxBytesPerConnection = 20 * 1024
 const normalCallAtMostMs = 1000
 
-/** Idle keep-alive connections, each after one answered request, as browsers and pools leave them. */
+/** Opens idle keep-alive connections, each after one answered request, as browsers and connection pools leave them. */
 export const idle: Torture = {
   about: 'idle connections',
   async run(options) {
@@ -19,7 +19,7 @@ export const idle: Torture = {
     try {
       await using server = await startServerProcess({ DATA_DIR: folder })
       const { port } = new URL(server.baseUrl)
-      // Until its heap has grown to what requests need: what is measured is the connections alone.
+      // Warms up until the heap has grown to what requests need, so that only the connections are measured.
       for (let at = 0; at < 3000; at++) await (await fetch(`${server.baseUrl}/healthz`)).text()
       const before = residentBytes(server.pid)
       let refused = 0

@@ -26,7 +26,7 @@ import { streams } from './streams.ts'
 import { upgrade } from './upgrade.ts'
 import { upstreams } from './upstreams.ts'
 
-/** Every torture by the name that `npm run torture` takes. */
+/** Every torture, by the name that `npm run torture` takes. */
 export const tortures: Readonly<Record<string, Torture>> = {
   kill,
   apply,

@@ -1,4 +1,4 @@
-// Kill -9 at random moments while eight workers write; nothing that was acknowledged may be lost or torn.
+// Kill -9 at random moments while eight workers write; nothing that was acknowledged may be lost or incomplete.
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,7 +7,7 @@ import { postgresForTests } from '../harness/postgres.ts'
 import { prefixed, randomFrom, wait, type Torture, type TortureReport } from './torture.ts'
 import { findLosses, nothingYet, openPlace, prepare, startWriter, type Place } from './writers.ts'
 
-/** The same on SQLite and on PostgreSQL. */
+/** Runs on SQLite and on PostgreSQL. */
 export const kill: Torture = {
   about: 'kill -9 during writes, on both engines',
   async run(options) {

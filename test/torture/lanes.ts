@@ -1,4 +1,4 @@
-// Both lanes get the same bytes: every message of the corpus, cut in two at every byte, and a million mutated ones.
+// Both lanes get the same bytes: every message of the corpus, split in two at every byte, and a million mutated ones.
 import {
   disagreement,
   messagesTo,
@@ -14,7 +14,10 @@ const shortMessages = 500
 const maxFindings = 20
 const sayEvery = 100_000
 
-/** The differential test of the two lanes; `--seed` repeats a run, `--size` says how many mutated messages, `--minutes` ends it, `--short` leaves out the cuts. */
+/**
+ * The differential test of the two lanes. `--seed` repeats a run, `--size` sets the number of mutated messages,
+ * `--minutes` limits the time, `--short` leaves out the splits.
+ */
 export const lanes: Torture = {
   about: 'both lanes agree on the same bytes',
   async run({ short, seed, minutes = Infinity, size, say }) {

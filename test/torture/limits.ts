@@ -1,4 +1,5 @@
-// One limit on three nodes of two workers each, on PostgreSQL: even, all on one node, moving; killed, paused, cut off.
+// One limit on three nodes of two workers each, on PostgreSQL. Calls are spread evenly, go to one node, or move between
+// nodes, while nodes are killed, paused and disconnected.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -16,7 +17,7 @@ const offeredPerSecond = 600
 const burst = limitPerSecond
 const slackMs = 50
 
-/** Which node is asked next. */
+/** Chooses the node for a call. */
 type Spread = (call: number, elapsedMs: number) => number
 
 const spreads: Record<string, Spread> = {
@@ -25,12 +26,12 @@ const spreads: Record<string, Spread> = {
   moving: (_call, elapsedMs) => Math.floor(elapsedMs / 5000) % nodes,
 }
 
-/** Rates keep their bound and are used up to 95 %, and quotas pass exactly. */
+/** Rates stay within their limit and can be used up to 95 %; quotas are exact. */
 export const limits: Torture = {
   about: 'one limit over three nodes with two workers each',
   async run({ short, say }) {
     const seconds = short ? 4 : 60
-    // Tests run beside others: when an answer is heard there, and how much is asked, says little of the nodes.
+    // Other tests run at the same time, so how many calls are offered and answered here says little about the nodes.
     const leastShare = short ? 0.4 : 0.95
     const isWindowExact = !short
     const folder = mkdtempSync(join(tmpdir(), 'intercept-limits-'))
@@ -88,7 +89,7 @@ export const limits: Torture = {
       if (passed !== calls) findings.push(`${passed} calls passed a quota of ${calls}`)
     }
 
-    // The two that are left are asked while the third is paused, cut off and killed.
+    // Only the other two are called while the third is paused, disconnected and killed.
     const others: Spread = (call) => call % (nodes - 1)
     const troubled = servers.at(-1)
     const troubles: Record<string, { begin: () => void; end: () => void }> = {
@@ -128,7 +129,7 @@ export const limits: Torture = {
   },
 }
 
-/** Offers calls at an even pace; returns when those that passed were answered, and how long it took in all. */
+/** Offers calls at an even pace; returns when the successful ones were answered, and how long it all took. */
 async function offerFor(
   seconds: number,
   pass: (call: number, elapsedMs: number) => Promise<boolean>,
@@ -136,7 +137,7 @@ async function offerFor(
   const startedAt = performance.now()
   const admitted: number[] = []
   const open: Promise<void>[] = []
-  // By time, not by number: a machine that is behind offers less, but never for longer.
+  // Paced by time, not by count: a slow machine offers fewer calls, but not for longer.
   const elapsedMs = (): number => performance.now() - startedAt
   const note = async (call: number): Promise<void> => {
     if (await pass(call, elapsedMs())) admitted.push(performance.now())
@@ -159,7 +160,7 @@ function maxInWindow(sorted: readonly number[], windowMs: number): number {
   return most
 }
 
-/** The status of a call; 0 if there was none. */
+/** The status of a call; 0 if there was no response. */
 async function ask(baseUrl: string, secret: string, agent: Agent): Promise<number> {
   return await new Promise((resolve) => {
     const call = request(`${baseUrl}/api/v1/intercept/up/x`, {

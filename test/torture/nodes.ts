@@ -1,4 +1,5 @@
-// Three real nodes on a real PostgreSQL through failovers, restores, cuts, pauses, kills, wrong clocks and a full disk.
+// Three real nodes on a real PostgreSQL go through failovers, restores, disconnections, pauses, kills, wrong clocks and
+// a full disk.
 import { spawnSync } from 'node:child_process'
 import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -18,10 +19,13 @@ const usualStuckTrials = 50
 const usualMinutes = 5
 const quotas = [100, 1000, 100_000]
 const smallDisk = '160m'
-// Those that show most in the few seconds that the tests have.
+// The faults that find most within the few seconds of the short form.
 const shortly = ['clock wrong beside a cut node']
 
-/** Each misfortune `--size` times in turn, then at random for `--minutes`; a key is revoked and looked for all the time. */
+/**
+ * Causes each fault `--size` times in turn, then random ones for `--minutes`, while keys are revoked and checked
+ * continuously.
+ */
 export const nodes: Torture = {
   about: 'three real nodes: nothing accepted after the answer through every misfortune',
   async run(options) {
@@ -149,7 +153,7 @@ async function away(
   options.say(`PostgreSQL away: ${count} times`)
 }
 
-/** One after the other at random, some two at a time. */
+/** Causes faults at random, one after the other, and some two at a time. */
 async function atRandom(trials: Trials, options: TortureOptions): Promise<void> {
   const { random, check } = trials
   const end = performance.now() + (options.minutes ?? usualMinutes) * 60_000
@@ -185,7 +189,7 @@ async function exactQuotas({ fleet }: Trials, { figures, findings }: Note): Prom
   }
 }
 
-/** On a small disk of its own, which only root may make. */
+/** Runs the database on a small disk of its own, which only root can mount. */
 async function onFullDisk({
   options,
   note,
@@ -216,7 +220,7 @@ async function onFullDisk({
       fill(join(disk, 'full'))
       await wait(5000)
       rmSync(join(disk, 'full'))
-      // A server that could not write its log has ended.
+      // The server stops when it can't write its log, so give it time for that.
       await wait(1000)
       await fleet.cluster.sql('select 1').catch(async () => await fleet.cluster.start())
       await endure(trials, { name: 'full disk', befall: async () => await wait(1000) })
@@ -230,14 +234,14 @@ async function onFullDisk({
   }
 }
 
-/** Writes a file until no room is left. */
+/** Writes a file until no space is left. */
 function fill(path: string): void {
   const file = openSync(path, 'w')
   const page = Buffer.alloc(65_536)
   try {
     for (;;) writeSync(file, page)
   } catch {
-    // ENOSPC: that was the aim.
+    // ENOSPC is expected.
   } finally {
     closeSync(file)
   }

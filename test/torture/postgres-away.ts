@@ -1,4 +1,5 @@
-// PostgreSQL is stopped at once and comes back, and has no connection left: what was acknowledged is there.
+// PostgreSQL is stopped immediately and comes back, and then runs out of connections: everything acknowledged is still
+// there.
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -19,7 +20,7 @@ const answeredWithinMs = 10_000
 const recoversWithinMs = 5000
 const grownAtMostMiB = 100
 
-/** `pg_ctl -m immediate`, then a limit of connections that the nodes have used up. */
+/** Runs `pg_ctl -m immediate`, then a connection limit that the nodes have used up. */
 export const postgresAway: Torture = {
   about: 'PostgreSQL stops at once, and has no connection left',
   isLong: true,
@@ -30,7 +31,8 @@ export const postgresAway: Torture = {
     const env = {
       ...{ DATA_DIR: folder, DATABASE_URL: place.databaseUrl },
       LIMIT_FAILED_CREDENTIALS: 'off',
-      // The first writer opens the database without a key: a node would not make one beside a database in use.
+      // The first writer opens the database without a master key: a node would not generate one beside a database in
+      // use.
       INTERCEPT_SECRET: 'a master secret of this torture, long enough',
     }
     const findings: string[] = []
@@ -58,7 +60,7 @@ export const postgresAway: Torture = {
       const slowestReturnMs = Math.max(...stopped)
       if (slowestReturnMs > recoversWithinMs) findings.push(`back after ${slowestReturnMs} ms`)
 
-      // Two for everybody: a node that lost its connections gets hardly any again.
+      // Only two connections in total, so a node that lost its connections can hardly get new ones.
       await database.sql('alter role app connection limit 2')
       await database.sql(
         "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'app'",
@@ -103,7 +105,7 @@ export const postgresAway: Torture = {
   },
 }
 
-/** Somebody whom limits of connections bind, unlike the superuser. */
+/** Creates a user to whom connection limits apply, unlike the superuser. */
 async function asOrdinaryUser(database: TestDatabase): Promise<string> {
   await database.sql(
     "do $$ begin if not exists (select from pg_roles where rolname = 'app') then create role app login; end if; end $$",
@@ -112,7 +114,7 @@ async function asOrdinaryUser(database: TestDatabase): Promise<string> {
   return database.url.replace('postgres://postgres@', 'postgres://app@')
 }
 
-/** What `pg_ctl stop -m immediate` does: no shutdown checkpoint, recovery at the next start. */
+/** Like `pg_ctl stop -m immediate`: no shutdown checkpoint, recovery at the next start. */
 async function stopAtOnce(): Promise<void> {
   const pid = await postgresProcess()
   process.kill(pid, 'SIGQUIT')

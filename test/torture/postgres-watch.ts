@@ -1,18 +1,18 @@
 import type { ServerProcess } from '../harness/server-process.ts'
 import { wait } from './torture.ts'
 
-/** What callers meet while something happens to the database. */
+/** What callers experience while something happens to the database. */
 export interface Watch {
-  /** Statuses of calls with a good key, by when they began. */
+  /** Statuses of calls with a valid key, by start time. */
   readonly good: { at: number; status: number; tookMs: number }[]
-  /** The same of a crowd: more callers at once than there are connections. */
+  /** The same for a crowd: more concurrent callers than there are connections. */
   readonly crowd: Watch['good']
   readonly badLetIn: number[]
   readonly ready: { at: number; status: number }[]
   stop(): Promise<void>
 }
 
-/** Calls all the time: with a good key, with a revoked one, and asks for readiness. */
+/** Calls continuously with a valid key and with a revoked one, and checks readiness. */
 export function startWatch(server: ServerProcess, goodKey: string, badKey: string): Watch {
   const good: Watch['good'] = []
   const crowd: Watch['good'] = []
@@ -68,7 +68,7 @@ async function ask(url: string, key: string) {
   return { at, status, tookMs: performance.now() - at }
 }
 
-/** Milliseconds from a moment until good calls and readiness succeed again. */
+/** Milliseconds from a moment until valid calls and readiness succeed again. */
 export async function recovery(watch: Watch, since: number): Promise<number> {
   await wait(300)
   await until(
@@ -80,7 +80,7 @@ export async function recovery(watch: Watch, since: number): Promise<number> {
   return (back?.at ?? Infinity) - since
 }
 
-/** Waits until something is so; throws after a minute. */
+/** Waits until the condition holds; throws after a minute. */
 export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = performance.now() + 60_000
   while (!(await isSo())) {

@@ -1,4 +1,4 @@
-// The database crashes or stands still: nothing bad is let in, nobody waits long, and it goes on by itself.
+// The database crashes or hangs: no invalid key is accepted, nobody waits long, and service resumes by itself.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ const maxRequestMs = 10_000
 const recoversWithinMs = 5000
 const connections = 10
 
-/** A backend killed with -9 (the server then recovers as after a crash), and the whole server stopped for a while. */
+/** Kills a backend with -9 (the server then recovers as after a crash), and stops the whole server for a while. */
 export const postgres: Torture = {
   about: 'PostgreSQL crashes, and stands still',
   async run(options) {
@@ -52,7 +52,7 @@ export const postgres: Torture = {
       const during = watch.good.filter(
         (call) => call.at > stoodStillAt + 1500 && call.at + call.tookMs < wentOnAt,
       )
-      // A crowd takes all connections, which stand still; whoever waits for one is to be refused as soon.
+      // A crowd occupies all connections, which hang; callers waiting for one must be refused just as soon.
       const crowd = watch.crowd.filter(
         (call) => call.at > stoodStillAt && call.at < stoodStillAt + 2500,
       )

@@ -1,4 +1,4 @@
-// What is on the disk at any instant is a database that holds all that was acknowledged before.
+// At any instant, the files on the disk are a database that holds everything acknowledged before.
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -14,7 +14,10 @@ import {
   type Acknowledged,
 } from './writers.ts'
 
-/** Copies the files of a stopped writer; and, where strace is, sees the fsync before each acknowledgement. */
+/**
+ * Copies the files of a stopped writer and, where strace is installed, checks that there is an fsync before each
+ * acknowledgement.
+ */
 export const power: Torture = {
   about: 'copies of the files at random instants; fsync before every acknowledgement',
   async run(options) {
@@ -56,7 +59,7 @@ function snapshot(acknowledged: Acknowledged): Acknowledged {
   }
 }
 
-// Not the -shm file: it is memory, and would be gone.
+// Without the -shm file, which is shared memory and would be lost.
 function copyDatabase(from: string, to: string): void {
   mkdirSync(to)
   for (const name of ['intercept.db', 'intercept.db-wal']) {
@@ -64,7 +67,7 @@ function copyDatabase(from: string, to: string): void {
   }
 }
 
-/** One worker, one write after another: between two acknowledgements there must be an fsync. */
+/** One worker writes one thing after another: between two acknowledgements there must be an fsync. */
 async function traceSyncs(folder: string, writes: number) {
   if (spawnSync('strace', ['-o', '/dev/null', 'true']).status !== 0) {
     return { figures: { traced: 0 }, findings: [] }

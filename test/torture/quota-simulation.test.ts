@@ -14,7 +14,7 @@ describe('one quota over nodes in simulated worlds', { timeout: 300_000 }, () =>
       assert.deepEqual(result.broken, [], again)
       refused += result.refused
     }
-    // The worlds must be wild enough to mean something.
+    // The simulated worlds must contain enough refusals to prove something.
     assert.ok(refused > seeds * 50, `${refused} refused`)
   })
 

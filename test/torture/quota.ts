@@ -1,6 +1,6 @@
 import { wait } from './torture.ts'
 
-/** Calls at full speed until nothing passes any more; returns how many did. */
+/** Calls at full speed until nothing succeeds any more; returns how many succeeded. */
 export async function useUp(
   calls: number,
   pass: (call: number) => Promise<boolean>,
@@ -9,7 +9,7 @@ export async function useUp(
   let call = 0
   await Promise.all(
     Array.from({ length: 24 }, async () => {
-      // A slice that another process gives back may come late: each client asks a while longer.
+      // Another process may return its unused share late, so each client keeps trying for a while.
       for (let refused = 0; refused < 20 && passed <= calls;) {
         if (await pass(call++)) {
           passed += 1

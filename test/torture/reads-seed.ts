@@ -20,7 +20,7 @@ const dayMs = 24 * 3_600_000
 const rowsInCommit = 640
 const keysAtOnce = 100
 
-/** How much an organization has that its people look at. */
+/** The amount of data in the organization. */
 export interface Amounts {
   readonly calls: number
   readonly keys: number
@@ -28,7 +28,7 @@ export interface Amounts {
   readonly deliveries: number
 }
 
-/** Fills organization `torture`: calls over 24 hours and their counts, keys, entries of the log, deliveries. */
+/** Fills organization `torture` with calls over 24 hours and their counts, keys, audit entries and deliveries. */
 export async function seed(
   env: Record<string, string>,
   amounts: Amounts,
@@ -44,7 +44,7 @@ export async function seed(
   const [target] = await targets.list(store, id)
   if (target === undefined) throw new Error('there is no target')
   const keyIds = await seedKeys(store, id, amounts.keys)
-  // Only now, so that nothing of this is to be sent.
+  // Added last, so that none of the events above are delivered to it.
   const added = await command(env, 'webhook', 'add', 'torture', '--url', target.upstream)
   const endpointId = added['id'] ?? ''
   await seedEntries(store, id, amounts.entries)

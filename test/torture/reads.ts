@@ -1,4 +1,4 @@
-// Every read of the dashboard, on a large organization, beside guarded calls: whoever looks holds up nobody who calls.
+// Runs every read of the dashboard on a large organization next to guarded calls, which must not be slowed down.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -23,7 +23,7 @@ const warmUpMs = 200
 const day = () => new Date(Date.now() - 24 * 3_600_000).toISOString()
 const month = () => new Date(Date.now() - 30 * 24 * 3_600_000).toISOString()
 
-/** `--size` calls, a hundredth of it keys: 1,000,000 and 10,000 unless it is short. */
+/** `--size` calls and a hundredth as many keys: by default 1,000,000 and 10,000, fewer in the short form. */
 export const reads: Torture = {
   about: 'every read of the dashboard on 1,000,000 calls and 10,000 keys, beside guarded calls',
   async run(options) {
@@ -89,7 +89,7 @@ async function readAll(
     figures['guarded p99 beside them, ms'] = percentile(beside, 0.99)
     figures['guarded slowest beside them, ms'] = percentile(beside, 1)
     const slowerMs = percentile(beside, 0.99) - percentile(alone, 0.99)
-    // A few seconds on a busy machine say nothing of percentiles.
+    // A few seconds on a busy machine give no meaningful percentiles.
     if (!options.short && beside.length >= minCalls && slowerMs > maxSlowerMs) {
       findings.push(`guarded calls had a p99 ${slowerMs.toFixed(1)} ms higher beside reads`)
     }
@@ -108,7 +108,7 @@ function percentile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
 }
 
-/** Callers that go on calling, at a pace that leaves the machine room. */
+/** Keeps calling at a pace that does not overload the machine. */
 class GuardedCalls {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: callers })
   readonly #url: string
@@ -119,7 +119,7 @@ class GuardedCalls {
     this.#secret = secret
   }
 
-  /** How long each call took that was made meanwhile. */
+  /** Returns the durations of the calls made during the work. */
   async during(work: () => Promise<unknown>): Promise<number[]> {
     const tookMs: number[] = []
     const over = new AbortController()
@@ -153,13 +153,13 @@ interface Read {
   readonly method: 'GET' | 'POST'
   readonly path: string
   readonly body?: Readonly<Record<string, unknown>>
-  /** Its path names something that need not be there. */
+  /** Its path names something that may not exist. */
   readonly mayBeUnknown?: boolean
 }
 
 type Look = (read: Read, onText?: (text: string) => void) => Promise<number>
 
-/** Somebody at the dashboard: answers are read to their end and thrown away. */
+/** Signs in to the dashboard; responses are read to the end and discarded. */
 async function signIn(env: Record<string, string>, baseUrl: string): Promise<Look> {
   const link = await command({ ...env, BASE_URL: baseUrl }, 'sign-in-link', 'olga@torture.test')
   const answer = await fetch(`${baseUrl}/sign-in-link`, {
@@ -209,7 +209,7 @@ async function statusOf(
 
 const here = '/organizations/torture'
 
-/** Every GET of the API's own description, the heavy ones with filters that look at everything, and what is exported. */
+/** Every GET in the API's own description, heavy ones with filters that examine everything, and the exports. */
 async function everyRead(look: Look): Promise<Read[]> {
   let description = ''
   await look({ method: 'GET', path: '/openapi.json' }, (text) => (description = text))
@@ -218,7 +218,7 @@ async function everyRead(look: Look): Promise<Read[]> {
   }
   const plain = Object.entries(paths).flatMap(([template, { get }]): Read[] => {
     if (get === undefined) return []
-    // The live list never ends; an operator's routes and the guarded area take other credentials than a session.
+    // The live list never ends, and routes for operators and keys need other credentials than a session.
     const isForOthers = ['operator', 'key'].includes(get['x-permission'])
     if (isForOthers || template.endsWith('/calls/live')) return []
     const path = template

@@ -1,4 +1,4 @@
-// Clients hammer a key on three nodes while it is revoked: no call that began after the answer succeeds.
+// Clients keep calling with a key on three nodes while it is revoked: no call that begins after the response succeeds.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -17,7 +17,7 @@ const nodes = 3
 const clients = 8
 const elsewhereWithinMs = 1000
 
-/** On SQLite (three processes, one file) and on PostgreSQL, there also with the notifications cut off. */
+/** Runs on SQLite (three processes, one file) and on PostgreSQL, there also with notifications blocked. */
 export const revocation: Torture = {
   about: 'revocation on three nodes under load',
   async run(options) {

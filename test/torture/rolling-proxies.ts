@@ -1,4 +1,4 @@
-// Nodes are replaced one after another behind the real HAProxy and nginx, with the samples of deploy/proxies.
+// Nodes are replaced one after another behind the real HAProxy and nginx, configured from deploy/proxies.
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, request as send, type IncomingMessage } from 'node:http'
@@ -18,10 +18,12 @@ const posted = Buffer.alloc(2000, 'x')
 const upstreamMs = 10
 const callWithinMs = 20_000
 const tickMs = 10
-/** What an operator waits for after a node says that it is ready: the balancer's next look. */
+/** After a node reports that it is ready, an operator waits for the balancer's next health check. */
 const nextLookMs = 1500
 
-/** A rolling restart behind real balancers: 500 calls a second, half of them POSTs that nobody may repeat. */
+/**
+ * A rolling restart behind real load balancers: 500 calls per second, half of them POSTs, which must not be repeated.
+ */
 export const rollingProxies: Torture = {
   about: 'a rolling restart behind the real HAProxy and nginx refuses, drops and repeats no call',
   missing() {
@@ -29,7 +31,7 @@ export const rollingProxies: Torture = {
     return absent.length === 0 ? undefined : `${absent.join(' and ')} not installed here`
   },
   async run({ short, size = 30 }) {
-    // What containers have: longer than two of HAProxy's looks, and than nginx keeps a connection idle.
+    // The values for containers: longer than two of HAProxy's health checks, and than nginx keeps idle connections.
     const plan = short
       ? { nodes: 2, replaced: 1, perSecond: 150, lameDuck: '5s' }
       : { nodes: 3, replaced: size, perSecond: 500, lameDuck: '5s' }
@@ -78,7 +80,7 @@ export const rollingProxies: Torture = {
   },
 }
 
-/** Nodes at ports of their own, which keep their port when they are replaced. */
+/** Nodes on fixed ports, which they keep when they are replaced. */
 class Pool implements AsyncDisposable {
   readonly #env: Record<string, string>
   readonly #ports: readonly number[]
@@ -121,7 +123,7 @@ class Pool implements AsyncDisposable {
   }
 }
 
-/** Calls at a steady rate, whatever becomes of those before; every other one is a POST. */
+/** Calls at a steady rate, whatever happens to earlier calls; every other one is a POST. */
 class Load implements Disposable {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 200 })
   readonly #ports: readonly number[]
@@ -183,7 +185,7 @@ class Load implements Disposable {
   }
 }
 
-/** Answers what it got, and remembers which POSTs came. */
+/** Responds with what it received, and remembers the POSTs. */
 async function startCountingUpstream() {
   const posts = new Map<string, number>()
   const upstream = await startUpstream((request, response) => {

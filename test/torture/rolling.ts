@@ -1,4 +1,4 @@
-// Three nodes behind a balancer are replaced one after the other; nobody who calls notices.
+// Three nodes behind a load balancer are replaced one after the other, without failed calls.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, createServer, request as send } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
@@ -16,7 +16,7 @@ const clients = 12
 const answerMs = 100
 const body = 'x'.repeat(10_000)
 
-/** A rolling restart under load, as a deployment does it. */
+/** A rolling restart under load, as in a deployment. */
 export const rolling: Torture = {
   about: 'a rolling restart of three nodes behind a balancer drops nothing',
   isLong: true,
@@ -79,9 +79,9 @@ export const rolling: Torture = {
 }
 
 /**
- * Passes requests on to the nodes in turn. Like any balancer it tries another node where nobody listens any more, and
- * where a kept connection turns out to be closed before an answer began (RFC 9112, section 9.3.1): neither request was
- * taken on. Everything else that goes wrong is the caller's to see.
+ * Forwards requests to the nodes in turn. Like any load balancer, it tries another node if nobody listens, or if a
+ * kept-alive connection turns out to be closed before a response began (RFC 9112, section 9.3.1), because neither
+ * request was accepted. Every other failure reaches the caller.
  */
 async function startBalancer(
   pool: readonly ServerProcess[],

@@ -1,4 +1,4 @@
-// Large bodies go through in both directions without staying in memory.
+// Large bodies pass in both directions without staying in memory.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -11,7 +11,7 @@ const mebibyte = 1024 * 1024
 const growthAtMostBytes = 64 * mebibyte
 const chunk = Buffer.alloc(64 * 1024, 's')
 
-/** Streams a body of a gibibyte down and another one up, and watches what the server's process keeps. */
+/** Downloads and uploads a body of one gibibyte, and watches the memory of the server's process. */
 export const streams: Torture = {
   about: 'large bodies in both directions in little memory',
   async run(options) {
@@ -32,7 +32,7 @@ export const streams: Torture = {
       const { secret } = await prepareGuarded(env, upstream.url)
       await command(env, 'target', 'set', 'torture', 'up', '--first-byte', '10m')
       const url = `${server.baseUrl}/api/v1/intercept/up/x`
-      // The first call through sizes the buffers that later ones reuse.
+      // The first call grows the buffers that later ones reuse.
       await transfer(url, secret, 0)
       const before = residentBytes(server.pid)
       const watch = watchMemory(server.pid)
@@ -50,7 +50,7 @@ export const streams: Torture = {
   },
 }
 
-/** Sends so many bytes up (0: a GET), reads the answer to its end. */
+/** Uploads this many bytes (0 means a GET), and reads the response to its end. */
 async function transfer(
   url: string,
   secret: string,

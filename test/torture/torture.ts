@@ -1,10 +1,10 @@
-/** What a torture is told. */
+/** The options of a torture run. */
 export interface TortureOptions {
   /** Seconds instead of minutes: the version in `npm test`. */
   readonly short: boolean
-  /** Same seed, same random choices. */
+  /** The same seed makes the same random choices. */
   readonly seed: number
-  /** How long to go on, for tortures that can go on for any time. */
+  /** How long to run, for tortures without a fixed end. */
   readonly minutes?: number | undefined
   /** How much there is of everything, for tortures that can take any amount. */
   readonly size?: number | undefined

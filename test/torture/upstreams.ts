@@ -1,4 +1,5 @@
-// Upstreams that hang, drip, lie and babble: the right refusal in time, and nobody else notices.
+// Upstreams that hang, send slowly, or break the protocol: callers get the right refusal in time, and other targets are
+// not affected.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
 import type { Socket } from 'node:net'
@@ -21,7 +22,7 @@ interface Outcome {
 
 interface Misbehaviour {
   readonly talk: (socket: Socket) => void
-  /** What the caller must get. */
+  /** The response that the caller must get. */
   readonly expect: {
     readonly status: number
     readonly isWhole?: boolean
@@ -68,7 +69,10 @@ const misbehaviours: Readonly<Record<string, Misbehaviour>> = {
   },
 }
 
-/** One target per misbehaviour, a hundred calls at once; a healthy target beside them must not notice. */
+/**
+ * One target for each misbehaviour, with a hundred concurrent calls; a healthy target next to them must not be
+ * affected.
+ */
 export const upstreams: Torture = {
   about: 'hanging, lying and babbling upstreams',
   async run(options) {

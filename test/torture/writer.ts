@@ -1,4 +1,4 @@
-// Writes as fast as it can and says on standard output what was acknowledged; somebody will kill it.
+// Writes as fast as it can and prints what was acknowledged, until it is killed.
 import { Keys } from '../../src/access/index.ts'
 import { systemClock } from '../../src/clock.ts'
 import type { OrganizationId } from '../../src/ids.ts'

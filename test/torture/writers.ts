@@ -8,20 +8,19 @@ import type { OrganizationId } from '../../src/ids.ts'
 import { Organizations } from '../../src/organizations/index.ts'
 import { auditEntries, auditHash, openStore, type Store } from '../../src/store/index.ts'
 
-/** Where the writing happens. */
+/** The database and the engine that writers use. */
 export interface Place {
   readonly folder: string
   readonly databaseUrl?: string | undefined
 }
 
-/** What writers were told is done: nothing of it may ever be lost. */
+/** What was acknowledged to writers: none of it may ever be lost. */
 export interface Acknowledged {
   readonly issued: Map<string, string>
   readonly revoked: Set<string>
   refused: number
 }
 
-/** Nothing acknowledged yet. */
 export function nothingYet(): Acknowledged {
   return { issued: new Map(), revoked: new Set(), refused: 0 }
 }
@@ -31,14 +30,14 @@ export async function openPlace(place: Place): Promise<Store> {
   return await openStore({ ...place, clock: systemClock, isNode: false })
 }
 
-/** An organization for the writers. */
+/** Creates an organization for the writers. */
 export async function prepare(place: Place): Promise<OrganizationId> {
   await using store = await openPlace(place)
   const organizations = new Organizations({ store })
   return (await organizations.create({ slug: 'torture' }, { kind: 'operator' })).id
 }
 
-/** A writer at work; what it says is added to what is acknowledged. */
+/** Starts a writer; what it prints is added to the acknowledged writes. */
 export async function startWriter(
   place: Place,
   organizationId: string,
@@ -66,7 +65,7 @@ export async function startWriter(
   return child
 }
 
-/** What is missing or torn in a database, compared with what was acknowledged; empty when all is there. */
+/** Lists what is missing or incomplete in a database, compared with what was acknowledged; empty if nothing is. */
 export async function findLosses(
   store: Store,
   organizationId: OrganizationId,
@@ -86,7 +85,7 @@ export async function findLosses(
   return losses
 }
 
-/** Every key has its audit entry in one chain without a gap: what belongs together was committed together. */
+/** Checks that every key has its audit entry in one chain without gaps, because both are committed together. */
 async function findTornChain(store: Store, organizationId: OrganizationId): Promise<string[]> {
   const torn: string[] = []
   const issued = new Set<string>()

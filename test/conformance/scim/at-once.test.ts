@@ -1,4 +1,5 @@
-// Requests for the same thing at the same moment, through two nodes on one database: one after the other, as on one.
+// Concurrent requests for the same thing through two nodes on one database are handled one after the other, as on one
+// node.
 import assert from 'node:assert/strict'
 import { sql } from 'kysely'
 import { after, before, describe, test } from 'node:test'
@@ -37,7 +38,7 @@ describe('changes of one directory at the same moment, through two nodes on post
       ({ body }) => String(body.id),
     )
 
-  /** One gets what it wanted, everybody else the word that it is taken. */
+  /** Checks that one request succeeded, and that all others were told that the name is taken. */
   function assertOne(replies: readonly ScimReply[], status: number): void {
     const refused = replies.filter((reply) => reply.status !== status)
     assert.equal(replies.length - refused.length, 1, JSON.stringify(replies.map(said)))
@@ -129,7 +130,7 @@ function said({ status, body }: ScimReply): [number, string] {
   return [status, body?.scimType]
 }
 
-/** How often the database had to end a circle of waiters. */
+/** How many deadlocks the database had to break. */
 async function deadlocks({ product }: TestDirectory): Promise<number> {
   return await withStore(product, async (store) => {
     const { rows } = await sql<{ deadlocks: number }>`select deadlocks from pg_stat_database

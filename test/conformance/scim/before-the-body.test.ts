@@ -1,4 +1,4 @@
-// What is settled before a body is looked at: who asks, whether a document needs a token, the address and the method.
+// What is checked before the body: the caller, whether a document needs a token, the path and the method.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import {

@@ -35,7 +35,7 @@ for (const engine of engines) {
       const { id } = await directory.addUser()
       const gone = await directory.addUser()
       const title = [{ op: 'replace', path: 'title', value: 'x' }]
-      // A method that bulk does not have makes the whole message wrong.
+      // A method that bulk does not support makes the whole message invalid.
       const wrong = await bulk([newUser('one'), { method: 'GET', path: `/Users/${id}` }])
       assert.deepEqual([wrong.status, wrong.body.scimType], [400, 'invalidSyntax'])
       const done = await bulk([

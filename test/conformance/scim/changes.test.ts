@@ -1,4 +1,4 @@
-// What a change by the directory leaves behind: who is a member, by what role, and what tells of it.
+// The effects of a change by the directory: who is a member, with which role, and what records and announces it.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { addMember, memberOf, type Person } from '../../harness/person.ts'
@@ -127,7 +127,7 @@ for (const engine of engines) {
       assert.equal(await roleOf(ownerId), 'owner')
       await mapRole(admins, 'admin')
       assert.equal(await roleOf(user.id), 'admin')
-      // Out of the one, the other still holds.
+      // Removed from one group, the other still gives the role.
       await patch(`/Groups/${admins}`, { op: 'remove', path: `members[value eq "${user.id}"]` })
       assert.equal(await roleOf(user.id), 'developer')
       await patch(`/Groups/${admins}`, { op: 'add', path: 'members', value: [{ value: user.id }] })
@@ -177,7 +177,7 @@ for (const engine of engines) {
         (await call('POST', '/Users', { schemas: [userUrn], userName: email })).status,
         409,
       )
-      // Another organization's directory meets nobody under that name.
+      // Another organization's directory finds nobody with that name.
       const other = await scimCall(`${directory.base}/Users`, 'POST', {
         token: directory.otherToken,
         body: { schemas: [userUrn], userName: email },

@@ -4,15 +4,15 @@ import { withStore } from '../../harness/person.ts'
 import { eventsThatFit } from '../../harness/events.ts'
 import { intercept } from '../../harness/terminal.ts'
 
-/** An answer of the SCIM door. */
+/** A SCIM response. */
 export interface ScimReply {
   readonly status: number
   readonly headers: Headers
-  // oxlint-disable-next-line typescript/no-explicit-any -- what a test looks at has the shape the test says
+  // oxlint-disable-next-line typescript/no-explicit-any -- each test knows the shape that it expects
   readonly body: any
 }
 
-/** An organization with a directory that may call. */
+/** An organization with a directory whose requests are accepted. */
 export interface TestDirectory extends AsyncDisposable {
   readonly product: TestProduct
   readonly token: string
@@ -23,10 +23,10 @@ export interface TestDirectory extends AsyncDisposable {
     body?: unknown,
     headers?: Record<string, string>,
   ): Promise<ScimReply>
-  /** Adds a user with a name of its own; its document. */
+  /** Adds a user with a unique name; returns its document. */
   addUser(more?: Record<string, unknown>): Promise<ScimReply['body']>
   addGroup(members?: readonly string[]): Promise<ScimReply['body']>
-  /** A user name that nobody has. */
+  /** A user name that nobody has yet. */
   unique(): string
   /** A token of another organization. */
   readonly otherToken: string
@@ -75,14 +75,14 @@ export async function directoryForTests(
   }
 }
 
-/** A row that tells of a change, with what it says of it. */
+/** An audit entry or event, with its data. */
 export interface Told {
   readonly name: string
-  // oxlint-disable-next-line typescript/no-explicit-any -- what a test looks at has the shape the test says
+  // oxlint-disable-next-line typescript/no-explicit-any -- each test knows the shape that it expects
   readonly data: any
 }
 
-/** The audit entries and events of acme while a work is done, in their order. */
+/** The audit entries and events of acme that some work causes, in their order. */
 export async function toldWhile(
   directory: TestDirectory,
   work: () => Promise<unknown>,
@@ -104,7 +104,7 @@ async function allTold({ product }: TestDirectory): Promise<{ audit: Told[]; eve
       fromSequence: 0,
       limit: 10_000,
     })
-    // Whatever a test looks at: each event is what the catalogue says of its type.
+    // In any case, each event must match its schema in the catalogue.
     await eventsThatFit(store, id)
     const published = await events.listAfter(store, id, { after: 0, limit: 10_000 })
     return {
@@ -117,7 +117,7 @@ async function allTold({ product }: TestDirectory): Promise<{ audit: Told[]; eve
   })
 }
 
-/** One request; a string body is sent as it is. */
+/** Sends one request; a string body is sent unchanged. */
 export async function scimCall(
   url: string,
   method: string,
@@ -147,7 +147,7 @@ async function issueToken(product: TestProduct, slug: string): Promise<string> {
   return String(issued['secret'])
 }
 
-/** Runs a command on the product's own database; its `--json` answer. */
+/** Runs a command on the product's own database; returns its `--json` output. */
 export async function commandLine(
   words: readonly string[],
   product: TestProduct,

@@ -13,14 +13,14 @@ import {
   type TestDirectory,
 } from './directory.ts'
 
-/** Members that a SCIM error may have, and no others (RFC 7644 section 3.12). */
+/** Checks that a SCIM error has only the members that RFC 7644 allows (section 3.12). */
 function assertScimError(reply: ScimReply, status: number, what: string): void {
   assert.equal(reply.status, status, `${what}: ${JSON.stringify(reply.body)}`)
   assert.equal(reply.headers.get('content-type'), 'application/scim+json', what)
   assert.deepEqual(reply.body.schemas, [errorUrn], what)
   assert.equal(reply.body.status, String(status), what)
   assert.equal(typeof reply.body.detail, 'string', what)
-  // Ours and not an upstream's: said in a header, as the body is SCIM's alone.
+  // A header says that the refusal is ours and not an upstream's, because the body belongs to SCIM.
   const code = reply.headers.get('intercept-refused') ?? ''
   assert.ok(code in problems, `${what}: Intercept-Refused: ${code}`)
   for (const name of Object.keys(reply.body)) {
@@ -91,7 +91,7 @@ describe('what the SCIM door answers before and beside its resources', () => {
   })
   after(async () => await directory[Symbol.asyncDispose]())
 
-  // A token of its own for each test: the limit is per token.
+  // One token for each test, because the limit is per token.
   const fresh = async (): Promise<TestDirectory['call']> => {
     const words = ['scim', 'token', 'issue', 'acme', '--name', 'fresh']
     const { secret } = await commandLine(words, directory.product)
@@ -149,7 +149,7 @@ describe('what the SCIM door answers before and beside its resources', () => {
       assertScimError({ status, headers, body: JSON.parse(body) }, status, code)
       assert.equal(headers.get('intercept-refused'), code)
     }
-    // Elsewhere it stays a problem.
+    // Everywhere else it stays a problem document.
     const other = await exchangeRaw(
       port,
       `GET /scim/v20 HTTP/1.1\r\nX: ${'a'.repeat(17_000)}\r\n\r\n`,

@@ -1,4 +1,4 @@
-// One identifier, one user: an externalId that somebody has is refused where it would be given a second time.
+// One identifier, one user: an externalId that is in use is refused for a second user.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { sql } from 'kysely'
@@ -94,7 +94,7 @@ for (const engine of engines) {
       assert.deepEqual([again.status, again.body.id], [201, before.id])
       assert.deepEqual([again.body.userName, again.body.active], [userName, true])
       assert.deepEqual(await found(externalId), [before.id])
-      // The name that it had is free again.
+      // The name that it had can be used again.
       const newcomer = await create({ userName: before.userName })
       assert.equal(newcomer.status, 201)
       assert.notEqual(newcomer.body.id, before.id)

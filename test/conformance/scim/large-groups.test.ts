@@ -1,4 +1,4 @@
-// Groups of many members are sent piece by piece: every member once, and nobody waits behind them.
+// Large groups are sent in parts: every member appears once, and other requests do not wait.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { sql } from 'kysely'

@@ -1,4 +1,4 @@
-// What people see of a directory: its requests, what was refused and passed over, and one person's attributes.
+// What people see of a directory: its requests, what was refused or ignored, and the attributes of one person.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { sql } from 'kysely'

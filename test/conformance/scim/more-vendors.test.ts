@@ -1,5 +1,5 @@
-// What JumpCloud, OneLogin, PingOne and Google document that they send, and Entra's and Okta's shapes beside those in
-// vendors.test.ts: bare names, old lists, unknown extensions.
+// Requests as JumpCloud, OneLogin, PingOne and Google document them, and further forms of Entra's and Okta's (see
+// vendors.test.ts): bare names, old lists, unknown extensions.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { engines } from '../../harness/store.ts'
@@ -58,7 +58,7 @@ for (const engine of engines) {
       const group = await call('POST', '/Groups', { schemas: [groupUrn], displayName, members: [] })
       assert.equal(group.status, 201)
       const groupPath = `/Groups/${group.body.id}`
-      // Members by a list of ids, without a filter in the path.
+      // Members are given as a list of ids, without a filter in the path.
       const added = await patch(groupPath, { op: 'add', path: 'members', value: [{ value: id }] })
       assert.equal(added.status, 204)
       assert.deepEqual(await membersOf(group.body.id), [id])
@@ -139,7 +139,7 @@ for (const engine of engines) {
 
     test('PingOne: its filter expression, PUT of whole users, groups read whole, members merged and overwritten', async () => {
       const userName = directory.unique()
-      // `%s` is replaced as it stands; the expression's operator has a capital letter.
+      // `%s` is replaced literally; the operator is capitalized.
       assert.equal((await found('Users', `userName Eq "${userName}"`)).totalResults, 0)
       assert.equal((await found('Users', `emails.value Eq "${userName}"`)).totalResults, 0)
       const user = {
@@ -171,7 +171,7 @@ for (const engine of engines) {
       assert.deepEqual(new Set(await membersOf(group.body.id)), new Set([id, others[0]]))
       await patch(path, { op: 'replace', path: 'members', value: [{ value: others[1] }] })
       assert.deepEqual(await membersOf(group.body.id), [others[1]])
-      // Disable, and the same person under another address later: the external id brings them back.
+      // Disabled, and later the same person under another address: the external id finds them again.
       await call('PUT', `/Users/${id}`, { ...user, active: false })
       const moved = await call('POST', '/Users', { ...user, userName: directory.unique() })
       assert.deepEqual([moved.status, moved.body.id, moved.body.active], [201, id, true])

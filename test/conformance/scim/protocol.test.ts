@@ -79,7 +79,7 @@ for (const engine of engines) {
         const asked = await call('GET', `/ServiceProviderConfig?${query}`)
         assert.equal(asked.status, 200, query)
         const { pagination, ...rest } = asked.body
-        // RFC 7644 section 4: a query is otherwise passed over, so the document is whole.
+        // RFC 7644 section 4: other query parameters are ignored, so the document is complete.
         assert.deepEqual(rest, plain, query)
         assert.deepEqual(pagination, {
           cursor: true,
@@ -119,14 +119,14 @@ for (const engine of engines) {
         const refused = await call('GET', `${path}?attributes=id&filter=id%20pr`)
         assert.deepEqual([refused.status, refused.body.status], [403, '403'], path)
       }
-      // A single document is no list that a filter could shorten; so also the open Go suite asks.
+      // A single document is not a list that a filter could reduce; the open Go suite requests it this way too.
       const plain = (await call('GET', '/ServiceProviderConfig')).body
       const config = await call(
         'GET',
         '/ServiceProviderConfig?filter=invalid&sortBy=id&startIndex=999',
       )
       assert.deepEqual([config.status, config.body], [200, plain])
-      // The name that Microsoft's collection asks for.
+      // The name that Microsoft's collection requests.
       assert.deepEqual((await call('GET', '/serviceConfiguration')).body, plain)
     })
 

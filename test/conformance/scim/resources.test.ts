@@ -153,7 +153,7 @@ for (const engine of engines) {
       })
       assert.deepEqual(made.body.emails.length, 3)
       assert.deepEqual(made.body.emails[0], once[0])
-      // Without a value there is no pair to compare.
+      // Without a value there is nothing to compare.
       assert.equal(made.body.addresses.length, 2)
       const { id, userName } = made.body
       const put = { schemas: [userUrn], userName, emails: twice }
@@ -183,7 +183,7 @@ for (const engine of engines) {
         [direct.status, ((await direct.json()) as { id: string }).id],
         [200, user.id],
       )
-      // Clients that put every address behind the base, as the open Go suite does.
+      // Some clients append absolute URLs to the base, for example the open Go suite.
       const behind = await call('GET', `/${ref}`)
       assert.deepEqual([behind.status, behind.body.id], [200, user.id])
       assert.equal(

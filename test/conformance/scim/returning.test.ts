@@ -14,7 +14,7 @@ for (const engine of engines) {
     })
     after(async () => await directory[Symbol.asyncDispose]())
 
-    /** A member of some role with a personal key, whom the directory then takes over. */
+    /** A member with a personal key, whom the directory then takes over. */
     async function employee(more: Record<string, unknown> = {}) {
       const email = directory.unique()
       const person = await memberOf(directory.product, 'acme', { email, role: 'admin' })
@@ -70,7 +70,7 @@ for (const engine of engines) {
       const membership = await membershipOf(user.id)
       assert.deepEqual([membership?.role, membership?.deactivatedAt], ['viewer', undefined])
       assert.equal(await keyState(key), 'credential_revoked')
-      // Nor later, when the newcomer leaves and comes back.
+      // Nor does it later, when the newcomer leaves and comes back.
       await setActive(user.id, false)
       await setActive(user.id, true)
       assert.equal(await keyState(key), 'credential_revoked')
@@ -169,7 +169,7 @@ for (const engine of engines) {
       const page = await again.call('GET /organizations/acme/directory')
       assert.deepEqual(page.json.kept_owner, { id: made.id, name: email })
 
-      // The same word again changes nothing while there is no other owner, and ends them when there is.
+      // Repeating the request changes nothing while there is no other owner, and ends the membership once there is one.
       assert.deepEqual(
         (await toldWhile(directory, async () => await patchActive(made.id, false))).audit,
         [],

@@ -23,11 +23,11 @@ interface Declared {
   readonly subAttributes?: readonly Declared[]
 }
 
-/** What a suite knows of a service: only what /Schemas says. */
+/** An attribute as a test suite knows it: only from /Schemas. */
 interface Writable {
   readonly urn: string
   readonly attribute: Declared
-  /** Its path in a PATCH and in a filter. */
+  /** Its path in PATCH requests and filters. */
   readonly path: string
 }
 
@@ -131,7 +131,7 @@ for (const engine of engines) {
           continue
         }
         assert.equal(removed.status, 200, path)
-        // Whether somebody may come in always has an answer: the one that was there.
+        // `active` always has a value, so removing it leaves the previous one.
         const left = path === 'active' ? answeredLast : undefined
         assert.equal(ofDocument(removed.body, each), left, `remove ${path}`)
         const got = await directory.call('GET', `/Users/${id}`)
@@ -192,7 +192,7 @@ for (const engine of engines) {
       const userName = `Case${directory.unique()}`
       const shared = { displayName: 'Same', emails: [{ value: 'same@x.test' }] }
       await directory.addUser({ userName, ...shared })
-      // What is not declared unique may be there twice.
+      // An attribute that is not declared unique may occur twice.
       const { id } = await directory.addUser(shared)
       for (const [method, path] of [
         ['POST', '/Users'],

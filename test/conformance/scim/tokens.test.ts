@@ -46,7 +46,7 @@ for (const engine of engines) {
       }
       await page(String(secret))
       await commandLine(['scim', 'token', 'revoke', 'acme', String(id)], directory.product)
-      // The walks of tokens, after what the node does every hour.
+      // The stored walks of a token, after the hourly clean-up.
       const left = async (): Promise<string[]> =>
         await withStore(directory.product, async (store) => {
           await store.transactionOnCalls(directoryWalks.forgetOld)
@@ -110,7 +110,7 @@ for (const engine of engines) {
         const made = Operations.filter((each) => each.status === '201').length
         assert.equal(Operations.at(-1)?.status, status)
         assert.deepEqual([...new Set(Operations.map((each) => each.status))], ['201', status])
-        // One may just have been about to be committed.
+        // One request may have been about to commit.
         assert.ok(before + made - atAnswer <= 1, `${before + made} and not ${atAnswer}`)
         if (status === '403') await commandLine(['org', 'set-plan', 'other', 'enterprise'], product)
         assert.equal(await amount(), before + made)
@@ -119,7 +119,7 @@ for (const engine of engines) {
   })
 }
 
-/** Users in the directory of an organization, whatever its tokens may do. */
+/** The users in an organization's directory, whatever its tokens may do. */
 async function written({ product }: TestDirectory, slug: string): Promise<number> {
   return await withStore(product, async (store) => {
     const { id } = (await organizations.findBySlug(store, slug))!

@@ -5,7 +5,7 @@ const watchForMs = 1500
 const askEveryMs = 20
 const betweenMs = 30
 
-/** What was answered to the revocations, over the whole torture. */
+/** The responses to revocations over the whole torture. */
 export interface AcceptanceFigures {
   revocations: number
   acceptedAfter: number
@@ -14,7 +14,10 @@ export interface AcceptanceFigures {
   calls: number
 }
 
-/** Revokes keys that are in use on all nodes, and never stops to look whether a node accepts one after the answer. */
+/**
+ * Revokes keys that are in use on all nodes, and checks continuously whether a node accepts one after its revocation
+ * was answered.
+ */
 export class AcceptanceCheck {
   readonly figures: AcceptanceFigures = {
     ...{ revocations: 0, acceptedAfter: 0, unanswered: 0, worstMs: 0, calls: 0 },
@@ -31,20 +34,20 @@ export class AcceptanceCheck {
     this.#random = random
   }
 
-  /** Goes on until `pause`. */
+  /** Continues until `pause`. */
   resume(): void {
     this.#isOver = false
     this.#running = this.#revokeOn()
   }
 
-  /** Resolves when nothing is under way: what is answered after it is known not to be from before. */
+  /** Resolves when no request is in progress, so that later responses can't belong to earlier requests. */
   async pause(): Promise<void> {
     this.#isOver = true
     await this.#running
     await Promise.all(this.#watching)
   }
 
-  /** Keys that every node which answers has just let in. */
+  /** Issues keys that every responding node has just accepted. */
   async keysInUse(count: number): Promise<IssuedKey[]> {
     const keys: IssuedKey[] = []
     for (let at = 0; at < count; at++) keys.push(await this.#issue())
@@ -52,18 +55,18 @@ export class AcceptanceCheck {
     return keys
   }
 
-  /** Lets every node know a key. */
+  /** Makes every node cache a key. */
   async use({ secret }: IssuedKey): Promise<void> {
     await Promise.all(
       this.#fleet.nodes.map(async (node) => {
         const call = this.#fleet.call(node, secret)
-        // A node that stands still does not answer: nobody waits for it.
+        // A paused node does not respond, so it is not waited for.
         await Promise.race([call, wait(1000)])
       }),
     )
   }
 
-  /** Revokes at a node, and keeps looking for a while whether anybody accepts the key. */
+  /** Revokes at a node, then checks for a while that no node accepts the key. */
   async revoke(node: FleetNode, key: IssuedKey): Promise<Revocation> {
     const revocation = await this.#fleet.revoke(node, key)
     if (revocation.status !== 200) {
@@ -79,7 +82,7 @@ export class AcceptanceCheck {
     return revocation
   }
 
-  /** The same, again and again until somebody answers. */
+  /** Retries the revocation until it is answered. */
   async revokeUntilAnswered(key: IssuedKey, withinMs = 30_000): Promise<Revocation> {
     const end = performance.now() + withinMs
     for (;;) {
@@ -116,7 +119,7 @@ export class AcceptanceCheck {
         await this.use(key)
         await this.revoke(this.anyNode(), key)
       } catch {
-        // Refused, as it may be in a fault: what was not answered promises nothing.
+        // A revocation may be refused during a fault; without a success response it promises nothing.
         this.figures.unanswered += 1
       }
       await wait(betweenMs)

@@ -5,7 +5,10 @@ const answeredWithinMs = 5000
 const backWithinMs = 1000
 const maxLines = 2
 
-/** The server is killed and comes back: calls are refused in time and pass again soon, and two lines say so. */
+/**
+ * Kills the server and starts it again: calls are refused in time and succeed again soon, and the log says so in two
+ * lines.
+ */
 export async function awayAndBack({ fleet, check, findings }: Trials) {
   await check.pause()
   const [key] = await check.keysInUse(1)
@@ -33,7 +36,7 @@ export async function awayAndBack({ fleet, check, findings }: Trials) {
   await fleet.cluster.start()
   const backAt = performance.now()
   await fleet.allReady()
-  // The end of an outage is told when nothing was refused for two looks of a second.
+  // The end of an outage is logged once two checks, a second apart, found no refusals.
   await wait(3000)
   over.abort()
   await Promise.all(calling)

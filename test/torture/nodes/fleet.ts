@@ -13,12 +13,12 @@ export const neighbour = 'neighbour'
 const callWithinMs = 8000
 const skew = pathToFileURL(join(import.meta.dirname, '..', '..', 'harness', 'skewed-clock.ts')).href
 
-/** A node in a process of its own, with its own way to the database and its own clock. */
+/** A node in a process of its own, with its own connection to the database and its own clock. */
 export interface FleetNode {
   readonly name: string
   readonly proxy: DatabaseProxy
   server: ServerProcess
-  /** Killed or paused: it cannot be asked for anything. */
+  /** Killed or paused, so that no requests can be sent to it. */
   isDown: boolean
   setClock(offsetMs: number): void
 }
@@ -29,7 +29,7 @@ export interface IssuedKey {
 }
 
 export interface Revocation {
-  /** 0: it was not answered. */
+  /** 0 if there was no response. */
   readonly status: number
   readonly answeredAt: number
   readonly tookMs: number
@@ -38,12 +38,12 @@ export interface Revocation {
 }
 
 interface Response {
-  /** 0: there was none. */
+  /** 0 if there was no response. */
   readonly status: number
   readonly text: string
 }
 
-/** Three real nodes on one real PostgreSQL of their own. */
+/** Three real nodes on a PostgreSQL server of their own. */
 export class Fleet implements AsyncDisposable {
   readonly cluster: PostgresCluster
   readonly nodes: readonly FleetNode[]
@@ -91,7 +91,7 @@ export class Fleet implements AsyncDisposable {
       const setClock = (offsetMs: number): void =>
         writeFileSync(join(folder, name), String(offsetMs))
       const node = { name, proxy, setClock, isDown: false, server: await start({ name, proxy }) }
-      // Whichever process it is then.
+      // Ends whichever process the node has by then.
       opened.defer(async () => await node.server[Symbol.asyncDispose]())
       nodes.push(node)
     }
@@ -113,7 +113,7 @@ export class Fleet implements AsyncDisposable {
     node.isDown = false
   }
 
-  /** A guarded call with a key; its status. */
+  /** Makes a guarded call with a key; returns its status. */
   async call(node: FleetNode, secret: string): Promise<number> {
     const path = '/api/v1/intercept/up/x'
     return (await this.#ask(node, { path, headers: { 'x-api-key': secret } })).status
@@ -123,7 +123,7 @@ export class Fleet implements AsyncDisposable {
     return (await this.#ask(node, { path: '/readyz' })).status === 200
   }
 
-  /** Resolves when all nodes are ready; throws if one is not in time. */
+  /** Resolves when all nodes are ready; throws if one takes too long. */
   async allReady(withinMs = 30_000): Promise<void> {
     const end = performance.now() + withinMs
     for (const node of this.nodes) {
@@ -145,7 +145,7 @@ export class Fleet implements AsyncDisposable {
     return { id: key.id, secret }
   }
 
-  /** A key with a quota for a day; its secret. */
+  /** Issues a key with a daily quota; returns its secret. */
   async issueLimited(calls: number): Promise<string> {
     const [node] = this.nodes
     if (node === undefined) throw new Error('there is no node')
@@ -156,7 +156,7 @@ export class Fleet implements AsyncDisposable {
     return (JSON.parse(text) as IssuedKey).secret
   }
 
-  /** Asks once for a revocation. */
+  /** Requests a revocation once. */
   async revoke(node: FleetNode, { id }: IssuedKey): Promise<Revocation> {
     const startedAt = performance.now()
     const path = `/organizations/torture/keys/${id}/revoke`

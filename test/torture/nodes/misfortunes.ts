@@ -2,7 +2,7 @@ import { wait } from '../torture.ts'
 import type { AcceptanceCheck } from './acceptance-check.ts'
 import { nodeCount, type Fleet, type FleetNode } from './fleet.ts'
 
-/** What the trials have in common. */
+/** What all trials share. */
 export interface Trials {
   readonly fleet: Fleet
   readonly check: AcceptanceCheck
@@ -10,7 +10,7 @@ export interface Trials {
   readonly random: () => number
 }
 
-/** Something that befalls one node or the server, and its end. */
+/** A fault of one node or of the database server, and its end. */
 export interface Misfortune {
   readonly name: string
   befall(trials: Trials): Promise<void>
@@ -19,7 +19,7 @@ export interface Misfortune {
 const hourMs = 3_600_000
 const skewsMs = [30_000, -30_000, hourMs, -hourMs]
 
-/** What leaves the database as it was. */
+/** Faults that leave the database unchanged. */
 export const misfortunes: readonly Misfortune[] = [
   ofOneNode('delayed', 2000, {
     begin: ({ proxy }) => proxy.delay(300),
@@ -57,7 +57,7 @@ export const misfortunes: readonly Misfortune[] = [
   { name: 'clock wrong beside a cut node', befall: skewBesideCut },
 ]
 
-/** One node at a time, for so long. */
+/** A fault of one random node, for a given time. */
 function ofOneNode(
   name: string,
   lastsMs: number,
@@ -92,19 +92,22 @@ async function stepClocks({ fleet, random }: Trials): Promise<void> {
   for (const node of fleet.nodes) node.setClock(0)
 }
 
-/** A node whose clock is wrong revokes while another is cut off: that one must have stopped trusting what it knows. */
+/**
+ * A node with a wrong clock revokes keys while another is disconnected; the disconnected one must have stopped trusting
+ * its cache.
+ */
 async function skewBesideCut({ fleet, check, findings, random }: Trials): Promise<void> {
   const [revoking, , cut] = fleet.nodes
   if (revoking === undefined || cut === undefined) return
   const [key] = await check.keysInUse(1)
   if (key === undefined) return
   revoking.setClock(skewsMs[Math.floor(random() * skewsMs.length)] ?? 0)
-  // Until it has looked at its clock again.
+  // Waits until the node has checked its clock again.
   await wait(200)
   cut.proxy.blackHole()
   const { status, nodes, silentNodes } = await check.revoke(revoking, key)
   if (status !== 200) findings.push(`a revocation beside a wrong clock got ${status}`)
-  // Nodes that were killed a moment ago may still be waited for.
+  // Nodes killed a moment ago may still be waited for.
   else if (nodes !== nodeCount - 1 || silentNodes < 1) {
     findings.push(`beside a wrong clock ${nodes} + ${silentNodes} nodes were counted`)
   }

@@ -6,7 +6,7 @@ const keysInTrial = 3
 const watchForMs = 1500
 const askEveryMs = 20
 
-/** What takes the database's place; each lags behind what it replaces. */
+/** Faults that replace the database with a copy; each copy lacks the latest changes. */
 export const replacements: readonly Misfortune[] = [
   replacedBy('failover to a lagging copy', async ({ cluster }) => ({
     data: await cluster.copy(),
@@ -20,7 +20,7 @@ export const replacements: readonly Misfortune[] = [
   })),
   {
     name: 'point-in-time restore',
-    // Every node has read far beyond the backup, which was made long ago.
+    // The backup is old: every node has read changes far beyond it.
     befall: async (trials) => await replace(trials, await makeBackup(trials)),
   },
 ]
@@ -30,7 +30,7 @@ interface Replacement {
   readonly promoted?: boolean
 }
 
-/** Keys from before the copy was made, which every node knows. */
+/** Keys from before the copy was made, which every node has cached. */
 interface Prepared {
   readonly replacement: Replacement
   readonly victims: readonly IssuedKey[]
@@ -59,7 +59,7 @@ async function makeBackup({ fleet, check }: Trials): Promise<Prepared> {
   return { victims, replacement }
 }
 
-/** What was answered before is lost with the server; what is answered from now on must hold. */
+/** Changes answered before are lost with the server; changes answered from now on must hold. */
 async function replace(trials: Trials, { replacement, victims }: Prepared): Promise<void> {
   const { fleet, check, findings } = trials
   await check.pause()
@@ -72,7 +72,7 @@ async function replace(trials: Trials, { replacement, victims }: Prepared): Prom
     async (node) => await watchReadiness({ trials, node, lost, until: looking.signal }),
   )
   await fleet.cluster.start(replacement)
-  // At once, while nodes may not yet have met it.
+  // At once, while some nodes may not have connected to it yet.
   await Promise.all(victims.map(async (key) => await check.revokeUntilAnswered(key)))
   await fleet.allReady()
   await wait(watchForMs)
@@ -87,7 +87,7 @@ async function replace(trials: Trials, { replacement, victims }: Prepared): Prom
   check.resume()
 }
 
-/** Once a node was not ready and is again, what the database has lost must be gone from its memory. */
+/** Once a node has been unready and is ready again, it must have forgotten everything that the database has lost. */
 async function watchReadiness(watch: {
   trials: Trials
   node: FleetNode

@@ -5,7 +5,7 @@ import type { Trials } from './misfortunes.ts'
 const answeredWithinMs = 3000
 const writers = 8
 
-/** Revokes while another node stands still in the middle of its transactions, in the same organization and in another. */
+/** Revokes while another node hangs in the middle of its transactions, in the same organization and in another one. */
 export async function revokeBesideStuck(
   { fleet, check, findings, random }: Trials,
   { trial, isOther }: { trial: number; isOther: boolean },
