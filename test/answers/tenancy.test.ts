@@ -112,7 +112,6 @@ describe('every route of the OpenAPI document, for every principal', () => {
     }
 
     for (const role of roles) {
-      // The operator's last route is left out, because it would end what the others need.
       if (may(role, permission as Permission)) continue
       test(`${name} is refused to a ${role}, who lacks ${permission}`, async () => {
         const answer = await people.get(role)!.call(urlOf(operation, 'acme'), operation.body)

@@ -99,7 +99,7 @@ for (const engine of engines) {
       assert.equal(await two.pass(key), 'passed')
       assert.equal(await two.pass(key), 'quota_exhausted')
       await two.flush()
-      // A node reads a quota again if nobody asked for it between two flushes.
+      // If no call used the quota between two flushes, the node reads its state again.
       await one.flush()
       await one.flush()
       assert.equal(await one.pass(key), 'quota_exhausted')

@@ -1,4 +1,5 @@
-// Loaded before a node's own code: says every few minutes, for each of its threads, what is in use after a collection.
+// Loaded before a node's own code: prints every few minutes, for each of its threads, the memory in use after a
+// collection.
 import { threadId } from 'node:worker_threads'
 import { heapInUse } from './heap.ts'
 

@@ -157,7 +157,7 @@ describe('webhooks in the dashboard', { timeout: 120_000 }, () => {
     await page.getByText(/^Held:/).waitFor({ state: 'detached' })
     product.clock.forward(10 * minuteMs)
     await page.getByRole('link', { name: /^Delivered 24/ }).waitFor({ timeout: 20_000 })
-    // A phone has no room for a column of times, so they stand below the type.
+    // A phone has no room for a column of times, so they appear below the type.
     await page
       .getByRole('row')
       .filter({ hasText: 'webhook.ping' })
@@ -265,7 +265,7 @@ describe('a replay of 10,000 deliveries in the dashboard', { timeout: 120_000 },
     await using visitor = await visitDashboard(browser, {
       baseUrl: product.baseUrl,
       link,
-      // The page goes on asking while the server restarts.
+      // The page keeps polling while the server restarts.
       expected: [/ERR_CONNECTION_REFUSED/, /ERR_EMPTY_RESPONSE/, /ERR_CONNECTION_RESET/, /503/],
     })
     const { page } = visitor
@@ -314,7 +314,7 @@ describe('a replay of 10,000 deliveries in the dashboard', { timeout: 120_000 },
 const deliveries = 10_000
 const type = 'organization.plan_changed'
 
-/** Events as if they had happened here, for an endpoint that is switched off. */
+/** Publishes events as the product would, for a disabled endpoint. */
 async function publishMany(product: TestProduct, count: number): Promise<void> {
   await using store = await openStore({
     databaseUrl: product.env['DATABASE_URL'],

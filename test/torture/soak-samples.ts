@@ -3,26 +3,26 @@ import { join } from 'node:path'
 import type { ServerProcess } from '../harness/server-process.ts'
 
 const mebibyte = 1024 * 1024
-// Of a heap that is in use the whole hour: what compiled code and caches come to, no leak of a call or a request.
+// Allows for compiled code and caches in an hour of use, but not for a leak of calls or requests.
 const maxLiveSlope = 4
 const maxAnonymousSlope = 16
 const maxWalMiB = 64
 const maxFiles = 5
-/** Reports come every two and a half minutes from each thread. */
+/** Each thread reports every two and a half minutes. */
 const reportIsOldMs = 200_000
 
-/** What one node used at one time, in MiB where nothing else is said. */
+/** The resources that one node used at one time, in MiB unless stated otherwise. */
 export interface Sample {
   readonly atHours: number
-  /** All that is resident: of it, anonymous is what the node itself allocated, and the rest belongs to files. */
+  /** All resident memory; the anonymous part was allocated by the node itself, the rest belongs to files. */
   readonly resident: number
   readonly anonymous: number
   /** JavaScript's heap on all threads after a collection; undefined before the first report. */
   readonly heap: number | undefined
-  /** What belongs to objects of the heap and lies beside it: buffers and the like. */
+  /** Memory outside the heap that belongs to objects in it, such as buffers. */
   readonly external: number | undefined
   readonly files: number
-  /** Of SQLite's write-ahead log; 0 on PostgreSQL. */
+  /** The size of SQLite's write-ahead log; 0 on PostgreSQL. */
   readonly wal: number
 }
 
@@ -49,7 +49,7 @@ interface MemoryReport {
   readonly external: number
 }
 
-/** The sum over the threads that live, each by its last report. */
+/** The sum over all live threads, from the last report of each. */
 function inUse(lines: readonly string[]): Pick<Sample, 'heap' | 'external'> {
   const last = new Map<number, MemoryReport>()
   for (const line of lines) {
@@ -64,11 +64,11 @@ function inUse(lines: readonly string[]): Pick<Sample, 'heap' | 'external'> {
   return { heap: sumOf('heap'), external: sumOf('external') }
 }
 
-/** What must not be: memory or descriptors that grow, a long log of the database, errors in the node's own log. */
+/** Finds growing memory or descriptors, a large write-ahead log, and errors in the node's log. */
 export function judge(samples: readonly Sample[], { lines }: ServerProcess): string[] {
   const findings: string[] = []
   const after = settled(samples)
-  // Half an hour of samples at least: below that the slope says nothing.
+  // Needs half an hour of samples, because a shorter slope means nothing.
   if (after.length >= 60) {
     const live = slopeOf(after, 'heap') + slopeOf(after, 'external')
     if (live > maxLiveSlope) findings.push(`what is in use grows by ${live.toFixed(1)} MiB an hour`)
@@ -107,12 +107,12 @@ export function figuresOf(samples: readonly Sample[]): Record<string, number> {
   }
 }
 
-/** Before a quarter of an hour has passed the heap is still finding its size. */
+/** Leaves out the first quarter of an hour, in which the heap still grows to its normal size. */
 function settled(samples: readonly Sample[]): readonly Sample[] {
   return samples.filter(({ atHours }) => atHours >= 0.25)
 }
 
-/** MiB an hour, by least squares. */
+/** The slope in MiB per hour, by least squares. */
 function slopeOf(samples: readonly Sample[], part: (typeof parts)[number]): number {
   const points = samples.flatMap((one) => {
     const mebibytes = one[part]

@@ -16,14 +16,14 @@ const usualMinutes = 60
 const callsPerSecond = 100
 const callers = 10
 const heapMiB = 128
-// V8 lets its young generation grow to 64 MiB twice, whenever a burst survives: that would hide a leak, or look like one.
+// Without this, V8's young generation may grow to twice 64 MiB after a burst, which would hide a leak or look like one.
 const semiSpaceMiB = 16
 const flags = [
   `--max-old-space-size=${heapMiB}`,
   `--max-semi-space-size=${semiSpaceMiB}`,
   ...['hourly-often', 'memory-report'].map((name) => `--import ${ofHarness(name)}`),
 ].join(' ')
-// Looks at once, and calls at once, until a node has started every thread that it may ever have.
+// Enough concurrent reads and calls to make a node start every thread that it may ever have.
 const looksAtOnce = 6
 const callsAtOnce = 400
 const permissions = ['keys.issue', 'keys.manage', 'traffic.see']
@@ -32,7 +32,7 @@ function ofHarness(name: string): string {
   return pathToFileURL(join(import.meta.dirname, '..', 'harness', `${name}.ts`)).href
 }
 
-/** `--minutes` instead of an hour; the memory's slope is only judged after a quarter of an hour. */
+/** Runs for `--minutes` or an hour; the memory's slope is only judged after a quarter of an hour. */
 export const soak: Torture = {
   about:
     'an hour of everything at once, two nodes on PostgreSQL and one on SQLite, each in 128 MiB of heap and 2 × 16 of young generation',
@@ -72,7 +72,7 @@ async function soakNodes(
       await wait(Math.min(30_000, (minutes * 60_000) / 20))
       const elapsedMs = performance.now() - startedAt
       servers.all.forEach((server, at) => {
-        // It has ended, and its log says why.
+        // The process has ended, and its log says why.
         if (!existsSync(`/proc/${server.pid}`)) throw new Error(server.lines.slice(-20).join('\n'))
         samples[at]?.push(sample(server, folder, elapsedMs))
       })
@@ -125,7 +125,7 @@ async function startNodes(count: number, env: Record<string, string>) {
   return { all, [Symbol.asyncDispose]: async () => await closing.disposeAsync() }
 }
 
-/** Everything that goes on at the same time; each request goes to the next node. */
+/** Everything that happens at the same time; each request goes to the next node. */
 class Load {
   readonly #servers: readonly ServerProcess[]
   readonly #credentials: Credentials
@@ -150,7 +150,7 @@ class Load {
     ]
   }
 
-  /** What went wrong, once everything has stopped. */
+  /** Returns what went wrong, once everything has stopped. */
   async end(): Promise<string[]> {
     this.#over.abort()
     await Promise.all(this.#working)
@@ -229,7 +229,7 @@ class Load {
     await this.#api('list_keys', '/keys')
   }
 
-  /** Somebody joins by the directory, is deactivated, and is deleted. */
+  /** Adds a person through the directory, deactivates them, and deletes them. */
   async #comeAndGo(): Promise<void> {
     const send = async (method: string, path: string, body?: object): Promise<string | undefined> =>
       await this.#send(`scim_${method}`, {
