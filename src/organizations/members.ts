@@ -110,7 +110,7 @@ export class Members {
 
   async list(
     organizationId: OrganizationId,
-    page: { after?: string | undefined; limit: number; role?: Role | undefined },
+    page: memberships.MemberPage,
   ): Promise<MemberRecord[]> {
     return await memberships.list(this.#store.slowReads, organizationId, page)
   }

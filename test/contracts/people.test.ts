@@ -56,6 +56,24 @@ for (const engine of engines) {
       return id
     }
 
+    test('members are found by part of a name or address in any case, by id, and by role besides', async () => {
+      const organizationId = await makeOrganization('found')
+      const others = await makeOrganization('found-elsewhere')
+      const grace = await makeUser('grace@found.test')
+      const owner = await join(organizationId, grace, 'owner')
+      const nameless = await join(organizationId, await makeUser(), 'viewer')
+      await join(others, grace, 'viewer')
+      const found = async (search: string, role?: 'owner' | 'viewer') => {
+        const page = { search, role, limit: 10 }
+        return (await memberships.list(store, organizationId, page)).map(({ id }) => id)
+      }
+      assert.deepEqual(await found('GRACE@'), [owner])
+      assert.deepEqual(await found('ada'), [owner, nameless])
+      assert.deepEqual(await found('ada', 'viewer'), [nameless])
+      assert.deepEqual(await found(nameless), [nameless])
+      assert.deepEqual(await found('%'), [])
+    })
+
     test('what several change of an organization at the same time is all kept', async () => {
       const deps = { store, clock: systemClock, directory: { isOn: async () => false } }
       const [changes, policies] = [new Organizations(deps), new SsoPolicies(deps)]

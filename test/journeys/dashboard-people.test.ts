@@ -35,7 +35,7 @@ describe('people in the dashboard', () => {
     const { page } = visitor
     await page.goto(`${product.baseUrl}/o/acme/members`)
     await page.getByRole('button', { name: 'Invite' }).first().click()
-    await page.getByLabel('E-mail').fill('grace@acme.test')
+    await page.getByLabel('E-mail', { exact: true }).fill('grace@acme.test')
     await page.getByLabel(/^Viewer/).check()
     await page.getByRole('dialog').getByRole('button', { name: 'Invite' }).click()
     const dialog = page.getByRole('dialog', { name: 'Give them this link' })
@@ -55,6 +55,19 @@ describe('people in the dashboard', () => {
     await invited.page.getByText('grace@acme.test is invited as Viewer.').waitFor()
     await checkState(invited, 'invitation-light')
     assert.deepEqual(invited.findings, [])
+  })
+
+  test('a member is found by part of the name or address; who is not there is said', async () => {
+    await using visitor = await visit()
+    const { page } = visitor
+    await page.goto(`${product.baseUrl}/o/acme/members`)
+    const box = page.getByRole('searchbox')
+    await box.fill('OLGA@')
+    await page.waitForURL(/q=OLGA/)
+    await page.getByRole('link', { name: 'Olga Owner' }).waitFor()
+    await box.fill('nobody')
+    await page.getByText('No members match. 1 filter is on.').waitFor()
+    assert.deepEqual(visitor.findings, [])
   })
 
   test('the only owner cannot be demoted, and the page says why', async () => {

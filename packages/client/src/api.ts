@@ -198,7 +198,7 @@ export interface Operations {
   /** Set an organization's plan. */
   setOperatorOrganizationPlan: { input: { organization: string; body: { "plan": "standard" | "enterprise" } }; output: Organization }
   /** Members, oldest first. */
-  listMembers: { input: { organization: string; query?: { after?: string; limit?: number; role?: "owner" | "admin" | "developer" | "viewer" } }; output: { "items": (Member)[]; "next": string | null } }
+  listMembers: { input: { organization: string; query?: { after?: string; limit?: number; role?: "owner" | "admin" | "developer" | "viewer"; search?: string } }; output: { "items": (Member)[]; "next": string | null } }
   /** One member. */
   getMember: { input: { organization: string; member: string }; output: Member }
   /** Change a member's role, deactivate or reactivate them; their sessions end. */

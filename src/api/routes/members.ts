@@ -34,11 +34,16 @@ export const memberRoutes = {
   'GET /organizations/:organization/members': route({
     summary: 'Members, oldest first',
     permission: 'members.manage',
-    query: Type.Object({ ...pageQuery, role: Type.Optional(Role) }),
+    query: Type.Object({
+      ...pageQuery,
+      role: Type.Optional(Role),
+      /** An id, or part of a name or e-mail address. */
+      search: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+    }),
     answer: pageOf(Member),
     handle: async ({ organization, query }, services) => {
-      const { after, role } = query
-      const page = { after, role, limit: limitOf(query) + 1 }
+      const { after, role, search } = query
+      const page = { after, role, search, limit: limitOf(query) + 1 }
       return toPageById(query, await services.members.list(organization.id, page), toMember)
     },
   }),

@@ -81,14 +81,21 @@ export const commands = {
       }),
   }),
   list: command({
-    usage: '<org>',
+    usage: '<org> [--search TEXT]',
     about: 'list who belongs to an organization',
-    examples: ['intercept member list acme'],
-    run: async ({ positionals: [slug = ''] }, terminal) =>
+    options: {
+      search: {
+        type: 'string',
+        value: 'TEXT',
+        about: 'an id, or part of a name or e-mail address',
+      },
+    },
+    examples: ['intercept member list acme', 'intercept member list acme --search ada'],
+    run: async ({ values: { search }, positionals: [slug = ''] }, terminal) =>
       await withServices(terminal, async (services) => {
         const organization = await (await organizationsOf(services)).get(slug)
         const members = await membersOf(services)
-        const found = await members.list(organization.id, { limit: maxListed })
+        const found = await members.list(organization.id, { search, limit: maxListed })
         const rows = found.map((member) => [
           member.email ?? '–',
           member.name,
@@ -99,7 +106,9 @@ export const commands = {
         const text = renderTable(
           ['E-MAIL', 'NAME', 'ROLE', 'STATE', 'LAST SEEN (UTC)'],
           rows,
-          'Nobody yet; `intercept setup-link` prints the first owner’s way in.',
+          search === undefined
+            ? 'Nobody yet; `intercept setup-link` prints the first owner’s way in.'
+            : 'Nobody matches.',
         )
         return { data: found.map(present), text }
       }),

@@ -19,8 +19,9 @@ export function remoteMembers(remote: Remote) {
         'Over the API people are invited, in the dashboard; `member add` works on the database only.',
       )
     },
-    list: async (organizationId, { limit, after }) => {
-      const all = await remote.list<MemberJson>(at(organizationId), limit)
+    list: async (organizationId, { limit, after, search }) => {
+      const query = search === undefined ? '' : `?${new URLSearchParams({ search }).toString()}`
+      const all = await remote.list<MemberJson>(at(organizationId) + query, limit)
       return after === undefined ? all.map(toMember) : []
     },
     get: async (organizationId, id) => toMember(await remote.call(`GET ${at(organizationId, id)}`)),

@@ -21,7 +21,7 @@ export function membersQuery(organization: string) {
 /** A paginated list of members. */
 export function memberListQuery(
   organization: string,
-  filter: { readonly role?: string | undefined },
+  filter: { readonly role?: string | undefined; readonly search?: string | undefined },
 ) {
   return listQuery([organization, 'members', 'list'], 'GET /organizations/:organization/members', {
     path: { organization },

@@ -7,6 +7,7 @@ export const membersWords: Translated<typeof English> = {
   title: 'Mitglieder',
   lead: 'Die Menschen dieser Organisation und was sie dürfen.',
   what: 'Mitglieder',
+  search: 'Name, E-Mail oder Mitglieds-ID',
   tabs: { members: 'Mitglieder', invitations: 'Einladungen', roles: 'Rollen' },
   invite: 'Einladen',
   role: 'Rolle',

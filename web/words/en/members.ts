@@ -6,6 +6,7 @@ const englishMembersWords = {
   title: 'Members',
   lead: 'People of this organization, and what they may do.',
   what: 'members',
+  search: 'Name, e-mail or member id',
   tabs: { members: 'Members', invitations: 'Invitations', roles: 'Roles' },
   invite: 'Invite',
   role: 'Role',

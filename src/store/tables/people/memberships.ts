@@ -1,7 +1,9 @@
+import { sql } from 'kysely'
 import type { Id, OrganizationId, UserId } from '../../../ids.ts'
 import { besideIds } from '../../db/beside-ids.ts'
 import { columns, maybe, number, text, time } from '../../db/columns.ts'
 import type { RecordOf, TableOf } from '../../db/columns.ts'
+import { contains } from '../../db/contains.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import { removeOwn } from '../../db/own-rows.ts'
 import type { OrganizationRecord, Plan } from '../organizations/organizations.ts'
@@ -38,6 +40,15 @@ export interface MemberRecord extends MembershipRecord {
   readonly name: string
   readonly email: string | undefined
   readonly lastSeenAt: number | undefined
+}
+
+/** A page of members after a membership id. */
+export interface MemberPage {
+  readonly after?: string | undefined
+  readonly limit: number
+  readonly role?: MembershipRole | undefined
+  /** A membership's id, or part of a name or e-mail address. */
+  readonly search?: string | undefined
 }
 
 /** Adds a membership; undefined if the person is or was already a member. */
@@ -106,13 +117,23 @@ export async function find(
 export async function list(
   db: Db,
   organizationId: OrganizationId,
-  page: { after?: string | undefined; limit: number; role?: MembershipRole | undefined },
+  page: MemberPage,
 ): Promise<MemberRecord[]> {
   let query = members(db, organizationId)
     .where('membership.id', '>', page.after ?? '')
     .orderBy('membership.id')
     .limit(page.limit)
-  if (page.role !== undefined) query = query.where('membership.role', '=', page.role)
+  const { role, search } = page
+  if (role !== undefined) query = query.where('membership.role', '=', role)
+  if (search !== undefined) {
+    query = query.where((eb) =>
+      eb.or([
+        eb('membership.id', '=', search),
+        contains(db, sql.ref('user.name'), search),
+        contains(db, sql.ref('user.email'), search),
+      ]),
+    )
+  }
   return (await query.execute()).map(memberFromRow)
 }
 

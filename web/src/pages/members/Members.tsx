@@ -72,15 +72,16 @@ function MemberList({
   readonly organization: string
   readonly onInvite: () => void
 }) {
-  const { role } = here.useSearch()
+  const { role, q } = here.useSearch()
   const navigate = here.useNavigate()
-  const list = useInfiniteQuery(memberListQuery(organization, { role }))
+  const list = useInfiniteQuery(memberListQuery(organization, { role, search: q }))
   const rows = list.data?.pages.flatMap((page) => page.items) ?? []
   const change = (patch: Readonly<Record<string, string | undefined>>) =>
     void navigate({ search: (before) => ({ ...before, ...patch }), replace: true })
   return (
     <div>
       <FilterBar
+        search={{ id: 'q', label: w.search, value: q }}
         filters={[
           {
             id: 'role',
@@ -106,8 +107,8 @@ function MemberList({
         }
         filtered={{
           what: w.what,
-          count: role === undefined ? 0 : 1,
-          clear: () => change({ role: undefined }),
+          count: [role, q].filter(Boolean).length,
+          clear: () => change({ role: undefined, q: undefined }),
         }}
         empty={
           <Empty title={w.alone}>
