@@ -6,7 +6,7 @@ import { parseUpstreamHead } from './response-head.ts'
 import { filterAnswerHeaders } from './response-headers.ts'
 import { UsualResponses } from './usual-response.ts'
 
-const ending = { closes: false, keepAliveSeconds: 5, date: 'Sun, 22 Nov 2026 00:00:00 GMT' }
+const ending = { closes: false, keepAliveSeconds: 5, date: () => 'Sun, 22 Nov 2026 00:00:00 GMT' }
 const own = ['Intercept-Request-Id', 'req_1']
 const reader = new UsualResponses()
 

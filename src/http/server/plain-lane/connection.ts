@@ -306,7 +306,7 @@ export class PlainConnection implements LaneConnection {
     return {
       closes: this.#isLast,
       keepAliveSeconds: this.#deps.keepAliveSeconds,
-      date: this.#deps.date(),
+      date: this.#deps.date,
     }
   }
 

@@ -8,8 +8,8 @@ export interface ResponseEnding {
   readonly closes: boolean
   /** Seconds for which an idle connection is kept. */
   readonly keepAliveSeconds: number
-  /** The current time as an HTTP date. */
-  readonly date: string
+  /** The current time as an HTTP date; asked only for a response without one. */
+  readonly date: () => string
 }
 
 /** A rendered head with its body's framing. */
@@ -57,7 +57,7 @@ export function renderRelayedHead(
 }
 
 function endingLines(ending: ResponseEnding, hasDate: boolean): string {
-  const date = hasDate ? '' : `Date: ${ending.date}\r\n`
+  const date = hasDate ? '' : `Date: ${ending.date()}\r\n`
   return ending.closes
     ? `${date}Connection: close\r\n`
     : `${date}Connection: keep-alive\r\nKeep-Alive: timeout=${ending.keepAliveSeconds}\r\n`
