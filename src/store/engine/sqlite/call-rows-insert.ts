@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3'
-import { insertBoundText } from '../../tables/calls/call-rows.ts'
+import { insertBoundText, rarePositions, usualPositions } from '../../tables/calls/call-rows.ts'
 import { addRowText, type CountRows, type CountTable } from '../../tables/calls/count-rows.ts'
 
 /** Call records as a JSON array of rows, and counts, for one commit. */
@@ -24,6 +24,7 @@ const rowsAtOnce = 16
 export function batchInserter(database: Database.Database): (batch: CallBatch) => void {
   const insertOne = database.prepare(insertBoundText(1))
   const insertSome = database.prepare(insertBoundText(rowsAtOnce))
+  const insertUsual = database.prepare(insertBoundText(rowsAtOnce, usualPositions))
   const counting = new Map<CountTable, Database.Statement>()
   const adderTo = (table: CountTable): Database.Statement => {
     const known = counting.get(table) ?? database.prepare(addRowText(table))
@@ -34,7 +35,10 @@ export function batchInserter(database: Database.Database): (batch: CallBatch) =
     const rows = JSON.parse(batch.rows) as unknown[][]
     let [at, inserted] = [0, 0]
     for (; at + rowsAtOnce <= rows.length; at += rowsAtOnce) {
-      inserted += insertSome.run(rows.slice(at, at + rowsAtOnce).flat()).changes
+      const some = rows.slice(at, at + rowsAtOnce)
+      inserted += some.every(isUsual)
+        ? insertUsual.run(some.flatMap(usualValues)).changes
+        : insertSome.run(some.flat()).changes
     }
     for (; at < rows.length; at++) inserted += insertOne.run(rows[at]).changes
     // An earlier try was committed, and only its answer was lost.
@@ -45,4 +49,13 @@ export function batchInserter(database: Database.Database): (batch: CallBatch) =
     }
   })
   return (batch) => inserting.immediate(batch)
+}
+
+// Binding a value costs more than storing it, even an empty one.
+function isUsual(row: readonly unknown[]): boolean {
+  return rarePositions.every((at) => row[at] === null)
+}
+
+function usualValues(row: readonly unknown[]): unknown[] {
+  return usualPositions.map((at) => row[at])
 }

@@ -51,11 +51,20 @@ export function insertRowsText(engine: Engine): string {
  * rolls the whole commit back: otherwise SQLite copies each page before it changes it, to undo one statement of several
  * rows, which costs as much as the rows.
  */
-export function insertBoundText(rows: number): string {
-  const row = `(${columns.map(() => '?').join(', ')})`
+export function insertBoundText(rows: number, positions: readonly number[] = all): string {
+  const names = positions.map((at) => columns[at])
+  const row = `(${names.map(() => '?').join(', ')})`
   const values = Array.from({ length: rows }, () => row)
-  return `insert or rollback into call (${columns.join(', ')}) values ${values.join(', ')} on conflict do nothing`
+  return `insert or rollback into call (${names.join(', ')}) values ${values.join(', ')} on conflict do nothing`
 }
+
+const all = [...columns.keys()]
+const emptyForMost = new Set(['refusal', 'stopped_at', 'trial_rule_id', 'capture'])
+/** The columns that are empty for most calls, and the others, as positions in a row. */
+export const [rarePositions, usualPositions] = [
+  all.filter((at) => emptyForMost.has(columns[at] ?? '')),
+  all.filter((at) => !emptyForMost.has(columns[at] ?? '')),
+]
 
 const bufferBytes = 512 * 1024
 
@@ -65,6 +74,7 @@ const bufferBytes = 512 * 1024
  */
 export class CallRowsBuffer {
   readonly #bytes = Buffer.allocUnsafeSlow(bufferBytes)
+  readonly #parts = new SharedParts()
   #used = 0
   #count = 0
   /** Batches that filled up before they were taken. */
@@ -76,7 +86,7 @@ export class CallRowsBuffer {
   }
 
   add(call: CallRecord): void {
-    const row = rowOf(call)
+    const row = this.#parts.rowOf(call)
     if (this.#used + row.length + 1 > bufferBytes) this.#close()
     if (row.length + 1 > bufferBytes) {
       this.#full.push({ json: `[${row}]`, count: 1 })
@@ -107,13 +117,46 @@ const comma = 0x2c
 
 /** Converts records into rows. */
 export function rowsOf(calls: readonly CallRecord[]): CallRows {
-  return { json: `[${calls.map(rowOf).join(',')}]`, count: calls.length }
+  const parts = new SharedParts()
+  return { json: `[${calls.map((call) => parts.rowOf(call)).join(',')}]`, count: calls.length }
 }
 
-// Ids, methods, codes and addresses are generated or validated by us: plain ASCII without quotes. Other values are
-// escaped.
-function rowOf(call: CallRecord): string {
-  return `["${call.organizationId}","${call.id}",${call.at},"${call.keyId}",${plain(call.targetId)},"${call.method}",${text(call.path)},${call.status},${plain(call.refusal)},${plain(call.stoppedAt)},${plain(call.ruleId)},${plain(call.trialRuleId)},${call.bytesIn},${call.bytesOut},${call.durationUs},${call.upstreamUs ?? 'null'},${text(call.address)},${text(call.agent)},${text(call.capture)}]`
+/** The parts of rows that successive calls often share; reusing them halves the work for a row. */
+class SharedParts {
+  #last: CallRecord | undefined
+  #called = ''
+  #decided = ''
+  #caller = ''
+
+  // Ids, methods and codes are generated or validated by us: plain ASCII without quotes. Other values are escaped.
+  rowOf(call: CallRecord): string {
+    const last = this.#last
+    if (last === undefined || !isSameCalled(last, call)) {
+      this.#called = `,"${call.keyId}",${plain(call.targetId)},"${call.method}",`
+    }
+    if (last === undefined || !isSameDecided(last, call)) {
+      this.#decided = `,${call.status},${plain(call.refusal)},${plain(call.stoppedAt)},${plain(call.ruleId)},${plain(call.trialRuleId)},`
+    }
+    if (last?.address !== call.address || last.agent !== call.agent) {
+      this.#caller = `,${text(call.address)},${text(call.agent)},`
+    }
+    this.#last = call
+    return `["${call.organizationId}","${call.id}",${call.at}${this.#called}${text(call.path)}${this.#decided}${call.bytesIn},${call.bytesOut},${call.durationUs},${call.upstreamUs ?? 'null'}${this.#caller}${text(call.capture)}]`
+  }
+}
+
+function isSameCalled(a: CallRecord, b: CallRecord): boolean {
+  return a.keyId === b.keyId && a.targetId === b.targetId && a.method === b.method
+}
+
+function isSameDecided(a: CallRecord, b: CallRecord): boolean {
+  return (
+    a.status === b.status &&
+    a.refusal === b.refusal &&
+    a.stoppedAt === b.stoppedAt &&
+    a.ruleId === b.ruleId &&
+    a.trialRuleId === b.trialRuleId
+  )
 }
 
 function plain(value: string | undefined): string {
