@@ -1,7 +1,7 @@
 /** Every setting: read once from the environment, parsed, and refused in one sentence if it is invalid. */
 import { resolve } from 'node:path'
 import { complainAboutNode, complainAboutPairs } from './setting-checks.ts'
-import { doubtsAbout, misspelt, type KnownNames } from './setting-names.ts'
+import { misspeltWarnings, misspelt, type KnownNames } from './setting-names.ts'
 import { telemetryTable } from './setting-telemetry.ts'
 import { readSecretFile, textOfFile, type ReadFile } from './setting-files.ts'
 import {
@@ -253,7 +253,7 @@ export function remarks(config: Config): string[] {
  * the environment.
  */
 export function suspicions(env: Environment): string[] {
-  return doubtsAbout(env, known())
+  return misspeltWarnings(env, known())
 }
 
 function known(): KnownNames {

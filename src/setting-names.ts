@@ -36,7 +36,7 @@ export function misspelt(env: Environment, known: KnownNames): string[] {
  * Sentences about names that nearly match a short setting such as PORT: reported but never refused, because other
  * programs share the environment.
  */
-export function doubtsAbout(env: Environment, known: KnownNames): string[] {
+export function misspeltWarnings(env: Environment, known: KnownNames): string[] {
   return Object.keys(env).flatMap((name) => {
     if (isKnown(name, known) || isOfOthers(name)) return []
     const meant = meantBy(name, known)

@@ -21,7 +21,7 @@ export type SsoEnd =
   | { readonly kind: 'signed-in'; readonly cookies: readonly string[]; readonly returnTo: string }
   | {
       readonly kind: 'switch'
-      readonly wish: PendingSwitch
+      readonly input: PendingSwitch
       readonly returnTo: string
       readonly now: string
     }
@@ -131,8 +131,8 @@ export class SsoFinishes {
       const { id: userId, name } = admitted.user
       const { id: connectionId, organizationId } = connection
       const short = withDecidingGroups(person, connection.settings)
-      const wish = { connectionId, organizationId, person: short, userId, name }
-      return { kind: 'switch', wish, returnTo, now }
+      const input = { connectionId, organizationId, person: short, userId, name }
+      return { kind: 'switch', input, returnTo, now }
     }
     const cookies = await this.startSession({ connection, admitted, person }, visitor)
     await this.#endBefore(login)

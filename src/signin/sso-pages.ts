@@ -58,7 +58,7 @@ at ${escapeHtml(link.person.issuer)}) opens your account in that organization to
 
 /** Asks before replacing the person signed in with this browser, when another site began the sign-in. */
 export function switchPage(
-  wish: { readonly name: string; readonly person: { readonly issuer: string } },
+  input: { readonly name: string; readonly person: { readonly issuer: string } },
   now: string,
   mark: string,
 ): Page {
@@ -71,8 +71,8 @@ export function switchPage(
       '',
       `<h1>${title}</h1>
 <p>This browser is signed in as <strong>${escapeHtml(now)}</strong>. A sign-in that began on another site would change
-that to <strong>${escapeHtml(wish.name)}</strong>, by the word of ${escapeHtml(wish.person.issuer)}.</p>
-<form method="post" action="/api/v1/auth/sso/switched">${waiting(mark)}<button>Sign in as ${escapeHtml(wish.name)}</button></form>
+that to <strong>${escapeHtml(input.name)}</strong>, by the word of ${escapeHtml(input.person.issuer)}.</p>
+<form method="post" action="/api/v1/auth/sso/switched">${waiting(mark)}<button>Sign in as ${escapeHtml(input.name)}</button></form>
 <p><a href="/">No, stay signed in as ${escapeHtml(now)}</a></p>`,
     ),
   }

@@ -9,17 +9,24 @@ const maxCookieLength = 3_900
 
 /** A verified company sign-in that waits for confirmation, bound to the browser that proved it. */
 export interface Pending<Input> {
-  readonly wish: Input
+  readonly input: Input
   readonly returnTo: string
   readonly startedAt: number
   /** Identifies this one in its form, so that a form in another tab can't confirm it. */
   readonly mark: string
 }
 
+/** The cookie's content; its member names must not change, or confirmations would fail during a rolling upgrade. */
+interface Sealed<Input> {
+  readonly wish: Input
+  readonly returnTo: string
+  readonly startedAt: number
+}
+
 /** Keeps pending confirmations in a sealed cookie: for exactly this subject and browser, for ten minutes. */
 export interface PendingConfirmations<Input> {
   /** Returns the Set-Cookie value and the mark of the pending confirmation. */
-  keep(wish: Input, returnTo: string): { readonly cookie: string; readonly mark: string }
+  keep(input: Input, returnTo: string): { readonly cookie: string; readonly mark: string }
   /** Throws `sso_confirmation_required` if nothing is pending, or if the form belongs to another confirmation. */
   read(cookieHeader: string | undefined, form?: URLSearchParams): Pending<Input>
   /** Removes it from the browser. */
@@ -36,9 +43,9 @@ export function createPendingConfirmations<Input>(
   const context = ['system', 'sign-in', name]
   return {
     endCookie: hostCookie(cookieName, '', { sameSite: 'Lax', maxAgeSeconds: 0 }),
-    keep(wish, returnTo) {
+    keep(input, returnTo) {
       const sealed = sealer.seal(
-        JSON.stringify({ wish, returnTo, startedAt: clock.now() }),
+        JSON.stringify({ wish: input, returnTo, startedAt: clock.now() } satisfies Sealed<Input>),
         context,
       )
       const cookie = hostCookie(cookieName, sealed, {
@@ -52,9 +59,9 @@ export function createPendingConfirmations<Input>(
       const [sealed, second] = cookieValues(cookieHeader, cookieName)
       if (sealed === undefined || second !== undefined || sealed.length > maxCookieLength)
         throw nothing()
-      let pending: Omit<Pending<Input>, 'mark'>
+      let pending: Sealed<Input>
       try {
-        pending = JSON.parse(sealer.open(sealed, context)) as Omit<Pending<Input>, 'mark'>
+        pending = JSON.parse(sealer.open(sealed, context)) as Sealed<Input>
       } catch {
         throw nothing()
       }
@@ -62,7 +69,8 @@ export function createPendingConfirmations<Input>(
       const mark = markOf(sealed)
       const answered = form?.get('waiting')
       if (typeof answered === 'string' && answered !== mark) throw another()
-      return { ...pending, mark }
+      const { wish: input, returnTo, startedAt } = pending
+      return { input, returnTo, startedAt, mark }
     },
   }
 }

@@ -104,13 +104,13 @@ class SsoRoutes {
   async finishSwitch(request: AppRequest, reply: AppReply): Promise<AppReply> {
     const { sso } = this.#deps
     checkSameOrigin(request.headers, this.#deps.baseUrl)
-    const { wish, returnTo } = this.#switches.read(request.headers.cookie, formOf(request))
+    const { input, returnTo } = this.#switches.read(request.headers.cookie, formOf(request))
     const before = await currentPerson(this.#deps, request)
-    const connection = await sso.routing.open(wish.connectionId)
+    const connection = await sso.routing.open(input.connectionId)
     const visitor = this.#visitorOf(request)
-    const { person } = wish
+    const { person } = input
     const admitted = await sso.signIn.admit(connection, person, actorOf(visitor))
-    if (admitted.kind !== 'admitted' || admitted.user.id !== wish.userId) {
+    if (admitted.kind !== 'admitted' || admitted.user.id !== input.userId) {
       throw new Problem('sso_confirmation_required', 'The account has changed. Start again.')
     }
     const cookies = await this.#finishes.startSession({ connection, admitted, person }, visitor)
@@ -120,7 +120,7 @@ class SsoRoutes {
   }
 
   async askToConfirm(request: AppRequest, reply: AppReply): Promise<AppReply> {
-    const { wish: link, mark } = this.#links.read(request.headers.cookie)
+    const { input: link, mark } = this.#links.read(request.headers.cookie)
     const person = await currentPerson(this.#deps, request)
     const page = person
       ? confirmPage(link, person.name, mark)
@@ -132,7 +132,7 @@ class SsoRoutes {
     const { sso } = this.#deps
     checkSameOrigin(request.headers, this.#deps.baseUrl)
     const waiting = this.#links.read(request.headers.cookie, formOf(request))
-    const { wish: link, returnTo, startedAt } = waiting
+    const { input: link, returnTo, startedAt } = waiting
     const person = await currentPerson(this.#deps, request)
     if (!person) throw new Problem('session_missing', 'Sign in the way you did before, first.')
     const connection = await sso.routing.open(link.connectionId)
@@ -201,9 +201,9 @@ class SsoRoutes {
         return await sendPage(reply, page)
       }
       case 'switch': {
-        const { cookie, mark } = this.#switches.keep(end.wish, end.returnTo)
+        const { cookie, mark } = this.#switches.keep(end.input, end.returnTo)
         reply.header('Set-Cookie', cookie)
-        return await sendPage(reply, switchPage(end.wish, end.now, mark))
+        return await sendPage(reply, switchPage(end.input, end.now, mark))
       }
     }
   }

@@ -95,7 +95,7 @@ export async function checkState(
   await checkFits(page, name)
 }
 
-/** What is asked for when it is seen, is seen. */
+/** Scrolls through the page once, so that the parts that load only when visible are loaded. */
 async function seeAll(page: Page): Promise<void> {
   await page.evaluate('scrollTo(0, document.body.scrollHeight)')
   await page.waitForLoadState('networkidle')

@@ -17,7 +17,7 @@ export interface Person {
 export interface Reply {
   readonly status: number
   readonly headers: Headers
-  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into what they expect
+  // oxlint-disable-next-line typescript/no-explicit-any -- each test knows the shape that it expects
   readonly json: any
   readonly text: string
 }

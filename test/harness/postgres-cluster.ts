@@ -97,7 +97,7 @@ export async function postgresCluster(
       await copyRows(addressOf(folder), databaseUrl)
     } finally {
       const ended = once(server, 'close')
-      // The server runs only as long as our end of its stdin is open.
+      // The server stops when our end of its stdin closes.
       server.stdin?.destroy()
       await ended
     }

@@ -18,15 +18,15 @@ import { migratePostgres } from '../../src/store/engine/postgres/migrate-postgre
 import { migrationsFolder } from '../../src/store/engine/migrate.ts'
 import { cacheFolder } from './cache-folder.ts'
 
-/** The database of every prepared cluster that has our tables and no row: others are made from it. */
+/** A database in every prepared cluster that has our tables but no rows; test databases are created from it. */
 export const migratedDatabase = 'migrated'
 
 const start = 'intercept-pg-data-'
 const unusedForMs = 86_400_000
 
 /**
- * The data of a cluster that each test process copies: making a cluster and migrating each database cost more than the
- * tests that use them. Made once per machine and state of the migrations.
+ * The prepared data that each test process copies, because creating a cluster and migrating each database takes longer
+ * than the tests that use them. Prepared once for each machine and state of the migrations.
  */
 export async function preparedData(
   native: string,
@@ -54,7 +54,7 @@ function keyOf(native: string, uid = process.getuid?.()): string {
   return hash.digest('hex').slice(0, 16)
 }
 
-/** Made aside and renamed, so that two test processes never see half a cluster. */
+/** Written to another folder and renamed, so that no concurrent test run sees half a cluster. */
 async function prepareAt(
   prepared: string,
   native: string,
@@ -83,7 +83,7 @@ async function prepareAt(
     }
     renameSync(data, prepared)
   } catch (error) {
-    // Another test process was first.
+    // Another test process created it first.
     if (!existsSync(prepared)) throw error
   } finally {
     rmSync(aside, { recursive: true, force: true })
@@ -103,7 +103,7 @@ async function migrateIn(socket: string): Promise<void> {
   }
 }
 
-/** Waits until the server behind a socket takes connections. */
+/** Waits until the server behind a socket accepts connections. */
 export async function untilReady(socket: string): Promise<void> {
   const end = Date.now() + 60_000
   for (;;) {
@@ -120,7 +120,7 @@ export async function untilReady(socket: string): Promise<void> {
   }
 }
 
-/** What older states of the migrations have left. */
+/** Deletes the data that earlier versions of the migrations left behind. */
 function removeUnused(): void {
   for (const name of readdirSync(cacheFolder)) {
     if (!name.startsWith(start)) continue

@@ -35,7 +35,7 @@ interface Server {
   /** The folder of its programs; a copy is deleted when the server ends. */
   readonly native: string
   readonly isCopy: boolean
-  /** The data that it begins with. */
+  /** The prepared data that it starts with. */
   readonly prepared: string
 }
 
@@ -45,15 +45,15 @@ const user = 'postgres'
 let running: Promise<Server> | undefined
 
 /**
- * Creates a database without rows, and without tables unless it is to be `migrated`; the server starts at the process's
- * first call and stops with the process.
+ * Creates an empty database, with tables only if `migrated`. The server starts with the process's first call and stops
+ * with the process.
  */
 export async function postgresForTests({ migrated = false } = {}): Promise<TestDatabase> {
   running ??= startServer()
   const { socket } = await running
   const name = `test_${randomBytes(6).toString('hex')}`
   const template = migrated ? migratedDatabase : 'template1'
-  // Page by page through the log, which is the default, costs five times as much.
+  // Copies files instead of logging each page, which is the default and costs five times as much.
   await query(socket, 'postgres', `create database ${name} template ${template} strategy file_copy`)
   return {
     name,

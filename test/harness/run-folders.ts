@@ -17,9 +17,9 @@ const start = 'intercept-tests-'
 const leastFreeBytes = 4 * 1024 ** 3
 
 /**
- * Gives the tests of this run a temporary folder in memory where there is one to spare: they make hundreds of databases,
- * and a disk takes longer to make their files than the tests to use them. What is worth keeping stays on the disk.
- * The folder goes with the process that asked for it.
+ * Gives the tests of this run a temporary folder in memory if there is enough: they create hundreds of databases, and
+ * creating their files on a disk takes longer than the tests do. What is kept for later runs stays on the disk. The
+ * folder is deleted with the process that asked for it.
  */
 export function useRunFolders(root: string): void {
   process.env['TEST_CACHE_FOLDER'] ??= tmpdir()
@@ -28,13 +28,13 @@ export function useRunFolders(root: string): void {
   if (!isUsable()) return
   removeAbandoned()
   const folder = mkdtempSync(join(memory, `${start}${process.pid}-`))
-  // A database server runs as somebody else.
+  // A database server runs as another user, who must be able to enter the folder.
   chmodSync(folder, 0o711)
   process.env['TMPDIR'] = folder
   process.on('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }))
 }
 
-/** Containers often have a small one, or one from which no program may be started. */
+/** In containers it is often small, or programs cannot be started from it. */
 function isUsable(): boolean {
   try {
     accessSync(memory, constants.W_OK)
@@ -47,7 +47,7 @@ function isUsable(): boolean {
   }
 }
 
-/** Of runs that were killed. */
+/** Deletes the folders of test runs that were killed. */
 function removeAbandoned(): void {
   for (const name of readdirSync(memory)) {
     if (!name.startsWith(start)) continue

@@ -5,9 +5,9 @@ export interface CookieInput {
 }
 
 /** A Set-Cookie value that meets the `__Host-` prefix's requirements (RFC 6265bis, section 4.1.3.2). */
-export function hostCookie(name: `__Host-${string}`, value: string, wish: CookieInput): string {
-  const age = wish.maxAgeSeconds === undefined ? '' : `; Max-Age=${wish.maxAgeSeconds}`
-  return `${name}=${value}; HttpOnly; Secure; SameSite=${wish.sameSite}; Path=/${age}`
+export function hostCookie(name: `__Host-${string}`, value: string, input: CookieInput): string {
+  const age = input.maxAgeSeconds === undefined ? '' : `; Max-Age=${input.maxAgeSeconds}`
+  return `${name}=${value}; HttpOnly; Secure; SameSite=${input.sameSite}; Path=/${age}`
 }
 
 /** A cookie's values in a Cookie header, in order; a duplicate name indicates manipulation. */

@@ -6,8 +6,8 @@ export type Permission =
   Answer<'GET /organizations/:organization/access-tokens/:access_token'>['permissions'][number]
 
 export type Key = Answer<'GET /organizations/:organization/keys/:key'>
-export type KeyWish = Input<'POST /organizations/:organization/keys'>['body']
-export type Grant = NonNullable<KeyWish['grants']>[number]
+export type KeyInput = Input<'POST /organizations/:organization/keys'>['body']
+export type Grant = NonNullable<KeyInput['grants']>[number]
 export type Member = Answer<'GET /organizations/:organization/members/:member'>
 export type Invitation = Answer<'GET /organizations/:organization/invitations'>['items'][number]
 export type Session = Answer<'GET /me/sessions'>['items'][number]

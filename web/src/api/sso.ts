@@ -10,7 +10,7 @@ export type Domain = Answer<'GET /organizations/:organization/domains'>['items']
 export type Connection = Answer<'GET /organizations/:organization/connections'>['items'][number]
 export type ConnectionKind = Connection['kind']
 /** The fields a person decides about a new connection. */
-export type ConnectionWish = Input<'POST /organizations/:organization/connections'>['body']
+export type ConnectionInput = Input<'POST /organizations/:organization/connections'>['body']
 /** The fields of a connection that can be changed. */
 export type ConnectionChange = NonNullable<
   Input<'PATCH /organizations/:organization/connections/:connection'>['body']
@@ -148,10 +148,10 @@ export async function removeDomain(organization: string, domain: string): Promis
 }
 
 /** Connects an identity provider. */
-export async function connect(organization: string, wish: ConnectionWish) {
+export async function connect(organization: string, input: ConnectionInput) {
   return await call('POST /organizations/:organization/connections', {
     path: { organization },
-    body: wish,
+    body: input,
   })
 }
 

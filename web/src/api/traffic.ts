@@ -8,7 +8,7 @@ const refreshMs = 15_000
 /** Statistics of calls over time steps. */
 export type Rollup = Answer<'GET /organizations/:organization/rollups'>
 
-interface RollupWish {
+interface RollupInput {
   readonly range: RangeSearch
   readonly filter?: CallFilter
   /** Whether to separate the upstream's part of the time from ours. */
@@ -18,10 +18,10 @@ interface RollupWish {
 }
 
 /** Statistics of calls per time step, and by the check that stopped them. */
-export function rollupQuery(organization: string, wish: RollupWish) {
-  const { range, filter = {}, parts, previous = false } = wish
+export function rollupQuery(organization: string, input: RollupInput) {
+  const { range, filter = {}, parts, previous = false } = input
   return queryOptions({
-    queryKey: [organization, 'rollups', wish],
+    queryKey: [organization, 'rollups', input],
     placeholderData: keepPreviousData,
     // A range that has ended no longer changes.
     refetchInterval: rangeName(range) === undefined ? false : refreshMs,

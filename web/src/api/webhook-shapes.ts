@@ -21,7 +21,7 @@ export type Secrets = Answer<'GET /organizations/:organization/webhooks/secret'>
 export type Operation = Answer<'GET /organizations/:organization/operations/:operation'>
 export type OperationState = Operation['state']
 /** The fields of an endpoint that a person decides. */
-export type EndpointWish = Input<'POST /organizations/:organization/webhooks/endpoints'>['body']
+export type EndpointInput = Input<'POST /organizations/:organization/webhooks/endpoints'>['body']
 /** The fields of an endpoint that can be changed. */
 export type EndpointChange = NonNullable<
   Input<'PATCH /organizations/:organization/webhooks/endpoints/:endpoint'>['body']

@@ -2,7 +2,7 @@ import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/
 import { deliveryChoices } from './choices.ts'
 import { rangeName, spanOf, type RangeSearch } from '../parts/range.ts'
 import { call, type Answer } from './call.ts'
-import { type DeliveryFilter, type EndpointChange, type EndpointWish } from './webhook-shapes.ts'
+import { type DeliveryFilter, type EndpointChange, type EndpointInput } from './webhook-shapes.ts'
 
 const deliveriesShown = 50
 const deliveryPollMs = 3000
@@ -150,18 +150,22 @@ export async function endOldSecrets(organization: string): Promise<void> {
 }
 
 /** Adds an endpoint. */
-export async function addEndpoint(organization: string, wish: EndpointWish) {
+export async function addEndpoint(organization: string, input: EndpointInput) {
   return await call('POST /organizations/:organization/webhooks/endpoints', {
     path: { organization },
-    body: wish,
+    body: input,
   })
 }
 
 /** Changes an endpoint; omitted fields stay unchanged. */
-export async function changeEndpoint(organization: string, endpoint: string, wish: EndpointChange) {
+export async function changeEndpoint(
+  organization: string,
+  endpoint: string,
+  input: EndpointChange,
+) {
   return await call('PATCH /organizations/:organization/webhooks/endpoints/:endpoint', {
     path: { organization, endpoint },
-    body: wish,
+    body: input,
   })
 }
 

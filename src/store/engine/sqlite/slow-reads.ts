@@ -43,7 +43,7 @@ interface Reader {
  * thread, and a second one starts when the first is busy; a query that takes too long is ended with its thread, and the
  * queued ones go to another.
  */
-class AsideReaders {
+class ReaderThreads {
   readonly #path: string
   readonly #readers = new Set<Reader>()
   readonly #queue: Question[] = []
@@ -143,7 +143,7 @@ export function openSlowReads(path: string): {
   restart(): Promise<void>
   close(): Promise<void>
 } {
-  const readers = new AsideReaders(path)
+  const readers = new ReaderThreads(path)
   const dialect = dialectOver(async (sql, parameters) => await readers.ask(sql, parameters))
   return {
     connection: { query: new Kysely<Tables>({ dialect }), engine: 'sqlite' },

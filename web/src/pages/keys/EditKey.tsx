@@ -10,7 +10,7 @@ import { SelectField, TextField } from '../../parts/Field.tsx'
 import { fieldError } from '../../parts/States.tsx'
 import { sayUndoable } from '../../parts/Toasts.tsx'
 import { KeyFields } from './KeyFields.tsx'
-import { bodyOf, startOfWish, wishOf, type KeyBody as Body, type WishDraft } from './key-input.ts'
+import { bodyOf, emptyDraft, inputOf, type KeyBody as Body, type KeyDraft } from './key-input.ts'
 
 const asNow = 'now'
 
@@ -73,11 +73,11 @@ function useEditing({ organization, it, onDone }: EditProps) {
     return after
   }
   return useMutation({
-    mutationFn: async (draft: WishDraft) => {
+    mutationFn: async (draft: KeyDraft) => {
       const before = bodyOf(it)
-      const { expires_at: expiresAt, ...wish } = wishOf(draft, it.rate_limit?.per_seconds)
+      const { expires_at: expiresAt, ...input } = inputOf(draft, it.rate_limit?.per_seconds)
       const ends = draft.days === asNow ? it.expires_at : expiresAt
-      const body = { ...wish, ...(ends === undefined ? {} : { expires_at: ends }) }
+      const body = { ...input, ...(ends === undefined ? {} : { expires_at: ends }) }
       const { version } = await put(body, it.version)
       return { before, version }
     },
@@ -90,7 +90,7 @@ function useEditing({ organization, it, onDone }: EditProps) {
 
 function draftOf(it: Key) {
   return {
-    ...startOfWish,
+    ...emptyDraft,
     name: it.name,
     some: it.grants !== undefined,
     grants: Object.fromEntries(

@@ -12,11 +12,11 @@ import { Folded } from '../../parts/Folded.tsx'
 import { fieldError } from '../../parts/States.tsx'
 import { KeyFields } from './KeyFields.tsx'
 import { KeySecret } from './KeySecret.tsx'
-import { startOfWish, wishOf, type WishDraft } from './key-input.ts'
+import { emptyDraft, inputOf, type KeyDraft } from './key-input.ts'
 
 type Body = Input<'POST /organizations/:organization/keys'>['body']
 
-interface Draft extends WishDraft {
+interface Draft extends KeyDraft {
   readonly scheme: Key['scheme']
   readonly personal: boolean
 }
@@ -26,7 +26,7 @@ const suggestedDays = 90
 /** The organization's defaults as the form's initial values. */
 function startOf(defaults: Organization['key_defaults'] | undefined): Draft {
   return {
-    ...startOfWish,
+    ...emptyDraft,
     days: String(defaults?.expires_after_days ?? suggestedDays),
     cidrs: (defaults?.cidrs ?? []).join('\n'),
     scheme: defaults?.scheme ?? 'x-api-key',
@@ -156,9 +156,9 @@ function endChoices(days: number | undefined) {
 
 /** Sends every field explicitly: an empty one must not fall back to the organization's default. */
 function bodyOf(draft: Draft): Body {
-  const { expires_at: expiresAt = null, cidrs = null, ...wish } = wishOf(draft)
+  const { expires_at: expiresAt = null, cidrs = null, ...input } = inputOf(draft)
   return {
-    ...wish,
+    ...input,
     expires_at: expiresAt,
     cidrs,
     scheme: draft.scheme,

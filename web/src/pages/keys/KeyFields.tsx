@@ -3,15 +3,15 @@ import { keysWords as w } from '../../../words/en/keys.ts'
 import { Check, Select, SelectField, TextArea, TextField } from '../../parts/Field.tsx'
 import { Methods } from '../../parts/Methods.tsx'
 import { fieldError } from '../../parts/States.tsx'
-import type { WishDraft } from './key-input.ts'
+import type { KeyDraft } from './key-input.ts'
 
 interface FieldsProps {
-  readonly draft: WishDraft
+  readonly draft: KeyDraft
   readonly error: unknown
   /** The unit of the limit, in seconds. */
   readonly perSeconds: number
   readonly slugs: readonly string[]
-  readonly onPatch: (patch: Partial<WishDraft>) => void
+  readonly onPatch: (patch: Partial<KeyDraft>) => void
 }
 
 /** A key's restrictions: grants, addresses, limit, quota. */
@@ -91,8 +91,8 @@ function GrantChoices({
   onGrants,
 }: {
   readonly slugs: readonly string[]
-  readonly grants: WishDraft['grants']
-  readonly onGrants: (grants: WishDraft['grants']) => void
+  readonly grants: KeyDraft['grants']
+  readonly onGrants: (grants: KeyDraft['grants']) => void
 }) {
   return (
     <div className="stack-tight">

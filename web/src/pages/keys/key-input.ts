@@ -7,7 +7,7 @@ const dayMs = 86_400_000
 export type KeyBody = Input<'PUT /organizations/:organization/keys/:key'>['body']
 
 /** A key's fields while they are typed: texts, because an incomplete number is not a number. */
-export interface WishDraft {
+export interface KeyDraft {
   readonly name: string
   /** Days from now; '' means no expiry. */
   readonly days: string
@@ -19,7 +19,7 @@ export interface WishDraft {
   readonly period: QuotaPeriod
 }
 
-export const startOfWish: WishDraft = {
+export const emptyDraft: KeyDraft = {
   name: '',
   days: '90',
   some: false,
@@ -31,7 +31,7 @@ export const startOfWish: WishDraft = {
 }
 
 /** Converts the draft to the API's form; the limit counts per `perSeconds` seconds. */
-export function wishOf(draft: WishDraft, perSeconds = 1): KeyBody {
+export function inputOf(draft: KeyDraft, perSeconds = 1): KeyBody {
   const cidrs = draft.cidrs.split(/[\s,]+/).filter(Boolean)
   return {
     name: draft.name.trim(),

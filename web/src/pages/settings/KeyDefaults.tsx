@@ -18,16 +18,16 @@ export function KeyDefaults({ it }: { readonly it: Organization }) {
   const [scheme, setScheme] = useState(keyDefaults.scheme)
   const [days, setDays] = useState(String(keyDefaults.expires_after_days ?? ''))
   const [cidrs, setCidrs] = useState((keyDefaults.cidrs ?? []).join('\n'))
-  const wish = wishOf({ scheme, days, cidrs })
+  const input = inputOf({ scheme, days, cidrs })
   const isSame =
-    wish.scheme === keyDefaults.scheme &&
-    wish.expires_after_days === (keyDefaults.expires_after_days ?? null) &&
-    (wish.cidrs ?? []).join() === (keyDefaults.cidrs ?? []).join()
+    input.scheme === keyDefaults.scheme &&
+    input.expires_after_days === (keyDefaults.expires_after_days ?? null) &&
+    (input.cidrs ?? []).join() === (keyDefaults.cidrs ?? []).join()
   const save = useMutation({
     mutationFn: () =>
       call(
         'PATCH /organizations/:organization',
-        { path: { organization: it.slug }, body: { key_defaults: wish } },
+        { path: { organization: it.slug }, body: { key_defaults: input } },
         { version: it.version },
       ),
     onSuccess: () => {
@@ -70,7 +70,7 @@ export function KeyDefaults({ it }: { readonly it: Organization }) {
   )
 }
 
-function wishOf(draft: {
+function inputOf(draft: {
   readonly scheme: Organization['key_defaults']['scheme']
   readonly days: string
   readonly cidrs: string

@@ -22,10 +22,10 @@ export function RateOfAll({ it }: { readonly it: Organization }) {
   const save = useMutation({
     mutationFn: () => {
       // Keeps a burst that was set elsewhere.
-      const wish = { ...rate, calls: Number(calls), per_seconds: Number(seconds) }
+      const input = { ...rate, calls: Number(calls), per_seconds: Number(seconds) }
       return call(
         'PATCH /organizations/:organization',
-        { path: { organization: it.slug }, body: { rate_limit: calls === '' ? null : wish } },
+        { path: { organization: it.slug }, body: { rate_limit: calls === '' ? null : input } },
         { version: it.version },
       )
     },

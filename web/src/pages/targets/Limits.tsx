@@ -42,7 +42,7 @@ export function Limits({ organization, it, editable }: TargetFormProps) {
   }
   return (
     <Card title={w.title} lead={w.lead}>
-      <SaveForm saving={edit} editable={editable} onSave={() => edit.mutate(wishOf(draft))}>
+      <SaveForm saving={edit} editable={editable} onSave={() => edit.mutate(inputOf(draft))}>
         <RateFields {...part} />
         <QuotaFields {...part} />
       </SaveForm>
@@ -128,7 +128,7 @@ function draftOf({ rate_limit: rate, rate_scope: scope, quota }: Target): Draft 
   }
 }
 
-function wishOf({ calls, seconds, scope, quota, period }: Draft) {
+function inputOf({ calls, seconds, scope, quota, period }: Draft) {
   return {
     rate_limit: calls === '' ? null : { calls: Number(calls), per_seconds: Number(seconds) },
     rate_scope: scope,

@@ -44,12 +44,12 @@ export function EndpointForm({
   readonly organization: string
   readonly endpoint?: Endpoint
   readonly onClose: () => void
-  readonly send: (wish: EndpointChange) => Promise<Endpoint>
+  readonly send: (input: EndpointChange) => Promise<Endpoint>
   readonly onSent: (endpoint: Endpoint) => void
 }) {
   const [draft, setDraft] = useState(() => draftOf(endpoint))
   const sending = useMutation({ mutationFn: send, onSuccess: onSent })
-  const wish = wishOf(draft)
+  const input = inputOf(draft)
   const part: PartProps = {
     draft,
     error: sending.error,
@@ -63,9 +63,9 @@ export function EndpointForm({
       action={endpoint === undefined ? webhookWords.add : w.save}
       saving={sending}
       disabled={
-        draft.url.trim() === '' || (draft.some && draft.types.length === 0) || wish === undefined
+        draft.url.trim() === '' || (draft.some && draft.types.length === 0) || input === undefined
       }
-      onSubmit={() => (wish === undefined ? undefined : sending.mutate(wish))}
+      onSubmit={() => (input === undefined ? undefined : sending.mutate(input))}
     >
       <Address {...part} />
       <SelectField
@@ -176,7 +176,7 @@ function draftOf(endpoint: Endpoint | undefined): Draft {
 }
 
 /** The request body; undefined while some field is invalid. */
-function wishOf(draft: Draft): EndpointChange | undefined {
+function inputOf(draft: Draft): EndpointChange | undefined {
   const parsed = parseHeaders(draft.headers)
   if ('wrong' in parsed || rateWrong(draft) !== undefined) return undefined
   const { bare, headers } = draft

@@ -114,7 +114,7 @@ function Dialog({
       organization={slug}
       endpoint={endpoint}
       onClose={onClose}
-      send={(wish) => changeEndpoint(slug, endpoint.id, wish)}
+      send={(input) => changeEndpoint(slug, endpoint.id, input)}
       onSent={() => {
         onClose()
         say(webhookWords.saved)

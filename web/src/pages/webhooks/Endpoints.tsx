@@ -70,7 +70,7 @@ export function Endpoints() {
         <EndpointForm
           organization={slug}
           onClose={() => void navigate({ search: {}, replace: true })}
-          send={(wish) => addEndpoint(slug, { ...wish, url: wish.url ?? '' })}
+          send={(input) => addEndpoint(slug, { ...input, url: input.url ?? '' })}
           onSent={(endpoint) => {
             say(w.added, { text: w.addedText })
             void client.invalidateQueries({ queryKey: [slug, 'webhooks'] })
