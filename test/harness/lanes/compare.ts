@@ -66,6 +66,8 @@ export const places = [
   'up/big',
   'up/events',
   'up/dated',
+  'up/usual',
+  'up/withheld',
   'up/odd',
 ] as const
 

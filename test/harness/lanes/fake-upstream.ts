@@ -51,6 +51,10 @@ const answers: Readonly<Record<string, string>> = {
   events: 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: 1\n\n',
   dated:
     'HTTP/1.1 201 Created\r\nDate: Sun, 22 Nov 2026 00:00:00 GMT\r\nLocation: /x\r\nContent-Length: 0\r\n\r\n',
+  usual:
+    'HTTP/1.1 404 Not  Found\r\nServer: x\r\nConnection: keep-alive\r\nKeep-Alive: timeout=5, max=9\r\nX-A: a b\r\nContent-Type: text/plain\r\ncontent-length: 2\r\nX-Last: \xe9\r\n\r\nno',
+  withheld:
+    'HTTP/1.1 200 OK\r\nSet-Cookie: a=b\r\nIntercept-Request-Id: req_1\r\nX-Padded:  x \r\nX-Empty:\r\nConnection: x-a\r\nX-A: 1\r\nContent-Length: 2\r\n\r\nok',
   odd: 'HTTP/1.1 299 \r\nX-Odd: caf\xe9\r\nContent-Length: 1\r\n\r\nz',
 }
 
