@@ -8,7 +8,7 @@ export interface Cidr {
 
 const allBits = (1n << 128n) - 1n
 
-/** Parses `10.0.0.0/8`, `2001:db8::/32` or a single address; `invalid_input` for anything else. */
+/** Parses `10.0.0.0/8`, `2001:db8::/32` or a single address; throws `invalid_input` for anything else. */
 export function parseCidr(text: string): Cidr {
   const [address = '', length, more] = text.split('/')
   const value = parseAddress(address)

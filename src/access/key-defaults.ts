@@ -23,7 +23,7 @@ export interface IssueInput extends Omit<KeyInput, 'expiresAt' | 'cidrs'> {
   readonly cidrs?: readonly string[] | null | undefined
   /** Milliseconds since 1970. */
   readonly expiresAt?: number | null | undefined
-  /** Whose own key it is: it ends when the person leaves. */
+  /** Set for a person's own key, which ends when the person leaves. */
   readonly personalUserId?: UserId | undefined
 }
 
@@ -37,7 +37,10 @@ export function readKeyDefaults(settings: Readonly<Record<string, unknown>>): Ke
   }
 }
 
-/** Returns the defaults if they may be saved; `invalid_input` for ranges that are none and lifetimes out of bounds. */
+/**
+ * Returns the defaults if they may be saved; throws `invalid_input` for ranges that are none and lifetimes out of
+ * bounds.
+ */
 export function checkKeyDefaults(defaults: KeyDefaults): KeyDefaults {
   const { expiresAfterMs: end, cidrs } = defaults
   if (end !== undefined && !(Number.isSafeInteger(end) && end >= dayMs && end <= maxMs)) {

@@ -10,7 +10,7 @@ const maxCidrs = 100
 
 export type { KeyInput } from '../store/index.ts'
 
-/** Returns the input as it may be saved; `invalid_input` for values that make no sense. */
+/** Returns the input as it may be saved; throws `invalid_input` for values that make no sense. */
 export function checkInput(input: KeyInput, nowMs: number): KeyEdit {
   const name = input.name.trim()
   if (name === '' || name.length > maxNameLength) {
@@ -47,8 +47,8 @@ function checkMethods(grant: Grant): void {
 }
 
 /**
- * Refuses grants of targets that do not exist, which would allow nothing: `invalid_input`. Grants that the key had before
- * may stay, and an organization without targets may grant the ones to come.
+ * Refuses grants of targets that do not exist, which would allow nothing: `invalid_input`. Grants that the key had
+ * before may stay, and an organization without targets may grant the ones to come.
  */
 export async function checkGrantedTargets(
   db: Db,

@@ -45,8 +45,8 @@ export class Keys {
   }
 
   /**
-   * The organization's defaults fill in what the input leaves open; `invalid_input` for values that make no sense. The
-   * secret is returned here and can never be read again.
+   * The organization's defaults fill in what the input leaves open; throws `invalid_input` for values that make no
+   * sense. The secret is returned here and can never be read again.
    */
   async issue(
     organizationId: OrganizationId,
@@ -76,7 +76,7 @@ export class Keys {
     return { key: await this.#withSecrets(key), secret }
   }
 
-  /** `not_found`, `version_conflict`, `invalid_input`; `conflict` for a revoked key. */
+  /** Throws `not_found`, `version_conflict`, `invalid_input`, or `conflict` for a revoked key. */
   async edit(
     organizationId: OrganizationId,
     id: string,
@@ -98,8 +98,8 @@ export class Keys {
   }
 
   /**
-   * Adds a new secret; the one before stays valid for `overlapMs`, and any older one ends now. `not_found`; `conflict`
-   * for a revoked key.
+   * Adds a new secret; the one before stays valid for `overlapMs`, and any older one ends now. Throws `not_found`, or
+   * `conflict` for a revoked key.
    */
   async rotate(
     organizationId: OrganizationId,
@@ -125,7 +125,7 @@ export class Keys {
     return { key: await this.#withSecrets(key), secret, confirmation }
   }
 
-  /** Ends every secret but the current one now. `not_found`; `conflict` for a revoked key. */
+  /** Ends every secret but the current one now. Throws `not_found`, or `conflict` for a revoked key. */
   async endOldSecret(
     organizationId: OrganizationId,
     id: string,
@@ -219,7 +219,7 @@ export class Keys {
     return await keyNames.list(this.#store.slowReads, organizationId, ids)
   }
 
-  /** Whose key it is; for the operator, who names keys without their organization. Throws `not_found`. */
+  /** The organization of a key; for the operator, who names keys without their organization. Throws `not_found`. */
   async organizationOf(id: string): Promise<OrganizationId> {
     const organizationId = await keys.organizationOf(this.#store, id)
     if (organizationId !== undefined) return organizationId

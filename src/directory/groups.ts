@@ -34,8 +34,8 @@ export class DirectoryGroups {
   }
 
   /**
-   * `conflict` if another group has the name, unless both have external ids that differ; `invalid_input` for unknown
-   * members.
+   * Throws `conflict` if another group has the name, unless both have external ids that differ; throws `invalid_input`
+   * for unknown members. / /
    */
   async create(caller: DirectoryCaller, input: DirectoryGroupInput): Promise<DirectoryGroupRecord> {
     return await runChange(this.#deps, caller, async (change) => {

@@ -45,8 +45,8 @@ export class DirectoryUsers {
 
   /**
    * Adds a user and its membership, or restores an inactive user under its id. A matching external id proves the same
-   * person, whatever the name is now; a match by name alone is a new person, who inherits nothing. `conflict` when an
-   * active user has the name or external id, or an inactive one has the name and another external id.
+   * person, whatever the name is now; a match by name alone is a new person, who inherits nothing. Throws `conflict`
+   * when an active user has the name or external id, or an inactive one has the name and another external id.
    */
   async create(caller: DirectoryCaller, input: DirectoryUserInput): Promise<DirectoryUser> {
     return await runChange(this.#deps, caller, async (change) => {

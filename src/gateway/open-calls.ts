@@ -6,7 +6,7 @@ import type { Call } from './call.ts'
 
 /** The calls in progress by key, which a revocation must cut. */
 export interface OpenCalls {
-  /** Adds a call; 429 `rate_limited` when its key has too many in progress. */
+  /** Adds a call; throws 429 `rate_limited` when its key has too many in progress. */
   add(call: Call, keyId: KeyId): void
   remove(call: Call, keyId: KeyId): void
   readonly size: number

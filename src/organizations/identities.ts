@@ -29,7 +29,7 @@ export async function linkIdentity(
   return await insertIdentity(tx, user, { proven, actor })
 }
 
-/** Inserts an identity that nobody has yet. `identity_taken` if somebody else was faster. */
+/** Inserts an identity that nobody has yet. Throws `identity_taken` if somebody else was faster. */
 export async function insertIdentity(
   tx: Tx,
   user: UserRecord,
@@ -57,7 +57,9 @@ export async function confirmEmail(
   await users.update(tx, user.id, { emailFrom: null })
 }
 
-/** Removes one of a person's identities and ends all their sessions. `not_found`; `conflict` for the last one. */
+/**
+ * Removes one of a person's identities and ends all their sessions. Throws `not_found`, or `conflict` for the last one.
+ */
 export async function removeIdentity(
   { tx, sessions }: { readonly tx: Tx; readonly sessions: Sessions },
   { userId, id }: { readonly userId: UserId; readonly id: string },

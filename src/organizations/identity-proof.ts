@@ -29,8 +29,8 @@ export interface ProofHolder {
 export interface IdentityProofs {
   make(proven: ProvenIdentity, holder: ProofHolder): string
   /**
-   * The content of a proof, without consuming it; `link_invalid` (400) for someone else's, an expired or an altered
-   * one.
+   * The content of a proof, without consuming it; throws `link_invalid` (400) for someone else's, an expired or an
+   * altered one.
    */
   read(proof: string, holder: ProofHolder): ProvenIdentity
   /** Like `look`, but consumes the proof. */

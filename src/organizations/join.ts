@@ -9,7 +9,10 @@ import {
 } from '../store/index.ts'
 import { join } from './member-lifecycle.ts'
 
-/** Makes a person a member by an invitation, once. `invitation_invalid` (400); `conflict` if they are or were a member. */
+/**
+ * Makes a person a member by an invitation, once. Throws `invitation_invalid` (400), or `conflict` if they are or were
+ * a member.
+ */
 export async function joinByInvitation(
   tx: Tx,
   { invitation, user }: { readonly invitation: InvitationRecord; readonly user: UserRecord },

@@ -34,7 +34,7 @@ export interface LifecycleEffect {
   readonly keys: number
 }
 
-/** Adds a member and announces it. `conflict` for somebody who is a member already or was deactivated there. */
+/** Adds a member and announces it. Throws `conflict` for somebody who is a member already or was deactivated there. */
 export async function join(
   tx: Tx,
   member: Omit<LifecycleMember, 'id'> & { role: MembershipRole; source: MembershipSource },

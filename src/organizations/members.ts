@@ -39,7 +39,7 @@ export interface ReachedOrganization {
   readonly role: Role
 }
 
-/** Whose membership somebody changes. */
+/** The membership to change. */
 export interface MemberChange {
   readonly organizationId: OrganizationId
   /** The membership's id. */

@@ -146,7 +146,7 @@ export function checkOrganization(input: OrganizationInput): { slug: string; nam
   return { slug: input.slug, name }
 }
 
-/** Inserts a validated organization within a larger transaction. `conflict` if the slug is taken. */
+/** Inserts a validated organization within a larger transaction. Throws `conflict` if the slug is taken. */
 export async function insertOrganization(
   tx: Tx,
   checked: { slug: string; name: string; plan: Plan },

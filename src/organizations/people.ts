@@ -69,7 +69,7 @@ export class People {
     )
   }
 
-  /** Removes an identity and ends every session of its person. `not_found`; `conflict` for the last one. */
+  /** Removes an identity and ends every session of its person. Throws `not_found`, or `conflict` for the last one. */
   async removeIdentity(userId: UserId, id: string, actor: Actor): Promise<void> {
     const { store, sessions } = this.#deps
     await store.transaction(

@@ -15,11 +15,14 @@ const context = ['system', 'sign-in', 'hand-over']
 export interface HandOvers {
   /** Creates a code for the query of a provider's callback; valid once, for 30 s. */
   make(provider: string, query: string): string
-  /** Returns a code's query without consuming it; `callback_invalid` (400) for an expired, altered or swapped code. */
+  /**
+   * Returns a code's query without consuming it; throws `callback_invalid` (400) for an expired, altered or swapped
+   * code.
+   */
   look(code: string, provider: string): string
   /**
-   * Consumes a code and returns its query; `callback_invalid` (400) for a used, expired, altered or swapped code. If
-   * the query lacks the state of this browser's sign-in, it refuses before anything is written.
+   * Consumes a code and returns its query; throws `callback_invalid` (400) for a used, expired, altered or swapped
+   * code. If the query lacks the state of this browser's sign-in, it refuses before anything is written.
    */
   use(code: string, expected: { provider: string; state: string }): Promise<string>
 }

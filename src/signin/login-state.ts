@@ -51,8 +51,8 @@ export interface LoginStates {
   /** The Set-Cookie values that bind a sign-in to the browser and remove its oldest ones if it has too many. */
   cookiesFor(login: LoginState, cookieHeader: string | undefined): readonly string[]
   /**
-   * The browser's sign-in for a response's state; `callback_invalid` (400) if there is none, if the state appears
-   * twice, is too old, or belongs to another provider. One that was refused is refused again in the same words.
+   * The browser's sign-in for a response's state; throws `callback_invalid` (400) if there is none, if the state
+   * appears twice, is too old, or belongs to another provider. One that was refused is refused again in the same words.
    */
   read(cookieHeader: string | undefined, answer: { provider: string; query: string }): LoginState
   /**
@@ -61,8 +61,8 @@ export interface LoginStates {
    */
   endCookies(login: LoginState, refusal?: Problem): readonly string[]
   /**
-   * Consumes a sign-in on every node, using the response that carries its state; `callback_invalid` for a second use,
-   * and for another state before anything is written.
+   * Consumes a sign-in on every node, using the response that carries its state; throws `callback_invalid` for a second
+   * use, and for another state before anything is written.
    */
   finish(login: LoginState, query: string): Promise<void>
 }

@@ -234,7 +234,7 @@ export function roleOf(
 
 /**
  * What an identity stores about the person. An address outside the organization's verified domains counts as
- * unverified, because the organization's provider cannot vouch for it. /
+ * unverified, because the organization's provider cannot vouch for it.
  */
 export async function profileOf(at: Attempt) {
   const { mail, mailVerified, name } = at.person

@@ -218,7 +218,7 @@ export class Connections {
 
   /**
    * Refuses every further sign-in, even of people who are at the provider right now, and ends the connection's
-   * sessions. Throws `not_found`, `last_connection`. /
+   * sessions. Throws `not_found`, `last_connection`.
    */
   async disable(organizationId: OrganizationId, id: string, actor: Actor): Promise<Connection> {
     const before = await this.#row(organizationId, id)

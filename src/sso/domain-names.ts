@@ -9,8 +9,9 @@ export interface MailAddress {
 }
 
 /**
- * The canonical form of a domain name: ASCII (IDNA), lower case, no trailing dot. A look-alike in another script becomes
- * a different `xn--` name. `domain_invalid` for what is no mail domain, `domain_public` for public mail providers.
+ * The canonical form of a domain name: ASCII (IDNA), lower case, no trailing dot. A look-alike in another script
+ * becomes a different `xn--` name. Throws `domain_invalid` for what is no mail domain, `domain_public` for public mail
+ * providers.
  */
 export function parseDomain(text: string): string {
   const name = asciiName(text)
@@ -29,7 +30,9 @@ export function parseDomain(text: string): string {
   return name
 }
 
-/** Parses an e-mail address from a provider; undefined unless it is a plain `local@domain` without quoting or comments. */
+/**
+ * Parses an e-mail address from a provider; undefined unless it is a plain `local@domain` without quoting or comments.
+ */
 export function parseMailAddress(text: unknown): MailAddress | undefined {
   if (typeof text !== 'string' || text.length > 254) return undefined
   const parts = text.split('@')

@@ -13,7 +13,7 @@ import type { Connection } from './connections.ts'
 /**
  * Refuses a sign-in whose connection, membership or identity has changed since it was admitted, and locks them until
  * the transaction that starts the session commits. Otherwise a session could begin just after a removal, a deactivation
- * or a change of the provider has ended all others. /
+ * or a change of the provider has ended all others.
  */
 export async function requireStanding(
   tx: Tx,

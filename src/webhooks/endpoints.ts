@@ -154,7 +154,9 @@ export class Endpoints {
     })
   }
 
-  /** Sends the sample event of a type (a ping by default) to this endpoint only; `conflict` if it is disabled. */
+  /**
+   * Sends the sample event of a type (a ping by default) to this endpoint only; throws `conflict` if it is disabled.
+   */
   async sendSample(
     organizationId: string,
     id: string,

@@ -65,8 +65,8 @@ describe('an upstream behind TLS', () => {
       guard: createAddressGuard({ allowCidrs: [], allowLoopback: true }),
       defaults: defaultSettings(1000),
     })
-    const wish = { slug, upstream, settings: { ca } }
-    await targets.create(organization.id, wish, { kind: 'operator' })
+    const input = { slug, upstream, settings: { ca } }
+    await targets.create(organization.id, input, { kind: 'operator' })
     await until(async () => {
       const { targets: known } = (await (await gateway.call('', gateway.bearer)).json()) as {
         targets: { slug: string }[]

@@ -21,8 +21,8 @@ for (const engine of engines) {
     const { store } = opened
     const organizations = new Organizations({ store })
     const { id } = await organizations.create({ slug: 'acme' }, { kind: 'operator' })
-    const wish = { name: 'good', scheme: 'x-api-key' } as const
-    const { secret } = await new Keys({ store, clock }).issue(id, wish, { kind: 'operator' })
+    const input = { name: 'good', scheme: 'x-api-key' } as const
+    const { secret } = await new Keys({ store, clock }).issue(id, input, { kind: 'operator' })
     const keyCache = createKeyCache({ store, clock, enabledSchemes, capacity: 1000 })
     const failures = { calls: 20, perSeconds: 1, burst: 100 }
     // Time stands still, so an address has exactly its burst of failures.

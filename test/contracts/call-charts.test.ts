@@ -127,8 +127,8 @@ for (const engine of engines) {
     }
 
     test('each step has its own percentiles, those of the upstream and of ourselves apart', async () => {
-      const wish = { ...range, keyId: keyIds[0], parts: true }
-      const { points } = await traffic.rollup(organizationId, wish)
+      const input = { ...range, keyId: keyIds[0], parts: true }
+      const { points } = await traffic.rollup(organizationId, input)
       const [first] = points
       const within = all.filter((call) => call.keyId === keyIds[0] && call.at < from + minuteMs)
       const p95 = (values: number[]) =>

@@ -51,15 +51,15 @@ for (const engine of engines) {
       await idp[Symbol.asyncDispose]()
     })
 
-    const wish = (lie = 'honest') => ({
+    const input = (lie = 'honest') => ({
       issuer: idp.issuerOf(lie),
       clientId: 'intercept',
       credential: { kind: 'secret', secret: canary } as const,
     })
 
     test('a connection is saved after discovery, with addresses of its own and a sealed secret', async () => {
-      const first = await connections.connect(acme, wish(), person)
-      const second = await connections.connect(acme, { ...wish(), name: 'Second' }, person)
+      const first = await connections.connect(acme, input(), person)
+      const second = await connections.connect(acme, { ...input(), name: 'Second' }, person)
       assert.notEqual(first.redirectUri, second.redirectUri)
       assert.equal(first.redirectUri, `http://localhost:8080/api/v1/auth/sso/${first.id}/callback`)
       assert.deepEqual([first.isDefault, second.isDefault], [true, false])
@@ -90,7 +90,7 @@ for (const engine of engines) {
 
     test('a connection may prove itself by a key of its own, whose private half stays sealed', async () => {
       const made = await connections
-        .connect(acme, { ...wish(), credential: { kind: 'key' } }, person)
+        .connect(acme, { ...input(), credential: { kind: 'key' } }, person)
         .catch((error: unknown) => error)
       // The test's provider does not list private_key_jwt.
       assert.equal((made as { code?: string }).code, 'idp_discovery_invalid')
@@ -114,16 +114,16 @@ for (const engine of engines) {
 
     test('addresses can be reserved before the connection is saved, once, by this organization', async () => {
       const { reservation, redirectUri } = await connections.reserve(acme)
-      const wanted = { ...wish(), reservation }
+      const wanted = { ...input(), reservation }
       await assert.rejects(connections.connect(other, wanted, person), { code: 'invalid_input' })
       assert.equal((await connections.connect(acme, wanted, person)).redirectUri, redirectUri)
       await assert.rejects(connections.connect(acme, wanted, person), { code: 'invalid_input' })
-      const forged = { ...wish(), reservation: 'con_made_up' }
+      const forged = { ...input(), reservation: 'con_made_up' }
       await assert.rejects(connections.connect(acme, forged, person), { code: 'invalid_input' })
     })
 
     test('the plan standard has no connections', async () => {
-      await assert.rejects(connections.connect(small, wish(), person), { code: 'plan_required' })
+      await assert.rejects(connections.connect(small, input(), person), { code: 'plan_required' })
     })
 
     test('what discovery refuses is not saved', async () => {
@@ -134,7 +134,7 @@ for (const engine of engines) {
         'discovery-redirect',
         'only-none',
       ]) {
-        await assert.rejects(connections.connect(other, wish(lie), person), /Discovery/)
+        await assert.rejects(connections.connect(other, input(lie), person), /Discovery/)
       }
       for (const issuer of [
         'ftp://x',
@@ -143,7 +143,7 @@ for (const engine of engines) {
         'https://x/?a',
         'x',
       ]) {
-        await assert.rejects(connections.connect(other, { ...wish(), issuer }, person), {
+        await assert.rejects(connections.connect(other, { ...input(), issuer }, person), {
           code: 'idp_discovery_invalid',
         })
       }
@@ -151,7 +151,7 @@ for (const engine of engines) {
     })
 
     test('another issuer or client needs the secret again, and ends the sessions of the old one', async () => {
-      const made = await connections.connect(other, wish(), person)
+      const made = await connections.connect(other, input(), person)
       const elsewhere = { clientId: 'another' }
       await assert.rejects(
         connections.change(other, made.id, { change: elsewhere, actor: person }),
@@ -177,7 +177,7 @@ for (const engine of engines) {
     })
 
     test('disabling and removing end the sessions and are announced', async () => {
-      const made = await connections.connect(other, wish(), person)
+      const made = await connections.connect(other, input(), person)
       assert.notEqual((await connections.disable(other, made.id, person)).disabledAt, undefined)
       assert.equal((await connections.enable(other, made.id, person)).disabledAt, undefined)
       await connections.remove(other, made.id, person)
@@ -200,7 +200,7 @@ for (const engine of engines) {
       'a name of 300 characters': { name: 'x'.repeat(300) },
     })) {
       test(`${name} is refused`, async () => {
-        await assert.rejects(connections.connect(acme, { ...wish(), ...bad }, person), {
+        await assert.rejects(connections.connect(acme, { ...input(), ...bad }, person), {
           code: 'invalid_input',
         })
       })

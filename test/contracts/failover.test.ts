@@ -21,7 +21,7 @@ import { until } from '../harness/gateway.ts'
 import { postgresCluster, type PostgresCluster } from '../harness/postgres-cluster.ts'
 
 const operator: Actor = { kind: 'operator' }
-const wish = { name: 'ci', scheme: 'bearer' } as const
+const input = { name: 'ci', scheme: 'bearer' } as const
 
 interface Node {
   readonly store: Store
@@ -204,7 +204,7 @@ async function anOrganization(store: Store): Promise<OrganizationId> {
 async function issue(keys: Keys, organizationId: OrganizationId, count: number) {
   const issued: { id: `key_${string}`; secret: Secret }[] = []
   for (let at = 0; at < count; at++) {
-    const { key, secret } = await keys.issue(organizationId, wish, operator)
+    const { key, secret } = await keys.issue(organizationId, input, operator)
     issued.push({ id: key.id, secret })
   }
   return issued

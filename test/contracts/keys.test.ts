@@ -57,8 +57,8 @@ for (const engine of engines) {
       const moving: Clock = { now: () => now, monotonic: () => performance.now() }
       await using store = await place.open({ clock: moving })
       const { keys, organizationId, keyCache } = await openKeys(store, moving)
-      const wish = { name: 'short', scheme: 'bearer' as const, expiresAt: now + 1000 }
-      const { secret } = await keys.issue(organizationId, wish, operator)
+      const input = { name: 'short', scheme: 'bearer' as const, expiresAt: now + 1000 }
+      const { secret } = await keys.issue(organizationId, input, operator)
       await identify(keyCache, 'bearer', secret)
       now += 1000
       await refused(identify(keyCache, 'bearer', secret), 'credential_expired')
@@ -165,7 +165,7 @@ for (const engine of engines) {
       await using place = await emptyPlace(engine)
       await using store = await place.open()
       const { keys, organizationId } = await openKeys(store)
-      for (const wish of [
+      for (const input of [
         { name: ' ' },
         { name: 'x'.repeat(101) },
         { name: 'ci', expiresAt: 1 },
@@ -174,7 +174,7 @@ for (const engine of engines) {
         { name: 'ci', grants: [] },
       ]) {
         await refused(
-          keys.issue(organizationId, { ...wish, scheme: 'bearer' }, operator),
+          keys.issue(organizationId, { ...input, scheme: 'bearer' }, operator),
           'invalid_input',
         )
       }

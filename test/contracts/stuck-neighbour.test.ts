@@ -13,7 +13,7 @@ import { until } from '../harness/gateway.ts'
 import { postgresForTests } from '../harness/postgres.ts'
 
 const operator: Actor = { kind: 'operator' }
-const wish = { name: 'ci', scheme: 'bearer' } as const
+const input = { name: 'ci', scheme: 'bearer' } as const
 const stuckWorks = 8
 
 describe('a node that is cut off in the middle of its transactions', { timeout: 60_000 }, () => {
@@ -32,7 +32,7 @@ describe('a node that is cut off in the middle of its transactions', { timeout: 
       const acme = await organizations.create({ slug: 'acme' }, operator)
       const other = await organizations.create({ slug: 'other' }, operator)
       const keys = new Keys({ store: healthy, clock })
-      const { key } = await keys.issue(acme.id, wish, operator)
+      const { key } = await keys.issue(acme.id, input, operator)
 
       const through = database.url.replace(/host=[^&]*/, `host=${encodeURIComponent(folder)}`)
       const stuck = await openStore({ databaseUrl: through, folder, clock, isNode: false })
@@ -45,7 +45,7 @@ describe('a node that is cut off in the middle of its transactions', { timeout: 
       const organizationId = whose === 'another' ? other.id : acme.id
       const lost = Array.from(
         { length: stuckWorks },
-        async () => await works.issue(organizationId, wish, operator).catch(() => undefined),
+        async () => await works.issue(organizationId, input, operator).catch(() => undefined),
       )
       await until(() => proxy.swallowed() > 0)
       const { confirmation } = await keys.revoke(acme.id, key.id, operator)

@@ -42,8 +42,8 @@ for (const engine of engines) {
     }
 
     async function make(slug: string, more: Partial<Parameters<Targets['create']>[1]> = {}) {
-      const wish = { slug, upstream: 'http://127.0.0.1:9000/base/', ...more }
-      return await targets.create(acme, wish, operator)
+      const input = { slug, upstream: 'http://127.0.0.1:9000/base/', ...more }
+      return await targets.create(acme, input, operator)
     }
 
     test('a target is found by its id and by its name, and a name is taken once in an organization', async () => {
@@ -144,8 +144,8 @@ for (const engine of engines) {
       const cache = createTargetCache({ store: opened.store, sealer, defaults })
       const slugs = async () => [...(await cache.of(acme)).values()].map(({ slug }) => slug)
       await slugs()
-      const wish = { slug: 'far', upstream: 'http://127.0.0.1:9000' }
-      await elsewhere.create(acme, wish, operator)
+      const input = { slug: 'far', upstream: 'http://127.0.0.1:9000' }
+      await elsewhere.create(acme, input, operator)
       await until(async () => (await slugs()).includes('far'))
       await elsewhere.edit({ organizationId: acme, idOrSlug: 'far' }, { disabled: true }, operator)
       await until(async () => (await cache.of(acme)).get('far')?.disabled === true)
@@ -154,7 +154,7 @@ for (const engine of engines) {
     })
 
     test('values that make no sense are refused in a sentence', async () => {
-      for (const wish of [
+      for (const input of [
         { slug: 'Up' },
         { slug: '-' },
         { slug: 'x'.repeat(64) },
@@ -170,7 +170,7 @@ for (const engine of engines) {
         { settings: { capture: { headers: ['authorization'], bodyBytes: 0, redact: [] } } },
         { settings: { answerHeaders: ['content-length'] } },
       ]) {
-        const attempt = make('fine', wish)
+        const attempt = make('fine', input)
         await refused(attempt, 'invalid_input')
       }
       for (const upstream of ['http://10.0.0.1', 'ftp://127.0.0.1', 'http://a:b@127.0.0.1']) {

@@ -113,8 +113,8 @@ export async function addMember(product: TestProduct, slug: string, who: Who): P
   await withStore(product, async (store) => {
     await store.transaction(async (tx) => {
       const known = await organizations.findBySlug(tx, slug)
-      const wish = { id: createId('org'), slug, name: slug, plan: 'enterprise' } as const
-      const organization = known ?? (await organizations.insert(tx, wish))
+      const input = { id: createId('org'), slug, name: slug, plan: 'enterprise' } as const
+      const organization = known ?? (await organizations.insert(tx, input))
       if (!organization) throw new Error('no organization')
       const { email, role } = who
       const user = await users.insert(tx, { id: createId('usr'), name: email, email })

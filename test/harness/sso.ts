@@ -22,16 +22,22 @@ export async function command<T>(product: TestProduct, words: string, input = ''
 /** Connects a provider to an organization and verifies a domain. */
 export async function connect(
   product: TestProduct,
-  wish: { organization: string; issuer: string; clientId: string; secret: string; domain?: string },
+  input: {
+    organization: string
+    issuer: string
+    clientId: string
+    secret: string
+    domain?: string
+  },
 ): Promise<Connected> {
-  const domain = wish.domain === undefined ? '' : ` --domain ${wish.domain}`
+  const domain = input.domain === undefined ? '' : ` --domain ${input.domain}`
   const made = await command<Connected>(
     product,
-    `sso connect ${wish.organization} --issuer ${wish.issuer} --client-id ${wish.clientId} --client-secret-stdin${domain}`,
-    wish.secret,
+    `sso connect ${input.organization} --issuer ${input.issuer} --client-id ${input.clientId} --client-secret-stdin${domain}`,
+    input.secret,
   )
-  if (wish.domain !== undefined) {
-    await command(product, `sso verify-domain ${wish.organization} ${wish.domain} --override`)
+  if (input.domain !== undefined) {
+    await command(product, `sso verify-domain ${input.organization} ${input.domain} --override`)
   }
   return made
 }
@@ -39,11 +45,11 @@ export async function connect(
 /** Starts a real OpenID provider with these people, connected to an organization. */
 export async function connectedIdp(
   product: TestProduct,
-  wish: { organization: string; domain: string; people: readonly IdpPerson[] },
+  input: { organization: string; domain: string; people: readonly IdpPerson[] },
 ): Promise<{ idp: TestIdp; connection: Connected }> {
-  const idp = await idpForTests({ people: wish.people })
+  const idp = await idpForTests({ people: input.people })
   const { issuer, clientId, clientSecret: secret } = idp
-  const { organization, domain } = wish
+  const { organization, domain } = input
   const connection = await connect(product, { organization, issuer, clientId, secret, domain })
   idp.allowRedirect(connection.redirect_uri)
   return { idp, connection }

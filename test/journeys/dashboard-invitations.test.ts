@@ -48,8 +48,8 @@ describe('joining by invitation in the dashboard', () => {
   for (const { look, who, email, ...size } of looks) {
     test(`an invitation is refused to another e-mail, accepted by its own, and a new role ends the session in an open tab (${look})`, async () => {
       const { baseUrl } = parts.product
-      const wish = { email, role: 'developer' }
-      const invited = await owner.call('POST /organizations/acme/invitations', wish)
+      const input = { email, role: 'developer' }
+      const invited = await owner.call('POST /organizations/acme/invitations', input)
       const invitation = String(invited.json.link)
 
       await using olga = await visit({

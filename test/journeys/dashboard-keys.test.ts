@@ -125,13 +125,13 @@ describe('API keys in the dashboard', () => {
   test('a key is edited in place: what is not touched stays, its end and its limit’s period too', async () => {
     await using visitor = await visit()
     const { page } = visitor
-    const wish = {
+    const input = {
       name: 'before',
       cidrs: ['203.0.113.0/24'],
       rate_limit: { calls: 10, per_seconds: 60 },
       expires_at: new Date(Date.now() + 86_400_000).toISOString(),
     }
-    const { key } = (await owner.call('POST /organizations/acme/keys', wish)).json
+    const { key } = (await owner.call('POST /organizations/acme/keys', input)).json
     await page.goto(`${product.baseUrl}/o/acme/keys/${key.id}`)
     await page.getByRole('button', { name: 'Edit key' }).click()
     const dialog = page.getByRole('dialog', { name: 'Edit before' })
@@ -143,7 +143,7 @@ describe('API keys in the dashboard', () => {
     const now = (await owner.call(`GET /organizations/acme/keys/${key.id}`)).json
     assert.deepEqual(
       [now.name, now.cidrs, now.rate_limit, now.expires_at, now.grants],
-      ['edited', wish.cidrs, { calls: 20, per_seconds: 60 }, key.expires_at, null],
+      ['edited', input.cidrs, { calls: 20, per_seconds: 60 }, key.expires_at, null],
     )
     assert.deepEqual(visitor.findings, [])
   })

@@ -31,8 +31,8 @@ for (const engine of engines) {
           }
         })
       }
-      const wish = { url: receiver.url, ordered: true }
-      await webhooks.endpoints.create(organizationId, wish, operator)
+      const endpoint = { url: receiver.url, ordered: true }
+      await webhooks.endpoints.create(organizationId, endpoint, operator)
       await all.publish(30)
       await all.until(async () => {
         await all.quiet()
@@ -60,8 +60,8 @@ for (const engine of engines) {
         if (!fails) accepted.push(sequence)
         response.writeHead(fails ? 500 : 204).end()
       }
-      const wish = { url: receiver.url, ordered: true, ratePerSecond: 3 }
-      await webhooks.endpoints.create(organizationId, wish, operator)
+      const endpoint = { url: receiver.url, ordered: true, ratePerSecond: 3 }
+      await webhooks.endpoints.create(organizationId, endpoint, operator)
       await all.publish(6)
       await all.until(async () => {
         if (failed) clock.forward(10_000)
@@ -73,8 +73,8 @@ for (const engine of engines) {
     test('the rate of an endpoint is kept', async () => {
       await using all = await webhooksForTests(engine)
       const { webhooks, organizationId, receiver } = all
-      const wish = { url: receiver.url, ratePerSecond: 20 }
-      await webhooks.endpoints.create(organizationId, wish, operator)
+      const endpoint = { url: receiver.url, ratePerSecond: 20 }
+      await webhooks.endpoints.create(organizationId, endpoint, operator)
       await all.publish(40)
       await all.until(async () => (await all.books())['delivered'] === 40, 'all delivered')
       // Compares the times of sending, because on a busy machine deliveries may arrive closer together.

@@ -192,8 +192,8 @@ for (const engine of engines) {
     })
 
     test('try a request and the real call agree, check by check, and trying spends nothing', async () => {
-      const issue = async (wish: object): Promise<{ id: string; secret: string }> => {
-        const issued = await owner.call('POST /organizations/acme/keys', { name: 'try', ...wish })
+      const issue = async (input: object): Promise<{ id: string; secret: string }> => {
+        const issued = await owner.call('POST /organizations/acme/keys', { name: 'try', ...input })
         assert.equal(issued.status, 201, issued.text)
         return { id: issued.json.key.id, secret: issued.json.secret }
       }

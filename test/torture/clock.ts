@@ -48,8 +48,8 @@ async function onEngine(
   await using receiver = await startFailingReceiver()
   const owner = await firstOwner(product)
   await owner.call('POST /organizations/acme/targets', { slug: 'up', upstream: upstream.url })
-  const issue = async (wish: object): Promise<{ id: string; secret: string }> => {
-    const issued = await owner.call('POST /organizations/acme/keys', { name: 'key', ...wish })
+  const issue = async (input: object): Promise<{ id: string; secret: string }> => {
+    const issued = await owner.call('POST /organizations/acme/keys', { name: 'key', ...input })
     if (issued.status !== 201) throw new Error(issued.text)
     return { id: String(issued.json.key.id), secret: String(issued.json.secret) }
   }

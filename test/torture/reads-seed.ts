@@ -57,8 +57,8 @@ async function seedKeys(store: Store, organizationId: OrganizationId, amount: nu
   const issued: KeyId[] = []
   for (let at = 0; at < amount; at += keysAtOnce) {
     const some = Array.from({ length: Math.min(keysAtOnce, amount - at) }, async (_, index) => {
-      const wish = { name: `key ${at + index}`, scheme: 'x-api-key' } as const
-      return (await keys.issue(organizationId, wish, actor)).key.id
+      const input = { name: `key ${at + index}`, scheme: 'x-api-key' } as const
+      return (await keys.issue(organizationId, input, actor)).key.id
     })
     issued.push(...(await Promise.all(some)))
   }

@@ -104,8 +104,8 @@ async function revokeOnce(store: Store, servers: readonly ServerProcess[], agent
   const actor = { kind: 'operator' } as const
   const organization = await new Organizations({ store }).get('torture')
   const organizationId: OrganizationId = organization.id
-  const wish = { name: 'hammered', scheme: 'x-api-key' } as const
-  const { key, secret } = await keys.issue(organizationId, wish, actor)
+  const input = { name: 'hammered', scheme: 'x-api-key' } as const
+  const { key, secret } = await keys.issue(organizationId, input, actor)
 
   const successes: number[] = []
   const over = new AbortController()

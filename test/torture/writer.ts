@@ -21,8 +21,8 @@ await Promise.all(Array.from({ length: Number(workers) }, work))
 async function work(): Promise<void> {
   for (let at = 0; ; at++) {
     try {
-      const wish = { name: `torture ${at}`, scheme: 'x-api-key' } as const
-      const { key, secret } = await keys.issue(organization, wish, actor)
+      const input = { name: `torture ${at}`, scheme: 'x-api-key' } as const
+      const { key, secret } = await keys.issue(organization, input, actor)
       say(`issued ${key.id} ${secret.reveal()}`)
       if (at % 2 === 0) {
         await keys.revoke(organization, key.id, actor)

@@ -32,7 +32,7 @@ export function actorOf(
   return { kind: 'user', id, name, ...from }
 }
 
-/** The calling person; `person_required` (403) for a program. */
+/** The calling person; throws `person_required` (403) for a program. */
 export function personOf(caller: Caller): SignedIn {
   if (caller.kind === 'person') return caller.person
   throw new Problem(

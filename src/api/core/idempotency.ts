@@ -21,8 +21,8 @@ export interface Creation {
 
 /**
  * Runs a creation once per caller and Idempotency-Key, and repeats the same response for 24 hours. Responses are stored
- * sealed, because some contain a secret. `idempotency_conflict` (409) for a different request with the key, or while
- * the first one is in progress.
+ * sealed, because some contain a secret. Throws `idempotency_conflict` (409) for a different request with the key, or
+ * while the first one is in progress.
  */
 export async function once<T>(
   services: Services,

@@ -30,7 +30,7 @@ export interface RouteRequest<Query = unknown, Body = unknown> {
   readonly param: (name: string) => string
   /** The caller; throws if the route is open to anyone. */
   readonly caller: Caller
-  /** The calling person; `person_required` for a program. */
+  /** The calling person; throws `person_required` for a program. */
   readonly person: SignedIn
   /** The organization of the path; throws if the path has none. */
   readonly organization: RouteOrganization

@@ -33,7 +33,7 @@ interface CallJson {
   readonly upstream_ms?: number
 }
 
-/** Lists an organization's calls over the API, newest first. `not_found` for an unknown target. */
+/** Lists an organization's calls over the API, newest first. Throws `not_found` for an unknown target. */
 export async function remoteCalls(remote: Remote, organizationId: string, query: CallQuery) {
   const at = `/organizations/${part(organizationId)}`
   if (query.target !== undefined) await remote.call(`GET ${at}/targets/${part(query.target)}`)

@@ -74,7 +74,7 @@ export interface Section {
   readonly secretPaths: (entry: Entry) => readonly string[]
   /** The values of omitted fields. */
   readonly defaults: (name: string, entry: Entry, services: ConfigurationServices) => Entry
-  /** Normalizes values to their stored form; `invalid_input` if they make no sense. */
+  /** Normalizes values to their stored form; throws `invalid_input` if they make no sense. */
   readonly tidy: (entry: Entry) => Entry
   readonly present: (scene: Pick<Scene, 'organization' | 'services' | 'nameOf'>) => Promise<Thing[]>
   /** Creates or changes it; returns its id, or undefined if it must wait for something created elsewhere. */

@@ -159,7 +159,7 @@ export class ClientConnection implements FrontConnection {
     return !this.busy && this.#responses.size === 0
   }
 
-  /** Whether the caller is owed nothing more, although a body is still arriving. */
+  /** Whether the response has been sent completely, although a body is still arriving. */
   get isAnswered(): boolean {
     return this.owesNothing && this.#rest?.complete === false
   }

@@ -17,7 +17,7 @@ export class DirectRequest extends nodeHttp.IncomingMessage {
     this.#readOn()
   }
 
-  /** Resumes after the taker requested a pause. */
+  /** Continues reading after the taker has asked for a pause. */
   goOn(): void {
     if (!this.destroyed && !this.complete) this.#readOn()
   }

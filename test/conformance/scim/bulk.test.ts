@@ -178,13 +178,13 @@ for (const engine of engines) {
     })
 
     test('RFC 7644 3.9: attributes and excludedAttributes on POST, GET, PUT, PATCH, lists and .search', async () => {
-      const wish = (userName: string) => ({
+      const input = (userName: string) => ({
         schemas: [userUrn],
         userName,
         title: 'T',
         name: { givenName: 'G', familyName: 'F' },
       })
-      const made = await call('POST', '/Users?attributes=title,name.givenName', wish('project'))
+      const made = await call('POST', '/Users?attributes=title,name.givenName', input('project'))
       const { id } = made.body
       const shown = { schemas: [userUrn], id, title: 'T', name: { givenName: 'G' } }
       assert.deepEqual(made.body, shown)
@@ -194,7 +194,7 @@ for (const engine of engines) {
         Operations: [{ op: 'replace', path: 'nickName', value: 'N' }],
       }
       assert.deepEqual((await call('PATCH', `/Users/${id}?${query}`, change)).body, shown)
-      assert.deepEqual((await call('PUT', `/Users/${id}?${query}`, wish('project'))).body, shown)
+      assert.deepEqual((await call('PUT', `/Users/${id}?${query}`, input('project'))).body, shown)
       assert.deepEqual((await call('GET', `/Users/${id}?${query}`)).body, shown)
       const filter = encodeURIComponent('userName eq "project"')
       const list = await call('GET', `/Users?filter=${filter}&${query}`)
@@ -219,8 +219,8 @@ for (const engine of engines) {
       const { id } = await directory.addUser()
       const told = await toldWhile(directory, async () => {
         for (const value of [7, {}, [], true, 'x'.repeat(20_000), '\u0007', null]) {
-          const wish = { schemas: [userUrn], userName: value }
-          const made = await call('POST', '/Users', wish)
+          const input = { schemas: [userUrn], userName: value }
+          const made = await call('POST', '/Users', input)
           assert.deepEqual([made.status, made.body.status], [400, '400'], JSON.stringify(value))
         }
         for (const more of [
@@ -241,8 +241,8 @@ for (const engine of engines) {
           { userName: ['a'] },
           { x509Certificates: [{ value: '§' }] },
         ]) {
-          const wish = { schemas: [userUrn], userName: 'wrong', ...more }
-          const made = await call('POST', '/Users', wish)
+          const input = { schemas: [userUrn], userName: 'wrong', ...more }
+          const made = await call('POST', '/Users', input)
           assert.deepEqual([made.status, made.body.status], [400, '400'], JSON.stringify(more))
         }
         for (const operations of [

@@ -18,8 +18,8 @@ for (const engine of engines) {
     async function employee(more: Record<string, unknown> = {}) {
       const email = directory.unique()
       const person = await memberOf(directory.product, 'acme', { email, role: 'admin' })
-      const wish = { name: 'mine', scheme: 'bearer', personal: true }
-      const issued = await person.call('POST /organizations/acme/keys', wish)
+      const input = { name: 'mine', scheme: 'bearer', personal: true }
+      const issued = await person.call('POST /organizations/acme/keys', input)
       assert.equal(issued.status, 201, issued.text)
       const user = await directory.addUser({ userName: email, ...more })
       return { email, user, key: issued.json.secret as string }

@@ -116,13 +116,13 @@ for (const engine of engines) {
         const { attribute, path } = each
         let answeredLast: unknown
         for (const op of ['add', 'replace'] as const) {
-          const wish = value(attribute)
-          const changed = await patch(id, { op, path, value: wish })
+          const input = value(attribute)
+          const changed = await patch(id, { op, path, value: input })
           assert.equal(changed.status, 200, `${op} ${path}: ${JSON.stringify(changed.body)}`)
           const answered = ofDocument(changed.body, each)
           answeredLast = answered
           if (op === 'replace' || !attribute.multiValued) {
-            assert.deepEqual(answered, wish, `${op} ${path}`)
+            assert.deepEqual(answered, input, `${op} ${path}`)
           }
         }
         const removed = await patch(id, { op: 'remove', path })
@@ -198,8 +198,8 @@ for (const engine of engines) {
         ['POST', '/Users'],
         ['PUT', `/Users/${id}`],
       ] as const) {
-        const wish = { schemas: [userUrn], userName: userName.toUpperCase() }
-        const taken = await directory.call(method, path, wish)
+        const input = { schemas: [userUrn], userName: userName.toUpperCase() }
+        const taken = await directory.call(method, path, input)
         assert.deepEqual([taken.status, taken.body.scimType], [409, 'uniqueness'], method)
       }
       const { body: group } = await directory.call('GET', `/Schemas/${groupUrn}`)

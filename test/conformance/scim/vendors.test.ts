@@ -308,7 +308,7 @@ for (const engine of engines) {
       test('groups: matched without members, names that repeat under other ids, members by list', async () => {
         const [a, b] = [await newUser(), await newUser()]
         const displayName = `Group ${directory.unique()}`
-        const wish = (externalId: string) => ({
+        const input = (externalId: string) => ({
           schemas: [
             groupUrn,
             'http://schemas.microsoft.com/2006/11/ResourceManagement/ADSCIM/2.0/Group',
@@ -317,10 +317,10 @@ for (const engine of engines) {
           displayName,
           meta: { resourceType: 'Group' },
         })
-        const made = await call('POST', '/Groups', wish('g-1'))
+        const made = await call('POST', '/Groups', input('g-1'))
         assert.equal(made.status, 201)
-        assert.equal((await call('POST', '/Groups', wish('g-1'))).status, 409)
-        assert.equal((await call('POST', '/Groups', wish('g-2'))).status, 201)
+        assert.equal((await call('POST', '/Groups', input('g-1'))).status, 409)
+        assert.equal((await call('POST', '/Groups', input('g-2'))).status, 201)
         const query = { filter: `displayName eq "${displayName.toUpperCase()}"` }
         const search = new URLSearchParams({ ...query, excludedAttributes: 'members' })
         assert.equal((await call('GET', `/Groups?${search.toString()}`)).body.totalResults, 2)

@@ -148,7 +148,7 @@ export async function revokeToken(organization: string, token: string) {
   })
 }
 
-/** Whose role would change if a group granted another role. */
+/** Lists the people whose role would change if a group granted another role. */
 export async function previewRole(
   organization: string,
   group: string,

@@ -32,7 +32,10 @@ function managedAmongQuery(organization: string, section: ManagedSection, ids: r
   })
 }
 
-/** Which of these things files manage, by id. Empty until known, because the server refuses locked changes anyway. */
+/**
+ * The things among these that configuration files manage, by id. Empty until known, because the server refuses locked
+ * changes anyway.
+ */
 export function useManagedAmong(
   organization: string,
   section: ManagedSection,

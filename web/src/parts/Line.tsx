@@ -18,7 +18,7 @@ export const stations = [
 ] as const
 export type Station = (typeof stations)[number]
 
-/** A call's checks in 72 px: where it stopped, with a word. */
+/** A call's checks as a line of 72 px, with a word for where it stopped. */
 export function MiniLine({
   stoppedAt,
   failed = false,

@@ -20,7 +20,7 @@ export interface FrontConnection {
   readonly mayAnswerRaw: boolean
   /** Whether no request is in progress: nothing has arrived, only part of a head, or the rest of an answered body. */
   readonly owesNothing: boolean
-  /** Whether the caller is owed nothing more, although a body is still arriving. */
+  /** Whether the response has been sent completely, although a body is still arriving. */
   readonly isAnswered: boolean
   /** Ends the connection gracefully: what was written reaches the caller. */
   endInOrder(): void

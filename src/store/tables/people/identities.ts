@@ -172,7 +172,8 @@ export async function vouch(
       ? links.where('id', '=', which.id)
       : links
           .where('connection_id', '=', which.connectionId)
-          // The owner sees only the current issuer: links of a previous one could come back with it.
+          // Not the links of a previous issuer, which the owner can't see and which would become active if it came
+          // back.
           .where('issuer', '=', which.issuer)
           .where('awaits_owner', '=', 'connection')
   await chosen.execute()
