@@ -6,7 +6,7 @@ import { download } from '../../api/call.ts'
 import { auditWords as w } from '../../../words/en/audit.ts'
 import { useOrganization } from '../../frame/membership.ts'
 import { Button } from '../../parts/Button.tsx'
-import { DataTable, type Column } from '../../parts/DataTable.tsx'
+import { DataTable, onPhone, type Column } from '../../parts/DataTable.tsx'
 import { FilterBar } from '../../parts/Filters.tsx'
 import { Menu, MenuItem } from '../../parts/Menu.tsx'
 import { Empty } from '../../parts/States.tsx'
@@ -135,7 +135,12 @@ const columns: readonly Column<AuditEntry>[] = [
   {
     id: 'sentence',
     head: w.columns.action,
-    cell: (entry) => <span title={sentenceOf(entry)}>{sentenceOf(entry)}</span>,
+    cell: (entry) => (
+      <>
+        <span title={sentenceOf(entry)}>{sentenceOf(entry)}</span>
+        <span className={onPhone}>{actorName(entry)}</span>
+      </>
+    ),
   },
   {
     id: 'action',
