@@ -1,4 +1,4 @@
-// npm run pictures [-- page …]: takes pictures of every page, with a day of calls, in light, dark and narrow, into
+// npm run pictures [-- page …]: takes pictures of every page, with two days of calls, in light, dark and narrow, into
 // test/pictures, and three into docs/pictures. Page names limit it to those pages.
 import { copyFileSync, mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,6 +17,7 @@ const dayMs = 86_400_000
 const hourMs = 3_600_000
 const minuteMs = 60_000
 const stepMs = 6 * minuteMs
+const stepOfTheDayBeforeMs = 7 * minuteMs
 const biggestBytes = 150 * 1024
 const forReadme = ['overview', 'calls', 'target']
 const looks = [
@@ -42,7 +43,7 @@ await using upstream = await upstreamForTests((request, response) => {
 })
 await using browser = await browserForTests()
 await using _ = await companyFor(product, browser, owner)
-const ids = await liveThroughADay(product, owner, upstream.url)
+const ids = await liveThroughTwoDays(product, owner, upstream.url)
 const usableMs: number[] = []
 for (const look of looks) await takeAll(browser, product, ids, look)
 if (chosen.length === 0 || forReadme.every((name) => chosen.includes(name))) {
@@ -65,24 +66,30 @@ async function takeForReadme(): Promise<void> {
   }
 }
 
-/** Makes calls spread over the last 24 hours by moving the product's clock. */
-async function liveThroughADay(
+/** Makes calls spread over the last two days by moving the product's clock: figures have a day before to compare with. */
+async function liveThroughTwoDays(
   at: TestProduct,
   person: Person,
   upstreamUrl: string,
 ): Promise<PageIds> {
   const made = await furnish(person, upstreamUrl)
-  at.clock.forward(-dayMs)
-  for (let passed = 0; passed < dayMs; passed += passed < dayMs - hourMs ? stepMs : minuteMs) {
+  at.clock.forward(-2 * dayMs)
+  let passed = 0
+  while (passed < 2 * dayMs) {
+    const isLastHour = passed >= 2 * dayMs - hourMs
+    const nextMs = isLastHour ? minuteMs : passed < dayMs ? stepOfTheDayBeforeMs : stepMs
+    const minute = Math.floor(passed / minuteMs)
     const wave =
-      4 + Math.round(2 * Math.sin((passed / dayMs) * 6)) + (Math.floor(passed / minuteMs) % 3)
-    const first = Math.floor(passed / minuteMs)
+      4 +
+      Math.round(2 * Math.sin((passed / dayMs) * 2 * Math.PI)) +
+      (Math.floor(passed / stepMs) % 3)
     const calls = Array.from(
-      { length: wave },
-      async (_, index) => await callOnce(at, made.secrets, first + index),
+      { length: isLastHour ? 1 : wave },
+      async (_, index) => await callOnce(at, made.secrets, minute + index),
     )
     await Promise.all(calls)
-    at.clock.forward(passed < dayMs - hourMs ? stepMs : minuteMs)
+    at.clock.forward(nextMs)
+    passed += nextMs
   }
   return await idsOf(person, made)
 }

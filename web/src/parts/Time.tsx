@@ -50,7 +50,7 @@ export function Time({
   form = 'exact',
 }: {
   readonly at: number | string | undefined
-  readonly form?: 'exact' | 'short' | 'clock' | 'relative' | 'day' | 'row'
+  readonly form?: 'exact' | 'clock' | 'relative' | 'day' | 'row'
 }) {
   if (at === undefined) return <span className="muted">{words.never}</span>
   const ms = millis(at)
@@ -68,10 +68,7 @@ export function Time({
   )
 }
 
-function shownAs(
-  ms: number,
-  form: 'exact' | 'short' | 'clock' | 'relative' | 'day' | 'row',
-): string {
+function shownAs(ms: number, form: 'exact' | 'clock' | 'relative' | 'day' | 'row'): string {
   if (form === 'relative') return relative(ms)
   // A row shows the day unless it is today.
   const kind = form === 'row' ? (isToday(ms) ? 'clock' : 'short') : form

@@ -119,9 +119,9 @@ const englishTargetsWords = {
     lead: 'For all keys together. A key can have its own besides.',
     limit: 'Calls',
     limitHint: 'Empty means no limit.',
-    seconds: 'per seconds',
+    seconds: 'Per seconds',
     scope: 'Holds',
-    scopes: { all: 'over all nodes together', node: 'on each node' },
+    scopes: { all: 'over all nodes', node: 'on each node' },
     shares: 'Shared at present',
     share: (percent: string, demand: string) =>
       `${percent} of the limit, ${demand} calls a second asked for`,

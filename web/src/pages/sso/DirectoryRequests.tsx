@@ -11,6 +11,7 @@ import { duration } from '../../parts/numbers.ts'
 import { Empty } from '../../parts/States.tsx'
 import { Badge, Card } from '../../parts/Surface.tsx'
 import { Time } from '../../parts/Time.tsx'
+import { zoneShort } from '../../parts/zone.ts'
 import { RequestDrawer } from './RequestDrawer.tsx'
 import classes from './sso.module.css'
 
@@ -76,10 +77,12 @@ function Nothing({
 const columns: readonly Column<DirectoryRequest>[] = [
   {
     id: 'time',
-    head: w.columns.time,
+    get head() {
+      return `${w.columns.time} (${zoneShort()})`
+    },
     width: '136px',
     hide: 'phone',
-    cell: (request) => <Time at={request.at} form="short" />,
+    cell: (request) => <Time at={request.at} form="row" />,
   },
   {
     id: 'request',
@@ -97,7 +100,7 @@ const columns: readonly Column<DirectoryRequest>[] = [
           <span className={cx('muted', classes.reason)}>{w.passedOver(request.ignored)}</span>
         )}
         <span className={onPhone}>
-          <Time at={request.at} form="short" />
+          <Time at={request.at} form="row" />
         </span>
       </>
     ),
