@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { Problem } from '../errors.ts'
 import { mintCredential } from '../secrets/index.ts'
 import { cidrContains, parseCidr } from './cidr.ts'
-import { readKey } from './credential.ts'
+import { keyAtHand, readKey } from './credential.ts'
 import type { Scheme } from './schemes.ts'
 
 const plain = mintCredential('svc_live_').secret.reveal()
@@ -93,5 +93,22 @@ test('a range of addresses holds what it says and no more', () => {
     'fe80::1%eth0',
   ]) {
     assert.throws(() => parseCidr(wrong), Problem, wrong)
+  }
+})
+
+test('only a key that is alone, in the header of its scheme and of the right length may be a remembered one', () => {
+  const alone = { apiKey: plain, apiKeyCount: 1, authorizationCount: 0 }
+  assert.equal(keyAtHand(alone, both), plain)
+  assert.equal(keyAtHand(alone, ['bearer']), undefined)
+  for (const other of [
+    { apiKeyCount: 2 },
+    { authorizationCount: 1 },
+    { apiKey: undefined, apiKeyCount: 0 },
+    { apiKey: bearer },
+    { apiKey: plain.slice(0, -1) },
+    { apiKey: `${plain}x` },
+    { apiKey: plain.toUpperCase() },
+  ]) {
+    assert.equal(keyAtHand({ ...alone, ...other }, both), undefined, JSON.stringify(other))
   }
 })

@@ -6,6 +6,8 @@ import { schemeOfKey, schemes, type Scheme } from './schemes.ts'
 export interface PresentedKey {
   readonly text: string
   readonly scheme: Scheme
+  /** The digest of the text, if it has been computed already. */
+  readonly digest?: string | undefined
 }
 
 /**

@@ -11,10 +11,10 @@ import type { Scheme } from './schemes.ts'
 /** Tells who is calling by an API key; remembers keys that are in use. */
 export interface KeyCache {
   /**
-   * The principal of a key that is remembered, without waiting; undefined leaves it to `identify`, which needs a
+   * The principal of a remembered key by its digest, without waiting; undefined leaves it to `identify`, which needs a
    * well-formed key. `credential_revoked`, `credential_expired` (401).
    */
-  known(text: string): KeyPrincipal | undefined
+  known(keyDigest: string): KeyPrincipal | undefined
   /**
    * The principal of a presented key. Returns it without waiting when the key is remembered and the change feed is
    * current; else reads the database. `credential_invalid`, `credential_revoked`, `credential_expired` (401),
@@ -74,8 +74,8 @@ class FeedKeyCache implements KeyCache {
     return this.#cache.size
   }
 
-  known(text: string): KeyPrincipal | undefined {
-    const known = this.#cache.peek(digest(text))
+  known(keyDigest: string): KeyPrincipal | undefined {
+    const known = this.#cache.peek(keyDigest)
     return known && this.#admit(known)
   }
 
@@ -83,7 +83,7 @@ class FeedKeyCache implements KeyCache {
     presented: PresentedKey,
     beforeReading?: () => void,
   ): KeyPrincipal | Promise<KeyPrincipal> {
-    const keyDigest = digest(presented.text)
+    const keyDigest = presented.digest ?? digest(presented.text)
     const known = this.#cache.peek(keyDigest)
     if (known) return this.#admit(known)
     beforeReading?.()

@@ -10,6 +10,7 @@ import {
 } from '../access/index.ts'
 import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
+import { digest } from '../secrets/index.ts'
 import type { Exchange } from '../http/index.ts'
 import type { Rate } from '../rate.ts'
 
@@ -70,9 +71,10 @@ export function createIdentify(deps: {
     let presented: PresentedKey
     try {
       const atHand = keyAtHand(head, enabledSchemes)
-      const known = atHand === undefined ? undefined : keyCache.known(atHand)
-      if (known !== undefined) return known
-      presented = present(head, enabledSchemes)
+      const keyDigest = atHand && digest(atHand)
+      const known = keyDigest && keyCache.known(keyDigest)
+      if (known) return known
+      presented = { ...present(head, enabledSchemes), digest: keyDigest }
     } catch (error) {
       return refuse(address, error)
     }
