@@ -66,7 +66,7 @@ export class FailedCredentials {
     return Math.max(1, here?.retrySeconds ?? 1)
   }
 
-  /** The verdict of this node's even part; undefined where that part is less than one failure. */
+  /** Asks this node's even share of the limit; undefined if that share is less than one failure. */
   #askHere(source: string, failures: Rate, spend: boolean) {
     const share = this.#evenShare(failures)
     if (share === 0) return undefined

@@ -35,7 +35,7 @@ import {
 } from '../secrets/index.ts'
 import { asStorageProblem, isInUse, openStore, type Store } from '../store/index.ts'
 import { measureBuild, measureConnections, measureLocks } from './measure.ts'
-import { logBesideOutages, tellHistory, watchStore } from './store-watch.ts'
+import { logBesideOutages, reportHistory, watchStore } from './store-watch.ts'
 
 const storeAgainMs = 500
 
@@ -124,7 +124,7 @@ async function openDatabase(
     folder: config.dataDir,
     clock: clock ?? machineClock ?? systemClock,
     followsDatabaseClock: clock === undefined,
-    onHistory: tellHistory({ log, metrics }),
+    onHistory: reportHistory({ log, metrics }),
     onTransaction: (ms: number) => transactions.observe(ms / 1000),
     isNode: true,
     maxEventBytes: config.limits.webhookBodyBytes,

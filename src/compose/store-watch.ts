@@ -5,21 +5,21 @@ import { every } from '../timers.ts'
 const lookEveryMs = 1000
 
 /** Reports in log and metrics that the database turned out to have another history. */
-export function tellHistory({ log, metrics }: { log: Log; metrics: Metrics }) {
+export function reportHistory({ log, metrics }: { log: Log; metrics: Metrics }) {
   const changes = metrics.counter(
     'intercept_database_history_changes_total',
     'How often the database turned out to be another one: another server, or an older state.',
   )
   return ({ reason, before, after }: HistoryChange): void => {
     changes.add({ reason })
-    const told = { reason, before, after }
+    const fields = { reason, before, after }
     if (reason === 'lost') {
       log.error(
-        told,
+        fields,
         'the database went back in time: what it lost is lost; every cache is dropped',
       )
     } else {
-      log.warn(told, 'another database server answers; every cache is dropped')
+      log.warn(fields, 'another database server answers; every cache is dropped')
     }
   }
 }
@@ -107,14 +107,14 @@ class StoreWatch implements Outages, AsyncDisposable {
     const { clockOffsetMs, isClockOff } = store.status()
     if (isClockOff === this.#wasOff) return
     this.#wasOff = isClockOff
-    const told = { offset_ms: clockOffsetMs }
+    const fields = { offset_ms: clockOffsetMs }
     if (isClockOff) {
       log.warn(
-        told,
+        fields,
         "this machine's clock is wrong by the database's, which decides: set it by NTP",
       )
     } else {
-      log.info(told, "this machine's clock is right again")
+      log.info(fields, "this machine's clock is right again")
     }
   }
 

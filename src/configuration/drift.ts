@@ -55,7 +55,8 @@ async function checkOne(
     const inside = { ...deps, store: storeWithin(deps.store, tx) }
     for (const row of waiting) await settle(tx, row, { organization, deps: inside })
     let announced = 0
-    for (const { row, fields } of news) announced += await tell(tx, organization, { row, fields })
+    for (const { row, fields } of news)
+      announced += await announceDrift(tx, organization, { row, fields })
     return announced
   })
 }
@@ -81,7 +82,7 @@ function driftOf(
   return canonical(now) === canonical(applied) ? fields : [...new Set([...fields, 'secret'])]
 }
 
-async function tell(
+async function announceDrift(
   tx: Tx,
   { id }: OrganizationRecord,
   { row, fields }: { readonly row: ManagedRecord; readonly fields: readonly string[] },

@@ -69,7 +69,7 @@ class CallEnding implements Ending {
     if (!this.#isReported) return
     const how = { method: exchange.method, path, status, refusal: code, check: 'shape' } as const
     const { clock } = this.#deps
-    this.#tell({ arrival, ...how, nowMs: clock.now(), monotonicMs: clock.monotonic() })
+    this.#report({ arrival, ...how, nowMs: clock.now(), monotonicMs: clock.monotonic() })
   }
 
   readonly refuse = (call: Call, error: unknown, passed: Passed = notPassed): void => {
@@ -89,7 +89,7 @@ class CallEnding implements Ending {
     this.#metrics.count(call, record)
     callLog?.add(callLogOf(record))
     this.#recorder.record(record, principal, call.target?.settings.records ?? callRecords)
-    if (this.#isReported) this.#tell(endedCall(call, passed, { nowMs, monotonicMs }))
+    if (this.#isReported) this.#report(endedCall(call, passed, { nowMs, monotonicMs }))
     if (refusal === undefined) return
     if (refusal === 'browser_origin_refused') this.announcer.exposed(record)
     this.announcer.refused(record)
@@ -112,7 +112,7 @@ class CallEnding implements Ending {
     })
   }
 
-  #tell(ended: Ended): void {
+  #report(ended: Ended): void {
     const { accessLog, tracer } = this.#deps
     accessLog?.add(accessEntryOf(ended))
     if (tracer) for (const span of spansOf(ended, tracer)) tracer.add(span)

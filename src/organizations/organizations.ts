@@ -94,10 +94,10 @@ export class Organizations {
       if (!before || !changed) {
         throw new Problem('version_conflict', 'The organization was changed meanwhile.')
       }
-      const told = { before, changed, actor }
-      if (changed.name !== before.name) recordPart(tx, 'renamed', told)
-      if (change.keyDefaults !== undefined) recordPart(tx, 'key_defaults_changed', told)
-      if (change.rateLimit !== undefined) recordPart(tx, 'rate_limit_changed', told)
+      const entry = { before, changed, actor }
+      if (changed.name !== before.name) recordPart(tx, 'renamed', entry)
+      if (change.keyDefaults !== undefined) recordPart(tx, 'key_defaults_changed', entry)
+      if (change.rateLimit !== undefined) recordPart(tx, 'rate_limit_changed', entry)
       return changed
     })
     return result

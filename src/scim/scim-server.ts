@@ -116,7 +116,7 @@ export class ScimServer {
       this.#admitted.set(request, this.#route(request, principal, startedAt))
       return undefined
     } catch (error) {
-      const wrong = this.#told(error, request)
+      const wrong = this.#explainAndLog(error, request)
       const by = principal ?? (error instanceof RefusedToken ? error.owner : undefined)
       if (by !== undefined) this.#note(request, by, { startedAt, wrong })
       return sendWrong(request, reply, wrong)
@@ -201,7 +201,7 @@ export class ScimServer {
     try {
       answer = await admitted.perform()
     } catch (error) {
-      wrong = this.#told(error, request)
+      wrong = this.#explainAndLog(error, request)
     }
     const { principal, startedAt, asked } = admitted
     if (principal !== undefined) this.#note(request, principal, { startedAt, answer, wrong, asked })
@@ -209,7 +209,7 @@ export class ScimServer {
     return sendWrong(request, reply, wrong ?? this.#explain(undefined))
   }
 
-  #told(error: unknown, request: AppRequest): Explained {
+  #explainAndLog(error: unknown, request: AppRequest): Explained {
     const wrong = this.#explain(error)
     if (wrong.code === 'storage_unavailable') this.#deps.refusedByStorage(error)
     else if (wrong.status >= 500 && wrong.status !== 501) {

@@ -58,7 +58,9 @@ export const commands = {
           const forwarded =
             wrong === undefined ? await forward(outbound, values.forward, arrival) : undefined
           const verdict = secret === '' ? 'unverified' : (wrong ?? 'verified')
-          say(told(arrival, { verdict, forwarded, showBody: values['show-body'] === true }))
+          say(
+            renderArrival(arrival, { verdict, forwarded, showBody: values['show-body'] === true }),
+          )
           response.writeHead(wrong === undefined ? (forwarded ?? 204) : 400).end()
         })().catch((error: unknown) => {
           terminal.complain(error instanceof Error ? error.message : 'failed')
@@ -125,7 +127,7 @@ async function forward(
   }
 }
 
-function told(
+function renderArrival(
   arrival: Arrival,
   how: { verdict: string; forwarded: number | undefined; showBody: boolean },
 ): Answer {

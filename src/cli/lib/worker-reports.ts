@@ -22,9 +22,9 @@ export function reportToSupervisor(report: () => Promise<NodeReport>): void {
 }
 
 async function answer(id: number, report: () => Promise<NodeReport>): Promise<void> {
-  const told = await report()
+  const status = await report()
   // The supervisor may have exited by now.
-  if (process.connected) process.send?.({ kind: question, id, answer: told })
+  if (process.connected) process.send?.({ kind: question, id, answer: status })
 }
 
 /** Asks each worker; one that does not answer in time is left out. */

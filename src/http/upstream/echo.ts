@@ -20,7 +20,7 @@ export interface Echo extends AsyncDisposable {
 
 const maxBody = 16 * 1024
 // A target's own credential and a caller's assertion must not be echoed to the caller.
-const told = [
+const echoedHeaders = [
   'accept',
   'content-length',
   'content-type',
@@ -77,7 +77,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   for await (const piece of request.setEncoding('utf8')) {
     if (body.length < maxBody) body += String(piece)
   }
-  const headers = told.flatMap((name) => {
+  const headers = echoedHeaders.flatMap((name) => {
     const value = request.headers[name]
     return value === undefined ? [] : [[name, value]]
   })

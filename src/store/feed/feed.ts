@@ -187,7 +187,7 @@ export class ChangeFeed implements Feed {
         // A new change with an already used number: the history has been rewound.
         this.doubt()
       }
-      this.#tell(change)
+      this.#notify(change)
     }
   }
 
@@ -251,7 +251,7 @@ export class ChangeFeed implements Feed {
         if (own !== undefined) continue
         // Any node may send deliveries, so no caller waits for all nodes to hear about them.
         foreign ||= change.kind !== 'delivery'
-        this.#tell(change)
+        this.#notify(change)
       }
       if (changes.length <= changesInPage) break
     }
@@ -274,7 +274,7 @@ export class ChangeFeed implements Feed {
     const again = await this.#source.read(before, 1)
     const { server, mark } = await this.#source.head()
     if (doubts !== this.#doubts) return
-    this.#tellHistory({
+    this.#reportHistory({
       before: { ...this.#server, ...before },
       after: { ...server, ...mark },
       isKept: isAt(before, again.changes[0]),
@@ -299,8 +299,8 @@ export class ChangeFeed implements Feed {
     return isOwn ? { sequence: this.#lastOwn, token } : this.#last
   }
 
-  #tellHistory(told: Omit<HistoryChange, 'reason'> & { readonly isKept: boolean }): void {
-    const { before, after, isKept } = told
+  #reportHistory(move: Omit<HistoryChange, 'reason'> & { readonly isKept: boolean }): void {
+    const { before, after, isKept } = move
     if (before.identity === '') return
     if (isKept && before.identity === after.identity) return
     this.#onHistory({ reason: isKept ? 'server' : 'lost', before, after })
@@ -311,7 +311,7 @@ export class ChangeFeed implements Feed {
     yield* this.#resets
   }
 
-  #tell(change: Change): void {
+  #notify(change: Change): void {
     for (const listener of this.#listeners.get(change.kind) ?? []) listener.heard(change)
   }
 

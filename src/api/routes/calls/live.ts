@@ -49,11 +49,11 @@ async function* tail(request: RouteRequest, services: Services): AsyncIterable<s
       // Checked again after the read, so that nothing recorded after the membership ended is sent.
       if (!(await isStillAllowed(request, services))) return
       for (const { id } of fresh) sent.add(id)
-      const told = fresh.map(
+      const events = fresh.map(
         (call) =>
           `id: ${call.id}\nevent: call\ndata: ${JSON.stringify(toApiCall(call, names))}\n\n`,
       )
-      yield told.length === 0 ? ': nothing new\n\n' : told.join('')
+      yield events.length === 0 ? ': nothing new\n\n' : events.join('')
       forget(sent, found)
       await pause(everyMs, AbortSignal.any([signal, services.stopping, mayHaveEnded]))
     }

@@ -32,11 +32,11 @@ export async function commitChanges(tx: Tx, drafts: readonly ChangeDraft[]): Pro
       order by draft.place
       returning sequence, token
     ),
-    told as (
+    notified as (
       select pg_notify('intercept_change', last.sequence || ' ' || last.token)
       from (select sequence, token from written order by sequence desc limit 1) as last
     )
-    select sequence from written, told order by sequence${andCommit}`)}`.execute(tx.query)
+    select sequence from written, notified order by sequence${andCommit}`)}`.execute(tx.query)
   // The rows come numbered in the order of the drafts.
   return rows.flatMap(({ sequence }, at) => {
     const change = changes[at]

@@ -184,7 +184,7 @@ function AttemptLine({ attempt }: { readonly attempt: Attempt }) {
   )
 }
 
-/** Describes a failure, after its kind. */
+/** The description of a failure, without the kind in front of the colon. */
 function reasonText(failure: string | undefined): string | undefined {
   const colon = failure?.indexOf(': ') ?? -1
   return colon < 0 ? undefined : failure?.slice(colon + 2)
