@@ -1,13 +1,18 @@
 // Loaded before a node's own code: prints every few minutes, for each of its threads, the memory in use after a
 // collection.
+import { getHeapSpaceStatistics } from 'node:v8'
 import { threadId } from 'node:worker_threads'
 import { heapInUse } from './heap.ts'
 
 const everyMs = 150_000
 
 setInterval(() => {
-  const heap = heapInUse()
+  const inUse = heapInUse()
+  const code = getHeapSpaceStatistics()
+    .filter(({ space_name: name }) => /^(code|trusted)_/.test(name))
+    .reduce((sum, { space_used_size: bytes }) => sum + bytes, 0)
+  const heap = inUse - code
   const { external } = process.memoryUsage()
   const atMs = Math.round(performance.timeOrigin + performance.now())
-  console.log(JSON.stringify({ memoryReport: { thread: threadId, atMs, heap, external } }))
+  console.log(JSON.stringify({ memoryReport: { thread: threadId, atMs, heap, code, external } }))
 }, everyMs).unref()

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { ServerProcess } from '../harness/server-process.ts'
 
 const mebibyte = 1024 * 1024
-// Allows for compiled code and caches in an hour of use, but not for a leak of calls or requests.
+// Allows for caches in an hour of use, but not for a leak of calls or requests.
 const maxLiveSlope = 4
 const maxAnonymousSlope = 16
 const maxWalMiB = 64
@@ -19,6 +19,8 @@ export interface Sample {
   readonly anonymous: number
   /** JavaScript's heap on all threads after a collection; undefined before the first report. */
   readonly heap: number | undefined
+  /** Code that V8 compiled, which it does for hours. */
+  readonly code: number | undefined
   /** Memory outside the heap that belongs to objects in it, such as buffers. */
   readonly external: number | undefined
   readonly files: number
@@ -46,11 +48,12 @@ interface MemoryReport {
   readonly thread: number
   readonly atMs: number
   readonly heap: number
+  readonly code: number
   readonly external: number
 }
 
 /** The sum over all live threads, from the last report of each. */
-function inUse(lines: readonly string[]): Pick<Sample, 'heap' | 'external'> {
+function inUse(lines: readonly string[]): Pick<Sample, 'heap' | 'code' | 'external'> {
   const last = new Map<number, MemoryReport>()
   for (const line of lines) {
     if (!line.startsWith('{"memoryReport"')) continue
@@ -58,21 +61,21 @@ function inUse(lines: readonly string[]): Pick<Sample, 'heap' | 'external'> {
     last.set(memoryReport.thread, memoryReport)
   }
   const living = [...last.values()].filter(({ atMs }) => Date.now() - atMs < reportIsOldMs)
-  if (living.length === 0) return { heap: undefined, external: undefined }
-  const sumOf = (name: 'heap' | 'external'): number =>
+  if (living.length === 0) return { heap: undefined, code: undefined, external: undefined }
+  const sumOf = (name: 'heap' | 'code' | 'external'): number =>
     living.reduce((sum, report) => sum + report[name] / mebibyte, 0)
-  return { heap: sumOf('heap'), external: sumOf('external') }
+  return { heap: sumOf('heap'), code: sumOf('code'), external: sumOf('external') }
 }
 
 /** Finds growing memory or descriptors, a large write-ahead log, and errors in the node's log. */
 export function judge(samples: readonly Sample[], { lines }: ServerProcess): string[] {
   const findings: string[] = []
-  const after = settled(samples)
+  const [after, late] = [settled(samples), secondHalf(samples)]
   // Needs half an hour of samples, because a shorter slope means nothing.
-  if (after.length >= 60) {
-    const live = slopeOf(after, 'heap') + slopeOf(after, 'external')
+  if (late.length >= 55) {
+    const live = slopeOf(late, 'heap') + slopeOf(late, 'external')
     if (live > maxLiveSlope) findings.push(`what is in use grows by ${live.toFixed(1)} MiB an hour`)
-    const anonymous = slopeOf(after, 'anonymous')
+    const anonymous = slopeOf(late, 'anonymous')
     if (anonymous > maxAnonymousSlope) {
       findings.push(`anonymous memory grows by ${anonymous.toFixed(1)} MiB an hour`)
     }
@@ -89,15 +92,16 @@ export function judge(samples: readonly Sample[], { lines }: ServerProcess): str
   return findings
 }
 
-const parts = ['resident', 'anonymous', 'heap', 'external'] as const
+const parts = ['resident', 'anonymous', 'heap', 'code', 'external'] as const
 
 export function figuresOf(samples: readonly Sample[]): Record<string, number> {
-  const after = settled(samples)
+  const [after, late] = [settled(samples), secondHalf(samples)]
   const [first, last] = [after[0], samples.at(-1)]
   const ofMemory = parts.flatMap((part) => [
     [`${part}_mib_after_15_min`, tenths(first?.[part] ?? 0)],
     [`${part}_mib`, tenths(last?.[part] ?? 0)],
-    [`${part}_mib_per_hour`, tenths(slopeOf(after, part))],
+    [`${part}_mib_half_way`, tenths(late[0]?.[part] ?? 0)],
+    [`${part}_mib_per_hour_then`, tenths(slopeOf(late, part))],
   ])
   return {
     ...(Object.fromEntries(ofMemory) as Record<string, number>),
@@ -110,6 +114,12 @@ export function figuresOf(samples: readonly Sample[]): Record<string, number> {
 /** Leaves out the first quarter of an hour, in which the heap still grows to its normal size. */
 function settled(samples: readonly Sample[]): readonly Sample[] {
   return samples.filter(({ atHours }) => atHours >= 0.25)
+}
+
+/** By then V8 has compiled what it compiles, and the allocator has met every size that there is. */
+function secondHalf(samples: readonly Sample[]): readonly Sample[] {
+  const endsAt = samples.at(-1)?.atHours ?? 0
+  return samples.filter(({ atHours }) => atHours >= endsAt / 2)
 }
 
 /** The slope in MiB per hour, by least squares. */

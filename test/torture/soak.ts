@@ -65,7 +65,8 @@ async function soakNodes(
   try {
     const credentials = await prepare(env, { upstream: upstream.url, receiver: receiver.url })
     await using servers = await startNodes(place.nodes, { ...env, NODE_OPTIONS: flags })
-    const load = new Load(servers.all, credentials)
+    const hasThreads = place.env['DATABASE_URL'] === undefined
+    const load = new Load(servers.all, credentials, hasThreads)
     const samples: Sample[][] = servers.all.map(() => [])
     const startedAt = performance.now()
     while (performance.now() - startedAt < minutes * 60_000) {
@@ -136,13 +137,13 @@ class Load {
   readonly #working: readonly Promise<void>[]
   #next = 0
 
-  constructor(servers: readonly ServerProcess[], credentials: Credentials) {
+  constructor(servers: readonly ServerProcess[], credentials: Credentials, hasThreads: boolean) {
     this.#servers = servers
     this.#credentials = credentials
     const caller = async (): Promise<void> =>
       await this.#repeat((1000 * callers) / callsPerSecond, async () => await this.#call())
     this.#working = [
-      this.#startThreads(),
+      ...(hasThreads ? [this.#startThreads()] : []),
       ...Array.from({ length: callers }, caller),
       this.#repeat(1000, async () => await this.#issueAndRevoke()),
       this.#repeat(2000, async () => await this.#look()),
@@ -172,7 +173,6 @@ class Load {
     }
   }
 
-  /** The body of the response; undefined where it was a refusal, which is a finding. */
   /** A thread that starts late would look like growth. */
   async #startThreads(): Promise<void> {
     const looks = Array.from({ length: looksAtOnce }, async () => await this.#look())
@@ -182,13 +182,17 @@ class Load {
     )
   }
 
+  /** The body of the response; undefined where it was a refusal, which is a finding. */
   async #send(
     what: string,
     { path, method = 'GET', ...rest }: { path: string } & RequestInit,
   ): Promise<string | undefined> {
     const server = this.#servers[this.#next++ % this.#servers.length]
     const signal = AbortSignal.timeout(20_000)
-    const answer = await fetch(`${server?.baseUrl ?? ''}${path}`, { method, signal, ...rest })
+    const address = `${server?.baseUrl ?? ''}${path}`
+    const answer = await fetch(address, { method, signal, ...rest }).catch((error: unknown) => {
+      throw new Error(`${what}: ${String(error)}`)
+    })
     const text = await answer.text()
     const name = `${what}_${answer.status}`
     this.#statuses.set(name, (this.#statuses.get(name) ?? 0) + 1)

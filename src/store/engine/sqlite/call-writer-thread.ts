@@ -1,5 +1,6 @@
 // The worker side of call-writer.ts: a thread that writes call records, one commit after the other.
 import Database from 'better-sqlite3'
+import { flushCompileCache } from 'node:module'
 import { getPriority, setPriority } from 'node:os'
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
 import { batchInserter, type CallBatch, type CallsWritten } from './call-rows-insert.ts'
@@ -15,6 +16,8 @@ const path = (workerData as { callsPath?: unknown } | null)?.callsPath
 if (parentPort !== null && typeof path === 'string') serve(parentPort, path)
 
 function serve(port: MessagePort, file: string): void {
+  // A thread is ended without a chance to write what it compiled.
+  flushCompileCache()
   yieldToCalls()
   const database = new Database(file, { timeout: busyTimeoutMs })
   database.pragma('synchronous = NORMAL')

@@ -1,5 +1,6 @@
 // The worker side of slow-reads.ts: a thread that runs reads, one statement after the other.
 import Database from 'better-sqlite3'
+import { flushCompileCache } from 'node:module'
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
 import { boundPageCache } from './page-cache.ts'
 import type { AsideAnswer, AsideQuestion } from './slow-reads.ts'
@@ -11,6 +12,8 @@ const path = (workerData as { asidePath?: unknown } | null)?.asidePath
 if (parentPort !== null && typeof path === 'string') serve(parentPort, path)
 
 function serve(port: MessagePort, file: string): void {
+  // A thread is ended without a chance to write what it compiled.
+  flushCompileCache()
   const database = new Database(file, { readonly: true })
   boundPageCache(database, 'passing')
   const prepare = keepStatements(database)
