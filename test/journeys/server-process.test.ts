@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
@@ -27,6 +27,14 @@ describe('a server process', () => {
     await until(() => server.lines.some((line) => /\/setup\?token=/.test(line)))
     server.kill('SIGTERM')
     assert.deepEqual(await server.ended, { code: 0, signal: null })
+  })
+
+  test('gives its threads the cache of compiled code, so that none loads a TypeScript compiler', () => {
+    const telling = "process.once('exit', () => console.error(process.env.NODE_COMPILE_CACHE))"
+    const preload = `--import "data:text/javascript,${encodeURIComponent(telling)}"`
+    const env = { PATH: process.env['PATH'], NODE_OPTIONS: preload }
+    const { stderr } = spawnSync(process.execPath, [launcher, '--version'], { env })
+    assert.match(String(stderr), /node_modules.\.cache.intercept\n$/)
   })
 
   test('wrong settings end it with 1 and one sentence each', async () => {

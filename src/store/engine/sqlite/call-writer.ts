@@ -1,6 +1,5 @@
 import type Database from 'better-sqlite3'
-import type { Worker } from 'node:worker_threads'
-import { startThread } from '../../../thread.ts'
+import { Worker } from 'node:worker_threads'
 import { batchInserter, type CallBatch, type CallsWritten } from './call-rows-insert.ts'
 
 /** Batches of at least this many records and counts go to the thread; a node with few calls needs none. */
@@ -67,7 +66,7 @@ export class SqliteCallWriter {
   }
 
   #start(): Worker {
-    const worker = startThread(new URL('./call-writer-thread.ts', import.meta.url), {
+    const worker = new Worker(new URL('./call-writer-thread.ts', import.meta.url), {
       workerData: { callsPath: this.#path },
       // Rows die with their batch, so a larger young generation would only hold memory.
       resourceLimits: { maxYoungGenerationSizeMb: youngMegabytes },

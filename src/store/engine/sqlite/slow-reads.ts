@@ -8,9 +8,8 @@ import {
   type Dialect,
   type QueryResult,
 } from 'kysely'
-import type { Worker } from 'node:worker_threads'
+import { Worker } from 'node:worker_threads'
 import { Problem } from '../../../errors.ts'
-import { startThread } from '../../../thread.ts'
 import type { Db } from '../../db/db.ts'
 import type { Tables } from '../../tables/index.ts'
 
@@ -94,7 +93,7 @@ class ReaderThreads {
   }
 
   #start(): Reader {
-    const worker = startThread(new URL('./slow-reads-thread.ts', import.meta.url), {
+    const worker = new Worker(new URL('./slow-reads-thread.ts', import.meta.url), {
       workerData: { asidePath: this.#path },
     })
     worker.unref()
