@@ -12,7 +12,7 @@ import type { Scheme } from './schemes.ts'
 export interface KeyCache {
   /**
    * The principal of a remembered key by its digest, without waiting; undefined leaves it to `identify`, which needs a
-   * well-formed key. `credential_revoked`, `credential_expired` (401).
+   * well-formed key. Throws `credential_revoked`, `credential_expired` (401).
    */
   known(keyDigest: string): KeyPrincipal | undefined
   /**

@@ -141,7 +141,7 @@ export class Members {
   }
 
   /**
-   * Changes a role and ends the person's sessions. `not_found`, `version_conflict`, `last_owner`,
+   * Changes a role and ends the person's sessions. Throws `not_found`, `version_conflict`, `last_owner`,
    * `permission_required`.
    */
   async setRole(
@@ -165,7 +165,7 @@ export class Members {
   }
 
   /**
-   * Ends every session and suspends the personal keys until reactivation. `not_found`, `last_owner`,
+   * Ends every session and suspends the personal keys until reactivation. Throws `not_found`, `last_owner`,
    * `permission_required`.
    */
   async deactivate(change: MemberChange): Promise<Ended> {
@@ -188,7 +188,7 @@ export class Members {
   }
 
   /**
-   * Ends the membership, every session and the personal keys permanently. `not_found`, `last_owner`,
+   * Ends the membership, every session and the personal keys permanently. Throws `not_found`, `last_owner`,
    * `permission_required`.
    */
   async remove(change: MemberChange): Promise<Ended> {

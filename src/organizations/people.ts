@@ -43,7 +43,7 @@ export class People {
     this.#proofs = createIdentityProofs(deps)
   }
 
-  /** The person behind a proven identity. `sign_in_refused`, `email_not_verified`, `account_exists` (403). */
+  /** The person behind a proven identity. Throws `sign_in_refused`, `email_not_verified`, `account_exists` (403). */
   async recognize(proven: ProvenIdentity, actor: Actor): Promise<Recognized> {
     return await recognize(this.#deps, proven, actor)
   }

@@ -34,7 +34,7 @@ export interface RecognitionDeps {
 /**
  * The person behind a proven identity, never found by e-mail alone. An unknown identity with a verified address claims
  * an account that the operator made and nobody has used, accepts a pending invitation, or opens a new account where
- * sign-up is open. `sign_in_refused`, `email_not_verified`, `account_exists` (403).
+ * sign-up is open. Throws `sign_in_refused`, `email_not_verified`, `account_exists` (403).
  */
 export async function recognize(
   deps: RecognitionDeps,
@@ -137,7 +137,9 @@ async function refuseDeactivated(tx: Tx, user: UserRecord): Promise<void> {
   )
 }
 
-/** Records a refused sign-in wherever the person is known, by identity or verified address; strangers leave no entry. */
+/**
+ * Records a refused sign-in wherever the person is known, by identity or verified address; strangers leave no entry.
+ */
 async function recordRefusal(
   { store }: RecognitionDeps,
   proven: ProvenIdentity,

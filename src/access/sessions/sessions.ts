@@ -67,7 +67,10 @@ export function requireOwnSignIn(person: Pick<SignedIn, 'connectionId'>): void {
   )
 }
 
-/** Which of a person's sessions to end: one, all but one, those of a connection, those that reach an organization, or all. */
+/**
+ * Which of a person's sessions to end: one, all but one, those of a connection, those that reach an organization, or
+ * all.
+ */
 export interface SessionChoice {
   readonly id?: string | undefined
   readonly except?: string | undefined
@@ -119,8 +122,8 @@ export class Sessions {
   }
 
   /**
-   * Starts a session; the token is returned here and can never be read again. `within` runs in the same transaction, and
-   * if it throws, no session is started.
+   * * Starts a session; the token is returned here and can never be read again. `within` runs in the same transaction,
+   * and if it throws, no session is started.
    */
   async start(
     input: SessionInput,
@@ -147,7 +150,7 @@ export class Sessions {
 
   /**
    * The person a token belongs to; from memory while the change feed is current, else from the database.
-   * `session_invalid`, `session_ended` (401), `storage_unavailable` (503).
+   * Throws `session_invalid`, `session_ended` (401), `storage_unavailable` (503).
    */
   async identify(token: string, from: { address?: string | undefined } = {}): Promise<SignedIn> {
     const digest = tokenDigest(token)
@@ -203,8 +206,8 @@ export class Sessions {
   }
 
   /**
-   * Calls back when a session may have ended (undefined: any may have), so that open streams check theirs again. Returns
-   * a function that stops it.
+   * * Calls back when a session may have ended (undefined: any may have), so that open streams check theirs again.
+   * Returns a function that stops it.
    */
   onChange(heard: (sessionId: SessionId | undefined) => void): () => void {
     return this.#cache.onChange(heard)

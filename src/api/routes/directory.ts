@@ -93,7 +93,7 @@ export const directoryRoutes = {
       users: Type.Integer(),
       groups: Type.Integer(),
       tokens_at_most: Type.Integer(),
-      /** Members as the directory says, members that are otherwise, and members that it never sent. */
+      /** How many members match the directory, how many differ from it, and how many it never sent. */
       people: Type.Object({
         in_step: Type.Integer(),
         different: Type.Integer(),

@@ -9,7 +9,7 @@ export interface OriginHeaders {
 
 /**
  * Requires a state-changing request to come from our own origin, in addition to the Strict cookie: its Origin must be
- * ours or, if the browser sends none, its Sec-Fetch-Site must be same-origin. `cross_origin_refused` (403).
+ * ours or, if the browser sends none, its Sec-Fetch-Site must be same-origin. Throws `cross_origin_refused` (403).
  */
 export function checkSameOrigin(headers: OriginHeaders, baseUrl: string): void {
   const site = headers['sec-fetch-site']

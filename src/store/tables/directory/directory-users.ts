@@ -333,7 +333,7 @@ function fromRow(row: Row): DirectoryUserRecord {
   }
 }
 
-/** How many of an organization's members are as their directory says, how many are not, and how many it knows nothing of. */
+/** How many members match their directory, how many differ from it, and how many the directory never sent. */
 export interface InStep {
   readonly inStep: number
   readonly different: number
