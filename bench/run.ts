@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** The benchmarks in order; each prints its figures next to those of its peer, measured in the same run. */
-const names = ['gateway', 'keys', 'webhooks', 'scim', 'calls', 'dashboard', 'commands']
+const names = ['gateway', 'keys', 'limits', 'webhooks', 'scim', 'calls', 'dashboard', 'commands']
 
 const [wanted, ...words] = process.argv.slice(2)
 const chosen = names.filter((name) => (wanted === undefined || name === wanted) && exists(name))

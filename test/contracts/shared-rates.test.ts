@@ -51,6 +51,27 @@ for (const engine of engines) {
       assert.ok(admitted >= most * 0.5, `${admitted} of ${most.toFixed(0)}`)
     })
 
+    test('thousands of keys that are called at once get their shares in a few transactions, and none is refused', async () => {
+      await using place = await storeForTests(engine, systemClock)
+      let transactions = 0
+      const counted: Store = {
+        ...place.store,
+        transactionOnCalls: async (work) => {
+          transactions += 1
+          return await place.store.transactionOnCalls(work)
+        },
+      }
+      await using nodes = await nodesOver([counted, await place.another()])
+      transactions = 0
+      const startedAt = performance.now()
+      const subjects = Array.from({ length: 2000 }, subjectForTests)
+      const [node] = nodes.list
+      const passed = await Promise.all(subjects.map(async (subject) => await node!.pass(subject)))
+      const ticks = (performance.now() - startedAt) / 250
+      assert.ok(passed.every(Boolean), `${passed.filter((isPassed) => !isPassed).length} refused`)
+      assert.ok(transactions <= 2000 / 256 + 3 * ticks + 5, `${transactions} transactions`)
+    })
+
     test('a call that comes rarely passes on every node, also of a small limit', async () => {
       await using place = await storeForTests(engine, systemClock)
       await using nodes = await nodesOver([place.store, await place.another(), place.store])

@@ -63,7 +63,7 @@ describe('dealing shares of a rate', () => {
 function request(changed: Partial<ShareRequest>): ShareRequest {
   return {
     ...{ subjectId: 'key_1', organizationId: 'org_1', nodeId: 'a', want: 'start' as const },
-    ...{ least: whole / 10, leastNow: whole / 10, demand: 1, short: false },
+    ...{ least: whole / 10, leastNow: whole / 10, need: whole, demand: 1, short: false },
     ...{ wholeInMs: 0, emptyMs: 1000 },
     ...changed,
   }

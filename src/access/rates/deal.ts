@@ -15,6 +15,8 @@ export interface ShareRequest {
   /** The smallest shares that let one call pass, and all calls that wait now. */
   readonly least: number
   readonly leastNow: number
+  /** The share that lets all of its calls pass, as far as it knows them. */
+  readonly need: number
   readonly demand: number
   readonly short: boolean
   /** Milliseconds until the node's own bucket is full again. */
@@ -26,6 +28,8 @@ export interface ShareRequest {
 /** The outcome of a request. */
 export interface Dealt {
   readonly share: number
+  /** Whether it still needs more than it holds. */
+  readonly short: boolean
   readonly wholeInMs: number
   readonly rows: readonly RateShareRecord[]
   readonly gone: readonly RateShareRecord[]
@@ -73,7 +77,8 @@ export function deal(
       share = own + taken
     }
   }
-  const { subjectId, organizationId, nodeId, demand, short } = request
+  const { subjectId, organizationId, nodeId, demand } = request
+  const short = request.want === 'start' ? share < request.leastNow : request.short
   const mine = { subjectId, nodeId, organizationId, share, demand, short, wholeAt: now + wholeInMs }
   const rest = {
     ...mine,
@@ -87,16 +92,18 @@ export function deal(
   const isMineGone = share === 0 && !short && others.length === 0
   const isAllGone = isMineGone && freeWholeInMs === 0
   return {
-    ...{ share, wholeInMs, others },
+    ...{ share, short, wholeInMs, others },
     rows: [...(isMineGone ? [] : [mine]), ...(isAllGone ? [] : [rest])],
     gone: [...dead, ...(isMineGone ? [mine] : []), ...(isAllGone ? [rest] : [])],
   }
 }
 
-function wantedOf({ want, leastNow }: ShareRequest, own: number, free: number): number {
+function wantedOf({ want, leastNow, need }: ShareRequest, own: number, free: number): number {
   if (typeof want === 'number') return want
-  const part = want === 'start' ? free / 4 : free / 2
-  return Math.min(whole, own + Math.max(Math.ceil(part), leastNow))
+  if (want === 'start') return Math.min(whole, own + Math.max(Math.ceil(free / 4), leastNow))
+  // Twice the need, because calls do not come evenly.
+  const most = Math.max(own + leastNow, 2 * need)
+  return Math.min(whole, most, own + Math.max(Math.ceil(free / 2), leastNow))
 }
 
 function sumOf(records: readonly RateShareRecord[]): number {

@@ -13,14 +13,23 @@ export interface RateSubject {
 }
 
 const shortestWindowMs = 250
+const longWindowMs = 2000
 const maxWindowMs = minuteMs
+// Divided by calls per second: the time in which four calls come.
+const averagedMs = 4000
 const negligible = 0.01
 const idleAfterMs = 10_000
+// A small share may stay where it is: whoever is short of it gets it within a tick.
+const goneAfterMs = 2 * minuteMs
+const idleShare = whole / 4
 const hysteresis = whole / 50
 const headroom = 1.2
 // Demand that changes by less is not worth a write.
 const demandStep = 0.25
 const smallDemand = 0.05
+const highDemand = 0.5
+const fallenDemand = 0.25
+const rememberedTicks = 4
 
 /** What this node holds of one subject's rate, and what it knows of the others. */
 export class Holding {
@@ -34,14 +43,17 @@ export class Holding {
   asked = 0
   demand = 0
   lastAskedAt: number
-  /** Whether the share was too small for a call since the last tick, and in the tick before. */
+  /** Whether the share was too small for a call since the last tick. */
   lacked = false
-  hadTooLittle = false
+  /** Ticks for which a share that was too small for a call still counts as too small. */
+  lackedTicks = 0
   /** Calls that wait for a share. */
   waiting = 0
   /** Monotonic time before which asking for more is pointless: the last request got nothing. */
   nothingUntil = 0
   claiming: Promise<void> | undefined
+  /** Whether the next tick looks at it. */
+  isVisited = false
   readonly others = new Map<string, rateShares.RateShareRecord>()
 
   constructor(subject: RateSubject, rate: Rate, monotonic: number) {
@@ -87,20 +99,20 @@ export class Holding {
 
   /** Updates the average demand with the calls since the last tick. */
   roll(elapsedMs: number): void {
-    const windowMs = this.#windowMs
     const now = (this.asked * 1000) / elapsedMs
+    const windowMs = this.#windowMs(now)
     const weight = Math.min(1, elapsedMs / windowMs)
     const average = now * weight + this.demand * (1 - weight)
     // Negligible demand counts as none, so that an unused share soon goes to another node.
     this.demand = average < this.perSecond * negligible ? 0 : average
     this.asked = 0
-    this.hadTooLittle = this.lacked
+    this.lackedTicks = this.lacked ? rememberedTicks : Math.max(0, this.lackedTicks - 1)
     this.lacked = false
   }
 
   /** Calls per second, including those since the last tick. */
   demandNow(sinceTickMs: number): number {
-    const perMs = this.asked / Math.max(sinceTickMs, this.#windowMs)
+    const perMs = this.asked / Math.max(sinceTickMs, this.#windowMs(0))
     return Math.max(this.demand, perMs * 1000)
   }
 
@@ -108,7 +120,7 @@ export class Holding {
   get isCalm(): boolean {
     const sum = this.demandNow(0) + this.othersDemand
     const burst = this.rate.burst ?? this.rate.calls
-    return sum < this.perSecond * 0.9 || (sum * this.#windowMs) / 1000 <= burst / 2
+    return sum < this.perSecond * 0.9 || (sum * this.#windowMs(0)) / 1000 <= burst / 2
   }
 
   get othersDemand(): number {
@@ -117,31 +129,48 @@ export class Holding {
     return sum
   }
 
+  /** What a request for a share says of this subject and its calls. */
+  requirements(sinceTickMs: number) {
+    const { subject, least, emptyMs } = this
+    const demand = this.demandNow(sinceTickMs)
+    return {
+      ...{ subjectId: subject.id, organizationId: subject.organizationId },
+      ...{ least, leastNow: Math.min(whole, least * (this.waiting + 1)), emptyMs },
+      ...{ demand, need: Math.min(whole, this.needOf(demand)) },
+    }
+  }
+
   /** The share that this node should hold now. */
   wanted(monotonic: number): number {
-    if (monotonic - this.lastAskedAt > idleAfterMs) return 0
-    const others = [...this.others.values()]
-    const fair = this.#fair()
-    if (others.some(({ short }) => short)) {
+    const idleMs = monotonic - this.lastAskedAt
+    if (idleMs > this.#goneAfterMs) return 0
+    const need = this.needOf(this.demand)
+    if (this.#othersShort) {
       if (this.demand === 0) return 0
+      const others = [...this.others.values()]
+      const needs = others.reduce((sum, { demand }) => sum + this.needOf(demand), need)
+      // There is enough for all: each keeps what it needs, and the rest is free for whoever is short.
+      if (needs <= whole) return need
+      const fair = this.#fair()
       if (fair >= this.least) return fair
       // A fair share would be too small for a single call: the node with the most demand takes what one call needs.
       const isFirst = others.every(({ demand }) => demand <= this.demand)
       return isFirst ? Math.min(this.least, Math.max(this.share, this.least)) : 0
     }
-    const need = Math.ceil((whole * this.demand * headroom) / this.perSecond)
+    if (idleMs > idleAfterMs) return Math.min(this.share, idleShare)
     if (this.share < this.least && this.demand > 0) {
       return Math.max(this.least, Math.min(need, Math.floor(this.free / 2)))
     }
-    if (!this.hadTooLittle) return this.share
+    if (this.lackedTicks === 0) return this.share
     return Math.max(this.share, Math.min(whole, need))
   }
 
-  /** Whether this node needs more than it holds and holds less than its fair share. */
+  /** Whether calls lacked a share that only other nodes can give back, up to the fair one. */
   isShort(): boolean {
     if (this.waiting > 0 && this.share < this.least) return true
-    const used = (this.share / whole) * this.perSecond
-    return this.demand > used && this.share < this.#fair() - 2 * hysteresis
+    if (!this.lacked && this.lackedTicks === 0) return false
+    const due = Math.min(this.#fair(), this.needOf(this.demand))
+    return this.share + this.free < due - 2 * hysteresis
   }
 
   /** What to write now; undefined if no change is worth a write. */
@@ -153,14 +182,51 @@ export class Holding {
     const isTold = short === this.written.short && this.share === this.written.share
     const step = Math.abs(this.demand - this.written.demand)
     const least = Math.max(this.perSecond * smallDemand, this.written.demand * demandStep)
-    const demandMoved = this.share > 0 || short ? step > least : false
+    // Shares are divided by demand only where they are short; elsewhere only an end of high demand matters to others.
+    const counts = short || this.#othersShort || this.#isOver
+    const demandMoved = counts && (this.share > 0 || short) && step > least
     if (!grows && !shrinks && isTold && !demandMoved) return undefined
     return { want: grows || shrinks ? want : this.share, short }
   }
 
-  /** How long demand is averaged: longer for slow rates, where a single call would look like a burst. */
-  get #windowMs(): number {
-    return Math.min(maxWindowMs, Math.max(shortestWindowMs, 2000 / this.perSecond))
+  /** Whether nothing will change until it is asked again, or another node writes. */
+  get isQuiet(): boolean {
+    const isSettled = this.demand === 0 && this.asked === 0 && this.waiting === 0
+    return isSettled && !this.written.short && !this.#othersShort
+  }
+
+  /** Whether it was not asked for so long that it holds more than it may keep. */
+  isIdle(monotonic: number): boolean {
+    const idleMs = monotonic - this.lastAskedAt
+    return idleMs > this.#goneAfterMs || (idleMs > idleAfterMs && this.share > idleShare)
+  }
+
+  /** Strangers have few places between them, so a source's is soon free again. */
+  get #goneAfterMs(): number {
+    return this.subject.isSource === true ? idleAfterMs : goneAfterMs
+  }
+
+  get #othersShort(): boolean {
+    for (const { short } of this.others.values()) if (short) return true
+    return false
+  }
+
+  /** Whether other nodes still believe that most of the rate is asked for here. */
+  get #isOver(): boolean {
+    const { demand } = this.written
+    return demand > this.perSecond * highDemand && this.demand < demand * fallenDemand
+  }
+
+  /** How long demand is averaged: longer where calls are so few that a single one would look like a burst. */
+  #windowMs(now: number): number {
+    const rare = averagedMs / Math.max(now, this.demand)
+    const slow = 2000 / this.perSecond
+    return Math.min(maxWindowMs, Math.max(shortestWindowMs, slow, Math.min(rare, longWindowMs)))
+  }
+
+  /** The share that lets this many calls a second pass, and at least one. */
+  needOf(demand: number): number {
+    return Math.max(this.least, Math.ceil((whole * demand * headroom) / this.perSecond))
   }
 
   #fair(): number {

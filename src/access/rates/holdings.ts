@@ -1,14 +1,18 @@
 import type { Rate } from '../../rate.ts'
+import type { rateShares } from '../../store/index.ts'
 import { Holding, type RateSubject } from './holding.ts'
 
 const maxHoldings = 200_000
 // Each source costs statements and rows: strangers with many addresses must not cause more of either.
 const maxSources = 256
+const sweepEveryMs = 10_000
 
 /** What a node holds of each subject's rate; bounded, with a tighter bound for strangers. */
 export class Holdings {
   readonly #bySubject = new Map<string, Holding>()
   #sources = 0
+  #visited: Holding[] = []
+  #sweptAt = 0
 
   get size(): number {
     return this.#bySubject.size
@@ -45,7 +49,37 @@ export class Holdings {
     if (this.#bySubject.delete(subject.id) && subject.isSource === true) this.#sources -= 1
   }
 
+  /** Marks a holding for the next tick; those that nothing happens to cost a tick nothing. */
+  visit(holding: Holding): void {
+    if (holding.isVisited) return
+    holding.isVisited = true
+    this.#visited.push(holding)
+  }
+
+  /** Notes what another node holds. */
+  noteOther(record: rateShares.RateShareRecord): void {
+    const holding = this.#bySubject.get(record.subjectId)
+    if (holding === undefined) return
+    holding.others.set(record.nodeId, record)
+    this.visit(holding)
+  }
+
+  /** Returns what was marked since the last time, now and then with all that were idle for long. */
+  takeVisited(monotonic: number): Holding[] {
+    if (monotonic - this.#sweptAt > sweepEveryMs) {
+      this.#sweptAt = monotonic
+      for (const holding of this.#bySubject.values()) {
+        if (holding.isIdle(monotonic)) this.visit(holding)
+      }
+    }
+    const visited = this.#visited
+    this.#visited = []
+    for (const holding of visited) holding.isVisited = false
+    return visited
+  }
+
   clear(): void {
+    this.#visited = []
     this.#bySubject.clear()
     this.#sources = 0
   }

@@ -5,14 +5,15 @@ import { rateShares, type Store } from '../../store/index.ts'
 import { deal, whole, type Dealt, type ShareRequest } from './deal.ts'
 import type { Holding, RateSubject } from './holding.ts'
 import { Holdings } from './holdings.ts'
+import { Settler } from './settler.ts'
 import { hourMs, minuteMs } from '../../units.ts'
 
 const tickMs = 250
 // After this a node that died or was cut off holds nothing; the others take over its shares.
 const leaseMs = 1500
 const leaseMarginMs = 100
-// Reads overlap by this much: rows carry the time at which their transaction began, and may be committed later.
-const lookBackMs = 2000
+// Reads overlap by this much: a row carries the time at which it was written, and may be committed later.
+const lookBackMs = 1000
 const joinMs = 100
 const aloneAfterMs = 3000
 const maxLimited = 200_000
@@ -48,13 +49,14 @@ export class SharedRates implements AsyncDisposable {
   readonly #nodeId: Id<'node'>
   readonly #limiter = new RateLimiter(maxLimited)
   readonly #holdings = new Holdings()
+  readonly #settler: Settler
   readonly #tickEnds: (() => void)[] = []
   #isShared = false
   #nodes: ReadonlySet<string> = new Set()
   /** Monotonic time after which other nodes may have taken over the shares held here. */
   #leaseEndsAt = 0
   #aloneSince: number | undefined
-  #readFrom = 0
+  #readFrom: rateShares.ChangedPlace = { changedAt: 0, subjectId: '', nodeId: '' }
   #tickedAt = 0
   #forgotAt = 0
   #ticking: Promise<void> | undefined
@@ -64,6 +66,10 @@ export class SharedRates implements AsyncDisposable {
   constructor(deps: SharedRatesDeps) {
     this.#deps = deps
     this.#nodeId = createId('node', deps.clock.now())
+    this.#settler = new Settler({
+      settle: async (requests) => await this.#settle(requests),
+      claimOf: (holding) => this.#claimOf(holding),
+    })
   }
 
   /**
@@ -107,6 +113,7 @@ export class SharedRates implements AsyncDisposable {
     const holding = this.#holdings.of(subject, rate, monotonic)
     if (holding === undefined) return nothingHere
     holding.noteAsked(monotonic)
+    this.#holdings.visit(holding)
     const share = monotonic < this.#leaseEndsAt ? holding.share : 0
     if (share >= holding.least) {
       const verdict = this.#limiter.ask(subject.id, rate, monotonic, false, share / whole)
@@ -167,11 +174,8 @@ export class SharedRates implements AsyncDisposable {
     await this.#ticking
     if (!this.#isShared) return
     try {
-      await this.#settle(
-        [...this.#holdings.values()]
-          .filter(({ share }) => share > 0)
-          .map((holding) => this.#yieldAll(holding)),
-      )
+      const held = [...this.#holdings.values()].filter(({ share }) => share > 0)
+      await this.#settler.settleAll(held, (holding) => this.#yieldAll(holding))
       await this.#deps.store.transactionOnCalls(
         async (tx) => await rateShares.leaveNode(tx, this.#nodeId),
       )
@@ -181,10 +185,10 @@ export class SharedRates implements AsyncDisposable {
     }
   }
 
-  #yieldAll(holding: Holding): [Holding, ShareRequest] {
+  #yieldAll(holding: Holding): ShareRequest {
     const request = this.#requestOf(holding, { want: 0, short: false })
     holding.share = 0
-    return [holding, request]
+    return request
   }
 
   /** Another node may be there: from now on spends only what this node holds in the database. */
@@ -217,11 +221,7 @@ export class SharedRates implements AsyncDisposable {
 
   async #claimNow(holding: Holding): Promise<void> {
     const before = holding.share
-    // All calls that come in this turn share one statement.
-    await new Promise((resolve) => setImmediate(resolve))
-    const want = before === 0 ? 'start' : 'more'
-    const short = before === 0 || holding.isShort()
-    await this.#settle([[holding, this.#requestOf(holding, { want, short })]])
+    await this.#settler.claim(holding)
     for (let tick = 0; tick < patienceTicks && holding.share < holding.least; tick++) {
       if (!holding.isCalm) break
       await new Promise<void>((resolve) => void this.#tickEnds.push(resolve))
@@ -231,24 +231,24 @@ export class SharedRates implements AsyncDisposable {
     }
   }
 
+  #claimOf(holding: Holding): ShareRequest {
+    const want = holding.share === 0 ? 'start' : 'more'
+    const short = holding.share === 0 || holding.isShort()
+    return this.#requestOf(holding, { want, short })
+  }
+
   #requestOf(
     holding: Holding,
     { want, short }: { want: ShareRequest['want']; short: boolean },
   ): ShareRequest {
-    const { subject, least, waiting, emptyMs } = holding
     const monotonic = this.#deps.clock.monotonic()
-    const demand = holding.demandNow(monotonic - this.#tickedAt)
-    const wholeAt = this.#limiter.wholeAt(subject.id)
-    return {
-      ...{ subjectId: subject.id, organizationId: subject.organizationId, nodeId: this.#nodeId },
-      ...{ want, least, leastNow: Math.min(whole, least * (waiting + 1)), demand, short, emptyMs },
-      wholeInMs: Math.max(0, wholeAt - monotonic),
-    }
+    const wholeInMs = Math.max(0, this.#limiter.wholeAt(holding.subject.id) - monotonic)
+    const sinceTickMs = monotonic - this.#tickedAt
+    return { ...holding.requirements(sinceTickMs), nodeId: this.#nodeId, want, short, wholeInMs }
   }
 
   /** Settles requests in one transaction, and applies the outcome here. */
   async #settle(requests: readonly (readonly [Holding, ShareRequest])[]): Promise<void> {
-    if (requests.length === 0) return
     const { store, clock } = this.#deps
     const startedAt = clock.monotonic()
     const { dealt, nodes } = await store.transactionOnCalls(async (tx) => {
@@ -262,7 +262,6 @@ export class SharedRates implements AsyncDisposable {
         deal(request, bySubject.get(request.subjectId) ?? [], renewed),
       )
       await rateShares.write(tx, {
-        now: renewed.now,
         rows: results.flatMap(({ rows }) => rows),
         gone: results.flatMap(({ gone }) => gone),
       })
@@ -284,7 +283,7 @@ export class SharedRates implements AsyncDisposable {
     const wholeInMs = dealt.share === 0 ? 0 : dealt.wholeInMs + spentMs * weight
     this.#limiter.setWholeAt(id, monotonic + wholeInMs, monotonic)
     holding.share = dealt.share
-    holding.written = { share: dealt.share, demand: request.demand, short: request.short }
+    holding.written = { share: dealt.share, demand: request.demand, short: dealt.short }
     holding.noteOthers(dealt.others)
   }
 
@@ -321,9 +320,18 @@ export class SharedRates implements AsyncDisposable {
     const startedAt = clock.monotonic()
     const elapsedMs = Math.max(1, startedAt - this.#tickedAt)
     this.#tickedAt = startedAt
-    for (const holding of this.#holdings.values()) holding.roll(elapsedMs)
+    const visited = this.#holdings.takeVisited(startedAt)
+    for (const holding of visited) holding.roll(elapsedMs)
     await this.#listen(startedAt)
-    await this.#settle(this.#changes())
+    // Also those of which other nodes have just written.
+    const all = [...new Set([...visited, ...this.#holdings.takeVisited(startedAt)])]
+    try {
+      await this.#settler.settleAll(all, (holding) => this.#changeOf(holding))
+    } catch (error) {
+      // The next tick tries again.
+      for (const holding of all) this.#holdings.visit(holding)
+      throw error
+    }
     if (this.#aloneSince !== undefined && clock.monotonic() - this.#aloneSince > aloneAfterMs) {
       await this.#beAlone()
     }
@@ -333,40 +341,38 @@ export class SharedRates implements AsyncDisposable {
   async #listen(startedAt: number): Promise<void> {
     const { store } = this.#deps
     const nodeId = this.#nodeId
-    const { nodes, changed } = await store.transactionOnCalls(async (tx) => {
+    const { nodes, changed, next } = await store.transactionOnCalls(async (tx) => {
       const renewed = await rateShares.renewNode(tx, { id: nodeId, ttlMs: leaseMs })
       if (startedAt - this.#forgotAt > forgetEveryMs) {
         this.#forgotAt = startedAt
         const { now } = renewed
         await rateShares.forgetOld(tx, { before: now - keptMs, sourcesBefore: now - sourceKeptMs })
       }
-      const since = { now: this.#readFrom, nodeId }
-      return { nodes: renewed, changed: await rateShares.listChanged(tx, since) }
+      return { nodes: renewed, ...(await rateShares.listChanged(tx, nodeId, this.#readFrom)) }
     })
+    const hasLost = !nodes.live.isSupersetOf(this.#nodes)
     this.#renewed(nodes, startedAt)
-    this.#readFrom = nodes.now - lookBackMs
-    for (const record of changed) {
-      this.#holdings.get(record.subjectId)?.others.set(record.nodeId, record)
-    }
-    for (const holding of this.#holdings.values()) holding.forgetDead(nodes.live)
+    const changedAt = nodes.now - lookBackMs
+    this.#readFrom = next ?? { changedAt, subjectId: '', nodeId: '' }
+    for (const record of changed) this.#holdings.noteOther(record)
+    if (hasLost) for (const holding of this.#holdings.values()) holding.forgetDead(nodes.live)
   }
 
-  #changes(): [Holding, ShareRequest][] {
-    const monotonic = this.#deps.clock.monotonic()
-    const requests: [Holding, ShareRequest][] = []
-    for (const holding of this.#holdings.values()) {
-      const change = holding.change(monotonic)
-      if (change === undefined) {
-        const isForgotten = holding.share === 0 && holding.demand === 0 && holding.waiting === 0
-        if (isForgotten && !holding.written.short) this.#holdings.forget(holding)
-        continue
-      }
-      if (holding.claiming !== undefined && change.want >= holding.share) continue
-      requests.push([holding, this.#requestOf(holding, change)])
-      // Stops spending it before the database gives it to another node.
-      if (change.want < holding.share) holding.share = change.want
+  #changeOf(holding: Holding): ShareRequest | undefined {
+    if (this.#holdings.get(holding.subject.id) !== holding) return undefined
+    const change = holding.change(this.#deps.clock.monotonic())
+    if (change === undefined) {
+      const isForgotten = holding.share === 0 && holding.demand === 0 && holding.waiting === 0
+      if (isForgotten && !holding.written.short) this.#holdings.forget(holding)
+      else if (!holding.isQuiet) this.#holdings.visit(holding)
+      return undefined
     }
-    return requests
+    this.#holdings.visit(holding)
+    if (holding.claiming !== undefined && change.want >= holding.share) return undefined
+    const request = this.#requestOf(holding, change)
+    // Stops spending it before the database gives it to another node.
+    if (change.want < holding.share) holding.share = change.want
+    return request
   }
 
   /** No other node is left: spends whole rates from now on, and what was spent still counts. */

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql, type RawBuilder, type SqlBool } from 'kysely'
 import type { Db, Tx } from '../../db/db.ts'
 
 export interface RateShareTable {
@@ -40,18 +40,14 @@ export interface RateNodes {
 }
 
 const rowsInStatement = 256
-const rowsInPage = 10_000
+const rowsInPage = 2000
 
 /** Records that a node is alive and returns the other live nodes; times are the database's. */
 export async function renewNode(
   tx: Tx,
   node: { readonly id: string; readonly ttlMs: number },
 ): Promise<RateNodes> {
-  // Processes on SQLite share the machine's clock; each node on PostgreSQL may have a wrong one.
-  const now =
-    tx.engine === 'postgres'
-      ? sql<number>`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`
-      : sql<number>`cast(${tx.now} as integer)`
+  const now = presentOf(tx)
   const { rows } = await sql<{ until: number }>`insert into rate_node (node_id, until)
     values (${node.id}, ${now} + ${sql.lit(node.ttlMs)})
     on conflict (node_id) do update set until = excluded.until returning until`.execute(tx.query)
@@ -142,19 +138,38 @@ export async function listOf(db: Db, subjectIds: readonly string[]): Promise<Rat
   return rows.map(fromRow)
 }
 
-/** The shares that other nodes have changed since a moment of the database's clock. */
+/** A place in the order in which shares were changed. */
+export interface ChangedPlace {
+  /** By the database's clock. */
+  readonly changedAt: number
+  readonly subjectId: string
+  readonly nodeId: string
+}
+
+/** A page of the shares that other nodes have changed since a place, and where the next page begins, if there is one. */
 export async function listChanged(
   db: Db,
-  since: { readonly now: number; readonly nodeId: string },
-): Promise<RateShareRecord[]> {
+  nodeId: string,
+  since: ChangedPlace,
+): Promise<{ readonly changed: RateShareRecord[]; readonly next: ChangedPlace | undefined }> {
+  const after = sql<SqlBool>`(changed_at, subject_id, node_id) > (${since.changedAt}, ${since.subjectId}, ${since.nodeId})`
   const rows = await db.query
     .selectFrom('rate_share')
     .selectAll()
-    .where('changed_at', '>=', since.now)
-    .where('node_id', 'not in', ['', since.nodeId])
+    // The index is of the time alone.
+    .where('changed_at', '>=', since.changedAt)
+    .where(after)
+    .where('node_id', 'not in', ['', nodeId])
+    .orderBy('changed_at')
+    .orderBy('subject_id')
+    .orderBy('node_id')
     .limit(rowsInPage)
     .execute()
-  return rows.map(fromRow)
+  const last = rows.length < rowsInPage ? undefined : rows.at(-1)
+  return {
+    changed: rows.map(fromRow),
+    next: last && { changedAt: last.changed_at, subjectId: last.subject_id, nodeId: last.node_id },
+  }
 }
 
 /** The rate subjects of an organization and the shares that live nodes hold of them. */
@@ -195,12 +210,13 @@ export async function countShares(
 export async function write(
   tx: Tx,
   change: {
-    readonly now: number
     readonly rows: readonly RateShareRecord[]
     readonly gone: readonly Pick<RateShareRecord, 'subjectId' | 'nodeId'>[]
   },
 ): Promise<void> {
-  const { rows, gone, now } = change
+  const { rows, gone } = change
+  // Not when the transaction began: it may have waited for locks, and those who read meanwhile would never see the rows.
+  const now = presentOf(tx)
   for (let at = 0; at < rows.length; at += rowsInStatement) {
     await tx.query
       .insertInto('rate_share')
@@ -226,7 +242,7 @@ export async function write(
   }
 }
 
-function toRow(record: RateShareRecord, now: number): RateShareTable {
+function toRow(record: RateShareRecord, now: RawBuilder<number>) {
   return {
     subject_id: record.subjectId,
     node_id: record.nodeId,
@@ -237,6 +253,13 @@ function toRow(record: RateShareRecord, now: number): RateShareTable {
     short: record.short ? 1 : 0,
     changed_at: now,
   }
+}
+
+/** Processes on SQLite share the machine's clock; each node on PostgreSQL may have a wrong one. */
+function presentOf(tx: Tx): RawBuilder<number> {
+  return tx.engine === 'postgres'
+    ? sql<number>`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`
+    : sql<number>`cast(${tx.now} as integer)`
 }
 
 function fromRow(row: RateShareTable): RateShareRecord {
