@@ -79,6 +79,9 @@ async function offerFor(
   const offered = { calls: 0, refused: 0 }
   const { subjects, rate, perSecond } = load
   const open = new Set<Promise<void>>()
+  const offerOne = async (ask: () => Promise<boolean>): Promise<void> => {
+    if (!(await ask())) offered.refused++
+  }
   const next = perSecond.map(() => 0)
   const startedAt = performance.now()
   for (let elapsed = 0; elapsed < forSeconds; elapsed = (performance.now() - startedAt) / 1000) {
@@ -88,11 +91,9 @@ async function offerFor(
         const subject = subjects[(next[at] ?? 0) % subjects.length]
         if (subject === undefined) continue
         offered.calls++
-        const call = pass(node, subject, rate).then((isAdmitted) => {
-          if (!isAdmitted) offered.refused++
-          open.delete(call)
-        })
+        const call = offerOne(async () => await pass(node, subject, rate))
         open.add(call)
+        void call.finally(() => open.delete(call))
       }
     }
     await pause(turnMs)
