@@ -107,11 +107,13 @@ class BuiltPages {
 
   async find(path: string): Promise<PageFile | undefined> {
     await this.#firstRead
+    // Whoever replaced the build while it was read has finished by now.
+    if (this.#files === undefined && !this.#isBuilding) await this.#read()
     return this.#files?.get(path)
   }
 
   async #read(): Promise<void> {
-    // Another process may be replacing the build at this moment; our own build then follows.
+    // Another process may be replacing the build at this moment; then a later request reads it again.
     this.#files = await readPageFiles(join(this.#deps.webFolder, 'dist')).catch(() => undefined)
   }
 
