@@ -10,7 +10,7 @@ const late =
 const seldom =
   /parts.(RateShares|QuotaGauge|SaveForm)|frame.Managed|api.(webhooks|webhook-shapes|directory|managed|sso|sign-ins|access-tokens|entry)\.ts/
 /** What needs the library of dialogs and tabs. */
-const dialogs = /parts.(Dialogs|ConfirmDialog|RevokeToken|SecretDialog|Tabs)\.tsx/
+const dialogs = /parts.(Dialogs|ConfirmDialog|IssuedToken|RevokeToken|SecretDialog|Tabs)\.tsx/
 /**
  * Over a slow line each file costs a round trip, six at a time: what every page needs is a few files, not sixty. A
  * group takes along what its modules import, unless one of a higher priority has it already.
