@@ -90,23 +90,23 @@ describe('what the documentation tells operators', { timeout: 120_000 }, () => {
         assert.equal(code, 0, err)
         return out
       }
-      const [dump = '', ...restore] = blocksOf('operate/backup').trim().split('\n')
-      const run = (line: string): void => {
+      const [backUp = '', restore = ''] = blocksIn('operate/backup')
+      const run = (block: string): void => {
         const path = `${join(native, 'bin')}:${process.env['PATH'] ?? ''}`
-        const done = spawnSync('sh', ['-ec', line], {
+        const done = spawnSync('sh', ['-ec', block], {
           cwd: folder,
           env: { ...env, PATH: path },
           encoding: 'utf8',
         })
-        assert.equal(done.status, 0, `${line}: ${done.stderr}`)
+        assert.equal(done.status, 0, `${block}: ${done.stderr}`)
       }
 
       await intercept(['org', 'create', 'acme'], { env })
       const before = await organizations()
-      run(dump)
+      run(backUp)
       await intercept(['org', 'create', 'later'], { env })
       assert.match(await organizations(), /later/)
-      for (const line of restore) run(line)
+      run(restore)
       assert.equal(await organizations(), before)
     },
   )
@@ -120,7 +120,7 @@ describe('what the documentation tells operators', { timeout: 120_000 }, () => {
 
 /** The settings of a page, with our own values in place of the reader's. */
 function settingsOf(page: string, own: Readonly<Record<string, string>>): Record<string, string> {
-  let lines = blocksOf(page)
+  let lines = blocksIn(page).join('')
   for (const [theirs, ours] of Object.entries(own)) {
     assert.ok(lines.includes(theirs), `${page} says ${theirs} no more`)
     lines = lines.replaceAll(theirs, ours)
@@ -136,11 +136,11 @@ function settingsOf(page: string, own: Readonly<Record<string, string>>): Record
   )
 }
 
-/** The contents of a page's blocks that are not run in place. */
-function blocksOf(page: string): string {
+/** The contents of a page's blocks that are run here, not in place. */
+function blocksIn(page: string): string[] {
   const markdown = readFileSync(join(docs, `${page}.md`), 'utf8')
   const blocks = markdown.matchAll(/^```sh checked\n([\s\S]*?)^```$/gm)
-  return [...blocks].map(([, lines = '']) => lines).join('')
+  return [...blocks].map(([, lines = '']) => lines)
 }
 
 /** The folder of a PostgreSQL that was installed with its clients; the one from npm has none. */

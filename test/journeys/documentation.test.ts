@@ -37,6 +37,12 @@ const printed: Readonly<Record<string, readonly RegExp[]>> = {
   'guides/access-tokens': [/"billing worker"/, /is revoked/],
   'guides/receive-webhooks': [/webhook\.ping +verified/],
   'how-to/migrate-keys': [/^2 keys\.jsonl$/m],
+  'how-to/somebody-left': [
+    /"deactivated_at":"2/,
+    /member\.deactivated/,
+    /"silent_nodes":0/,
+    /\{"items":\[\]\}/,
+  ],
   'how-to/verify-assertions': [/"alg":"ES256"/],
 }
 
@@ -45,6 +51,12 @@ const given: Readonly<
   Record<string, { before: string; words?: readonly (readonly [string, string])[] }>
 > = {
   'operate/audit-log': { before: 'npx interceptd org create acme' },
+  'how-to/somebody-left': {
+    before: `npx interceptd org create acme
+npx interceptd member add acme ada@example.com --role developer
+INTERCEPT_TOKEN=$(npx interceptd token issue acme --name page --permission members.manage --json | grep -o 'svc_admin_[A-Za-z0-9_]*' | tail -1)`,
+    words: [['https://intercept.example.com', 'http://localhost:8080']],
+  },
   'guides/configuration': {
     before: 'npx interceptd org create acme',
     words: [['/run/keys.json', './keys.json']],

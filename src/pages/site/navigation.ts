@@ -20,6 +20,7 @@ export const sections: readonly (readonly [title: string, pages: readonly string
     'How to',
     [
       'how-to/rotate-a-key',
+      'how-to/somebody-left',
       'how-to/put-it-before-an-api',
       'how-to/bearer-sdks',
       'how-to/agents',
