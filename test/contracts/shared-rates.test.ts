@@ -8,7 +8,10 @@ import { createId } from '../../src/ids.ts'
 import { rateShares, type Store } from '../../src/store/index.ts'
 import { engines, storeForTests } from '../harness/store.ts'
 import { until } from '../harness/webhooks.ts'
+import { chance } from '../harness/chance.ts'
 
+// Between a call's verdict and the note of it here.
+const slackSeconds = 0.02
 const rate: Rate = { calls: 100, perSeconds: 1, burst: 20 }
 
 for (const engine of engines) {
@@ -49,6 +52,46 @@ for (const engine of engines) {
       const most = rate.calls * seconds + rate.burst!
       assert.ok(admitted <= most + 1, `${admitted} of ${most.toFixed(0)}`)
       assert.ok(admitted >= most * 0.5, `${admitted} of ${most.toFixed(0)}`)
+    })
+
+    test('no stretch of time, however short, admits more than its part of the rate and one burst', async () => {
+      await using place = await storeForTests(engine, systemClock)
+      await using nodes = await nodesOver([place.store, await place.another(), place.store])
+      const random = chance(7)
+      const subjects = Array.from({ length: 12 }, (_, at) => ({
+        subject: subjectForTests(),
+        of: { calls: 60 + 20 * at, perSeconds: 1, burst: [10, 40, 80][at % 3]! },
+        // A bucket as one node alone would keep it.
+        tokens: [10, 40, 80][at % 3]!,
+        filledAt: performance.now(),
+        lowest: 0,
+        demands: [0, 0, 0],
+      }))
+      const endsAt = performance.now() + 6000
+      for (let round = 0; performance.now() < endsAt; round++) {
+        for (const one of subjects) {
+          // Calls move to other nodes, come in bursts and stop for a while.
+          if (random() < 0.01) one.demands = one.demands.map(() => Math.floor(random() * 4) ** 2)
+          for (const [at, demand] of one.demands.entries()) {
+            const node = nodes.list[at]!
+            for (let call = 0; call < demand; call++) {
+              void node.pass(one.subject, one.of).then((isAdmitted) => {
+                if (!isAdmitted) return undefined
+                const now = performance.now()
+                const refilled = ((now - one.filledAt) * one.of.calls) / 1000
+                one.tokens = Math.min(one.of.burst, one.tokens + refilled) - 1
+                one.filledAt = now
+                one.lowest = Math.min(one.lowest, one.tokens + one.of.calls * slackSeconds)
+                return undefined
+              })
+            }
+          }
+        }
+        await new Promise((resolve) => setTimeout(resolve, 5))
+      }
+      for (const { of, lowest } of subjects) {
+        assert.ok(lowest >= -1, `${-lowest} calls too many at ${JSON.stringify(of)}`)
+      }
     })
 
     test('thousands of keys that are called at once get their shares in a few transactions, and none is refused', async () => {

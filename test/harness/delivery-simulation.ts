@@ -9,6 +9,7 @@ import {
 import { verdictOf } from '../../src/webhooks/delivery/outcome.ts'
 import type { SendResult } from '../../src/webhooks/delivery/send.ts'
 import type { DeliveryWork } from '../../src/webhooks/delivery/work.ts'
+import { chance } from './chance.ts'
 
 /** The result of running the real dispatcher in a world whose time, storage and network derive from one number. */
 export interface SimulationResult {
@@ -381,16 +382,5 @@ function resultOf(startedAt: number, status: number | undefined): SendResult {
     truncated: false,
     retryAfterMs: status === 429 ? 700 : undefined,
     asksToDisable: false,
-  }
-}
-
-/** Mulberry32: a small seeded generator. */
-function chance(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
   }
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { rateShares } from '../../store/index.ts'
 import { deal, whole, type ShareRequest } from './deal.ts'
+import { chance } from '../../../test/harness/chance.ts'
 
 describe('dealing shares of a rate', () => {
   test('whatever nodes want, give back and die, all shares together are at most the whole', () => {
@@ -66,16 +67,5 @@ function request(changed: Partial<ShareRequest>): ShareRequest {
     ...{ least: whole / 10, leastNow: whole / 10, need: whole, demand: 1, short: false },
     ...{ wholeInMs: 0, emptyMs: 1000 },
     ...changed,
-  }
-}
-
-/** Mulberry32: a small generator with a seed. */
-function chance(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
   }
 }

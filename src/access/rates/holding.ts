@@ -112,7 +112,8 @@ export class Holding {
 
   /** Calls per second, including those since the last tick. */
   demandNow(sinceTickMs: number): number {
-    const perMs = this.asked / Math.max(sinceTickMs, this.#windowMs(0))
+    const now = (this.asked * 1000) / Math.max(sinceTickMs, shortestWindowMs)
+    const perMs = this.asked / Math.max(sinceTickMs, this.#windowMs(now))
     return Math.max(this.demand, perMs * 1000)
   }
 
