@@ -17,7 +17,7 @@ const nodes = 3
 const turnMs = 50
 const settlingSeconds = 20
 
-/** How often a key is called on each node, and what it may. */
+/** The rate limit of each key, and how many calls a second it gets on each node. */
 const loads: Readonly<Record<string, { rate: Rate; perSecond: readonly number[] }>> = {
   'a call a second on each node, of 100/s': {
     rate: { calls: 100, perSeconds: 1 },

@@ -1,4 +1,4 @@
-/** Every setting: read once from the environment, parsed, and refused in one sentence if it is invalid. */
+/** All settings: read once from the environment and parsed; an invalid one is reported in one sentence. */
 import { resolve } from 'node:path'
 import { complainAboutNode, complainAboutPairs } from './setting-checks.ts'
 import { misspeltWarnings, misspelt, type KnownNames } from './setting-names.ts'
@@ -29,7 +29,7 @@ import { dayMs, hourMs, parseDuration, parseSize } from './units.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Thrown for invalid settings; each sentence begins with the setting's name. */
+/** Thrown for invalid settings; each sentence of its message begins with a setting's name. */
 export class ConfigError extends Error {
   readonly sentences: readonly string[]
 
@@ -168,7 +168,7 @@ const table = {
 
 type Name = keyof typeof table
 type Parsed = { [N in Name]: ReturnType<(typeof table)[N]['parse']> | undefined }
-/** The settings that have a default, which are nearly all. */
+/** The parsed value of a setting that has a default, as nearly all have. */
 type Given<N extends Name> = NonNullable<Parsed[N]>
 
 /** The settings as the product uses them. Times are milliseconds, sizes bytes; undefined means off or not set. */

@@ -15,9 +15,9 @@ export interface CredentialFormat {
 
 export const idDigits = 8
 export const checksumDigits = 6
-/** 43 base62 digits carry 256 random bits. */
+/** 43 base62 characters carry 256 random bits. */
 export const identifiedDigits = 43
-/** With the checksum these make 48 digits, which is base64 without padding, as the strictest decoder requires. */
+/** With the checksum, 48 characters: a multiple of four, which even a strict base64 decoder accepts without padding. */
 export const plainDigits = 42
 
 export const credentialFormats = {

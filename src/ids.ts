@@ -46,7 +46,7 @@ let lastTime = -1
 let timeText = ''
 
 /**
- * Creates an id: prefix, 10 digits of time (ms) and 16 random digits (80 bits). Later ids sort later, to the
+ * Creates an id: prefix, 10 characters of time (ms) and 16 random ones (80 bits). Later ids sort later, to the
  * millisecond.
  */
 export function createId<P extends IdPrefix>(prefix: P, nowMs: number = Date.now()): Id<P> {
@@ -93,7 +93,7 @@ function timePart(nowMs: number): string {
 function randomPart(): string {
   if (used + randomDigits > pool.length) {
     randomFillSync(pool)
-    // Converts the whole pool to digits at once; 256 = 8 × 32, so all digits are equally likely.
+    // Converts the whole pool to characters at once; 256 = 8 × 32, so all of them are equally likely.
     for (let at = 0; at < pool.length; at++) pool[at] = alphabet.charCodeAt((pool[at] ?? 0) & 31)
     used = 0
   }

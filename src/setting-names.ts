@@ -19,8 +19,8 @@ const commandLineNames = [
 ]
 
 /**
- * Sentences about names that can only be misspelled settings of ours. A misspelled secret or limit would silently not
- * apply, so these prevent the start.
+ * Returns error messages about names that can only be misspelled settings of ours. A misspelled secret or limit would
+ * silently not apply, so these prevent the start.
  */
 export function misspelt(env: Environment, known: KnownNames): string[] {
   return Object.keys(env).flatMap((name) => {
@@ -33,8 +33,8 @@ export function misspelt(env: Environment, known: KnownNames): string[] {
 }
 
 /**
- * Sentences about names that nearly match a short setting such as PORT: reported but never refused, because other
- * programs share the environment.
+ * Returns warnings about names that nearly match a short setting such as PORT: never errors, because other programs
+ * share the environment.
  */
 export function misspeltWarnings(env: Environment, known: KnownNames): string[] {
   return Object.keys(env).flatMap((name) => {

@@ -36,13 +36,13 @@ export function secret<T>(fallback: string, about: string, parse: (text: string)
   return { fallback, about, parse, secret: true }
 }
 
-/** Any text on one line. */
+/** Parses any text on one line. */
 export function parseText(text: string): string {
   if (/\p{Cc}/u.test(text)) throw new Error('must not contain control characters')
   return text
 }
 
-/** A TCP port; 0 lets the system choose. */
+/** Parses a TCP port; 0 lets the system choose. */
 export function parsePort(text: string): number {
   if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) {
     throw new Error('must be a port number from 0 to 65535')
@@ -55,7 +55,7 @@ export function parseOff<T>(parse: (text: string) => T): (text: string) => T | u
   return (text) => (text === 'off' ? undefined : parse(text))
 }
 
-/** An integer within inclusive bounds. */
+/** Returns a parser for an integer within inclusive bounds. */
 export function parseCount(least: number, most: number): (text: string) => number {
   return (text) => {
     const count = Number(text)
@@ -66,7 +66,7 @@ export function parseCount(least: number, most: number): (text: string) => numbe
   }
 }
 
-/** One of several words. */
+/** Returns a parser that accepts only the given words. */
 export function parseOneOf<const T extends string>(choices: readonly T[]): (text: string) => T {
   return (text) => {
     const choice = choices.find((one) => one === text)
@@ -75,7 +75,7 @@ export function parseOneOf<const T extends string>(choices: readonly T[]): (text
   }
 }
 
-/** A duration up to a maximum, in milliseconds. */
+/** Returns a parser for a duration up to a maximum, in milliseconds. */
 export function parseDurationUpTo(maxMs: number): (text: string) => number {
   return (text) => {
     const ms = parseDuration(text)
@@ -84,7 +84,7 @@ export function parseDurationUpTo(maxMs: number): (text: string) => number {
   }
 }
 
-/** `20/s` or `20/s burst 100`. */
+/** Parses `20/s` or `20/s burst 100`. */
 export function parseRate(text: string): Rate {
   const [, perSecond, burst] = /^(\d{1,7})\/s(?: burst (\d{1,7}))?$/.exec(text) ?? []
   if (perSecond === undefined || Number(perSecond) === 0) {
@@ -93,19 +93,19 @@ export function parseRate(text: string): Rate {
   return { calls: Number(perSecond), perSeconds: 1, burst: Number(burst ?? perSecond) }
 }
 
-/** Which calls are recorded. */
+/** Parses which calls are to be recorded. */
 export function parseCallRecords(text: string): RecordChoice {
   const choice = parseRecordChoice(text)
   if (choice === undefined) throw new Error('must be all, refused, none or "sampled 1/n"')
   return choice
 }
 
-/** Key schemes, comma-separated. */
+/** Parses key schemes, separated by commas. */
 export function parseSchemes(text: string): readonly ('x-api-key' | 'bearer')[] {
   return text.split(',').map((part) => parseOneOf(['x-api-key', 'bearer'])(part.trim()))
 }
 
-/** A URL with one of these protocols, kept as written. */
+/** Returns a parser for a URL with one of these protocols, which is kept as written. */
 export function parseUrlOf(protocols: readonly string[]): (text: string) => string {
   return (text) => {
     const url = URL.parse(text)
@@ -116,7 +116,7 @@ export function parseUrlOf(protocols: readonly string[]): (text: string) => stri
   }
 }
 
-/** An origin without a trailing slash. Without https, browsers keep our cookies only on loopback names. */
+/** Parses an origin without a trailing slash. Without https, browsers keep our cookies only on loopback names. */
 export function parseOrigin(text: string): string {
   const url = URL.parse(parseUrlOf(['https:', 'http:'])(text))
   if (url === null || `${url.origin}/` !== url.href) {
@@ -128,14 +128,14 @@ export function parseOrigin(text: string): string {
   return url.origin
 }
 
-/** A PostgreSQL URL. */
+/** Checks a PostgreSQL URL. */
 export function parseDatabaseUrl(text: string): string {
   // Not parsed with URL, because a Unix socket (postgres:///name?host=/run/postgresql) has no host.
   if (!/^postgres(ql)?:\/\/\S+$/.test(text)) throw new Error('must begin with postgres://')
   return text
 }
 
-/** At least 32 characters, ten of them different, which rules out names and repeated words. */
+/** Checks that a secret has at least 32 characters, ten of them different, which rules out names and repeated words. */
 export function parseMasterSecrets(text: string): string {
   const isWeak = (part: string) => part.length < 32 || new Set(part).size < 10
   if (text.split(',').some((part) => isWeak(part.trim()))) {
@@ -144,7 +144,7 @@ export function parseMasterSecrets(text: string): string {
   return text
 }
 
-/** A number of proxies, or their address ranges. */
+/** Parses a number of proxies, or their address ranges. */
 export function parseTrustedProxies(text: string): TrustedProxies {
   if (/^\d{1,2}$/.test(text)) return { kind: 'count', count: Number(text) }
   try {
@@ -154,7 +154,7 @@ export function parseTrustedProxies(text: string): TrustedProxies {
   }
 }
 
-/** CIDR ranges, comma-separated; a bare address is a range of one. */
+/** Parses CIDR ranges, separated by commas; a bare address is a range of one. */
 export function parseRanges(text: string): readonly string[] {
   return text.split(',').map((part) => {
     const [, address = '', bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(part.trim()) ?? []
@@ -167,7 +167,7 @@ export function parseRanges(text: string): readonly string[] {
   })
 }
 
-/** `name=value,…` with percent-encoding, the format of OpenTelemetry's headers and attributes. */
+/** Parses `name=value,…` with percent-encoding, the format of OpenTelemetry's headers and attributes. */
 export function parsePairs(text: string): Readonly<Record<string, string>> {
   const pairs = text.split(',').map((part) => {
     const at = part.indexOf('=')
@@ -182,7 +182,7 @@ export function parsePairs(text: string): Readonly<Record<string, string>> {
   return Object.fromEntries(pairs)
 }
 
-/** A number from 0 to 1. */
+/** Parses a number from 0 to 1. */
 export function parseRatio(text: string): number {
   const ratio = Number(text)
   if (!/^\d*\.?\d+$/.test(text) || ratio > 1) throw new Error('must be a number from 0 to 1')

@@ -11,14 +11,14 @@ export interface JsonRules {
   readonly maxDepth: number
   /** The maximum number of members of one object. */
   readonly maxMembers: number
-  /** Of the whole text: objects, lists, texts and all other values. */
+  /** The maximum number of values of any type in the whole document, including nested ones. */
   readonly maxValues?: number
   readonly refusedNames?: ReadonlySet<string>
-  /** Whether texts may contain U+0000 and lone surrogates, which the caller must then check. */
+  /** Whether strings may contain U+0000 and lone surrogates, which the caller must then check. */
   readonly allowsAnyText?: boolean
 }
 
-/** Why a text was refused; the message completes a sentence that begins with "The JSON". */
+/** Thrown when JSON is refused; the message completes a sentence that begins with "The JSON". */
 export class JsonFault extends Error {
   readonly reason: 'encoding' | 'syntax' | 'duplicate' | 'depth' | 'size'
 
@@ -30,7 +30,7 @@ export class JsonFault extends Error {
 
 /**
  * Parses JSON more strictly than `JSON.parse`: bytes must be valid UTF-8, no object may repeat a member name, depth and
- * members are limited, and (unless allowed) no text may contain U+0000 or a lone surrogate. Two parsers that treat a
+ * members are limited, and (unless allowed) no string may contain U+0000 or a lone surrogate. Two parsers that treat a
  * repeated member differently could disagree on who signs in or who is provisioned. Throws a `JsonFault`.
  */
 export function readStrictJson(source: Uint8Array | string, rules: JsonRules): Json {

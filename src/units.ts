@@ -3,7 +3,7 @@ import type { Rate } from './rate.ts'
 /** Durations, sizes and rates as people write them. Each parser throws an Error whose message completes a sentence. */
 
 export const minuteMs = 60_000
-/** The span of one row of the counts per quarter of an hour. */
+/** The time span of one row of the quarter-hour counts. */
 export const quarterHourMs = 15 * minuteMs
 export const hourMs = 60 * minuteMs
 export const dayMs = 24 * hourMs

@@ -17,7 +17,7 @@ const onlyByOwners: readonly Permission[] = [
   'tokens.manage',
 ]
 
-/** What somebody decides about an access token. */
+/** The properties of a new access token that its issuer chooses. */
 export interface AccessTokenInput {
   readonly name: string
   readonly permissions?: readonly string[] | undefined

@@ -14,7 +14,9 @@ export function announceIssued(tx: Tx, token: AccessTokenRecord, actor: Actor): 
   announce(tx, { change: 'issued', token, actor })
 }
 
-/** Announces a token that expires within two weeks; the operator's have no organization to tell. */
+/**
+ * Announces a token that expires within two weeks; the operator's tokens belong to no organization that could be told.
+ */
 export function announceExpiring(tx: Tx, token: AccessTokenRecord): void {
   const { organizationId } = token
   if (organizationId === undefined) return

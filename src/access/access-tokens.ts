@@ -75,7 +75,10 @@ export class AccessTokens {
     })
   }
 
-  /** `invalid_input`, `permission_required`, `conflict`. The secret is returned here and can never be read again. */
+  /**
+   * Throws `invalid_input`, `permission_required` or `conflict`. The secret is returned here and can never be read
+   * again.
+   */
   async issue(input: AccessTokenInput, { organization, actor }: TokenIssuer) {
     const { secret } = mintCredential(prefix)
     const organizationId = organization?.id
@@ -121,14 +124,14 @@ export class AccessTokens {
     return found.token
   }
 
-  /** Any token by its id; for the operator, who names tokens without their organization. Throws `not_found`. */
+  /** Finds any token by its id; for the operator, who names tokens without their organization. Throws `not_found`. */
   async find(id: string) {
     const token = await accessTokens.find(this.#store, id)
     if (!token) throw new Problem('not_found', `There is no access token ${id}.`)
     return token
   }
 
-  /** Newest first, including revoked and expired tokens. */
+  /** Lists tokens, newest first, including revoked and expired ones. */
   async list(
     organizationId: OrganizationId | undefined,
     page: { readonly before?: string | undefined; readonly limit: number },
@@ -136,7 +139,7 @@ export class AccessTokens {
     return await accessTokens.list(this.#store, organizationId, page)
   }
 
-  /** Tokens that expire within two weeks, soonest first. */
+  /** Lists tokens that expire within two weeks, soonest first. */
   async listExpiring(organizationId: OrganizationId, limit: number) {
     const after = this.#clock.now()
     const between = { after, before: after + expiringWithinMs, limit }
@@ -153,7 +156,7 @@ export class AccessTokens {
   }
 
   /**
-   * The principal of a token: `credential_invalid`, `credential_revoked`, `credential_expired` (401),
+   * Returns the principal of a token. Throws `credential_invalid`, `credential_revoked`, `credential_expired` (401), or
    * `address_not_allowed` (403).
    */
   async identify(
@@ -194,7 +197,7 @@ export class AccessTokens {
     })
   }
 
-  /** Notes a use at most once a minute. No request waits for it, and a lost note is made up by a later one. */
+  /** Records a use at most once a minute. No request waits for it, and a later use makes up for a lost write. */
   #noteUse(id: string, from: { address: string; agent?: string | undefined }): void {
     const at = this.#clock.now()
     if (at - (this.#notedAt.get(id) ?? 0) < noteUseEveryMs) return

@@ -24,7 +24,7 @@ export function parseCidr(text: string): Cidr {
   return { base: value & mask, mask }
 }
 
-/** Whether a textual address lies in the range; text that is no address lies in none. */
+/** Whether a textual address lies in the range; false for text that is not an address. */
 export function cidrContains(cidr: Cidr, address: string): boolean {
   const value = parseAddress(address)
   return value !== undefined && (value & cidr.mask) === cidr.base
@@ -35,7 +35,7 @@ export function cidrIncludes(outer: Cidr, inner: Cidr): boolean {
   return (inner.mask & outer.mask) === outer.mask && (inner.base & outer.mask) === outer.base
 }
 
-/** An address as a number of 128 bits; IPv4 as ::ffff:a.b.c.d. Undefined if it is none. */
+/** Parses an address into a 128-bit number, IPv4 as ::ffff:a.b.c.d; undefined if the text is not an address. */
 function parseAddress(text: string): bigint | undefined {
   const v4 = parseIpv4(text)
   if (v4 !== undefined) return 0xffff_0000_0000n | v4

@@ -11,8 +11,8 @@ export interface PresentedKey {
 }
 
 /**
- * Reads the one API key out of the values of the two headers, as they arrived (RFC 9110, section 11.6.2):
- * `credential_missing`, `credential_invalid`, `credential_wrong_header` (401), `credential_ambiguous` (400).
+ * Reads the one API key from the values of the two headers, as received (RFC 9110, section 11.6.2). Throws
+ * `credential_missing`, `credential_invalid`, `credential_wrong_header` (401), or `credential_ambiguous` (400).
  */
 export function readKey(
   headers: { xApiKey: readonly string[]; authorization: readonly string[] },
@@ -33,8 +33,8 @@ export function readKey(
 }
 
 /**
- * The text of the one key in a request if it may be a remembered one, judging by its header, prefix and length; undefined
- * leaves every other request to `readKey`. A remembered key passed the remaining checks when it was first presented.
+ * Returns the key in a request if its header, prefix and length suggest that it is a remembered one; undefined leaves
+ * the request to `readKey`. A remembered key passed the remaining checks when it was first presented.
  */
 export function keyAtHand(
   head: {
@@ -79,7 +79,7 @@ function missing(enabled: readonly Scheme[]): Problem {
   })
 }
 
-/** The refusal of anything that is no key of ours; one shared object, since strangers cause it often. */
+/** The refusal of anything that is not one of our keys; a single shared object, because strangers cause it often. */
 export function invalid(enabled: readonly Scheme[]): Problem {
   return wordsFor(enabled).invalid
 }

@@ -8,12 +8,14 @@ const maxSources = 100_000
 /** The part of the limit that nodes divide evenly without writing anything; most sources never need more. */
 const evenPart = 1 / 4
 
-/** What the limit is given. */
+/** The dependencies of the limit. */
 export interface FailedCredentialsDeps {
   readonly clock: Pick<Clock, 'monotonic'>
   /** How many failures a source may have; undefined = no limit. */
   readonly failures: Rate | undefined
-  /** Look-ups that this node still makes for all sources over their limit together, so that good credentials get in. */
+  /**
+   * How many lookups this node still makes for all sources over their limit together, so that good credentials get in.
+   */
   readonly spare?: Rate | undefined
   /** How to count together with other nodes; if left out, this node counts alone. */
   readonly shared?: SharedSources | undefined
@@ -21,7 +23,7 @@ export interface FailedCredentialsDeps {
 
 export interface SharedSources {
   readonly rates: Pick<SharedRates, 'isShared' | 'part' | 'known' | 'ask' | 'spend'>
-  /** The kind of credential; each kind is counted by itself. */
+  /** The kind of credential; each kind is counted separately. */
   readonly kind: string
 }
 
@@ -39,7 +41,10 @@ export class FailedCredentials {
     this.#deps = deps
   }
 
-  /** Asks before a look-up. Counts nothing for a source below its limit, and never waits for other nodes. */
+  /**
+   * To be called before a lookup. Counts nothing for a source below its limit, and never waits for
+   * other nodes.
+   */
   beforeLookUp(address: string): number | undefined {
     const { failures, spare, clock } = this.#deps
     if (failures === undefined) return undefined
@@ -114,7 +119,7 @@ async function failedElsewhere(
         continue
       }
       if (!verdict.admitted) return Math.max(1, verdict.retrySeconds)
-      // Must be spent in the same turn as the verdict, or another failure could spend it too.
+      // Must be spent in the same event-loop turn as the verdict, or another failure could spend it too.
       rates.spend(subject, rate)
       return undefined
     }

@@ -8,7 +8,7 @@ import { dayMs } from '../units.ts'
 const maxMs = 3650 * dayMs
 const maxCidrs = 100
 
-/** What a new key of an organization gets where its issuer does not say otherwise. */
+/** An organization's defaults for new keys, used where the issuer does not choose otherwise. */
 export interface KeyDefaults {
   readonly scheme: Scheme
   /** Milliseconds from its issue until it expires; undefined = never. */
@@ -37,10 +37,7 @@ export function readKeyDefaults(settings: Readonly<Record<string, unknown>>): Ke
   }
 }
 
-/**
- * Returns the defaults if they may be saved; throws `invalid_input` for ranges that are none and lifetimes out of
- * bounds.
- */
+/** Returns the defaults if they may be saved; throws `invalid_input` for invalid ranges and lifetimes out of bounds. */
 export function checkKeyDefaults(defaults: KeyDefaults): KeyDefaults {
   const { expiresAfterMs: end, cidrs } = defaults
   if (end !== undefined && !(Number.isSafeInteger(end) && end >= dayMs && end <= maxMs)) {
@@ -53,7 +50,7 @@ export function checkKeyDefaults(defaults: KeyDefaults): KeyDefaults {
   return defaults
 }
 
-/** The input with the organization's defaults in the places that it leaves open. */
+/** Fills in the organization's defaults where the input leaves something undefined. */
 export function withKeyDefaults(
   input: IssueInput,
   { scheme, expiresAfterMs, cidrs }: KeyDefaults,

@@ -9,7 +9,7 @@ interface KeyNews<Change extends string> {
   readonly detail?: Readonly<Record<string, unknown>>
 }
 
-/** Tells the audit log, every node and the organization's receivers what became of a key. */
+/** Announces a change of a key to the audit log, every node and the organization's receivers. */
 export function announce(
   tx: Tx,
   key: KeyRecord,
@@ -25,7 +25,7 @@ export function announce(
   })
 }
 
-/** Tells the audit log and every node of a change that receivers do not hear of. */
+/** Records a change of a key in the audit log and tells every node, but no receiver. */
 export function recordChange(tx: Tx, key: KeyRecord, news: KeyNews<string>): void {
   const { organizationId, id } = key
   const { actor, change, detail = {} } = news
@@ -39,7 +39,7 @@ export function recordChange(tx: Tx, key: KeyRecord, news: KeyNews<string>): voi
   tx.changed({ kind: 'key', organizationId, subjectId: id })
 }
 
-/** Everything about a key but its secrets; what is not restricted reads `all`. */
+/** All properties of a key except its secrets; an unrestricted one reads `all`. */
 export function describe(key: KeyRecord): Record<string, unknown> {
   return { ...keys.describe(key), grants: key.grants ?? 'all', cidrs: key.cidrs ?? 'all' }
 }

@@ -34,7 +34,7 @@ interface ConfirmedKey {
   readonly confirmation: Confirmation
 }
 
-/** API keys of organizations: issue, edit, rotate, revoke, and look at them. */
+/** API keys of organizations: issue, read, edit, rotate and revoke them. */
 export class Keys {
   readonly #store: Store
   readonly #clock: Clock
@@ -98,8 +98,8 @@ export class Keys {
   }
 
   /**
-   * Adds a new secret; the one before stays valid for `overlapMs`, and any older one ends now. Throws `not_found`, or
-   * `conflict` for a revoked key.
+   * Adds a new secret; the previous one stays valid for `overlapMs`, and any older one ends immediately. Throws
+   * `not_found`, or `conflict` for a revoked key.
    */
   async rotate(
     organizationId: OrganizationId,
@@ -125,7 +125,7 @@ export class Keys {
     return { key: await this.#withSecrets(key), secret, confirmation }
   }
 
-  /** Ends every secret but the current one now. Throws `not_found`, or `conflict` for a revoked key. */
+  /** Immediately ends every secret except the current one. Throws `not_found`, or `conflict` for a revoked key. */
   async endOldSecret(
     organizationId: OrganizationId,
     id: string,
@@ -156,7 +156,7 @@ export class Keys {
 
   /** Revokes the living key that a found secret belongs to; holding the secret is permission enough. */
   async revokeLeaked(secret: string, finder: Pick<Actor, 'address' | 'requestId'>): Promise<void> {
-    // Texts that are no key by shape and checksum never reach the database.
+    // A text without the shape and checksum of a key never reaches the database.
     if (schemeOfKey(secret) === undefined) return
     const found = await keyLookUp.findByDigest(this.#store, digest(secret))
     if (!found || found.key.revokedAt !== undefined) return
@@ -237,7 +237,7 @@ export class Keys {
     })
   }
 
-  /** Announces old secrets that overlap and that nobody has used for an hour; returns how many. */
+  /** Announces replaced secrets that are still valid but that nobody has used for an hour; returns how many. */
   async announceSilent(): Promise<number> {
     return await this.#store.transaction(async (tx) => {
       const silent = await keySecrets.takeSilent(tx, tx.now - silentAfterMs, announcedAtOnce)

@@ -29,7 +29,10 @@ export async function checkMasterKey(store: Store, sealer: Sealer): Promise<void
   )
 }
 
-/** Refuses to start when an older key was taken out too early: running would overwrite secrets that it could still open. */
+/**
+ * Refuses to start if an older master key was removed too early: running would overwrite secrets that only that key
+ * opens.
+ */
 async function refuseUnknownKeys(store: Store, sealer: Sealer): Promise<void> {
   const { unknown } = await countSealed(store, sealer, { lasting: true })
   if (unknown === 0) return

@@ -110,7 +110,8 @@ function registerRoute(
 }
 
 function optionsOf({ method, route }: Registration) {
-  // Never a response that may hold a secret: what somebody else chose would be compressed together with it.
+  // Never compress a response that may hold a secret: text that somebody else chose would be compressed together with
+  // it.
   const compresses = method === 'GET' && !route.freshSignIn && route.permission !== 'anyone'
   return {
     schema: schemaOf(route),

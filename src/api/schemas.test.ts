@@ -7,7 +7,7 @@ import { routes } from './routes.ts'
 
 // A node compiles a schema at the first request that needs it: a faulty one would not stop its start.
 describe('the schemas of the routes', () => {
-  // Its types speak of a schema; what it takes is the part of a route that has one.
+  // The compiler is typed for whole schemas, but it takes the part of a route that has one.
   const compile = AjvCompiler()(
     {},
     { customOptions: { coerceTypes: false } },

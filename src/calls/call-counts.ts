@@ -45,7 +45,9 @@ export class CallCounts {
   readonly #cells = new Map<string, Cell>()
   #last: Cell | undefined
   readonly #rules = new Rows()
-  /** The cell of each rule's latest call: the name of a cell costs more to build and hash than the rest of a count. */
+  /**
+   * The cell of each rule's latest call, because building and hashing a cell's key costs more than the rest of a count.
+   */
   readonly #latestOfRule = new Map<string, RuleCell>()
 
   /** The number of counts waiting to be taken. */

@@ -8,7 +8,7 @@ export function renderFile(state: State): string {
   return stringify(toDocument(state), { lineWidth: 0, aliasDuplicateObjects: false })
 }
 
-/** Renders the same document as data. */
+/** Renders an organization's state as the data that `renderFile` writes as YAML. */
 export function toDocument(state: State): Record<string, unknown> {
   const [[slug, own] = ['', {}]] = state.entries.organization
   const { key_defaults: keyDefaults, rate_limit: rate, name, plan } = own

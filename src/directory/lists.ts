@@ -24,7 +24,7 @@ export interface DirectoryListing {
   readonly asked: string
 }
 
-/** A page of ids. */
+/** One page of a listing: the ids of its resources, and the total over all pages. */
 export interface DirectoryPage {
   readonly ids: readonly string[]
   readonly total: number
@@ -128,12 +128,12 @@ export class DirectoryLists {
     }
   }
 
-  /** Members compared with what the directory says of them. */
+  /** Compares the members with what the directory says about them. */
   async inStep(organizationId: OrganizationId): Promise<InStep> {
     return await directoryUsers.countInStep(this.#deps.store.slowReads, organizationId)
   }
 
-  /** Deletes the remembered positions of walks that nobody continues. */
+  /** Deletes the remembered positions of listings that nobody continues. */
   async forget(): Promise<void> {
     await this.#deps.store.transactionOnCalls(directoryWalks.forgetOld)
   }
@@ -154,7 +154,7 @@ export class DirectoryLists {
     return { ids, last: page.at(-1)?.place, hasMore: found.length > count }
   }
 
-  /** Counts a listing's resources after a place, or all of them. */
+  /** Counts a listing's resources after a position, or all of them. */
   async #count(listing: DirectoryListing, after: DirectoryPlace | undefined): Promise<number> {
     const { organizationId, query, kind } = listing
     const table = tables[kind]

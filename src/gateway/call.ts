@@ -63,7 +63,7 @@ export class Call {
     this.path = arrival.path
   }
 
-  /** Ends the call with a refusal; an error that is no `Problem` is our own mistake and is shown as such. */
+  /** Ends the call with a refusal; an error that is not a `Problem` is a bug of ours and is shown as one. */
   refuse(error: unknown): void {
     const problem = error instanceof Problem ? error : new Problem('internal_error')
     this.refusal = problem.code

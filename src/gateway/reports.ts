@@ -18,7 +18,7 @@ export interface Ended {
   readonly target?: GuardedTarget | undefined
   readonly upstreamUs?: number | undefined
   readonly trace?: CallTrace | undefined
-  /** When it ended, in milliseconds since 1970 and monotonic ones. */
+  /** When it ended: in milliseconds since 1970, and by the monotonic clock. */
   readonly nowMs: number
   readonly monotonicMs: number
 }

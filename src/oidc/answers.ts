@@ -136,7 +136,7 @@ function mediaType(header: string | null): string {
 
 function asFault(step: Step, error: unknown, signal: AbortSignal): unknown {
   if (error instanceof Problem) return error
-  // The outbound client describes a failure in sentences that contain no secret.
+  // The error messages of the outbound client contain no secret.
   const { kind, message } = error as { kind?: unknown; message?: unknown }
   const seen =
     typeof kind === 'string' && typeof message === 'string'

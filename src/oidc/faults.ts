@@ -1,7 +1,9 @@
 import { Problem } from '../errors.ts'
 import type { ProblemCode } from '../errors.ts'
 
-/** Everything that can be wrong with a provider's messages: each failed check with its problem code and sentence. */
+/**
+ * Everything that can be wrong with a provider's messages: each failed check with its problem code and error message.
+ */
 export const faults = {
   // Reaching the provider.
   unreachable: ['idp_unreachable', 'The identity provider could not be reached.'],

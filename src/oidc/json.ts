@@ -5,14 +5,14 @@ import type { Step } from './faults.ts'
 /** A JSON object whose members are unchecked. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
-// The checks of single claims validate their texts, and can name the claim.
+// The checks of single claims validate their strings, and can name the claim.
 const rules = { maxDepth: 16, maxMembers: 10_000, allowsAnyText: true }
 const checks = {
   encoding: 'encoding',
   syntax: 'json',
   duplicate: 'json_duplicate',
   depth: 'json_depth',
-  // Only with a bound on values, which is not set here.
+  // Happens only with a bound on values, which is not set here.
   size: 'json',
 } as const
 
@@ -29,12 +29,12 @@ export function parseObject(bytes: Uint8Array, step: Step): JsonObject {
   return value
 }
 
-/** Whether a value is a JSON object, neither a list nor null. */
+/** Whether a value is a JSON object, neither an array nor null. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Whether a value is a list of texts. */
+/** Whether a value is an array of strings. */
 export function isTextList(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((entry) => typeof entry === 'string')
 }

@@ -29,7 +29,10 @@ export async function requirePowerToGive(
   )
 }
 
-/** The same for roles that a directory's or a provider's groups give: their members are viewers anyway. */
+/**
+ * Like `requirePowerToGive`, for roles that a directory's or a provider's groups give: their members are viewers
+ * anyway.
+ */
 export async function requirePowerOfGroups(
   tx: Tx,
   by: { readonly organizationId: OrganizationId; readonly actor: Actor },

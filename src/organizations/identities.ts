@@ -45,7 +45,7 @@ export async function insertIdentity(
   return identity
 }
 
-/** An address that an organization wrote counts everywhere once its person has proven it themselves. */
+/** Confirms an address that an organization wrote, once the person has proven it: from then on it counts everywhere. */
 export async function confirmEmail(
   tx: Tx,
   user: UserRecord,

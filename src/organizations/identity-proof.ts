@@ -33,7 +33,7 @@ export interface IdentityProofs {
    * altered one.
    */
   read(proof: string, holder: ProofHolder): ProvenIdentity
-  /** Like `look`, but consumes the proof. */
+  /** Like `read`, but consumes the proof. */
   use(proof: string, holder: ProofHolder): Promise<ProvenIdentity>
 }
 

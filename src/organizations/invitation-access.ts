@@ -1,16 +1,17 @@
 import { organizationVouching, type SignedIn } from '../access/index.ts'
 import { connections, identities, type Db, type InvitationRecord } from '../store/index.ts'
 
-/** A verified address of somebody's, and which invitations to it they may accept. */
+/** A person's verified address, and which invitations to it the person may accept. */
 export interface VerifiedAddress {
   readonly email: string
   readonly opens: (invitation: InvitationRecord) => boolean
 }
 
 /**
- * The addresses that a person's providers have verified; what they typed themselves counts for nothing. An
- * organization's own provider opens that organization's invitations only, and one as owner only if an owner set the
- * connection up. A session it vouched for accepts no other organization's, whatever else the person has proven.
+ * The addresses that a person's providers have verified; addresses that the person typed do not count. One from an
+ * organization's own provider accepts only that organization's invitations, and an invitation as owner only if an owner
+ * set up the connection. A session through that provider accepts no other organization's invitations, whatever else the
+ * person has proven.
  */
 export async function verifiedAddressesOf(db: Db, person: SignedIn): Promise<VerifiedAddress[]> {
   const addresses: VerifiedAddress[] = []

@@ -31,13 +31,13 @@ const onlyOwners = {
   detail: 'Only an owner invites owners.',
 } as const
 
-/** An invitation and where it leads. */
+/** An open invitation and its organization. */
 export interface OpenInvitation {
   readonly invitation: InvitationRecord
   readonly organization: OrganizationRecord
 }
 
-/** What the invitations' rules work with. */
+/** The dependencies of `Invitations`. */
 export interface InvitationsDeps {
   readonly store: Store
   readonly clock: Clock
@@ -55,7 +55,10 @@ export class Invitations {
     this.#store = deps.store
   }
 
-  /** The link is returned here (and mailed) and kept nowhere. Throws `invalid_input`, `permission_required`. */
+  /**
+   * Creates an invitation, whose link is returned here (and mailed) but stored nowhere. Throws `invalid_input`,
+   * `permission_required`.
+   */
   async invite(
     organizationId: OrganizationId,
     input: { readonly email: string; readonly role: Role },
@@ -141,7 +144,7 @@ export class Invitations {
     return await this.#join(found.invitation, person, actor)
   }
 
-  /** Open invitations to a person's verified addresses. */
+  /** Lists the open invitations to a person's verified addresses. */
   async openFor(person: SignedIn): Promise<OpenInvitation[]> {
     const nowMs = this.#deps.clock.now()
     const found = new Map<string, InvitationRecord>()

@@ -36,7 +36,7 @@ export interface SetUpInput {
   }
 }
 
-/** What the links' rules work with. */
+/** The dependencies of `Links`. */
 export interface LinksDeps {
   readonly store: Store
   readonly clock: Clock
@@ -69,7 +69,10 @@ export class Links {
     return (await signInLinks.findOpen(store, digest(token), clock.now()))?.kind === 'setup'
   }
 
-  /** Creates the first owner with an organization. `link_invalid`, `invalid_input`, `conflict` for the slug. */
+  /**
+   * Creates the first owner with an organization. Throws `link_invalid`, `invalid_input`, or `conflict` if the slug is
+   * taken.
+   */
   async setUp(
     token: string,
     input: SetUpInput,
@@ -101,8 +104,9 @@ export class Links {
   }
 
   /**
-   * A single-use link that signs a known person in, for an hour: found by id or by address. Where several people have
-   * the address, the organization says whose member is meant. `not_found`, `conflict` for several people.
+   * Creates a single-use link, valid for an hour, that signs in a known person, found by id or by address. If several
+   * people have the address, the organization selects its own member. Throws `not_found`, or `conflict` for several
+   * people.
    */
   async signInLink(idOrEmail: string, organizationId?: OrganizationId): Promise<string> {
     const { store } = this.#deps
@@ -163,7 +167,7 @@ async function personToSignIn(
   return user
 }
 
-/** The people who have proven an address; where nobody has, those for whom a directory has written it. */
+/** The people who have proven an address; if there are none, those for whom a directory has written it. */
 async function peopleWith(
   store: Store,
   email: string,

@@ -56,7 +56,7 @@ export interface Ended {
   readonly confirmation: Confirmation
 }
 
-/** What the members' rules work with. */
+/** The dependencies of `Members`. */
 export interface MembersDeps {
   readonly store: Store
   readonly clock: Clock
@@ -92,7 +92,7 @@ export class Members {
     return { id: organization.id, slug: organization.slug, role: membership.role }
   }
 
-  /** The organizations of an active member, by slug: those this sign-in reaches, and those that ask for another one. */
+  /** The organizations of an active member, by slug: those this sign-in reaches, and those that require another one. */
   async organizationsOf(
     person: SignedIn,
   ): Promise<{ organization: OrganizationRecord; role: Role; ssoRequired: boolean }[]> {
@@ -120,7 +120,7 @@ export class Members {
     return await findMember(this.#store, organizationId, id)
   }
 
-  /** The operator's way in: makes the person if nobody has this address. Throws `conflict`. */
+  /** For the operator: adds a member, and creates the person if nobody has this address. Throws `conflict`. */
   async add(
     organizationId: OrganizationId,
     input: { readonly email: string; readonly name?: string | undefined; readonly role: Role },
@@ -324,8 +324,8 @@ async function findMember(
 }
 
 /**
- * The member that a change is about, locked: roles may have changed since the request was let in. Only an owner with a
- * fresh sign-in changes an owner or makes one.
+ * Locks and returns the member to change, because roles may have changed since the request was admitted. Only an owner
+ * with a fresh sign-in may change an owner or make one.
  */
 async function getForChange(
   tx: Tx,

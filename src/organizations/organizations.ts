@@ -54,7 +54,7 @@ export class Organizations {
     this.#store = deps.store
   }
 
-  /** `invalid_input`, or `conflict` if the slug is taken. */
+  /** Throws `invalid_input`, or `conflict` if the slug is taken. */
   async create(input: OrganizationInput, actor: Actor): Promise<OrganizationRecord> {
     const { plan = 'standard' } = input
     const checked = checkOrganization(input)
@@ -78,7 +78,7 @@ export class Organizations {
     return await organizations.list(this.#store, page)
   }
 
-  /** Changes what is given, on every node when this returns. Throws `version_conflict`, `invalid_input`. */
+  /** Changes the given fields, on every node by the time this resolves. Throws `version_conflict`, `invalid_input`. */
   async change(
     id: OrganizationId,
     change: OrganizationChange,
@@ -115,7 +115,7 @@ export class Organizations {
     })
   }
 
-  /** Every node refuses what the plan no longer includes when this returns. Throws `not_found`. */
+  /** Sets the plan; when this resolves, every node refuses what it no longer includes. Throws `not_found`. */
   async setPlan(slugOrId: string, plan: Plan, actor: Actor): Promise<OrganizationRecord> {
     const { id, plan: before } = await this.get(slugOrId)
     const { result } = await this.#store.transactionConfirmed(async (tx) => {
@@ -159,7 +159,7 @@ export async function insertOrganization(
   return created
 }
 
-/** The settings after a change; undefined where it names none of them. */
+/** The settings after a change; undefined if it changes none of them. */
 function settingsAfter({ settings: before }: OrganizationRecord, change: OrganizationChange) {
   const { keyDefaults, rateLimit } = change
   if (keyDefaults === undefined && rateLimit === undefined) return undefined

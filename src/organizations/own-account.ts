@@ -3,8 +3,8 @@ import { memberships, type Db } from '../store/index.ts'
 import type { Visitor } from './session-reach.ts'
 
 /**
- * Whether a session speaks for the whole account. One that an organization's provider vouched for does so only where the
- * person belongs to no other organization: else that one's administrators could act as the person elsewhere.
+ * Whether a session may act on the whole account. One through an organization's provider may only if the person belongs
+ * to no other organization; otherwise that organization's administrators could act as the person elsewhere.
  */
 export async function speaksForAccount(db: Db, person: Visitor): Promise<boolean> {
   const vouching = await organizationVouching(db, person)

@@ -24,7 +24,7 @@ import { recordForPerson } from './audit-entries.ts'
 import { recognize, type Recognized } from './recognition.ts'
 import type { Visitor } from './session-reach.ts'
 
-/** What the people's rules work with. */
+/** The dependencies of `People`. */
 export interface PeopleDeps {
   readonly store: Store
   readonly clock: Clock
@@ -85,7 +85,8 @@ export class People {
   }
 
   /**
-   * Which of their sessions a person sees and ends: all, or by the same rule those that the same provider vouched for.
+   * Which of their own sessions a person may see and end: all, or, if this session does not speak for the whole
+   * account, those through the same provider.
    */
   async ownSessionsOf(person: Visitor): Promise<{ readonly connectionId: string | undefined }> {
     const speaks = await speaksForAccount(this.#deps.store, person)

@@ -24,7 +24,7 @@ export interface Recognized {
   readonly identityId: string
 }
 
-/** What recognition works with. */
+/** The dependencies of recognition. */
 export interface RecognitionDeps {
   readonly store: Store
   readonly clock: Clock

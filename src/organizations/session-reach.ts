@@ -4,7 +4,7 @@ import type { MembershipRecord, OrganizationRecord } from '../store/index.ts'
 /** `elsewhere`: another organization's provider vouched for the session. */
 export type Reach = 'reached' | 'sso_required' | 'elsewhere'
 
-/** Somebody with a session, as far as its reach depends on it. */
+/** The properties of a session that determine which organizations it reaches. */
 export type Visitor = Pick<SignedIn, 'userId' | 'connectionId' | 'provider'>
 
 /** Decides in which organizations a session is valid, according to company sign-in. */

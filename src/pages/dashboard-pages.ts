@@ -162,7 +162,7 @@ function pageHeaders(baseUrl: string): Record<string, string> {
   }
 }
 
-/** Code, styles and fonts are no documents: what governs a page would only weigh on each of its dozen files. */
+/** Headers for scripts, styles and fonts: headers that only affect documents would just make each response larger. */
 function assetHeaders(baseUrl: string): Record<string, string> {
   return {
     'Content-Security-Policy': "default-src 'none'",

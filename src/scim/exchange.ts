@@ -6,7 +6,7 @@ import { ScimError } from './protocol/errors.ts'
 import type { Json } from './protocol/json.ts'
 import type { Projection } from './schema/projection.ts'
 
-/** What SCIM needs from the rest of the product. */
+/** The dependencies of SCIM. */
 export interface ScimDeps {
   readonly directories: Directories
   readonly clock: Clock

@@ -21,17 +21,17 @@ export const prefix = '/scim/v2'
 const maxStrangers = 100_000
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
-/** What a SCIM server is built from. */
+/** The dependencies of a SCIM server. */
 export interface ScimServerDeps extends Omit<ScimDeps, 'limits'> {
   readonly limits: ScimLimits
   /** Wrong tokens per source; undefined means no limit. */
   readonly failedCredentials: Rate | undefined
   readonly rates: SharedRates
   readonly addressOf: (request: AppRequest) => string
-  /** Maps an error thrown by lower layers to a refusal, if it is one. */
+  /** Converts errors of lower layers, such as an unreachable database, into a problem; undefined for other errors. */
   readonly translate: (error: unknown) => Problem | undefined
   readonly log: { error(fields: object, text: string): void }
-  /** Counts a refusal among those of the database's outage, which is logged once. */
+  /** Counts a request refused because the database is unreachable: an outage is logged once, not for each request. */
   readonly refusedByStorage: (cause: unknown) => void
 }
 

@@ -10,7 +10,7 @@ export function digestBase64url(text: string): string {
   return hash('sha256', text, 'base64url')
 }
 
-/** Compares in constant time; texts of different lengths are compared by their digests. */
+/** Compares in constant time; strings of different lengths are compared by their digests. */
 export function sameSecret(a: string, b: string): boolean {
   return timingSafeEqual(Buffer.from(digest(a), 'hex'), Buffer.from(digest(b), 'hex'))
 }
@@ -28,7 +28,7 @@ export function randomHex(bytes: number): string {
   return hexPool.toString('hex', hexUsed - bytes, hexUsed)
 }
 
-/** An unguessable base64url text with this many random bytes. */
+/** An unguessable base64url string with this many random bytes. */
 export function randomToken(bytes = 32): string {
   return randomBytes(bytes).toString('base64url')
 }

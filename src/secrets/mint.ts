@@ -16,7 +16,7 @@ export interface Minted {
   readonly lookup: string
 }
 
-/** Mints a credential of the usual shape; 43 base62 digits carry 256 random bits. */
+/** Mints a credential of the usual shape; 43 base62 characters carry 256 random bits. */
 export function mintCredential(prefix: string): Minted {
   const lookup = randomBase62(idDigits)
   const body = `${prefix}${lookup}_${randomBase62(randomDigits)}`
@@ -45,19 +45,19 @@ export function credentialLength(prefix: string): number {
   return prefix.length + idDigits + 1 + randomDigits + crcDigits
 }
 
-/** Random base62 text in which every digit is equally likely. */
+/** A random base62 string in which every character is equally likely. */
 export function randomBase62(digits: number): string {
   let text = ''
   while (text.length < digits) {
     for (const byte of randomBytes(digits * 2)) {
-      // 248 = 4 × 62: higher bytes would make the first digits more likely.
+      // 248 = 4 × 62: higher bytes would make the first characters more likely.
       if (byte < 248 && text.length < digits) text += base62.charAt(byte % 62)
     }
   }
   return text
 }
 
-/** CRC-32 of an ASCII text, as six base62 digits. */
+/** CRC-32 of an ASCII text, as six base62 characters. */
 export function checksum(text: string): string {
   let rest = crc32(text)
   let digits = ''
@@ -89,11 +89,12 @@ export function hintOf(text: string, prefix: string): string {
 const underscore = 95
 const noDigit = 255
 
-// Outsiders can trigger this check as often as they like, so it uses tables and allocates no slice or buffer per text.
+// Outsiders can trigger this check as often as they like, so it uses tables and allocates no slice or buffer per
+// string.
 const digitValues = new Uint8Array(128).fill(noDigit)
 for (let value = 0; value < base62.length; value++) digitValues[base62.charCodeAt(value)] = value
 
-/** A character's value as a base62 digit; `noDigit` if it is not one. */
+/** The value of a base62 character; `noDigit` if it is not one. */
 function valueOf(code: number): number {
   return digitValues[code] ?? noDigit
 }

@@ -15,8 +15,9 @@ const secretLength = lengthOf(credentialFormats.webhookSecret)
 const rawKeyBytes = 32
 
 /**
- * Mints an organization's webhook secret: 42 random digits and 6 of checksum. Those 48 are valid base64 for the
- * strictest decoder (no padding, no - or _), so that Standard Webhooks libraries accept them as a key.
+ * Mints an organization's webhook secret: 42 random base62 characters and a checksum of 6. These 48 characters are
+ * valid base64 even for a strict decoder (no padding, no - or _), so that Standard Webhooks libraries accept them as a
+ * key.
  */
 export function mintWebhookSecret(): Secret {
   const body = prefix + randomBase62(plainDigits)

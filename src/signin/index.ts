@@ -32,10 +32,10 @@ type SignInDependencies = Omit<SsoDeps, 'logins' | 'handOvers' | 'callbackLimit'
   /** The other nodes, which enforce the limit together with this one. */
   readonly rates?: SharedRates | undefined
   readonly signingKeys: SigningKeys
-  /** Maps an error thrown by lower layers to a refusal, if it is one. */
+  /** Converts errors of lower layers, such as an unreachable database, into a problem; undefined for other errors. */
   readonly translate: (error: unknown) => Problem | undefined
   readonly log: { error(fields: object, text: string): void }
-  /** Counts a refusal among those of the database's outage, which is logged once. */
+  /** Counts a request refused because the database is unreachable: an outage is logged once, not for each request. */
   readonly refusedByStorage: (cause: unknown) => void
 }
 

@@ -111,7 +111,7 @@ export function requireGroup(at: Attempt): void {
 }
 
 /**
- * The person's membership; undefined for people who are no members. Throws `sso_membership_ended` if it was
+ * The person's membership; undefined for people who are not members. Throws `sso_membership_ended` if it was
  * deactivated.
  */
 export async function membershipOf(

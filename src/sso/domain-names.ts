@@ -10,8 +10,8 @@ export interface MailAddress {
 
 /**
  * The canonical form of a domain name: ASCII (IDNA), lower case, no trailing dot. A look-alike in another script
- * becomes a different `xn--` name. Throws `domain_invalid` for what is no mail domain, `domain_public` for public mail
- * providers.
+ * becomes a different `xn--` name. Throws `domain_invalid` for anything that is not a mail domain, and `domain_public`
+ * for public mail providers.
  */
 export function parseDomain(text: string): string {
   const name = asciiName(text)

@@ -11,7 +11,7 @@ import type { SendResult } from '../../src/webhooks/delivery/send.ts'
 import type { DeliveryWork } from '../../src/webhooks/delivery/work.ts'
 import { chance } from './chance.ts'
 
-/** The result of running the real dispatcher in a world whose time, storage and network derive from one number. */
+/** The result of running the real dispatcher in a simulation whose time, storage and network derive from a seed. */
 export interface SimulationResult {
   readonly seed: number
   /** Violated invariants as sentences; empty if all hold. */

@@ -24,7 +24,10 @@ const lockHeldMs = 500
 // How long a lost request waits, plus the connection after it.
 const calmMs = 6000
 
-/** Runs the real feed, registration and confirmation of several nodes in one world derived from one number. */
+/**
+ * Simulates several nodes with the real change feed, node registration and confirmation of changes; all randomness
+ * derives from `seed`. `without` removes one fix, to show that the simulation then finds the defect.
+ */
 export async function simulateFleet(seed: number, without?: Mend): Promise<FleetResult> {
   const fleet = new Fleet(seed, without)
   return await fleet.run()

@@ -25,7 +25,10 @@ const flushMs = 1000
 const unheard = 'the database does not answer'
 const midday = Date.UTC(2027, 0, 15, 12)
 
-/** Spends one quota with the real quota code of several nodes in one world derived from one number. */
+/**
+ * Simulates several nodes that spend one quota, using the real quota code; all randomness derives from `seed`.
+ * `without` removes one fix, to show that the simulation then finds the defect.
+ */
 export async function simulateQuota(seed: number, without?: QuotaMend): Promise<QuotaResult> {
   return await new QuotaWorld(seed, without).run()
 }

@@ -26,8 +26,8 @@ export interface FleetReport {
 }
 
 /**
- * Runs the real change feed, registration and confirmation in a simulation; each finding names the seed that reproduces
- * it.
+ * Simulates many nodes with the real change feed, node registration and confirmation of changes; each finding names the
+ * seed that reproduces it.
  */
 export const fleet: Torture = {
   about:

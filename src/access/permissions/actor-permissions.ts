@@ -29,7 +29,10 @@ export async function permissionsNow(
   return user?.deactivatedAt === undefined ? permissionsOf(membership.role) : []
 }
 
-/** The same for a transaction that goes on to write: locks the membership and the token that the permissions come from. */
+/**
+ * Like `permissionsNow`, for a transaction that then writes: locks the membership and the token that the permissions
+ * come from.
+ */
 export async function heldPermissions(
   tx: Tx,
   organizationId: OrganizationId,

@@ -5,17 +5,17 @@ type RateShareRecord = rateShares.RateShareRecord
 /** A whole rate: shares are counted in millionths of it. */
 export const whole = 1_000_000
 
-/** What a node asks for of one subject's rate. */
+/** A node's request for a share of one subject's rate. */
 export interface ShareRequest {
   readonly subjectId: string
   readonly organizationId: string
   readonly nodeId: string
   /** The share it wants to hold; `start` and `more` ask for a part of whatever no node holds. */
   readonly want: number | 'start' | 'more'
-  /** The smallest shares that let one call pass, and all calls that wait now. */
+  /** The smallest share that lets one call pass; `leastNow` is the smallest that lets all waiting calls pass. */
   readonly least: number
   readonly leastNow: number
-  /** The share that lets all of its calls pass, as far as it knows them. */
+  /** The share that lets all calls pass that the node currently gets. */
   readonly need: number
   readonly demand: number
   readonly short: boolean
@@ -25,21 +25,21 @@ export interface ShareRequest {
   readonly emptyMs: number
 }
 
-/** The outcome of a request. */
+/** The share that a node gets for its request, and the rows to write. */
 export interface Dealt {
   readonly share: number
-  /** Whether it still needs more than it holds. */
+  /** Whether the node still needs more than it holds. */
   readonly short: boolean
   readonly wholeInMs: number
   readonly rows: readonly RateShareRecord[]
   readonly gone: readonly RateShareRecord[]
-  /** What every other node holds afterwards. */
+  /** The rows of all other live nodes. */
   readonly others: readonly RateShareRecord[]
 }
 
 /**
- * Divides a rate among nodes by its rows, which the caller has locked: all shares together never exceed the whole. What
- * was spent of a share moves with it, so that handing a share over never refills it.
+ * Divides a rate among nodes based on its rows, which the caller has locked: all shares together never exceed the
+ * whole. What was spent of a share moves with it, so that handing a share over never refills it.
  */
 export function deal(
   request: ShareRequest,
@@ -110,7 +110,7 @@ function sumOf(records: readonly RateShareRecord[]): number {
   return records.reduce((sum, { share }) => sum + share, 0)
 }
 
-/** How long two parts of a rate, put together, take to fill: the mean of both, weighted by size. */
+/** How long two parts of a rate take to fill when combined: the mean of both, weighted by size. */
 function mixed(one: readonly [number, number], other: readonly [number, number]): number {
   const sum = one[0] + other[0]
   return sum === 0 ? 0 : (one[0] * one[1] + other[0] * other[1]) / sum

@@ -8,30 +8,32 @@ export interface RateSubject {
   /** A key, target, organization, SCIM token or source of failed credentials. */
   readonly id: string
   readonly organizationId: string
-  /** A source of failed credentials; strangers can make up any number of them, so only some are held at once. */
+  /**
+   * Whether it is a source of failed credentials; strangers can invent any number of those, so only some are tracked.
+   */
   readonly isSource?: boolean
 }
 
 const shortestWindowMs = 250
 const longWindowMs = 2000
 const maxWindowMs = minuteMs
-// Divided by calls per second: the time in which four calls come.
+// Divided by the calls per second, this gives the time in which four calls come.
 const averagedMs = 4000
 const negligible = 0.01
 const idleAfterMs = 10_000
-// A small share may stay where it is: whoever is short of it gets it within a tick.
+// A small share may stay on an idle node: a node that needs it gets it within one tick.
 const goneAfterMs = 2 * minuteMs
 const idleShare = whole / 4
 const hysteresis = whole / 50
 const headroom = 1.2
-// Demand that changes by less is not worth a write.
+// A smaller relative change of demand is not worth a write.
 const demandStep = 0.25
 const smallDemand = 0.05
 const highDemand = 0.5
 const fallenDemand = 0.25
 const rememberedTicks = 4
 
-/** What this node holds of one subject's rate, and what it knows of the others. */
+/** This node's share of one subject's rate, and the shares of other nodes that it has read. */
 export class Holding {
   readonly subject: RateSubject
   rate: Rate
@@ -39,20 +41,20 @@ export class Holding {
   share = 0
   /** What this node has written about itself in the database. */
   written = { share: 0, demand: 0, short: false }
-  /** Calls since the last tick, and the average number per second. */
+  /** The number of calls since the last tick, and the average number per second. */
   asked = 0
   demand = 0
   lastAskedAt: number
   /** Whether the share was too small for a call since the last tick. */
   lacked = false
-  /** Ticks for which a share that was too small for a call still counts as too small. */
+  /** For how many more ticks the share counts as too small, after it was too small for a call. */
   lackedTicks = 0
   /** Calls that wait for a share. */
   waiting = 0
   /** Monotonic time before which asking for more is pointless: the last request got nothing. */
   nothingUntil = 0
   claiming: Promise<void> | undefined
-  /** Whether the next tick looks at it. */
+  /** Whether the next tick examines this holding. */
   isVisited = false
   readonly others = new Map<string, rateShares.RateShareRecord>()
 
@@ -76,7 +78,7 @@ export class Holding {
     return (1000 * (this.rate.burst ?? this.rate.calls)) / this.perSecond
   }
 
-  /** The part that no node holds, as far as this node knows. */
+  /** The part of the rate that no node holds, according to what this node has read. */
   get free(): number {
     let held = this.share
     for (const { share } of this.others.values()) held += share
@@ -117,7 +119,7 @@ export class Holding {
     return Math.max(this.demand, perMs * 1000)
   }
 
-  /** Whether all nodes together are asked for less than the rate. */
+  /** Whether the demand on all nodes together is below the rate. */
   get isCalm(): boolean {
     const sum = this.demandNow(0) + this.othersDemand
     const burst = this.rate.burst ?? this.rate.calls
@@ -130,7 +132,7 @@ export class Holding {
     return sum
   }
 
-  /** What a request for a share says of this subject and its calls. */
+  /** The part of a request for a share that describes the subject and its calls. */
   requirements(sinceTickMs: number) {
     const { subject, least, emptyMs } = this
     const demand = this.demandNow(sinceTickMs)
@@ -166,7 +168,7 @@ export class Holding {
     return Math.max(this.share, Math.min(whole, need))
   }
 
-  /** Whether calls lacked a share that only other nodes can give back, up to the fair one. */
+  /** Whether other nodes must give back shares: this node's share and the free part are less than its fair share. */
   isShort(): boolean {
     if (this.waiting > 0 && this.share < this.least) return true
     if (!this.lacked && this.lackedTicks === 0) return false
@@ -174,7 +176,7 @@ export class Holding {
     return this.share + this.free < due - 2 * hysteresis
   }
 
-  /** What to write now; undefined if no change is worth a write. */
+  /** The change to write now; undefined if no change is worth a write. */
   change(monotonic: number): { want: number; short: boolean } | undefined {
     const want = this.wanted(monotonic)
     const short = this.isShort()
@@ -183,26 +185,26 @@ export class Holding {
     const isTold = short === this.written.short && this.share === this.written.share
     const step = Math.abs(this.demand - this.written.demand)
     const least = Math.max(this.perSecond * smallDemand, this.written.demand * demandStep)
-    // Shares are divided by demand only where they are short; elsewhere only an end of high demand matters to others.
+    // Other nodes need to know this demand only while some node is short, or when high demand has ended.
     const counts = short || this.#othersShort || this.#isOver
     const demandMoved = counts && (this.share > 0 || short) && step > least
     if (!grows && !shrinks && isTold && !demandMoved) return undefined
     return { want: grows || shrinks ? want : this.share, short }
   }
 
-  /** Whether nothing will change until it is asked again, or another node writes. */
+  /** Whether nothing will change until the next call comes or another node writes. */
   get isQuiet(): boolean {
     const isSettled = this.demand === 0 && this.asked === 0 && this.waiting === 0
     return isSettled && !this.written.short && !this.#othersShort
   }
 
-  /** Whether it was not asked for so long that it holds more than it may keep. */
+  /** Whether it has been unused for so long that it holds more than it may keep. */
   isIdle(monotonic: number): boolean {
     const idleMs = monotonic - this.lastAskedAt
     return idleMs > this.#goneAfterMs || (idleMs > idleAfterMs && this.share > idleShare)
   }
 
-  /** Strangers have few places between them, so a source's is soon free again. */
+  /** Only a limited number of sources is tracked, so an unused one is dropped sooner. */
   get #goneAfterMs(): number {
     return this.subject.isSource === true ? idleAfterMs : goneAfterMs
   }
@@ -212,7 +214,7 @@ export class Holding {
     return false
   }
 
-  /** Whether other nodes still believe that most of the rate is asked for here. */
+  /** Whether the high demand that this node last reported to the others is over. */
   get #isOver(): boolean {
     const { demand } = this.written
     return demand > this.perSecond * highDemand && this.demand < demand * fallenDemand

@@ -7,7 +7,7 @@ const maxHoldings = 200_000
 const maxSources = 256
 const sweepEveryMs = 10_000
 
-/** What a node holds of each subject's rate; bounded, with a tighter bound for strangers. */
+/** A node's holdings by subject; their number is bounded, more tightly for sources of failed credentials. */
 export class Holdings {
   readonly #bySubject = new Map<string, Holding>()
   #sources = 0
@@ -26,7 +26,7 @@ export class Holdings {
     return this.#bySubject.values()
   }
 
-  /** Finds or makes a subject's holding; undefined for a stranger when all places for strangers are taken. */
+  /** Finds or creates a subject's holding; undefined for a new source if too many sources are tracked already. */
   of(subject: RateSubject, rate: Rate, monotonic: number): Holding | undefined {
     const known = this.#bySubject.get(subject.id)
     if (known !== undefined) {
@@ -49,14 +49,14 @@ export class Holdings {
     if (this.#bySubject.delete(subject.id) && subject.isSource === true) this.#sources -= 1
   }
 
-  /** Marks a holding for the next tick; those that nothing happens to cost a tick nothing. */
+  /** Marks a holding to be examined by the next tick; unmarked ones cost a tick nothing. */
   visit(holding: Holding): void {
     if (holding.isVisited) return
     holding.isVisited = true
     this.#visited.push(holding)
   }
 
-  /** Notes what another node holds. */
+  /** Records another node's share. */
   noteOther(record: rateShares.RateShareRecord): void {
     const holding = this.#bySubject.get(record.subjectId)
     if (holding === undefined) return
@@ -64,7 +64,7 @@ export class Holdings {
     this.visit(holding)
   }
 
-  /** Returns what was marked since the last time, now and then with all that were idle for long. */
+  /** Returns the holdings marked since the last time; every ten seconds also those that have been idle for long. */
   takeVisited(monotonic: number): Holding[] {
     if (monotonic - this.#sweptAt > sweepEveryMs) {
       this.#sweptAt = monotonic

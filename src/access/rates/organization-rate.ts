@@ -4,7 +4,7 @@ import type { Rate } from '../../rate.ts'
 const maxCalls = 1_000_000
 const maxSeconds = 86_400
 
-/** The rate that all calls of an organization share, in its settings; undefined = no limit. */
+/** Reads from an organization's settings the rate that all its calls share; undefined means no limit. */
 export function readOrganizationRate(
   settings: Readonly<Record<string, unknown>>,
 ): Rate | undefined {

@@ -1,23 +1,23 @@
 import type { ShareRequest } from './deal.ts'
 import type { Holding } from './holding.ts'
 
-// Few enough that the rows are soon free for other nodes.
+// How many requests to settle in one transaction: few enough that other nodes soon get the row locks.
 const maxSettled = 256
-// Few enough that calls do not wait for a look at each of them.
+// How many holdings to examine before yielding to the event loop: few enough that calls are not delayed.
 const maxLookedAt = 2048
 
 type Requests = readonly (readonly [Holding, ShareRequest])[]
 
-/** What the settler is given. */
+/** The dependencies of the settler. */
 export interface SettlerDeps {
-  /** Settles requests in one transaction, and applies the outcome. */
+  /** Settles requests in one transaction, and applies the result. */
   readonly settle: (requests: Requests) => Promise<void>
   readonly claimOf: (holding: Holding) => ShareRequest
 }
 
 /**
- * Settles requests for shares some at a time, one transaction after the other: a node that meets thousands of keys at
- * once asks for their shares together, and the outcome of the last transaction is what the node holds.
+ * Settles requests for shares in batches, one transaction after another: when calls of thousands of keys arrive at
+ * once, few transactions suffice, and the result of the last one is what the node holds.
  */
 export class Settler {
   readonly #deps: SettlerDeps
@@ -29,13 +29,13 @@ export class Settler {
     this.#deps = deps
   }
 
-  /** Claims a share, together with all others that are claimed until its turn. */
+  /** Claims a share, in one batch with all others that are claimed before that batch starts. */
   async claim(holding: Holding): Promise<void> {
     this.#claims.add(holding)
     while (this.#claims.has(holding)) await (this.#claimed ??= this.#settleClaims())
   }
 
-  /** Settles what each holding requests, if anything; claims may come in between. */
+  /** Settles the request of each holding that has one; batches of claims may run in between. */
   async settleAll(
     holdings: readonly Holding[],
     requestOf: (holding: Holding) => ShareRequest | undefined,
@@ -56,7 +56,7 @@ export class Settler {
   }
 
   async #settleClaims(): Promise<void> {
-    // Calls that come in this turn of the loop belong to the same batch.
+    // Claims made in the same turn of the event loop join this batch.
     await nextTurn()
     await this.#inTurn(async () => {
       this.#claimed = undefined

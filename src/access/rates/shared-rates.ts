@@ -9,10 +9,10 @@ import { Settler } from './settler.ts'
 import { hourMs, minuteMs } from '../../units.ts'
 
 const tickMs = 250
-// After this a node that died or was cut off holds nothing; the others take over its shares.
+// A node that died or was cut off holds nothing after this time; the others take over its shares.
 const leaseMs = 1500
 const leaseMarginMs = 100
-// Reads overlap by this much: a row carries the time at which it was written, and may be committed later.
+// Reads overlap by this much, because a row has the time at which it was written, and may be committed later.
 const lookBackMs = 1000
 const joinMs = 100
 const aloneAfterMs = 3000
@@ -24,7 +24,7 @@ const keptMs = hourMs
 const sourceKeptMs = minuteMs
 const forgetEveryMs = minuteMs
 
-/** What the rates are given. */
+/** The dependencies of the shared rates. */
 export interface SharedRatesDeps {
   readonly store: Store
   readonly clock: Clock
@@ -36,13 +36,18 @@ export interface SharedRatesState {
   readonly nodes: number
   readonly isShared: boolean
   readonly subjects: number
-  /** Subjects of which this node needs more than it holds. */
+  /** The number of subjects for which this node needs a larger share than it holds. */
   readonly short: number
 }
 
 /**
- * Rates that hold across all nodes. A node that is alone spends whole rates and writes nothing. Beside others it spends
- * shares that it holds in the database; the shares of a rate never exceed the rate together, and they follow demand.
+ * Enforces rates across all nodes. A node that is alone spends whole rates and writes nothing. Next to other nodes it
+ * spends only its shares, which are in the database; together they never exceed the rate, and they follow demand.
+ *
+ * A share is the part of one subject's rate that a node may spend, in millionths; a holding is what a node knows of all
+ * shares in one subject's rate. To deal is to divide a rate again when a node requests a share: `least` is the smallest
+ * share that lets a call pass, and a node is short if it needs more than it could get. Every tick, a quarter of a
+ * second, a node renews its lease, reads what others wrote, and returns or requests shares.
  */
 export class SharedRates implements AsyncDisposable {
   readonly #deps: SharedRatesDeps
@@ -73,8 +78,8 @@ export class SharedRates implements AsyncDisposable {
   }
 
   /**
-   * Joins the nodes on this database. Before this ends, each node that spends whole rates has heard of it, or no longer
-   * trusts what it remembers.
+   * Joins the nodes on this database. When this resolves, each node that spends whole rates has heard of the new one,
+   * or no longer trusts what it remembers.
    */
   async start(): Promise<void> {
     const { store } = this.#deps
@@ -147,7 +152,7 @@ export class SharedRates implements AsyncDisposable {
     }
   }
 
-  /** Counts a call; must run in the same turn as the `ask` that admitted it. */
+  /** Counts a call; must run in the same event-loop turn as the `ask` that admitted it. */
   spend(subject: RateSubject, rate: Rate, local = false): void {
     const share = local || !this.#isShared ? whole : (this.#holdings.get(subject.id)?.share ?? 0)
     const monotonic = this.#deps.clock.monotonic()
@@ -191,7 +196,7 @@ export class SharedRates implements AsyncDisposable {
     return request
   }
 
-  /** Another node may be there: from now on spends only what this node holds in the database. */
+  /** Called when there may be another node: from now on spends only what this node holds in the database. */
   #share(): void {
     this.#aloneSince = undefined
     if (this.#isShared || this.#closed) return
@@ -277,7 +282,7 @@ export class SharedRates implements AsyncDisposable {
   #take(holding: Holding, request: ShareRequest, dealt: Dealt): void {
     const monotonic = this.#deps.clock.monotonic()
     const { id } = holding.subject
-    // Carries over what was spent during the transaction; it is a smaller part of a larger share.
+    // Carries over what was spent during the transaction; if the share grew, the same calls use up less of it.
     const spentMs = Math.max(0, this.#limiter.wholeAt(id) - monotonic - request.wholeInMs)
     const weight = dealt.share === 0 ? 0 : Math.min(1, holding.share / dealt.share)
     const wholeInMs = dealt.share === 0 ? 0 : dealt.wholeInMs + spentMs * weight
@@ -323,7 +328,7 @@ export class SharedRates implements AsyncDisposable {
     const visited = this.#holdings.takeVisited(startedAt)
     for (const holding of visited) holding.roll(elapsedMs)
     await this.#listen(startedAt)
-    // Also those of which other nodes have just written.
+    // Also the holdings about which other nodes have just written.
     const all = [...new Set([...visited, ...this.#holdings.takeVisited(startedAt)])]
     try {
       await this.#settler.settleAll(all, (holding) => this.#changeOf(holding))
@@ -375,7 +380,7 @@ export class SharedRates implements AsyncDisposable {
     return request
   }
 
-  /** No other node is left: spends whole rates from now on, and what was spent still counts. */
+  /** Called when no other node is left: spends whole rates from now on, and what was spent still counts. */
   async #beAlone(): Promise<void> {
     const { store } = this.#deps
     const isStillAlone = await store.transactionOnCalls(async (tx) => {
@@ -383,7 +388,7 @@ export class SharedRates implements AsyncDisposable {
       if (live.size <= 1) await rateShares.forgetAll(tx)
       return live.size <= 1
     })
-    // Another node has appeared in the meantime.
+    // Another node may have appeared in the meantime.
     if (!isStillAlone || this.#aloneSince === undefined) return
     this.#holdings.clear()
     this.#isShared = false

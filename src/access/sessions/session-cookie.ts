@@ -7,7 +7,10 @@ export const sessionCookieName = '__Host-session'
 // SameSite=Lax, so unlike the session's own cookie it also comes with links from other sites. It only names the session.
 const markerName = '__Host-signed-in'
 
-/** Sets the session cookie and the marker that names the session; neither has an age, since the server ends sessions. */
+/**
+ * Sets the session cookie and the marker that names the session; neither expires in the browser, since the server ends
+ * sessions.
+ */
 export function sessionCookies(started: {
   readonly token: string
   readonly session: { readonly id: string }
@@ -34,7 +37,7 @@ export function hasSessionCookie(header: string | undefined): boolean {
   return cookieValues(header, sessionCookieName).length > 0
 }
 
-/** The token in a Cookie header; `session_missing` (401), or `session_invalid` (401) where it comes twice. */
+/** Returns the token in a Cookie header. Throws `session_missing`, or `session_invalid` if there are two (401). */
 export function readSessionCookie(header: string | undefined): string {
   const [token, second] = cookieValues(header, sessionCookieName)
   if (token === undefined || token === '') throw new Problem('session_missing', 'Sign in first.')

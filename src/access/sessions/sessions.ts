@@ -237,7 +237,7 @@ export class Sessions {
 
   #noteSeen(session: SessionRecord, address: string | undefined): void {
     const seen = { id: session.id, userId: session.userId, at: this.#clock.now(), address }
-    // No request waits for it, and a lost note is made up by the next one.
+    // No request waits for this, and the next write makes up for a lost one.
     this.#store.transaction(async (tx) => await sessions.noteSeen(tx, seen)).catch(() => undefined)
   }
 

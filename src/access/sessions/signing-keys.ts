@@ -8,7 +8,7 @@ const rotateAfterMs = 30 * dayMs
 // Every token that an old key has signed expires before the key is withdrawn.
 const publishedAfterRetirementMs = 2 * dayMs
 
-/** The service's own ES256 keys: one signs, all that may have signed a living token are published. */
+/** The service's own ES256 keys: one signs, and all that may have signed a token that is still valid are published. */
 export interface SigningKeys {
   /** The key that signs now. */
   signer(): Signer
@@ -30,7 +30,7 @@ interface SigningKeysDeps {
 export async function openSigningKeys(deps: SigningKeysDeps): Promise<SigningKeys> {
   const opened = new StoredSigningKeys(deps)
   const load = async (): Promise<void> => await opened.load()
-  // Should the reading fail, tokens of a key that another node has just made are refused until the next change is heard.
+  // If this read fails, tokens signed with another node's new key are refused until the next change arrives.
   deps.store.feed.on('signing_key', () => void load().catch(() => undefined), load)
   await load()
   await opened.rotate()

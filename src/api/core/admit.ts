@@ -190,7 +190,7 @@ export function checkFresh(person: SignedIn, services: Pick<Services, 'clock'>):
   )
 }
 
-/** Like `checkFresh`, for any caller: a token was granted the permission by name and passes. */
+/** Like `checkFresh`, for any caller: tokens always pass, because their permissions were granted explicitly. */
 export function checkFreshCaller(caller: Caller, services: Pick<Services, 'clock'>): void {
   if (caller.kind === 'person') checkFresh(caller.person, services)
 }

@@ -4,7 +4,7 @@ import type { AppReply, AppRequest } from '../../http/index.ts'
 import { Answered } from './route.ts'
 
 const compress = promisify(gzip)
-/** One packet carries less than this whatever its form; secrets are in such short answers, which stay as they are. */
+/** Shorter responses gain little from compression; those with secrets are among them and stay uncompressed. */
 const minBytes = 2048
 const level = 5
 
@@ -17,8 +17,8 @@ export function uncompressed<Body>(body: Body): Answered<Body> {
 }
 
 /**
- * Compresses a long answer for whoever offers gzip, on a thread of Node's pool. An answer with an ETag stays as it is:
- * one tag must not name two forms (RFC 9110, section 8.8.3.3).
+ * Compresses a long response if the caller accepts gzip, on a thread of Node's pool. A response with an ETag is not
+ * compressed: one tag must not name two representations (RFC 9110, section 8.8.3.3).
  */
 export async function compressAnswer(
   request: AppRequest,
@@ -35,7 +35,7 @@ export async function compressAnswer(
   return bytes
 }
 
-/** What is offered with a weight of 0 is refused (RFC 9110, section 12.4.2). */
+/** Whether gzip is accepted; a weight of 0 means that it is not (RFC 9110, section 12.4.2). */
 function offersGzip(header: string | string[] | undefined): boolean {
   return String(header ?? '')
     .split(',')

@@ -1,8 +1,8 @@
 import { Problem } from '../../errors.ts'
 
 /**
- * Converts a time of the `Time` schema to milliseconds. RFC 3339 (section 5.7) knows leap seconds and JavaScript does
- * not: read as NaN, one would never be over and bound nothing.
+ * Converts a time of the `Time` schema to milliseconds. RFC 3339 (section 5.7) allows leap seconds, which JavaScript
+ * reads as NaN: such an expiry would never be reached.
  */
 export function momentOf(text: string): number {
   const ms = Date.parse(text)

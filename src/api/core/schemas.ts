@@ -9,7 +9,7 @@ export function nullable<S extends TSchema>(schema: S) {
   return Type.Union([schema, Type.Null()])
 }
 
-/** One of several words. */
+/** The schema for one of several words. */
 export function oneOf<const Words extends readonly string[]>(words: Words) {
   return Type.Unsafe<Words[number]>({ type: 'string', enum: [...words] })
 }

@@ -17,7 +17,7 @@ interface Schema {
 const ulid = '01kfxq3v5w2m8r4t6y0z9abcde'
 const maxDepth = 8
 
-/** Example values for texts and numbers with these names; all others are derived from their schema. */
+/** Example values for strings and numbers with these names; all others are derived from their schema. */
 const known: Readonly<Record<string, unknown>> = {
   address: '203.0.113.7',
   agent: 'billing-worker/2.1',

@@ -1,7 +1,7 @@
 import { escapeHtml } from '../../html.ts'
 import type { AnyRoute, RouteTable } from '../core/route.ts'
 
-/** Renders the table of routes as one page, without scripts or foreign content. */
+/** Renders the table of routes as one page, without scripts or external content. */
 export function renderReference(table: RouteTable, baseUrl: string): string {
   const rows = Object.entries(table).map(([name, route]) => section(name, route))
   return `<!doctype html>

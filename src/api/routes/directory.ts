@@ -22,7 +22,10 @@ const Token = Type.Object(
     last_used_address: nullable(Type.String()),
     last_used_agent: nullable(Type.String()),
     revoked_at: nullable(Time),
-    /** Active, although its issuer could no longer issue one: replace it, because that person knows the secret. */
+    /**
+     * Whether it is active although its issuer could no longer issue one: replace it, because that person knows the
+     * secret.
+     */
     issuer_left: Type.Boolean(),
   },
   { title: 'ScimToken' },

@@ -11,13 +11,13 @@ const ApiRulePreview = Type.Object(
     /** Calls that reach the rules. */
     calls: Type.Integer(),
     refused: Type.Integer(),
-    /** Those of the refused calls that the current rules allow. */
+    /** Refused calls that the current rules allow. */
     newly_refused: Type.Integer(),
     /** Calls that the current rules refuse and these would allow. */
     newly_allowed: Type.Integer(),
     /** False if there were more calls than can be examined; only the newest were. */
     complete: Type.Boolean(),
-    /** The effective last line. */
+    /** The effective action for calls that no rule decides. */
     otherwise: oneOf(['allow', 'refuse']),
     /** The refused calls by method and path, most frequent first. */
     items: Type.Array(
@@ -26,7 +26,7 @@ const ApiRulePreview = Type.Object(
           method: Type.String(),
           path: Type.String(),
           calls: Type.Integer(),
-          /** The number of the refusing rule, starting at 1; null for the last line. */
+          /** The number of the refusing rule, starting at 1; null if no rule decided. */
           rule: nullable(Type.Integer()),
           /** Whether the current rules allow them. */
           newly: Type.Boolean(),

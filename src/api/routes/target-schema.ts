@@ -47,7 +47,9 @@ export const RuleInputs = Type.Array(
 
 const LastLine = oneOf(['allow', 'refuse'])
 
-/** The last line as submitted: null restores the default, and omitting it leaves it unchanged. */
+/**
+ * The action for calls that no rule decides, as submitted: null restores the default; if omitted, it stays unchanged.
+ */
 export const OtherwiseInput = Type.Optional(nullable(LastLine))
 
 export const ApiTarget = Type.Object(

@@ -19,7 +19,7 @@ import {
 const Slug = Type.String({ minLength: 1, maxLength: 63 })
 const EditedTarget = Type.Object({ ...ApiTarget.properties, confirmation: Confirmed })
 
-/** Targets, their rules, and what a call to them would meet. */
+/** Targets, their rules, and how a call to them would be decided. */
 export const targetRoutes = {
   'GET /organizations/:organization/targets': route({
     summary: 'Targets by name, with their counts',
@@ -124,7 +124,7 @@ export const targetRoutes = {
         detail: Type.Optional(Type.String()),
         stopped_at: Type.Optional(oneOf(checks)),
         rule_id: Type.Optional(Type.String()),
-        /** The target's last line, if no rule decided. */
+        /** The target's default action, if no rule decided. */
         otherwise: Type.Optional(oneOf(['allow', 'refuse'])),
         would_refuse: Type.Optional(Type.Array(Type.String())),
         checks: Type.Array(

@@ -38,7 +38,7 @@ export function createSecret(text: string, hint = `…${text.slice(-shownAtTheEn
   return new Secret(text, hint)
 }
 
-/** The organization of a thing named by its id alone; on the database its row tells it. */
+/** The organization of a thing named by its id alone; without the API, the thing's row names it. */
 export function organizationFor(remote: Remote): string {
   if (remote.organization !== undefined) return remote.organization
   throw new Problem('invalid_input', 'Over the API, say whose it is: --org SLUG, or INTERCEPT_ORG.')

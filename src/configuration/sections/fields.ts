@@ -1,6 +1,6 @@
 import { Type, type TSchema } from '../../http/index.ts'
 
-/** A mapping with known fields, all optional except those in `required`. */
+/** The schema of a mapping with known fields, all optional except those in `required`. */
 export function object(
   properties: Readonly<Record<string, TSchema>>,
   required: readonly string[] = [],
@@ -20,12 +20,12 @@ export function text(maxLength: number, description: string): TSchema {
   return Type.String({ minLength: 1, maxLength, description })
 }
 
-/** A thing's display name; defaults to its name in the file. */
+/** The schema of a thing's display name, which defaults to its name in the file. */
 export function nameField(description: string): TSchema {
   return text(100, description)
 }
 
-/** A text in a given format; `must` ends the sentence of the refusal. */
+/** The schema of a text in a given format; `must` ends the sentence of the refusal. */
 export function formed(pattern: string, must: string, description: string): TSchema {
   return Type.String({ pattern, description, patternErrorMessage: must })
 }
@@ -34,39 +34,39 @@ export function texts(maxItems: number, description: string): TSchema {
   return Type.Array(Type.String({ minLength: 1, maxLength: 1000 }), { maxItems, description })
 }
 
-/** An integer. */
+/** The schema of an integer. */
 export function whole(minimum: number, maximum: number, description: string): TSchema {
   return Type.Integer({ minimum, maximum, description })
 }
 
-/** True or false. */
+/** The schema of a boolean. */
 export function flag(description: string): TSchema {
   return Type.Boolean({ description })
 }
 
-/** One of several words. */
+/** The schema of one of several words. */
 export function words(values: readonly string[], description: string): TSchema {
   return Type.Unsafe<string>({ type: 'string', enum: [...values], description })
 }
 
-/** A value, or null for none. */
+/** The schema of a value that may be null, for none. */
 export function nullable(schema: TSchema): TSchema {
   return Type.Union([schema, Type.Null()])
 }
 
-/** A mapping from names to values. */
+/** The schema of a mapping from names to values. */
 export function mapOf(value: TSchema, maxProperties: number, description: string): TSchema {
   return Type.Unsafe({ type: 'object', additionalProperties: value, maxProperties, description })
 }
 
-/** A reference to a secret, never the secret itself. */
+/** The schema of a reference to a secret, never the secret itself. */
 export const reference: TSchema = formed(
   '^(env:[A-Za-z_][A-Za-z0-9_]{0,127}|file:.{1,1000})$',
   'must be env:NAME or file:PATH, never the secret itself',
   'Where the secret is: env:NAME or file:PATH.',
 )
 
-/** A number of calls per period. */
+/** The schema of a number of calls per period. */
 export const rate: TSchema = object(
   {
     calls: whole(1, 1_000_000, 'How many calls.'),
@@ -76,7 +76,7 @@ export const rate: TSchema = object(
   ['calls', 'per_seconds'],
 )
 
-/** A number of calls per calendar day or month, in UTC. */
+/** The schema of a number of calls per calendar day or month, in UTC. */
 export const quota: TSchema = object(
   {
     calls: whole(1, Number.MAX_SAFE_INTEGER, 'How many calls.'),

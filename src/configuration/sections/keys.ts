@@ -63,7 +63,7 @@ export const keySection: Section = {
       const page = { before, limit: keysInPage, state: 'active' as const }
       const found = await services.keys.list(organization.id, page)
       for (const key of found) {
-        // A personal key leaves with its person, so no file manages it.
+        // A personal key ends when its owner leaves, so no file manages it.
         if (key.personalUserId === undefined) things.push(thingOf(key))
       }
       before = found.at(-1)?.id

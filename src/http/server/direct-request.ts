@@ -1,6 +1,6 @@
 import { nodeHttp } from './node-http.ts'
 
-/** Receives a body piece by piece from the parser, then null; returns false to request a pause. */
+/** Takes the next chunk of a body from the parser; null marks the end. Returning false asks for a pause. */
 export type BodyTaker = (chunk: Buffer | null) => boolean
 
 /**

@@ -1,4 +1,4 @@
-// What may delay closing the listener and what must not: callers that are owed nothing, or that neither send nor read.
+// Tests which callers delay closing the listener; those that are owed nothing, or that neither send nor read, must not.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'

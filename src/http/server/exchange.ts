@@ -178,7 +178,10 @@ export class Exchange {
     if (!this.finished && !this.#gone) this.#carrier.flushHead()
   }
 
-  /** Writes part of the response, which is valid only during the call; false asks the writer to wait for `onDrain`. */
+  /**
+   * Writes a chunk of the response, whose bytes are valid only during the call; after false, the writer must wait for
+   * `onDrain`.
+   */
   write(chunk: Buffer): boolean {
     if (this.finished || this.#gone) return true
     this.bytesOut += chunk.length
@@ -238,7 +241,10 @@ export class Exchange {
     if (link.length > 0) this.#carrier.writeEarlyHints(link)
   }
 
-  /** Receives part of the body from the lane, valid only during the call, then null; false requests a pause. */
+  /**
+   * Takes the next chunk of the request body, whose bytes are valid only during the call; null marks the end. Returning
+   * false asks for a pause.
+   */
   bodyArrived(chunk: Buffer | null): boolean {
     if (chunk === null) {
       this.#bodyEnded = true

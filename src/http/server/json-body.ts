@@ -1,18 +1,19 @@
 import { Problem } from '../../errors.ts'
 import { JsonFault, readStrictJson, type Json } from '../../strict-json.ts'
 
-// Ten thousand values are read in a few milliseconds; JSON.parse would hold the process for as long as the bytes last.
+// Ten thousand values are read in a few milliseconds; without this limit, a large body would block the process for
+// longer.
 const rules = {
   maxDepth: 500,
   maxMembers: 10_000,
   maxValues: 10_000,
   // Later code might reach an object's prototype by this name; no schema has it.
   refusedNames: new Set(['__proto__']),
-  // What the databases cannot keep is refused together with the query's, where the route is known.
+  // Characters that the databases cannot store are refused later, once the route is known, like those in the query.
   allowsAnyText: true,
 }
 
-/** Reads a JSON body strictly: `bad_request`, or `invalid_input` when it holds too much. */
+/** Reads a JSON body strictly. Throws `bad_request`, or `invalid_input` if it has too many values. */
 export function readJsonBody(bytes: Uint8Array): Json {
   if (bytes.length === 0) {
     throw new Problem(

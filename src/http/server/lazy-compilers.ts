@@ -13,9 +13,9 @@ const validators = new WeakMap<object, Validator>()
 const serializers = new WeakMap<object, Serializer>()
 
 /**
- * Fastify's own compilers of schemas, at the first request that needs a schema instead of at the start: the schemas of
- * all routes cost a start 0.3 s, and most nodes use few of them. What is compiled stays with its schema, so the nodes of
- * one process share it.
+ * Runs Fastify's own schema compilers at the first request that needs a schema instead of at the start: the schemas of
+ * all routes would add 0.3 s to it, and most nodes use few of them. A compiled schema is kept, so that the nodes of one
+ * process share it.
  */
 export const lazyCompilers: Factories = {
   buildValidator: ((shared: unknown, options: Parameters<ReturnType<typeof AjvCompiler>>[1]) => {
@@ -40,7 +40,10 @@ export const lazyCompilers: Factories = {
   },
 }
 
-/** With them a schema could compile to something else in another app, and not be kept by itself. */
+/**
+ * Refuses shared schemas: with them, one schema could compile differently in another app, so the result could not be
+ * kept.
+ */
 function refuseShared(shared: unknown): void {
   if (Object.keys(shared ?? {}).length > 0) throw new Error('A route refers to no shared schema.')
 }

@@ -94,7 +94,10 @@ export class UpstreamConnection {
     this.#socket.write(request.text, 'latin1')
   }
 
-  /** Sends part of the body, which must not change afterwards; false asks to wait for `writable`. */
+  /**
+   * Sends a chunk of the body, whose bytes must not change afterwards; after false, the sender must wait for
+   * `writable`.
+   */
   write(chunk: Buffer | string): boolean {
     if (this.#dead) return true
     if (typeof chunk === 'string') this.#socket.write(chunk, 'latin1')

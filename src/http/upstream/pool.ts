@@ -165,7 +165,7 @@ export class UpstreamOrigin {
     }
   }
 
-  /** Ends what is late or unused; false when the origin needs no more watching. */
+  /** Closes connections that are late or unused; returns false when the origin needs no more watching. */
   sweep(nowMs: number): boolean {
     for (const connection of this.#all) {
       if (nowMs >= connection.deadlineAt) connection.expire()

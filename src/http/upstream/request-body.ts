@@ -3,7 +3,7 @@ import { isSameHeader, mayTrailRequest } from '../message/header-rules.ts'
 import { parseTrailers } from './response-head.ts'
 import type { UpstreamConnection } from './connection.ts'
 
-/** What a request's body needs from its call. */
+/** The operations of a call that its request body uses. */
 export interface BodyOwner {
   readonly bodyBytes: number
   /** The lower-case name of the header that the target injects, if any. */
@@ -12,7 +12,7 @@ export interface BodyOwner {
   begin(body: string, ended: boolean): void
   bodyChunk(chunk: Buffer): void
   bodyTooLarge(): void
-  /** Whether the upstream accepts more of the body; its deadline runs only while it does not. */
+  /** Reports whether the upstream accepts more of the body; its deadline runs only while it does not. */
   bodyFlows(flows: boolean): void
   bodyEnded(): void
 }

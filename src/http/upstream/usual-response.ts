@@ -2,7 +2,7 @@ import { codes, tokenCodes } from '../message/codes.ts'
 import { HeaderNames } from '../message/header-names.ts'
 import { responseHeaderFate } from '../message/header-rules.ts'
 
-/** A complete response whose lines pass on as they came; all texts have one character per byte. */
+/** A complete response whose lines are passed on unchanged; all strings have one character per byte. */
 export interface UsualResponse {
   readonly status: number
   /** The status line and the header lines for the caller, each with CRLF. */
@@ -43,7 +43,7 @@ export class UsualResponses {
   readonly #gaps = new Uint32Array(2 * maxFields)
   #gapCount = 0
 
-  /** The response that these bytes are from an offset on; undefined unless it is a usual one. */
+  /** Reads the response that starts at an offset; undefined unless it is a usual one. */
   read(bytes: Buffer, start: number): UsualResponse | undefined {
     const status = statusAt(bytes, start)
     if (status === 0) return undefined

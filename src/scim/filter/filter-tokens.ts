@@ -1,7 +1,7 @@
 import { parseJson } from '../protocol/json.ts'
 import { refuse, type ScimType } from '../protocol/errors.ts'
 
-/** A piece of a filter or path: a word (attribute path, operator, literal), a quoted text or a bracket. */
+/** A piece of a filter or path: a word (attribute path, operator, literal), a quoted string or a bracket. */
 export type Token =
   | { readonly kind: 'word'; readonly text: string }
   | { readonly kind: 'text'; readonly value: string }
@@ -45,7 +45,7 @@ function endOfText(source: string, start: number, wrong: ScimType): number {
   throw refuse(wrong, 'A quoted text has no end.')
 }
 
-// RFC 7644 section 3.4.2.2: a comparison text is a JSON string.
+// RFC 7644 section 3.4.2.2: a string in a comparison is a JSON string.
 function readText(quoted: string, wrong: ScimType): string {
   try {
     const text = parseJson(quoted)

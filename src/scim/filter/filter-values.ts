@@ -23,7 +23,7 @@ export function compareValue(named: Target, operator: Operator, literal: Token):
   const target = withDefaultPart(named)
   const compared = target.sub ?? target.attribute
   const value = valueOf(compared, operator, literal)
-  // Every text contains, starts with and ends with the empty text.
+  // Every string contains, starts with and ends with the empty string.
   if (value === '' && textOnly.has(operator)) return { kind: 'present', target }
   return { kind: 'compare', target, operator, value }
 }
@@ -90,8 +90,8 @@ function text(compared: Attribute, literal: Token): string {
   return read
 }
 
-// The grammar requires quotes around a text, but Microsoft's and WSO2's test suites omit them for a single word. A word
-// with another meaning (an operator, true, a number) is never read as text.
+// The grammar requires quotes around a string, but Microsoft's and WSO2's test suites omit them for a single word. A
+// word with another meaning (an operator, true, a number) is never read as a string.
 function bareText(literal: Token): string | undefined {
   if (literal.kind === 'text') return literal.value
   if (literal.kind !== 'word') return undefined

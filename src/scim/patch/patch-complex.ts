@@ -13,7 +13,7 @@ export function mergeParts(
 ): Values | undefined {
   const given = readValue(attribute, json) as Values | undefined
   const object = single(json)
-  // Null, an empty list and an empty manager text unassign the whole value.
+  // Null, an empty array and, for a manager, an empty string unassign the whole value.
   if (!isObject(object) && given === undefined) return undefined
   const next: Values = { ...before }
   if (isObject(object)) for (const name of unassigned(attribute, object)) delete next[name]
@@ -51,7 +51,7 @@ function unassigned(attribute: Attribute, object: JsonObject): string[] {
   })
 }
 
-// Some clients wrap a single value in a list.
+// Some clients wrap a single value in an array.
 function single(json: Json): Json | undefined {
   return Array.isArray(json) ? (json as readonly Json[])[0] : json
 }

@@ -33,7 +33,7 @@ function read(source: Uint8Array | string): Json {
   }
 }
 
-/** Whether a value is an object rather than a list. */
+/** Whether a value is an object rather than an array. */
 export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

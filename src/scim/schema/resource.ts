@@ -122,7 +122,7 @@ export function listAt(resource: Values, name: string): readonly (string | Value
   return Array.isArray(value) ? (value as readonly (string | Values)[]) : []
 }
 
-/** A part of a complex value, such as `type`, if it is a text. */
+/** A part of a complex value, such as `type`, if it is a string. */
 export function textPart(value: Values, name: string): string | undefined {
   const part = value[name]
   return typeof part === 'string' ? part : undefined

@@ -15,8 +15,8 @@ const identifiers = new Set(['value', '$ref', 'externalId'])
 const bareNames = new Set(['manager', 'roles', 'entitlements'])
 
 /**
- * Reads an attribute's value; undefined when it is unassigned (null or an empty list, RFC 7643 section 2.5). Accepts
- * Entra's variants: `"False"`, a manager in a list or as a bare id, `[{"value": "True"}]`, and names in any case.
+ * Reads an attribute's value; undefined when it is unassigned (null or an empty array, RFC 7643 section 2.5). Accepts
+ * Entra's variants: `"False"`, a manager in an array or as a bare id, `[{"value": "True"}]`, and names in any case.
  */
 export function readValue(attribute: Attribute, json: Json): Value | undefined {
   if (json === null) return undefined
@@ -73,7 +73,7 @@ export function isBlank(value: Values): boolean {
 
 /**
  * Removes duplicates by (type, value) from a list (RFC 7643 section 2.4); a later duplicate overrides an earlier one,
- * in its place.
+ * at its position.
  */
 export function distinct(
   attribute: Attribute,
@@ -98,7 +98,7 @@ function pairOf(parts: readonly (Attribute | undefined)[], item: Values): string
     if (part === undefined || typeof text !== 'string') return undefined
     return part.caseExact ? text : foldCase(text)
   })
-  // U+0000 occurs in no text, so it separates safely; JSON.stringify would take more than half the time of a large
+  // No string contains U+0000, so it is a safe separator; JSON.stringify would take more than half the time of a large
   // PATCH.
   return value === undefined ? undefined : `${type ?? ''}\0${value}`
 }
@@ -148,7 +148,7 @@ function readComplex(attribute: Attribute, json: Json): Values | undefined {
     // An empty manager counts as none (Entra sends `{"value": ""}`).
     return manager['value'] === undefined ? undefined : manager
   }
-  // Entra and others send the manager as a bare id, or `""` for none; Okta's mappings send roles as plain texts.
+  // Entra and others send the manager as a bare id, or `""` for none; Okta's mappings send roles as plain strings.
   if (bareNames.has(attribute.name) && typeof json === 'string') {
     return json === '' ? undefined : { value: checkText(attribute, json) }
   }
@@ -186,7 +186,7 @@ function readBoolean(attribute: Attribute, json: Json): boolean {
 
 function readText(attribute: Attribute, json: Json): string | undefined {
   if (typeof json !== 'string') throw refuse('invalidValue', `'${attribute.name}' takes a text.`)
-  // An empty identifier or address means none; elsewhere the empty text is an ordinary value.
+  // An empty identifier or address means none; elsewhere the empty string is an ordinary value.
   if (json === '' && identifiers.has(attribute.name)) return undefined
   if (attribute.type === 'dateTime' && parseTime(json) === undefined) {
     throw refuse('invalidValue', `'${attribute.name}' takes a time.`)

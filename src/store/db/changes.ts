@@ -1,6 +1,9 @@
 import type { Id, KeyId, OrganizationId, SessionId, TargetId, UserId } from '../../ids.ts'
 
-/** A position in the change feed. The token of the change there is random, so no other history can repeat it. */
+/**
+ * A position in the change feed: a change's sequence number and its token, which is random, so that no other history
+ * can repeat it.
+ */
 export interface FeedMark {
   readonly sequence: number
   readonly token: string

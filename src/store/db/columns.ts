@@ -27,7 +27,7 @@ export type TableOf<C extends Declared> = {
   [Name in keyof C & string as Snake<Name>]: KeptOf<C[Name]>
 }
 
-/** Text, or one of a type's allowed texts; unchecked here because we validated it before writing. */
+/** Text, or one of the strings that a type allows; unchecked here because we validated it before writing. */
 export function text<Text extends string = string>(): Column<Text, string> {
   return { read: (kept) => kept as Text, write: (value) => value, show: (value) => value }
 }

@@ -57,7 +57,10 @@ export interface EngineHandle extends EngineLane {
   hasForeignCommit(): Promise<boolean>
   /** Milliseconds between polls of the feed; hints arrive in between. Read only after `listen`. */
   readonly pollMs: number
-  /** Calls back on each notification of new changes, with the mark it carries; notifications may get lost. */
+  /**
+   * Calls back on each notification of new changes, with the feed position that it contains; notifications may get
+   * lost.
+   */
   listen(onHint: (upTo: FeedMark | undefined) => void): void
   /** Calls back when a different database server may be responding. */
   onOther(call: () => void): void

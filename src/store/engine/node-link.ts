@@ -24,7 +24,7 @@ export const unconfirmed: Confirmation = { nodes: 0, silentNodes: 0, tookMs: 0 }
 export interface StoreStatus {
   /** Milliseconds since the feed was last known to be complete. */
   readonly feedAgeMs: number
-  /** Nodes whose heartbeat is missing, as far as this node has noticed. */
+  /** How many nodes have a missing heartbeat that this node has noticed. */
   readonly silentNodes: number
   /** Milliseconds by which this machine's clock is ahead of the database's. */
   readonly clockOffsetMs: number

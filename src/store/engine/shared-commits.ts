@@ -18,7 +18,7 @@ interface Job {
   readonly mayBeLost: boolean
   readonly resolve: (done: Committed<unknown>) => void
   readonly reject: (error: unknown) => void
-  /** Rejects the job if its turn does not come in time. */
+  /** Rejects the job if it waits too long in the queue. */
   patience?: NodeJS.Timeout | undefined
 }
 

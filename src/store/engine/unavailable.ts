@@ -37,11 +37,11 @@ const transport = /^ERR_(SSL|STREAM|SOCKET)_/
 const sentences =
   /timeout expired|timeout exceeded when trying to connect|timeout exceeded when waiting in the queue|query read timeout|connection terminated|client has encountered a connection error|connection is not open|driver has already been destroyed/i
 
-// A lock, a queue slot or a statement timed out (57014), and the server rolled back what had begun.
+// Codes of waits that timed out; the server rolled back what had begun.
 const waits = ['55P03', '57014', '25P03']
 // A standby server, or a database in read-only mode (25006 read_only_sql_transaction).
 const readOnly = ['25006', 'SQLITE_READONLY']
-// What fails before the database has anything to change: no connection could be opened, or no transaction begun.
+// Error codes from before a transaction began (often from before there was a connection), so nothing was changed.
 const notBegun = ['ECONNREFUSED', 'ENOENT', 'ENOTFOUND', 'EAI_AGAIN', 'EPIPE', '53300', '57P03']
 const notBegunSqlite = ['SQLITE_BUSY', 'SQLITE_CANTOPEN']
 const inQueue = /timeout exceeded when (trying to connect|waiting in the queue)/
@@ -53,7 +53,7 @@ export function isWaitTooLong(error: unknown): boolean {
   return (typeof code === 'string' && waits.includes(code)) || inQueue.test(error.message)
 }
 
-/** Whether a transaction that failed like this certainly changed nothing; of any other failure nobody knows. */
+/** Whether a failed transaction certainly changed nothing; after any other failure it may have. */
 export function changedNothing(error: unknown): boolean {
   const { code } = error as { code?: unknown }
   const isNotBegun = typeof code === 'string' && [...notBegun, ...notBegunSqlite].includes(code)
@@ -81,7 +81,7 @@ export function asStorageProblem(error: unknown): Problem | undefined {
   })
 }
 
-/** The public sentence for an error code. */
+/** The public message for an error code. */
 function sentenceOf(code: string, error: Error): string {
   if (error instanceof ChangeLostError) {
     return 'The database was replaced by an older copy, which does not have this change. Look, and make it again.'

@@ -15,11 +15,14 @@ export interface FeedSource {
   readonly pollMs: number
   /** Whether another process may have committed since this was last called. */
   hasForeignCommit(): Promise<boolean>
-  /** The changes from a mark on; the first is the one at the mark itself, if it still exists. */
+  /** The changes from a position on; the first is the one at that position, if it still exists. */
   read(from: FeedMark, limit: number): Promise<{ server: ServerMark; changes: readonly Change[] }>
   /** The last change in the feed. */
   head(): Promise<{ server: ServerMark; mark: FeedMark }>
-  /** Calls back when there are new changes, with the latest mark if the notification carries it; hints may get lost. */
+  /**
+   * Calls back when there are new changes, with the latest position if the notification contains it; notifications may
+   * get lost.
+   */
   listen(onHint: (upTo: FeedMark | undefined) => void): void
 }
 
@@ -336,7 +339,7 @@ export class ChangeFeed implements Feed {
     })
   }
 
-  /** Skips changes up to a mark if this process made all of them. */
+  /** Skips the changes up to a position if this process made all of them. */
   #skipOwn(upTo: FeedMark): boolean {
     if (this.#reading || this.#isDoubted || this.#own.get(upTo.sequence) !== upTo.token)
       return false
@@ -353,7 +356,7 @@ function isOther(one: ServerMark, other: ServerMark): boolean {
   return one.identity !== other.identity || one.startedAt !== other.startedAt
 }
 
-/** Whether a change is the one at a mark; the mark before the first change matches any. */
+/** Whether a change is the one at a position; the position before the first change matches any. */
 function isAt(mark: FeedMark, change: Change | undefined): boolean {
   if (mark.sequence === 0) return true
   return change?.sequence === mark.sequence && change.token === mark.token

@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts'
 
-// A revocation queued behind a stalled transaction waits for its turn rather than being refused.
+// A revocation queued behind a stalled transaction keeps waiting rather than being refused.
 const maxPatienceMs = 15_000
 
 /**

@@ -122,7 +122,7 @@ export class Lane {
    * The lane's knowledge of the endpoint's health and of requests in progress is then newer than the row.
    */
   continueUnder(endpoint: EndpointRecord, leaseEndsAt: number): boolean {
-    // We re-acquired our own lease with nothing in between, because each lease increments the token.
+    // Every lease increments the token: if it grew by exactly one, nobody else held a lease in between.
     const isNext = endpoint.leaseToken === this.#endpoint.leaseToken + 1
     if (!isNext || endpoint.version !== this.#endpoint.version) return false
     this.#endpoint = endpoint

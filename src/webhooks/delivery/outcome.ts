@@ -21,8 +21,8 @@ export function verdictOf(result: SendResult): AttemptVerdict {
 
 /**
  * A delivery's state after an attempt: delivered, pending until the schedule's next time, or dead after the tenth
- * failure. A failed probe of a held endpoint and a rate-limiting receiver leave the delivery as it was, until it is as
- * old as an endpoint may go without a success.
+ * failure. A failed probe of a held endpoint does not count as a failure; neither does a 429 with Retry-After while the
+ * delivery is less than five days old.
  */
 export function outcomeOf(
   delivery: DueDelivery,

@@ -266,10 +266,12 @@ function cellClass<Row>(column: Column<Row>): string {
 /** The class of the link in a row's first cell. */
 export const rowName = classes.name
 
-/** The class of text below a cell's own where its column is hidden below 700 px. */
+/**
+ * The class of a second line in a cell: shown up to 700 px, where the column that normally shows this text is hidden.
+ */
 export const onNarrow = classes.onNarrow
 
-/** The class of text below a cell's own on a phone, where its column is hidden. */
+/** The class of a second line in a cell: shown on phones, where the column that normally shows this text is hidden. */
 export const onPhone = classes.onPhone
 
 function fromControl(event: MouseEvent): boolean {

@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query'
 import { ConfirmDialog } from './ConfirmDialog.tsx'
 import { say } from './Toasts.tsx'
 
-/** A token, as far as the question before its revocation needs it. */
+/** The properties of a token that the confirmation dialog needs. */
 interface RevocableToken {
   readonly id: string
   readonly name: string
@@ -10,7 +10,7 @@ interface RevocableToken {
   readonly last_used_at?: string | undefined
 }
 
-/** The words of the question; each kind of token has its own. */
+/** The texts of the confirmation dialog; each kind of token has its own. */
 interface RevokeWords {
   readonly revoke: string
   readonly revokeTitle: (name: string) => string

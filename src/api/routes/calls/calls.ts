@@ -74,7 +74,7 @@ export const callRoutes = {
         keys: Type.Array(TopItem),
         targets: Type.Array(TopItem),
         codes: Type.Array(TopItem),
-        /** Only calls from here on are counted: there were too many to look at all of them. */
+        /** Only calls since this time are counted, because there were too many to examine all of them. */
         searched_back_to: Type.Optional(Time),
       },
       { title: 'TopOfCalls' },

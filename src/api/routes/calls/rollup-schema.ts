@@ -37,9 +37,14 @@ export const Rollup = Type.Object(
     answered: Type.Integer(),
     p95_ms: Type.Optional(Type.Number()),
     latency: Type.Optional(Percentiles),
-    /** Whether percentiles are estimates, because there were too many calls to look at each, or not all left a record. */
+    /**
+     * Whether percentiles are estimates, because there were too many calls to examine, or not all of them left a
+     * record.
+     */
     sampled: Type.Boolean(),
-    /** Only calls from here on are counted: there were too many to look at all that the filter may find. */
+    /**
+     * Only calls since this time are counted, because there were too many to examine all that might match the filter.
+     */
     searched_back_to: Type.Optional(Time),
   },
   { title: 'Rollup' },

@@ -3,7 +3,10 @@ import type { OpenExchange } from './front-connection.ts'
 /** A lane's view of an exchange that it carries. */
 export interface CarriedExchange extends OpenExchange {
   readonly hasBody: boolean
-  /** Receives part of the body, valid only during the call, then null; false requests a pause. */
+  /**
+   * Takes the next chunk of the request body, whose bytes are valid only during the call; null marks the end. Returning
+   * false asks for a pause.
+   */
   bodyArrived(chunk: Buffer | null): boolean
 }
 
@@ -34,12 +37,15 @@ export interface Carrier {
 
   /** Writes a complete response; `body` is text whose characters are bytes (latin1), '' for none. */
   respond(response: ResponseHead, body: string): void
-  /** Writes a complete response whose lines pass on as they came; undefined on a lane that renders each header. */
+  /** Writes a complete response whose lines are passed on unchanged; undefined on a lane that renders each header. */
   readonly relay?: (response: RelayedLines, own: readonly string[]) => void
   /** Begins a streamed response; its head is sent with the first bytes of the body, or by `flushHead`. */
   begin(response: ResponseHead): void
   flushHead(): void
-  /** Writes part of the body, valid only during the call; false asks to wait for `onDrain`. */
+  /**
+   * Writes a chunk of the body, whose bytes are valid only during the call; after false, the writer must wait for
+   * `onDrain`.
+   */
   write(chunk: Buffer): boolean
   /** Calls back once, when the caller has read what was written. */
   onDrain(resume: () => void): void

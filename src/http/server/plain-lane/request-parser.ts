@@ -240,7 +240,7 @@ function lengthAt(bytes: Buffer, from: number, to: number): number {
 const keepAliveOption = 1
 const closeOption = 2
 
-/** One of the two options that nearly all programs send, each alone; 0 for anything else. */
+/** Recognizes the two Connection options that nearly all programs send, each alone; 0 for anything else. */
 function connectionAt(bytes: Buffer, from: number, to: number): number {
   if (to - from !== 5 && to - from !== 10) return 0
   const value = bytes.toString('latin1', from, to).toLowerCase()

@@ -45,7 +45,7 @@ export function renderResponseHead(head: ResponseHead, ending: ResponseEnding): 
   }
 }
 
-/** Renders the head of a response whose lines pass on as they came, with our own headers (flat list) behind them. */
+/** Renders the head of a response whose lines are passed on unchanged, followed by our own headers (flat list). */
 export function renderRelayedHead(
   { lines, hasDate }: RelayedLines,
   own: readonly string[],

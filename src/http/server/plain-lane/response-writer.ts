@@ -29,7 +29,7 @@ export class ResponseWriter {
     else this.#write(`${text}${body === '' ? '' : chunkOf(body)}0\r\n\r\n`)
   }
 
-  /** Writes a complete response whose lines pass on as they came. */
+  /** Writes a complete response whose lines are passed on unchanged. */
   relay(response: RelayedLines, own: readonly string[], ending: ResponseEnding): void {
     this.#write(renderRelayedHead(response, own, ending) + response.body)
   }
@@ -57,7 +57,7 @@ export class ResponseWriter {
     const size = this.#isChunked ? `${chunk.length.toString(16)}\r\n` : ''
     this.#socket.cork()
     if (head !== '' || size !== '') this.#write(head + size)
-    // The giver reuses its buffer immediately, so the bytes are copied.
+    // The caller reuses its buffer immediately, so the bytes are copied.
     copies.write(this.#socket, chunk)
     if (this.#isChunked) this.#write('\r\n')
     this.#socket.uncork()

@@ -45,7 +45,10 @@ class PreparingClient extends pg.Client {
   /** The last statement has already committed, so the driver's own commit must do nothing. */
   #hasCommitted = false
 
-  /** Why the connection ended: the first failure says it, while the driver's later ones only say that it has. */
+  /**
+   * Why the connection ended: only the first failure gives the reason; the driver's later ones just report that it has
+   * ended.
+   */
   #endedBy: unknown
 
   constructor(config?: pg.ClientConfig) {

@@ -14,7 +14,7 @@ export interface CallsWritten {
   readonly code?: string | undefined
 }
 
-/** Rows in one statement: starting it costs a tenth of what a row costs. */
+/** The number of rows in one statement; starting a statement costs a tenth of inserting a row. */
 const rowsAtOnce = 16
 
 /**

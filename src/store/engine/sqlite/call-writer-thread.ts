@@ -7,7 +7,9 @@ import { batchInserter, type CallBatch, type CallsWritten } from './call-rows-in
 import { boundPageCache } from './page-cache.ts'
 
 const busyTimeoutMs = 5000
-/** A quarter of a core that both threads want: twice what the records of all the calls on that core take. */
+/**
+ * Leaves this thread a quarter of a core that both threads want: twice what the records of all calls on that core need.
+ */
 const niceness = 5
 const leastPriority = 19
 

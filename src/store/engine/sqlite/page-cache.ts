@@ -2,9 +2,9 @@ import type Database from 'better-sqlite3'
 
 // A node has eight connections. With the driver's 16 MB for each, their caches would outgrow the rest of the node.
 const megabytes = {
-  /** Serves calls and writes: what they touch again and again stays in memory. */
+  /** For calls and writes: the pages that they use again and again stay in memory. */
   lasting: 8,
-  /** Looks through many rows once: the system's own cache serves it as well. */
+  /** For scans of many rows, each read once: the operating system's cache serves these just as well. */
   passing: 2,
 }
 

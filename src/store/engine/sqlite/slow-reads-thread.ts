@@ -23,8 +23,8 @@ function serve(port: MessagePort, file: string): void {
 type Prepare = (sql: string) => Database.Statement
 
 /**
- * Prepares each statement once. The driver frees one only when V8 collects it, and V8 does not see its memory: prepared
- * anew for each question, hundreds would lie around.
+ * Prepares each statement once. The driver frees one only when V8 collects it, and V8 does not see its memory: if each
+ * query prepared its own, hundreds would stay in memory.
  */
 function keepStatements(database: Database.Database): Prepare {
   const kept = new Map<string, Database.Statement>()

@@ -2,10 +2,10 @@ import { sql } from 'kysely'
 import type { OrganizationId } from '../../../ids.ts'
 import type { Db } from '../../db/db.ts'
 
-/** Entries that are about signing in. The index of sign-ins holds these three. */
+/** The actions of audit entries about signing in; the index of sign-ins contains exactly these three. */
 export type SignInAction = 'session.started' | 'sso.signed_in' | 'sso.refused'
 
-/** Steps of time; milliseconds since 1970, whole numbers. */
+/** A time range and the length of its steps, in whole milliseconds. */
 export interface SignInRange {
   readonly from: number
   readonly to: number
@@ -20,7 +20,8 @@ export async function countSignIns(
 ): Promise<
   readonly { readonly step: number; readonly action: SignInAction; readonly count: number }[]
 > {
-  // Written out: both engines see only then that the index holds all of them, and SQLite would divide with a fraction.
+  // Literals rather than parameters: only then do both engines see that the index covers every match, and SQLite
+  // divides integers.
   const { rows } = await sql<{ step: number; action: SignInAction; count: number }>`
     select (at - ${sql.lit(from)}) / ${sql.lit(stepMs)} as step, action, count(*) as count
     from audit_entry

@@ -18,7 +18,7 @@ export interface DirectorySort {
   readonly descending: boolean
 }
 
-/** A row's place in a sort order: the next page starts after it even if that row has been deleted. */
+/** A row's position in a sort order: the next page starts after it even if that row has been deleted. */
 export interface DirectoryPlace {
   readonly rank: number
   readonly key: string | number
@@ -37,7 +37,7 @@ export function readsAll(query: DirectoryQuery): boolean {
   return query.sort !== undefined
 }
 
-/** Lists a page of ids with their places in the order, after a place or at an offset. */
+/** Lists a page of ids with their positions in the order, after a position or at an offset. */
 export async function listPlaces(
   db: Db,
   {
@@ -67,7 +67,7 @@ export async function listPlaces(
   return rows.map(placeFromRow)
 }
 
-/** Counts the matching resources, or those after a place. */
+/** Counts the matching resources, or those after a position. */
 export async function countPlaces(
   db: Db,
   {

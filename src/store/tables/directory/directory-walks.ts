@@ -21,7 +21,10 @@ export interface WalkKey {
 const walksOfToken = 100
 const keptMs = dayMs
 
-/** On the call-records database: the place after which the page at an index starts, if the walk has got that far. */
+/**
+ * On the call-records database: the position after which the page at an index starts, if the walk has reached that
+ * page.
+ */
 export async function find(
   db: Db,
   key: WalkKey,

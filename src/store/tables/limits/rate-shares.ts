@@ -138,7 +138,7 @@ export async function listOf(db: Db, subjectIds: readonly string[]): Promise<Rat
   return rows.map(fromRow)
 }
 
-/** A place in the order in which shares were changed. */
+/** A position in the order in which shares were changed. */
 export interface ChangedPlace {
   /** By the database's clock. */
   readonly changedAt: number
@@ -146,7 +146,9 @@ export interface ChangedPlace {
   readonly nodeId: string
 }
 
-/** A page of the shares that other nodes have changed since a place, and where the next page begins, if there is one. */
+/**
+ * A page of the shares that other nodes have changed since a position, and where the next page begins, if there is one.
+ */
 export async function listChanged(
   db: Db,
   nodeId: string,
@@ -206,7 +208,7 @@ export async function countShares(
   return row
 }
 
-/** Writes the rows of shares and deletes the empty ones in `gone`. */
+/** Inserts or updates the shares in `rows` and deletes those in `gone`. */
 export async function write(
   tx: Tx,
   change: {
@@ -215,7 +217,8 @@ export async function write(
   },
 ): Promise<void> {
   const { rows, gone } = change
-  // Not when the transaction began: it may have waited for locks, and those who read meanwhile would never see the rows.
+  // The present time rather than the transaction's start: it may have waited for locks, and nodes that read in the
+  // meantime would never see the rows.
   const now = presentOf(tx)
   for (let at = 0; at < rows.length; at += rowsInStatement) {
     await tx.query
