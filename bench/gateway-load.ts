@@ -2,7 +2,7 @@
 // <JSON>` runs as its own process on the other core and prints its results as JSON.
 import { connect, type Socket } from 'node:net'
 
-/** The order for a load, passed as the only argument. */
+/** The description of a load, passed as the only argument. */
 export interface LoadOrder {
   readonly kind: 'rate' | 'events' | 'frames'
   readonly port: number

@@ -1,8 +1,9 @@
-// The guarded call beside nginx and HAProxy, in the same run: CPU µs per call (user + system of each peer's processes)
-// and latency. Peers take turns, round by round; what counts is the median of the rounds' ratios. Each peer runs on the
-// first core, load and upstream on the others, where `taskset` is there. Peers that are not installed are named.
-// `npm run bench -- gateway [seconds] [rounds] [--quick] [--only part-of-a-name] [--profile]`: 2 seconds and 5 rounds of each
-// take about 8 minutes, --quick (1 second, 3 rounds) 3; --profile prints where Intercept's main thread spent its time.
+// The cost of a guarded call, compared with nginx and HAProxy in the same run: CPU µs per call (user + system of each
+// peer's processes) and latency. The peers take turns in every round, and the result is the median of the rounds'
+// ratios. Where `taskset` is available, each peer runs on the first core, load and upstream on the others. Peers that
+// are not installed are named. `npm run bench -- gateway [seconds] [rounds] [--quick] [--only part-of-a-name]
+// [--profile]`: 2 seconds and 5 rounds of each take about 8 minutes, --quick (1 second, 3 rounds) 3; --profile prints
+// where Intercept's main thread spent its time.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
 // npm run bench -- limits [keys] [seconds]: the database's CPU while three nodes share the rates of that many keys
-// (10,000 by default), beside three nodes without any. The nodes are the product's own, without HTTP in front.
+// (10,000 by default), compared with three nodes without rates. The nodes are the product's own, without HTTP in front.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -117,7 +117,7 @@ interface Used {
   readonly nodes: number
 }
 
-/** CPU seconds per second that PostgreSQL and this process (the nodes and their load) use meanwhile. */
+/** CPU seconds per second that PostgreSQL and this process (the nodes and their load) use during some work. */
 async function cpuDuring(work: () => Promise<void>): Promise<Used> {
   const [database, own, startedAt] = [
     cpuSeconds(cluster.pid()),

@@ -30,10 +30,7 @@ await creations()
 await members()
 await memory()
 
-/**
- * A request that passes through the server without touching a directory: the share of the machine in every figure
- * below.
- */
+/** Measures a request that touches no directory: every figure below contains this cost. */
 async function empty(): Promise<void> {
   const times = await measure(asked, async () => {
     const answer = await fetch(`${server.baseUrl}/healthz`)
@@ -169,7 +166,7 @@ async function create(name: string): Promise<Answered> {
   })
 }
 
-/** The duration of each turn, and the CPU time that the server spent on all of them. */
+/** The duration of each run, and the CPU time that the server spent on all of them. */
 async function measure(
   turns: number,
   work: () => Promise<void>,

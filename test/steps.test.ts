@@ -29,7 +29,7 @@ async function assertLinear(
   work: (text: string) => unknown,
 ): Promise<void> {
   const [once, twice] = [source(4000), source(8000)]
-  // The first look compiles and counts what runs once.
+  // The first run compiles the code, and counts what runs only once.
   await steps.of(
     folder,
     answered(() => work(source(10))),

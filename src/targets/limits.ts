@@ -5,7 +5,7 @@ import type { Rate, RateVerdict } from '../rate.ts'
 import type { GuardedTarget } from './guarded-target.ts'
 import type { Quotas, QuotaSubject, QuotaVerdict } from './quotas.ts'
 
-/** What a caller learns about limits: response headers or a refusal. */
+/** What a response tells its caller about limits: headers, or a refusal. */
 type Told = readonly string[] | Problem
 
 /** The limits and quotas of keys, targets and organizations. */
@@ -114,7 +114,8 @@ class PlannedLimits implements Limits {
     return ['RateLimit-Policy', plan.policies, 'RateLimit', states]
   }
 
-  // Checking and spending must happen in the same turn: calls that waited together all saw the same remainder.
+  // Checking and spending must happen in the same event-loop turn: calls that waited together all saw the same
+  // remainder.
   async #askAgain(waited: Promise<unknown>, plan: Plan, spend: boolean): Promise<Told> {
     let next: Told | Promise<unknown> = waited
     while (next instanceof Promise) {

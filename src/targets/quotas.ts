@@ -27,7 +27,7 @@ export interface QuotaVerdict {
  */
 export interface Quotas extends AsyncDisposable {
   ask(subject: QuotaSubject, nowMs: number): QuotaVerdict | Promise<QuotaVerdict>
-  /** Counts one call; call it only after `ask` has admitted the call, in the same turn. */
+  /** Counts one call; call it only after `ask` has admitted the call, in the same event-loop turn. */
   spend(subject: QuotaSubject, nowMs: number): void
   /** Reports spent calls, claims ahead, returns unused claims, and announces crossed thresholds. */
   flush(): Promise<void>
@@ -200,7 +200,7 @@ export class ClaimedQuotas implements Quotas {
     }
   }
 
-  /** Resolves when calls are available, or when none can be had. */
+  /** Resolves when calls are available, or when the claim got none. */
   async #claimFor(holding: Holding): Promise<void> {
     holding.waiting += 1
     try {
@@ -287,7 +287,7 @@ export class ClaimedQuotas implements Quotas {
   }
 
   /**
-   * Decides whether anything can still be had: certainly not once all is spent, and presumably not if no node has
+   * Decides whether a claim may still get calls: certainly not once all are spent, and presumably not if no node has
    * returned anything for a while.
    */
   #judge(holding: Holding, claim: traffic.QuotaClaim): void {

@@ -15,7 +15,7 @@ export interface RulePreview {
   /** Calls that reach the rules. */
   readonly calls: number
   readonly refused: number
-  /** Those of the refused calls that the current rules allow. */
+  /** Refused calls that the current rules allow. */
   readonly newlyRefused: number
   /** Calls that the current rules refuse and these would allow. */
   readonly newlyAllowed: number

@@ -57,7 +57,7 @@ export interface TargetPlace {
 
 /** An organization's targets: create, edit, remove and view them. */
 export interface Targets {
-  /** `invalid_input`, `outbound_blocked`, or `conflict` if the slug is taken. */
+  /** Throws `invalid_input`, `outbound_blocked`, or `conflict` if the slug is taken. */
   create(
     organizationId: OrganizationId,
     input: TargetInput & { readonly slug: string; readonly upstream: string },

@@ -24,7 +24,7 @@ export interface TrialCheck {
   readonly detail: string | undefined
 }
 
-/** What the real call would meet: the same checks, with nothing counted or recorded. */
+/** How the real call would be decided: by the same checks, with nothing counted or recorded. */
 export interface TrialResult {
   readonly allowed: boolean
   readonly code: ProblemCode | undefined
@@ -32,7 +32,7 @@ export interface TrialResult {
   readonly stoppedAt: Check | undefined
   readonly ruleId: string | undefined
   readonly trialRuleId: string | undefined
-  /** The target's last line, if no rule decided. */
+  /** The target's default action, if no rule decided. */
   readonly otherwise: LastLine | undefined
   readonly checks: readonly TrialCheck[]
 }
@@ -80,7 +80,10 @@ async function judge(
   })
 }
 
-/** An error that is no refusal is our own mistake or a database outage: report it to the person. */
+/**
+ * Converts an error to a refusal: one that is not a refusal is a bug of ours or a database outage, and the person is
+ * told.
+ */
 function problemOf({ error }: Refused): Problem {
   if (error instanceof Problem) return error
   throw error

@@ -8,7 +8,7 @@ const load = createRequire(import.meta.url)
 
 type Write = (fields: object, text: string) => void
 
-/** The log of one part of the product: fields come first, then a sentence without values. */
+/** The log of one part of the product: fields come first, then a message without values. */
 export interface Log {
   debug: Write
   info: Write

@@ -18,7 +18,7 @@ export interface LossySender<T> extends AsyncDisposable {
 export function createLossySender<T>(deps: {
   readonly post: (body: string) => Promise<void>
   readonly render: (items: readonly T[]) => string
-  /** The counter of dropped items, and the log's sentence about them. */
+  /** The counter of dropped items, and the log message about them. */
   readonly dropped: ReturnType<Metrics['counter']>
   readonly warning: string
   readonly log: Pick<Log, 'warn'>

@@ -18,7 +18,7 @@ export type Attributes = Readonly<Record<string, string | number | undefined>>
 const kinds = { server: 2, client: 3 } as const
 const statusError = 2
 
-/** The body of an OTLP/HTTP request for traces (opentelemetry-proto 1.x, JSON mapping: 64-bit numbers as text). */
+/** The body of an OTLP/HTTP request for traces (opentelemetry-proto 1.x, JSON mapping: 64-bit numbers as strings). */
 export function renderSpans(spans: readonly Span[], resource: Attributes): string {
   return JSON.stringify({
     resourceSpans: [

@@ -6,7 +6,7 @@ const colours: Readonly<Record<string, number>> = {
   fatal: 31,
 }
 
-/** Formats a JSON line for people: time, level, sentence and fields, with a stack below. */
+/** Formats a JSON line for people: time, level, message and fields, with a stack below. */
 export function prettyLine(line: string): string {
   const { level, time, message, err, ...fields } = JSON.parse(line) as Record<string, unknown>
   const failure = err as { stack?: string; message?: string } | undefined

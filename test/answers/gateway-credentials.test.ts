@@ -1,4 +1,4 @@
-// Refused credentials, and that a refusal reveals nothing more (K).
+// Refused credentials, and that a refusal reveals nothing more.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { gatewayForTests, prefix } from '../harness/gateway.ts'

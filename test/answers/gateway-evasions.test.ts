@@ -1,4 +1,4 @@
-// Less usual attacks of an outsider on the gateway: a second way to express the same request.
+// Unusual attacks by outsiders on the gateway: other ways to express the same request.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { forwardCall } from '../../src/gateway/forward-call.ts'

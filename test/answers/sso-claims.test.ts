@@ -74,7 +74,7 @@ describe('what a provider says of a person, and what becomes of it', () => {
         assert.equal((await place.arrive(place.ours.start, { sub, email, ...claims })).status, 200)
         assert.deepEqual(await place.roleOf(email), ['admin'])
         assert.equal((await audit('sso.signed_in')).at(-1)?.detail.groups, said)
-        // An empty list is a known list.
+        // An empty list of groups is still a list, unlike a missing one.
         await place.arrive(place.ours.start, { sub, email, groups: [] })
         assert.deepEqual(await place.roleOf(email), ['viewer'])
       })

@@ -214,7 +214,7 @@ for (const engine of engines) {
       const outcome = await admit({ sub: 'dora', email: 'dora@evil.test' }, theirs)
       assert.equal(outcome.kind, 'confirm')
       assert.deepEqual(await identities.listOf(store, id), [])
-      // The same subject through another connection is another identity.
+      // The same subject through another connection is a different identity.
       const ada = await admit({ sub: 'ada', email: 'ada@acme.test' })
       assert.ok(ada.kind === 'admitted')
       const other = await admit({ sub: 'ada', email: 'ada@evil.test' }, theirs)

@@ -1,4 +1,4 @@
-// A database of before 0.1.0, made by the longer list of migrations of that time, goes on with the shorter one.
+// A database from before 0.1.0, created by the longer list of migrations of that time, continues with the shorter one.
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -38,7 +38,7 @@ async function emptyPlace(engine: Engine): Promise<Place> {
   }
 }
 
-/** Leaves what a version of before left: its schema, its list of migrations, an organization. */
+/** Creates what an earlier version would have left behind: its schema, its list of migrations, and an organization. */
 async function makeFormer({ folder, database }: Place, more = ''): Promise<void> {
   if (database !== undefined) {
     await database.sql(formerSchema('postgres') + oldRows + more)
@@ -57,7 +57,7 @@ async function open({ folder, database }: Place): Promise<Store> {
   return await openStore({ folder, databaseUrl, clock: systemClock, isNode: false })
 }
 
-/** Columns, indexes and constraints, whatever order and file they were made in. */
+/** Columns, indexes and constraints, regardless of the order and file in which they were created. */
 async function schemaOf({ folder, database }: Place): Promise<string[]> {
   if (database !== undefined) return await postgresSchema(database)
   return ['intercept.db', 'calls.db'].flatMap((name) => {

@@ -13,7 +13,7 @@ import { cacheFolder } from './cache-folder.ts'
 export interface Visitor extends AsyncDisposable {
   readonly page: Page
   readonly context: BrowserContext
-  /** CSP violations, page errors, console errors and requests to foreign hosts, as sentences. */
+  /** Descriptions of CSP violations, page errors, console errors and requests to foreign hosts. */
   readonly findings: string[]
 }
 

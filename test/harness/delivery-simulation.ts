@@ -14,7 +14,7 @@ import { chance } from './chance.ts'
 /** The result of running the real dispatcher in a simulation whose time, storage and network derive from a seed. */
 export interface SimulationResult {
   readonly seed: number
-  /** Violated invariants as sentences; empty if all hold. */
+  /** Descriptions of the violated invariants; empty if all hold. */
   readonly broken: string[]
   readonly sent: number
   readonly repeated: number
@@ -46,7 +46,7 @@ const horizonMs = 40_000
 const healAtMs = 25_000
 const hopMs = 30 * 3_600_000
 
-/** Runs one world to its end. */
+/** Runs one simulation to its end. */
 export async function simulate(seed: number): Promise<SimulationResult> {
   const random = chance(seed)
   const broken: string[] = []
@@ -62,7 +62,7 @@ export async function simulate(seed: number): Promise<SimulationResult> {
   const later = async (ms: number): Promise<void> =>
     await new Promise<void>((resolve) => void schedule(ms, resolve))
   let storageDown = false
-  // In some worlds one call in five is slow, and others overtake it.
+  // In some simulations one call in five is slow, and others overtake it.
   const slow = random() < 0.4 ? 0.2 : 0
   const wayMs = (): number => random() * (random() < slow ? 400 : 8)
 
@@ -324,7 +324,8 @@ export async function simulate(seed: number): Promise<SimulationResult> {
     if (!next || next.at > end) {
       const waiting = rows.some((row) => row.state === 'pending')
       if (!next || !waiting || hops >= 25) break
-      // A failed delivery may wait up to a day: the wall clock jumps there, and the world continues for a while.
+      // A failed delivery may wait up to a day: the wall clock jumps to its time, and the simulation continues for a
+      // while.
       hops += 1
       wall += hopMs
       end += 16_000

@@ -19,7 +19,7 @@ export type Mend = (typeof mends)[number]
 
 const requestTimeoutMs = 5000
 
-/** What a simulated process needs from its world. */
+/** The parts of the simulation that a simulated process uses. */
 export interface Surroundings {
   readonly world: World
   readonly without: Mend | undefined
@@ -213,7 +213,7 @@ export class SimNode extends SimProcess {
     if (this.fleet.without !== 'history') {
       return { server, changes: database.from(from.sequence, limit) }
     }
-    // Simulates comparing only sequence numbers: the change at the mark always seems to exist.
+    // Simulates comparing only sequence numbers: the change at the node's position always seems to exist.
     const newer = database.from(from.sequence + 1, limit)
     const at = { ...(database.changes[0] ?? this.fleet.anyChange), ...from }
     const known = from.sequence === 0 ? newer : [at, ...newer]

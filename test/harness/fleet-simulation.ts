@@ -5,7 +5,7 @@ import { SimDatabase, World } from './fleet-world.ts'
 
 export interface FleetResult {
   readonly seed: number
-  /** Violated invariants as sentences; empty if all hold. */
+  /** Descriptions of the violated invariants; empty if all hold. */
   readonly broken: string[]
   readonly calls: number
   readonly answered: number
@@ -15,13 +15,13 @@ export interface FleetResult {
 
 const kinds = ['pause', 'cut', 'kill', 'failover', 'step', 'restart', 'stop in a work'] as const
 const sessionsInWorld = 12
-// Long enough for a node to be declared dead in one world of six; disturbances stop at healAtMs.
+// Long enough for a node to be declared dead in one simulation of six; disturbances stop at healAtMs.
 const usualTimes = { healAtMs: 16_000, endMs: 28_000, maxMs: 12_000, longShare: 0.3 }
 const longTimes = { healAtMs: 44_000, endMs: 62_000, maxMs: 30_000, longShare: 0.8 }
 /** The limit with one stalled node; each further node may first hold the organization's lock for half a second. */
 const promisedMs = 3000
 const lockHeldMs = 500
-// How long a lost request waits, plus the connection after it.
+// How long to wait for a request that got lost, and then for a new connection.
 const calmMs = 6000
 
 /**
@@ -329,7 +329,7 @@ class Fleet implements Surroundings {
 
   #checkEnd(): void {
     const calmSince = this.world.now - calmMs
-    // A failover may come late, so that its world ends before it is healthy again.
+    // A failover may come so late that the simulation ends before the node is healthy again.
     if (!this.database.isAlive || this.#replacedAt > calmSince) return
     for (const node of this.#nodes) {
       if (!node.isDead && node.startedAt < calmSince && !node.feed.isCurrent()) {

@@ -9,7 +9,7 @@ interface Scheduled {
   call: (() => void) | undefined
 }
 
-/** The time and randomness of a simulated world: scheduled callbacks run in order, and only they advance time. */
+/** The time and randomness of one simulation: scheduled callbacks run in order, and only they advance time. */
 export class World {
   now = 0
   readonly random: () => number
@@ -43,7 +43,7 @@ export class World {
       if (next.call === undefined) continue
       this.now = next.at
       next.call()
-      // Runs everything that was waiting until it waits again: the next tick comes only when no promise is pending.
+      // Runs all promises that are ready: `process.nextTick` calls back only when none is left.
       await new Promise<void>((resolve) => process.nextTick(resolve))
     }
     this.now = untilMs
@@ -123,7 +123,7 @@ export class SimDatabase {
     return this.changes[sequence - (this.changes[0]?.sequence ?? 0)]
   }
 
-  /** The changes from a sequence on. */
+  /** The changes from a sequence number on. */
   from(sequence: number, limit: number): Change[] {
     const at = Math.max(0, sequence - (this.changes[0]?.sequence ?? 0))
     return this.changes.slice(at, at + limit)
@@ -142,7 +142,7 @@ export class SimDatabase {
     }))
   }
 
-  /** Takes the organization's lock in turn. */
+  /** Queues for the organization's lock. */
   lock(owner: object, got: () => void): Waiter {
     const waiter = { owner, got, isGone: false }
     this.#waiters.push(waiter)

@@ -175,7 +175,7 @@ export async function hostileIdp(lies: Readonly<Record<string, Lie>>): Promise<H
   return state
 }
 
-/** Builds a compact token from these parts, signed with a key under an algorithm; texts are used unchanged. */
+/** Builds a compact token from these parts, signed with a key under an algorithm; strings are used unchanged. */
 export function signed(
   header: Json | string,
   claims: Json | string,

@@ -21,7 +21,7 @@ const nodeCount = 3
 const endMs = 20_000
 const healAtMs = 12_000
 const flushMs = 1000
-/** A claim failed before the database heard of it. */
+/** The error of a claim that failed before it reached the database. */
 const unheard = 'the database does not answer'
 const midday = Date.UTC(2027, 0, 15, 12)
 
@@ -131,7 +131,7 @@ class QuotaWorld {
     if (node === undefined || node.isDead) return
     try {
       let verdict = node.quotas.ask(this.#subject, this.#clock.now())
-      // Like the real limits: checking and spending must happen in the same turn.
+      // Like the real limits: checking and spending must happen in the same event-loop turn.
       while (verdict instanceof Promise) {
         await verdict
         if (node.isDead) return

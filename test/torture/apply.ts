@@ -1,5 +1,5 @@
-// Configuration files: kill -9 during an apply leaves all of it or nothing, and a second plan is empty in every
-// simulated world.
+// Configuration files: kill -9 during an apply leaves all of it or nothing, and after every apply of a generated file a
+// second plan is empty.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -21,7 +21,7 @@ import { bigFile, twoFiles } from './apply-files.ts'
 import { randomFrom, wait, type Torture, type TortureOptions } from './torture.ts'
 import type { Place } from './writers.ts'
 
-/** Runs on SQLite and on PostgreSQL, with 1,000 worlds on each; `--size N` changes the number. */
+/** Runs on SQLite and on PostgreSQL, with 1,000 generated files on each; `--size N` changes the number. */
 export const apply: Torture = {
   about: 'kill -9 during apply; a second plan in generated worlds, on both engines',
   async run(options) {

@@ -1,4 +1,4 @@
-// One process of the fleet torture: simulates the worlds that it is sent, and reports what it found.
+// One process of the fleet torture: runs the simulations that it is sent, and reports what it found.
 import { simulateFleet } from '../harness/fleet-simulation.ts'
 import type { FleetPart, FleetReport } from './fleet.ts'
 

@@ -1,4 +1,4 @@
-// Failovers, skewed clocks, stuck and disconnected nodes in 100,000 simulated worlds, each generated from its number.
+// Failovers, skewed clocks, stuck and disconnected nodes in 100,000 simulations, each generated from its seed.
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { availableParallelism } from 'node:os'
@@ -10,7 +10,7 @@ const shortWorlds = 1000
 const worldsInPart = 100
 const sayEvery = 5000
 
-/** The worlds that one process simulates. */
+/** The simulations that one process runs. */
 export interface FleetPart {
   readonly first: number
   readonly count: number

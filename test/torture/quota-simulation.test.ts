@@ -14,7 +14,7 @@ describe('one quota over nodes in simulated worlds', { timeout: 300_000 }, () =>
       assert.deepEqual(result.broken, [], again)
       refused += result.refused
     }
-    // The simulated worlds must contain enough refusals to prove something.
+    // The simulations must contain enough refusals to prove something.
     assert.ok(refused > seeds * 50, `${refused} refused`)
   })
 

@@ -116,7 +116,7 @@ function settled(samples: readonly Sample[]): readonly Sample[] {
   return samples.filter(({ atHours }) => atHours >= 0.25)
 }
 
-/** By then V8 has compiled what it compiles, and the allocator has met every size that there is. */
+/** The second half of the run: by then V8 has compiled everything, and the allocator has met every size. */
 function secondHalf(samples: readonly Sample[]): readonly Sample[] {
   const endsAt = samples.at(-1)?.atHours ?? 0
   return samples.filter(({ atHours }) => atHours >= endsAt / 2)

@@ -173,7 +173,7 @@ class Load {
     }
   }
 
-  /** A thread that starts late would look like growth. */
+  /** Makes every node start its threads, because one that starts late would look like growth. */
   async #startThreads(): Promise<void> {
     const looks = Array.from({ length: looksAtOnce }, async () => await this.#look())
     const calls = Array.from({ length: callsAtOnce }, async () => await this.#call())

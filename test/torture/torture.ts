@@ -6,12 +6,12 @@ export interface TortureOptions {
   readonly seed: number
   /** How long to run, for tortures without a fixed end. */
   readonly minutes?: number | undefined
-  /** How much there is of everything, for tortures that can take any amount. */
+  /** The amount of data, for tortures in which it can be chosen. */
   readonly size?: number | undefined
   readonly say: (line: string) => void
 }
 
-/** What it found: figures, and findings of which there must be none. */
+/** The result: figures, and findings, of which there must be none. */
 export interface TortureReport {
   readonly figures: Readonly<Record<string, number>>
   readonly findings: readonly string[]
@@ -21,7 +21,7 @@ export interface Torture {
   readonly about: string
   /** Too long for every run of the tests, even when short: only `npm run torture -- <name>` runs it. */
   readonly isLong?: true
-  /** What it needs and does not find on this machine; without it there is nothing to run. */
+  /** Names what it needs but this machine lacks; it cannot run without it. */
   readonly missing?: () => string | undefined
   run(options: TortureOptions): Promise<TortureReport>
 }

@@ -1,4 +1,4 @@
-// A migration is killed and run again; a backup under load is whole; a node goes on under a newer schema.
+// A migration is killed and run again; a backup made under load is complete; a node keeps working with a newer schema.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
@@ -13,12 +13,12 @@ import { randomFrom, wait, type Torture, type TortureOptions } from './torture.t
 import { findLosses, nothingYet, openPlace, prepare, startWriter } from './writers.ts'
 
 const launcher = join(import.meta.dirname, '..', '..', 'bin', 'intercept.js')
-/** Within so many milliseconds after its first trace in the database a migration is killed. */
+/** A migration is killed within this many milliseconds of its first trace in the database. */
 const killWithinMs = 60
 
 type Report = { figures: Record<string, number>; findings: string[] }
 
-/** Kills, copies, and a schema from the future. */
+/** Kills migrations, makes backups under load, and runs a node on a schema from the future. */
 export const upgrade: Torture = {
   about: 'migrations killed half-way, backups under load, a newer schema under a running node',
   isLong: true,

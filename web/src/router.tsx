@@ -10,7 +10,7 @@ import { NotFound, PageFailed } from './frame/NotFound.tsx'
 import { whole } from './parts/upgrade.ts'
 import { Loading } from './parts/States.tsx'
 
-/** The part of the URL's query in which a list keeps its state: only texts, all optional. */
+/** The part of the URL's query in which a list keeps its state: only strings, all optional. */
 type Search<Name extends string> = { readonly [N in Name]?: string | undefined }
 
 /** Keeps the named search values and drops everything else. */
@@ -293,7 +293,7 @@ const tree = root.addChildren([
   ]),
 ])
 
-/** All pages, each loaded when first opened; filters are kept in the URL as plain texts. */
+/** All pages, each loaded when first opened; filters are kept in the URL as plain strings. */
 export function createAppRouter() {
   return createRouter({
     routeTree: tree,

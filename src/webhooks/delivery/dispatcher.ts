@@ -31,8 +31,8 @@ export interface DispatcherDeps {
 }
 
 /**
- * Sends due deliveries: leases endpoints, runs a lane for each, and writes outcomes in batches. All its state is in the
- * store, so it may die at any moment.
+ * Sends due deliveries: leases endpoints, runs a delivery lane for each of them (see lane.ts), and writes outcomes in
+ * batches. All its state is in the store, so it may die at any moment.
  */
 export class Dispatcher {
   readonly #deps: DispatcherDeps
@@ -68,7 +68,7 @@ export class Dispatcher {
     this.#leases.start()
   }
 
-  /** Something was published in an organization (for these endpoints, if given), or is due again. */
+  /** Called when something was published in an organization (for these endpoints, if given), or is due again. */
   hint(organizationId: string, endpointIds?: readonly string[]): void {
     if (this.#sender.isStopped) return
     if (endpointIds) {
@@ -84,7 +84,7 @@ export class Dispatcher {
     this.#leases.look(organizationId)
   }
 
-  /** An endpoint changed (without an id, all of an organization's may have): drop what is in memory. */
+  /** Called when an endpoint changed (without an id, any of the organization's may have): drops what is in memory. */
   forget(organizationId?: string, endpointId?: string): void {
     const stale = this.#lanes.closeStale(organizationId, endpointId)
     if (stale.length === 0) return
@@ -119,7 +119,7 @@ export class Dispatcher {
     }
   }
 
-  /** A batch of outcomes has been committed. */
+  /** Called when a batch of outcomes has been committed. */
   #written(batch: readonly AttemptOutcome[], { written, lost }: HealthsWritten): void {
     for (const { delivery } of batch) this.#sender.written(delivery)
     for (const { endpoint } of lost) this.#lanes.closeUnder(endpoint)

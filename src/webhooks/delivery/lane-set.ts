@@ -11,7 +11,7 @@ export interface LaneSetDeps extends LaneDeps {
   readonly prepare: (endpoint: EndpointRecord) => Promise<PreparedEndpoint>
 }
 
-/** The lanes of the endpoints that this node has leased. */
+/** The delivery lanes of the endpoints that this node has leased. */
 export class LaneSet implements LeaseHolder {
   readonly #deps: LaneSetDeps
   readonly #lanes = new Map<string, Lane>()

@@ -28,7 +28,7 @@ export interface LaneSender {
   /** The ids of an endpoint's deliveries that are being sent or not yet written. */
   underWay(endpointId: string): ReadonlySet<string>
   unwrittenOf(endpointId: string): number
-  /** Whether another request may start; if not, the lane is called back when a place is free. */
+  /** Whether another request may start; if not, the lane is called back when one may. */
   hasPlace(lane: Lane): boolean
   start(lane: Lane, delivery: DueDelivery): void
 }
@@ -42,7 +42,10 @@ export interface LaneDeps {
   readonly sender: LaneSender
 }
 
-/** One endpoint while this node holds its lease: its deliveries in memory, and how much may be sent now. */
+/**
+ * A delivery lane: sends to one endpoint while this node holds its lease. It keeps the endpoint's next deliveries in
+ * memory, and decides how many may be sent now.
+ */
 export class Lane {
   readonly prepared: PreparedEndpoint
   readonly #deps: LaneDeps
@@ -68,7 +71,7 @@ export class Lane {
   #tokens: number
   #tokensAt: number
   #cancelWake: (() => void) | undefined
-  /** When the next delivery is due, in milliseconds since 1970, as far as known. */
+  /** When the next known delivery is due, in milliseconds since 1970. */
   #nextDueAt: number | undefined
   #lastAttemptAt: number | undefined
 
@@ -98,14 +101,12 @@ export class Lane {
     return this.#queue.length > 0
   }
 
-  /**
-   * A copy of the health to write: the lane continues meanwhile, and the lease it was written under must stay known.
-   */
+  /** A copy of the health to write, with its lease: both may change while the write is in progress. */
   get healthOutcome(): HealthOutcome {
     return { endpoint: this.#endpoint, health: this.#health, lastAttemptAt: this.#lastAttemptAt }
   }
 
-  /** Identifies the lane's next request when it asks for a place. */
+  /** Identifies the lane's next request when it asks to start it. */
   get applicant(): Applicant {
     const isProven = this.#health.lastSuccessAt !== undefined
     return {
@@ -284,7 +285,7 @@ export class Lane {
     if (before === 'held' && this.state === 'active') this.#isExhausted = false
   }
 
-  /** Receivers that hang or refuse connections get few of the shared places. */
+  /** Receivers that hang or refuse connections get little of the shared limit. */
   #adapt(succeeded: boolean, answered: boolean): void {
     if (succeeded) {
       this.#concurrency = Math.min(this.#concurrency + 1, maxConcurrency)

@@ -27,7 +27,8 @@ export interface LeaseHolder {
   held(): Lease[]
   kept(kept: readonly Lease[], leaseEndsAt: number): void
   /**
-   * These leases no longer hold; their endpoints may already be leased again under newer ones, reported before this.
+   * Called with leases that no longer hold; their endpoints may already be leased again under newer ones, which are
+   * reported first.
    */
   lost(lost: readonly Lease[]): void
 }

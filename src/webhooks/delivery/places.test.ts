@@ -71,7 +71,7 @@ function delivery(organizationId: string, endpointId: string): DueDelivery {
   return { id: `dlv_${deliveries}`, organizationId, endpointId } as DueDelivery
 }
 
-/** Places, and organizations that take as many as they can get. */
+/** A limit, and organizations that start as many requests as it lets them. */
 function placesForTests(max: number) {
   const world = { monotonic: 0 }
   const places = new Places(max, () => world.monotonic)
@@ -79,7 +79,7 @@ function placesForTests(max: number) {
     places,
     hasRoom: (organizationId: string, standing: Standing, endpointId = 'ep_other') =>
       places.hasRoom({ organizationId, endpointId, standing }),
-    /** Each of an organization's endpoints takes up to eight. */
+    /** Starts up to eight requests for each of an organization's endpoints. */
     fill(organizationId: string, standing: Standing, endpoints: number): Place[] {
       const taken: Place[] = []
       for (let number = 0; number < endpoints * 8; number++) {

@@ -6,7 +6,7 @@ import type { DueDelivery } from '../../store/index.ts'
  */
 export type Standing = 'prompt' | 'unproven' | 'sluggish'
 
-/** The sender of a request that needs a place. */
+/** The sender of a request that is about to start. */
 export interface Applicant {
   readonly endpointId: string
   readonly organizationId: string
@@ -25,8 +25,8 @@ export interface Place {
 const slowAfterMs = 1000
 const maxSlowKnown = 10_000
 
-// The fraction of all places that each standing may use. Prompt endpoints always keep half for themselves, and slow
-// ones always leave some to unproven ones.
+// The fraction of the limit that each standing may use. Prompt endpoints always keep half for themselves, and slow ones
+// always leave some to unproven ones.
 const shares: Record<Standing, number> = { prompt: 1, unproven: 1 / 2, sluggish: 3 / 8 }
 const none: ReadonlySet<string> = new Set()
 
@@ -54,8 +54,8 @@ export class Places {
   }
 
   /**
-   * Whether another request may start. Within its standing's share, an organization holds at most as many places as are
-   * still free, so that the next organization finds some however many endpoints the first one has.
+   * Whether another request may start. Within its standing's share, an organization runs at most as many requests as
+   * may still be added, so that the next organization finds room however many endpoints the first one has.
    */
   hasRoom(applicant: Applicant): boolean {
     this.#ageYoung()
@@ -78,7 +78,7 @@ export class Places {
     return place
   }
 
-  /** The request has ended: its place is free, but its outcome is not written yet. */
+  /** Called when a request has ended: another may start, but this one's outcome is not written yet. */
   end(place: Place): void {
     if (place.ended) return
     place.ended = true
@@ -105,7 +105,7 @@ export class Places {
     return this.#slow.has(endpointId) ? 'sluggish' : standing
   }
 
-  /** The share of each standing includes the places held by worse ones. */
+  /** The share of each standing includes the requests of worse ones. */
   #freeFor(standing: Standing): number {
     const { prompt, unproven, sluggish } = this.#held
     const held = {

@@ -20,7 +20,7 @@ export interface SenderDeps {
   readonly onAttempt: ((outcome: AttemptOutcome) => void) | undefined
 }
 
-/** Sends for all lanes, with as many concurrent requests as there are places. */
+/** Sends for all lanes, with as many concurrent requests as the limit allows. */
 export class Sender implements LaneSender {
   readonly #deps: SenderDeps
   readonly #waitingForPlace = new Set<Lane>()
@@ -81,7 +81,7 @@ export class Sender implements LaneSender {
     this.#givePlace()
   }
 
-  /** Gives each lane in turn one place; a lane that needs another queues again. */
+  /** Lets each waiting lane start one request in turn; a lane with more to send queues again. */
   #givePlace(): void {
     for (const lane of this.#waitingForPlace) {
       if (lane.hasQueue && !this.#deps.places.hasRoom(lane.applicant)) continue

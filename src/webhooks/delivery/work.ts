@@ -19,7 +19,7 @@ export interface HealthOutcome {
   readonly lastAttemptAt: number | undefined
 }
 
-/** What the dispatcher needs from a database; the simulation has its own. */
+/** The dispatcher's operations on the database; the simulation has its own. */
 export interface DeliveryWork {
   /** Leases unleased endpoints that have something to send, in these organizations or in all. */
   lease(request: {

@@ -128,7 +128,7 @@ for (const engine of engines) {
         204,
       )
       assert.deepEqual(await membersOf(made2.body.id), [])
-      // The template of SCIM 1.1 is refused with a sentence that names what is missing.
+      // The template of SCIM 1.1 is refused with a message that names what is missing.
       const old = await call('POST', '/Users', {
         ...template,
         schemas: ['urn:scim:schemas:core:1.0'],

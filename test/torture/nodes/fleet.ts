@@ -18,7 +18,7 @@ export interface FleetNode {
   readonly name: string
   readonly proxy: DatabaseProxy
   server: ServerProcess
-  /** Killed or paused, so that no requests can be sent to it. */
+  /** Whether it is killed or paused, so that no requests can be sent to it. */
   isDown: boolean
   setClock(offsetMs: number): void
 }

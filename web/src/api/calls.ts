@@ -12,7 +12,7 @@ export const outcomes = [
   'refused',
 ] as const satisfies readonly Outcome[]
 
-/** The filters for calls as kept in the URL: texts, and a named range. */
+/** The filters for calls as kept in the URL: strings, and a named range. */
 export type CallFilter = {
   readonly [Name in Exclude<keyof CallsQuery, 'after' | 'newer' | 'limit'>]?: string | undefined
 } & { readonly range?: string | undefined }

@@ -1,13 +1,13 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { call, type Answer } from './call.ts'
 
-/** What Ctrl K reaches besides pages and keys. */
+/** The things that the command palette (Ctrl K) finds besides pages and keys. */
 export interface Things {
   readonly targets: Answer<'GET /organizations/:organization/targets'>['items']
   readonly endpoints: Answer<'GET /organizations/:organization/webhooks/endpoints'>['items']
 }
 
-/** The targets and endpoints that Ctrl K reaches; keys are searched on the server. */
+/** The targets and endpoints for the command palette (Ctrl K); keys are searched on the server. */
 export function paletteQuery(organization: string) {
   return queryOptions({
     queryKey: [organization, 'palette'],

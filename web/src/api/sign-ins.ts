@@ -8,7 +8,7 @@ const refreshMs = 60_000
 /** How people signed in, day by day. */
 export type SignIns = Answer<'GET /organizations/:organization/sign-ins'>
 
-/** Sign-ins of the last 30 days, by the days of where somebody looks from. */
+/** Sign-ins of the last 30 days, by day in the viewer's time zone. */
 export function signInsQuery(organization: string) {
   return queryOptions({
     queryKey: [organization, 'sign-ins'],

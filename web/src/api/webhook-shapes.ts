@@ -27,7 +27,7 @@ export type EndpointChange = NonNullable<
   Input<'PATCH /organizations/:organization/webhooks/endpoints/:endpoint'>['body']
 >
 
-/** The filters for deliveries as kept in the URL: texts. */
+/** The filters for deliveries as kept in the URL, as strings. */
 export interface DeliveryFilter {
   readonly endpoint?: string | undefined
   readonly state?: string | undefined

@@ -5,8 +5,8 @@ const patienceMs = 120
 
 /**
  * When the focused element disappears (a row opened another page, a button is gone), the browser would reset the focus
- * to the start of the document. This moves it to the nearest remaining container instead, which is no control, so that
- * a key still held down does nothing.
+ * to the start of the document. This moves it to the nearest remaining container instead, which is not a control, so
+ * that a key still held down does nothing.
  */
 export function useKeptFocus(main: RefObject<HTMLElement | null>): void {
   useEffect(() => {

@@ -18,7 +18,7 @@ export interface Choice {
   readonly open: () => void
 }
 
-/** The same, before its action is attached. */
+/** A choice before its action is attached. */
 type Place = Omit<Choice, 'open'> & { readonly to: NavigateOptions }
 
 const mostShown = 40

@@ -43,7 +43,7 @@ export interface ListState {
   readonly hasNextPage?: boolean
   readonly isFetchingNextPage?: boolean
   readonly fetchNextPage?: () => unknown
-  /** How far back a search has looked that continues only on request. */
+  /** How far back the search got, if it stopped and continues only on request. */
   readonly searchedBackTo?: string | undefined
 }
 

@@ -13,7 +13,7 @@ interface Opening {
   readonly onClose: () => void
 }
 
-/** What a dialog's button does: whether it is under way, and why it was refused. */
+/** The state of the action behind a dialog's button: whether it is in progress, and why it was refused. */
 export interface Saving {
   readonly isPending: boolean
   readonly error?: unknown

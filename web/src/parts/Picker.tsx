@@ -14,7 +14,7 @@ interface PickerProps {
   readonly text: string
   readonly options: readonly Option[]
   readonly busy: boolean
-  /** Somebody points at the box or has its focus: what it offers is needed soon. */
+  /** Called when somebody points at the box or focuses it, because its options will soon be needed. */
   readonly onNear?: () => void
   readonly onText: (text: string) => void
   readonly onPick: (option: Option) => void

@@ -26,7 +26,7 @@ export function Sparkline({
         const whole = number === 0 ? 0 : Math.max(1, (number / most) * height)
         const bad = whole * ((failed[hour] ?? 0) / Math.max(1, number))
         return (
-          // oxlint-disable-next-line no-array-index-key -- An hour is its place.
+          // oxlint-disable-next-line no-array-index-key -- An hour is identified by its position.
           <g key={hour}>
             <rect x={hour * barWidth} y={height - whole} width={barWidth - 1} height={whole} />
             <rect

@@ -67,7 +67,7 @@ export function NoneMatch({
   )
 }
 
-/** A refusal: the sentence, the code, the request id, and what to do. */
+/** A refusal: its message, code and request id, and what to do. */
 export function ProblemNotice({
   error,
   title,

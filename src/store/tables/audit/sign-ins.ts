@@ -12,7 +12,7 @@ export interface SignInRange {
   readonly stepMs: number
 }
 
-/** An organization's sign-ins by the step of time they lie in, counted from 0; what is empty is missing. */
+/** Counts an organization's sign-ins by time step, numbered from 0; steps without sign-ins are left out. */
 export async function countSignIns(
   db: Db,
   organizationId: OrganizationId,

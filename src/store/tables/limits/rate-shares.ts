@@ -158,7 +158,7 @@ export async function listChanged(
   const rows = await db.query
     .selectFrom('rate_share')
     .selectAll()
-    // The index is of the time alone.
+    // Implied by the next condition, but only this one lets the index on the time be used.
     .where('changed_at', '>=', since.changedAt)
     .where(after)
     .where('node_id', 'not in', ['', nodeId])

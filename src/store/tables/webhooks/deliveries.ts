@@ -125,7 +125,7 @@ export async function count(
   return row.deliveries
 }
 
-/** Which deliveries of which organization are meant. */
+/** Selects deliveries of one organization. */
 interface DeliveryChoice {
   readonly organizationId: string
   readonly filter: DeliveryFilter
@@ -186,7 +186,7 @@ export async function requeue(
   return Number(numUpdatedRows)
 }
 
-/** Turns everything still pending for an endpoint into visible skipped rows; returns how many. */
+/** Marks everything still pending for an endpoint as skipped, which stays visible; returns how many. */
 export async function skipPending(
   tx: Tx,
   endpoint: OwnKey,

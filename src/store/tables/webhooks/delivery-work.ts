@@ -21,7 +21,7 @@ export interface DueDelivery {
   readonly body: Buffer
 }
 
-/** A lease on an endpoint; every new lease, even by the same owner, has another token. */
+/** A lease on an endpoint; every new lease, even by the same owner, has a different token. */
 export type Lease = Pick<EndpointRecord, 'id' | 'leaseToken'>
 
 /** The result of a delivery attempt. */

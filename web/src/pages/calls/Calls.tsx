@@ -281,7 +281,7 @@ function useFilters(
   onChange: (patch: Readonly<Record<string, string | undefined>>) => void,
 ): readonly Filter[] {
   const isQuiet = useQuiet()
-  // Of hundreds of targets the names are long: the calls come first.
+  // The names of hundreds of targets are a long response, so the calls are requested first.
   const things = useQuery({ ...paletteQuery(organization), enabled: isQuiet })
   const chosen = useQuery({
     ...keyQuery(organization, filter.key ?? ''),

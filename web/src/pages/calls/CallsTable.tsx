@@ -42,7 +42,7 @@ const columns: readonly Column<Call>[] = [
     get head() {
       return `${w.columns.time} (${zoneShort()})`
     },
-    // A row of another day has its date too; a phone cannot spare the room.
+    // A row of another day also shows its date, for which a phone has no room.
     width: 'clamp(132px, 12vw, 156px)',
     cell: (call) => (
       <span className="mono">

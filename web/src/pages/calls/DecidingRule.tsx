@@ -4,7 +4,7 @@ import { targetQuery } from '../../api/targets.ts'
 import type { Call } from '../../api/shapes.ts'
 import { callsWords as w } from '../../../words/en/calls.ts'
 
-/** Why the rules refused a call: the rule in words, with the way to it; the record itself knows only its id. */
+/** Why the rules refused a call: the rule in words, with a link to it; the record itself contains only its id. */
 export function DecidingRule({
   organization,
   call,

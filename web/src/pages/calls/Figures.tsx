@@ -44,7 +44,7 @@ export function Figures({
   )
 }
 
-/** Says that a filter was answered for a part of the range only. */
+/** Says that only a part of the range was counted for this filter. */
 function CountedBackTo({ at }: { readonly at: string | undefined }) {
   if (at === undefined) return undefined
   return (

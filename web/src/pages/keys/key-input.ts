@@ -6,7 +6,7 @@ const dayMs = 86_400_000
 /** A key's fields as sent by an edit, all of them. */
 export type KeyBody = Input<'PUT /organizations/:organization/keys/:key'>['body']
 
-/** A key's fields while they are typed: texts, because an incomplete number is not a number. */
+/** A key's fields while they are typed: strings, because an incomplete number is not a number. */
 export interface KeyDraft {
   readonly name: string
   /** Days from now; '' means no expiry. */

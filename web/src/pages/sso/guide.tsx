@@ -11,7 +11,7 @@ export function ConnectionGuide({ kind }: { readonly kind: ConnectionKind }) {
   return <Steps steps={guides[kind].connection} page={connectionPages[kind]} />
 }
 
-/** The same for a provider's directory. */
+/** Numbered steps to set up a provider's directory, in that provider's terms. */
 export function DirectoryGuide({ kind }: { readonly kind: DirectoryProvider }) {
   const steps = isConnection(kind) ? guides[kind].directory : directoryGuides[kind]
   return <Steps steps={steps} page={kind === 'other' ? 'scim' : `scim-${kind}`} />

@@ -3,7 +3,7 @@ import { call, type Input } from '../../api/call.ts'
 import type { Target } from '../../api/shapes.ts'
 import { say, sayUndoable } from '../../parts/Toasts.tsx'
 
-/** What each form of a target's page is given. */
+/** The props of every form on a target's page. */
 export interface TargetFormProps {
   readonly organization: string
   readonly it: Target

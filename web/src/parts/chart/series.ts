@@ -43,7 +43,7 @@ export function niceTime(ms: number): number {
   return ms <= minuteMs ? niceTop(ms) : niceTop(ms / minuteMs) * minuteMs
 }
 
-/** How far apart the labels of a time axis are: the shortest round time that leaves each its room. */
+/** How far apart the labels of a time axis are: the shortest round time that leaves enough room for each label. */
 export function labelEvery(stepMs: number, fewestSteps: number): number {
   const least = stepMs * fewestSteps
   return roundTimes.find((ms) => ms >= least) ?? Math.ceil(least / dayMs) * dayMs
