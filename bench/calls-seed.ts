@@ -18,7 +18,7 @@ const dayMs = 86_400_000
 const rowsInStatement = 100_000
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 
-/** Which calls are seeded: `total` over 30 days up to `now`. */
+/** The calls to seed: `total` over the 30 days up to `now`. */
 export interface Seed {
   readonly organizationId: OrganizationId
   readonly total: number

@@ -9,7 +9,7 @@ const heightOfPage = 'document.body.scrollHeight'
 const settleMs = 1000
 const waitMs = 60_000
 
-/** What a person experiences while scrolling one page. */
+/** Measurements of scrolling through one page. */
 export interface Scroll {
   readonly rows: number
   readonly frameMs: readonly number[]
@@ -22,7 +22,7 @@ export async function timeToReady(page: Page, address: string): Promise<number> 
   return await sinceStart(page)
 }
 
-/** The same for a click inside the dashboard, when its files are loaded already. */
+/** Like `timeToReady`, for a click inside the dashboard, when its files are loaded already. */
 export async function timeToShow(page: Page, address: string): Promise<number> {
   const startedAt = await page.evaluate(`(() => {
     // Marks the previous page's heading; the next page replaces it with an unmarked one.
@@ -84,7 +84,10 @@ export async function blockingTime(page: Page, address: string, rate: number): P
   return blocked
 }
 
-/** What a first visit over a slow line shows, and when: anything, navigation, table rows, the page itself, its data. */
+/**
+ * The times at which a first visit over a slow line shows anything, navigation, table rows, the page itself, and its
+ * data.
+ */
 export async function slowVisit(page: Page, address: string) {
   const session = await page.context().newCDPSession(page)
   await session.send('Network.enable')

@@ -1,4 +1,4 @@
-// npm run bench -- webhooks: drain, latency and fairness of deliveries, on both engines, with a bare sender beside them.
+// npm run bench -- webhooks: drain, latency and fairness of deliveries, on both engines, compared with a bare sender.
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'

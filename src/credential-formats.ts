@@ -3,7 +3,7 @@
  * this table.
  */
 
-/** What a credential lets its holder do. */
+/** The kinds of credentials, by what they let their holder do. */
 export type CredentialKind = 'api_key' | 'access_token' | 'scim_token' | 'webhook_secret'
 
 export interface CredentialFormat {

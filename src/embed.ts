@@ -1,4 +1,4 @@
-/** A node inside another program: for tools, and for tests of projects that run behind Intercept. */
+/** Runs a node inside another program: for tools, and for tests of projects that use Intercept. */
 import { readConfig } from './config.ts'
 import { start as startNode } from './main.ts'
 

@@ -53,7 +53,9 @@ export function createId<P extends IdPrefix>(prefix: P, nowMs: number = Date.now
   return `${prefix}_${timePart(nowMs)}${randomPart()}`
 }
 
-/** A bound for ids with this prefix: those created at or after a time sort at or after it, older ones before it. */
+/**
+ * A bound between ids with this prefix: those created at this time or later sort at or after it, older ones before it.
+ */
 export function idBound(prefix: IdPrefix, ms: number): string {
   return `${prefix}_${timePart(Math.max(0, Math.floor(ms)))}`
 }

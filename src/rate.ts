@@ -2,7 +2,7 @@
 export interface Rate {
   readonly calls: number
   readonly perSeconds: number
-  /** Calls that may come at once; defaults to `calls`. */
+  /** The number of calls that may come at the same moment; defaults to `calls`. */
   readonly burst?: number | undefined
 }
 

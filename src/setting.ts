@@ -7,7 +7,7 @@ import type { Rate } from './rate.ts'
 import { parseRecordChoice, type RecordChoice } from './record-choice.ts'
 import { hourMs, parseDuration } from './units.ts'
 
-/** Whose X-Forwarded-For is trusted: the last `count` proxies, or peers in these ranges. */
+/** The proxies whose X-Forwarded-For is trusted: the last `count` of them, or peers in these ranges. */
 export type TrustedProxies =
   | { readonly kind: 'count'; readonly count: number }
   | { readonly kind: 'ranges'; readonly ranges: readonly string[] }

@@ -38,7 +38,7 @@ export interface TokenPrincipal {
   readonly organization: { readonly id: OrganizationId; readonly slug: string } | undefined
   /** The addresses from which it works; undefined = any. */
   readonly cidrs: readonly string[] | undefined
-  /** What it may do right now, which is never more than its issuer may. */
+  /** The permissions that it has right now, never more than its issuer has. */
   readonly permissions: readonly Permission[]
 }
 

@@ -16,8 +16,8 @@ export interface KeyCache {
    */
   known(keyDigest: string): KeyPrincipal | undefined
   /**
-   * The principal of a presented key. Returns it without waiting when the key is remembered and the change feed is
-   * current; else reads the database. `credential_invalid`, `credential_revoked`, `credential_expired` (401),
+   * Returns the principal of a presented key, without waiting if the key is remembered and the change feed is current;
+   * otherwise it reads the database. Throws `credential_invalid`, `credential_revoked`, `credential_expired` (401), or
    * `credential_unverifiable` (503). `beforeReading` is called before the database is asked, and may refuse that.
    */
   identify(

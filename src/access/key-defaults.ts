@@ -17,7 +17,10 @@ export interface KeyDefaults {
   readonly cidrs: readonly string[] | undefined
 }
 
-/** What somebody decides about a new key: undefined leaves it to the organization's default, null means none at all. */
+/**
+ * The properties of a new key that its issuer chooses: undefined takes the organization's default, null means no
+ * restriction.
+ */
 export interface IssueInput extends Omit<KeyInput, 'expiresAt' | 'cidrs'> {
   readonly scheme?: Scheme | undefined
   readonly cidrs?: readonly string[] | null | undefined

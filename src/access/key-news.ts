@@ -2,7 +2,7 @@ import { record } from '../audit/index.ts'
 import { keys, type Actor, type KeyRecord, type Tx } from '../store/index.ts'
 import { publish } from '../webhooks/events/index.ts'
 
-/** What was done to a key, and by whom. */
+/** A change of a key, and who made it. */
 interface KeyNews<Change extends string> {
   readonly change: Change
   readonly actor: Actor

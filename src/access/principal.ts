@@ -12,7 +12,7 @@ export interface KeyPrincipal {
   readonly name: string
   readonly hint: string
   readonly scheme: Scheme
-  /** The digest of the secret that was used; it tells the old secret from the new one during a rotation. */
+  /** The digest of the secret that was used; it distinguishes the old secret from the new one during a rotation. */
   readonly digest: string
   /** Whether the secret was rotated out and works only until the overlap ends. */
   readonly isOldSecret: boolean
@@ -29,7 +29,7 @@ export interface KeyPrincipal {
   readonly expiresAt: number | undefined
 }
 
-/** What the principals of an organization's keys have in common. */
+/** The part of a principal that all keys of an organization have in common. */
 export type OrganizationPart = Pick<
   KeyPrincipal,
   'organizationId' | 'organizationSlug' | 'organizationRate'

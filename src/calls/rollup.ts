@@ -15,7 +15,7 @@ export interface RollupPoint {
   readonly errors: number
   /** Refused by one of our checks. */
   readonly refused: number
-  /** Missing where no call was timed. */
+  /** Missing if no call was timed. */
   readonly latency: Latency | undefined
   /** The time of the upstream, and the rest of the duration; only if the input asked for `parts`. */
   readonly upstreamP95Ms: number | undefined
@@ -36,7 +36,7 @@ export interface Rollup {
   readonly searchedBackTo: number | undefined
 }
 
-/** Which calls to sum and in which steps; times are in milliseconds since 1970. */
+/** Selects the calls to sum, and the steps; times are in milliseconds since 1970. */
 export interface RollupInput extends CallFilter {
   readonly from: number
   readonly to: number
@@ -58,7 +58,7 @@ export interface SummedRow {
 export type Times = ReadonlyMap<number, Shares>
 type Shares = Pick<Percentiles, 'p50' | 'p95' | 'p99'>
 
-/** What was read from the store for a rollup. */
+/** The data read from the store for a rollup. */
 export interface RollupParts {
   readonly rows: readonly SummedRow[]
   readonly all: Times

@@ -36,7 +36,7 @@ export interface Servers extends AsyncDisposable {
 
 type Listening = AsyncDisposable & { readonly address: string; readonly port: number }
 
-/** Registers all routes on the app, with the gateway beside it and one front before both. */
+/** Registers all routes on the app, and creates the listener in front of the app and the gateway. */
 export async function openServers(
   config: Config,
   services: Infrastructure & Domain,

@@ -35,7 +35,7 @@ export interface Configurations {
   export(
     organization: OrganizationRecord,
   ): Promise<{ readonly text: string; readonly document: Record<string, unknown> }>
-  /** Computes what applying a file would do. `invalid_input` with file, line and path. */
+  /** Computes what applying a file would do. Throws `invalid_input` with file, line and path. */
   plan(text: string, options: ApplyOptions): Promise<Difference[]>
   /** Makes the organization match the file, all or nothing. */
   apply(text: string, by: ApplyBy): Promise<Applied>
@@ -97,7 +97,10 @@ export function permissionFor(section: SectionKey): Permission {
   return sections[section].permission
 }
 
-/** What a sender must know about a file before sending it to a node: its organization and the secrets it refers to. */
+/**
+ * Reads what a sender must know about a file before sending it to a node: its organization and the secrets it refers
+ * to.
+ */
 export function readSlug(
   text: string,
   label: string,

@@ -17,7 +17,7 @@ export interface Directories extends AsyncDisposable {
   readonly groups: DirectoryGroups
   readonly lists: DirectoryLists
   readonly log: DirectoryLog
-  /** What sign-in through a company's connection needs from its directory. */
+  /** The directory's part in signing in through a company's connection. */
   readonly signIn: DirectoryPeople
 }
 

@@ -14,7 +14,7 @@ import type { DirectoryDeps } from './deps.ts'
 /** The kind of resource to list: users or groups. */
 export type DirectoryKind = 'user' | 'group'
 
-/** Which resources to list, and for whom. */
+/** Selects the resources to list, and names the caller. */
 export interface DirectoryListing {
   readonly organizationId: OrganizationId
   readonly tokenId: string

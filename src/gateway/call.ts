@@ -30,7 +30,7 @@ export interface Passed {
   readonly upstreamUs: number | undefined
   /** The data captured by the target's setting, as JSON. */
   readonly capture: string | undefined
-  /** Its place in a trace; undefined if none was requested. */
+  /** Its position in a trace; undefined if none was requested. */
   readonly trace: CallTrace | undefined
 }
 
@@ -63,7 +63,7 @@ export class Call {
     this.path = arrival.path
   }
 
-  /** Ends the call with a refusal; an error that is not a `Problem` is a bug of ours and is shown as one. */
+  /** Ends the call with a refusal; an error that is not a `Problem` is a bug of ours and becomes `internal_error`. */
   refuse(error: unknown): void {
     const problem = error instanceof Problem ? error : new Problem('internal_error')
     this.refusal = problem.code

@@ -37,7 +37,7 @@ export interface GatewayDeps {
   /** Failed credentials allowed per source; undefined means no limit. */
   readonly failedCredentials: Rate | undefined
   readonly rates: SharedRates
-  /** Which calls are recorded if the target does not specify it. */
+  /** The choice of calls to record if the target does not specify it. */
   readonly callRecords: RecordChoice
   /** How many targets get their own series in the metrics. */
   readonly metricsTargets: number

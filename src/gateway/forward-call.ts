@@ -58,7 +58,7 @@ async function forwardSigned(
 ): Promise<void> {
   try {
     const assertion = await deps.signed
-    // Revoked while the signature was computed: the caller already has its 401, and the upstream hears nothing.
+    // Revoked while the signature was computed: the caller already has its 401, and nothing is sent to the upstream.
     if (call.exchange.finished || call.exchange.gone) deps.finish(call, notPassed)
     else new Passage(call, forwarding, deps).start(assertion)
   } catch (error) {

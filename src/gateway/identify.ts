@@ -21,7 +21,7 @@ type Head = Pick<
   'apiKey' | 'apiKeyCount' | 'authorization' | 'authorizationCount'
 >
 
-/** Identifies the caller from a request's head and address: 400 401 429 503. */
+/** Identifies the caller from a request's head and address; refuses with 400, 401, 429 or 503. */
 export type Identify = (head: Head, address: string) => KeyPrincipal | Promise<KeyPrincipal>
 
 /**

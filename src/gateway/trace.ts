@@ -1,7 +1,7 @@
 import { randomHex } from '../secrets/index.ts'
 import { isTraceparent, type TracePlace } from '../telemetry/index.ts'
 
-/** A call's place in a trace, and that of its upstream request below it. */
+/** The span of a call in a trace, and that of its upstream request below it. */
 export interface CallTrace {
   readonly place: TracePlace
   readonly upstreamSpanId: string

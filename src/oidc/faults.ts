@@ -107,7 +107,7 @@ export type Step =
   | 'userinfo'
   | 'logout_token'
 
-/** What a check found, with the underlying error. */
+/** The details of a failed check, with the underlying error. */
 interface Found {
   readonly seen?: string | undefined
   readonly cause?: unknown

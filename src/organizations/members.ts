@@ -45,11 +45,11 @@ export interface MemberChange {
   /** The membership's id. */
   readonly id: string
   readonly actor: Actor
-  /** Called where the change turns out to concern an owner; throws if the sign-in is too old for that. */
+  /** Called if the change turns out to concern an owner; throws if the sign-in is too old for that. */
   readonly stepUp?: (() => void) | undefined
 }
 
-/** What a change ended, and when every node had heard of it. */
+/** The sessions and keys that a change ended, and when every node had heard of it. */
 export interface Ended {
   readonly sessions: number
   readonly keys: number

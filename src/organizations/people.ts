@@ -77,7 +77,7 @@ export class People {
     )
   }
 
-  /** All identities of a person; a session that does not speak for the whole account sees its own provider's only. */
+  /** All identities of a person; a session that may not act on the whole account sees only its own provider's. */
   async identitiesOf(person: Visitor): Promise<IdentityRecord[]> {
     const all = await identities.listOf(this.#deps.store, person.userId)
     if (await speaksForAccount(this.#deps.store, person)) return all

@@ -107,7 +107,7 @@ class BuiltPages {
 
   async find(path: string): Promise<PageFile | undefined> {
     await this.#firstRead
-    // Whoever replaced the build while it was read has finished by now.
+    // A process that replaced the build while it was read has finished by now.
     if (this.#files === undefined && !this.#isBuilding) await this.#read()
     return this.#files?.get(path)
   }

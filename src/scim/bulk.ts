@@ -18,7 +18,7 @@ interface Operation {
 
 type Result = Record<string, unknown>
 
-/** What a bulk request needs: a function that performs one operation, and one that describes its failure. */
+/** The dependencies of bulk requests: a function that performs one operation, and one that describes its failure. */
 interface BulkDeps {
   readonly maxOperations: number
   readonly perform: (request: ScimRequest) => Promise<ScimAnswer>

@@ -109,7 +109,7 @@ async function* largeGroup(
   yield ']}'
 }
 
-// Batches groups whose members fit into one turn together; a larger group is a batch of its own.
+// Batches groups whose members fit together into one event-loop turn; a larger group is a batch of its own.
 function* batchesOf(
   groups: readonly DirectoryGroupRecord[],
 ): Generator<readonly DirectoryGroupRecord[]> {

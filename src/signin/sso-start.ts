@@ -43,7 +43,7 @@ export class SsoStarts {
     this.#deps = deps
   }
 
-  /** Handles `…/sso/login?organization=…|email=…`; `bad_request`, and the `sso_…` and `idp_…` problems. */
+  /** Handles `…/sso/login?organization=…|email=…`. Throws `bad_request`, and the `sso_…` and `idp_…` problems. */
   async byName(query: URLSearchParams, starter: Starter): Promise<Start> {
     const organization = single(query, 'organization')?.trim().toLowerCase()
     // An unencoded plus sign arrives as a space, which no address contains.

@@ -125,8 +125,8 @@ export async function membershipOf(
 }
 
 /**
- * What an owner has yet to approve before this sign-in may be linked to an owner's account: the directory or the
- * connection. Administrators control both, and must not gain an owner's account through them.
+ * The part that an owner has yet to approve before this sign-in may be linked to an owner's account: the directory or
+ * the connection. Administrators control both, and must not gain an owner's account through them.
  */
 export async function awaitsOwner(at: Attempt): Promise<AwaitsOwner | undefined> {
   const { organizationId, setByOwner } = at.connection
@@ -233,7 +233,7 @@ export function roleOf(
 }
 
 /**
- * What an identity stores about the person. An address outside the organization's verified domains counts as
+ * The data about the person that an identity stores. An address outside the organization's verified domains counts as
  * unverified, because the organization's provider cannot vouch for it.
  */
 export async function profileOf(at: Attempt) {

@@ -247,7 +247,7 @@ async function admitKnown(
   return { kind: 'admitted', user, identityId: identity.id, isNew: false }
 }
 
-/** Admits somebody new where no directory decides, by a verified address in a verified domain of the organization. */
+/** Admits somebody new if no directory decides, by a verified address in a verified domain of the organization. */
 async function admitByDomain(
   at: Attempt,
   known: IdentityRecord | undefined,

@@ -2,14 +2,14 @@ import type { JsonObject } from '../oidc/index.ts'
 import type { ConnectionSettings } from './connection-settings.ts'
 import { parseMailAddress, type MailAddress } from './domain-names.ts'
 
-/** What the provider says about a person, read according to the connection's settings. */
+/** A person as described by the provider's claims, which are read according to the connection's settings. */
 export interface CompanyPerson {
   readonly issuer: string
   readonly subject: string
   readonly mail: MailAddress | undefined
   readonly mailVerified: boolean
   readonly name: string | undefined
-  /** Undefined where the provider sent no list, which is not the same as an empty list. */
+  /** Undefined if the provider sent no list, which is not the same as an empty list. */
   readonly groups: readonly string[] | undefined
   /** Whether the provider left groups out because a token cannot hold them all (Entra's overage). */
   readonly groupsLeftOut: boolean
@@ -66,7 +66,7 @@ function isVerified(claim: string, value: unknown): boolean {
   return claim === 'xms_edov' && (value === 1 || value === '1' || value === 'true')
 }
 
-// An address identifies somebody in the directory only where the provider has verified it.
+// An address identifies somebody in the directory only if the provider has verified it.
 function directoryValueOf(
   source: JsonObject,
   settings: ConnectionSettings,

@@ -6,7 +6,7 @@ import type { Connections } from './connections.ts'
 // The hint is sent in a URL, and browsers and providers accept URLs of about 8 KiB.
 const maxHint = 6_000
 
-/** Signs people out at their provider too, where the connection's settings ask for it. */
+/** Signs people out at their provider too, if the connection's settings ask for it. */
 export interface ProviderLogout {
   /** Seals the id_token for its session, so that the provider need not ask who is signing out. */
   keep(connectionId: string, sessionId: string, idToken: string | undefined): string | undefined

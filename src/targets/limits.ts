@@ -5,7 +5,7 @@ import type { Rate, RateVerdict } from '../rate.ts'
 import type { GuardedTarget } from './guarded-target.ts'
 import type { Quotas, QuotaSubject, QuotaVerdict } from './quotas.ts'
 
-/** What a response tells its caller about limits: headers, or a refusal. */
+/** The result for the caller: response headers about limits, or a refusal. */
 type Told = readonly string[] | Problem
 
 /** The limits and quotas of keys, targets and organizations. */

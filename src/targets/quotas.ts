@@ -31,7 +31,7 @@ export interface Quotas extends AsyncDisposable {
   spend(subject: QuotaSubject, nowMs: number): void
   /** Reports spent calls, claims ahead, returns unused claims, and announces crossed thresholds. */
   flush(): Promise<void>
-  /** What this node holds: the number of quotas in use, and how many of them are exhausted. */
+  /** The number of quotas in use on this node, and how many of them are exhausted. */
   state(): { readonly subjects: number; readonly exhausted: number }
 }
 

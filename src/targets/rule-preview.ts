@@ -9,7 +9,7 @@ import { compileRule, lastLineOf, type Decision, type LastLine, type RuleList } 
 import type { TargetSettings } from './settings.ts'
 import { dayMs } from '../units.ts'
 
-/** What rules would have done with the calls of the last 24 hours. */
+/** The result of applying rules to the calls of the last 24 hours. */
 export interface RulePreview {
   readonly from: number
   /** Calls that reach the rules. */

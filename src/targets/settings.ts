@@ -29,7 +29,7 @@ export interface TargetSettings {
   readonly connectMs: number
   readonly firstByteMs: number
   readonly idleMs: number
-  /** Which calls are recorded; counts are always exact. */
+  /** The choice of calls to record; counts are always exact. */
   readonly records: RecordChoice
   /** Whether calls carry Intercept-Assertion. */
   readonly assertion: boolean

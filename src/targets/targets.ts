@@ -64,8 +64,8 @@ export interface Targets {
     actor: Actor,
   ): Promise<Target>
   /**
-   * Resolves when every node applies the change. Also `not_found`, `version_conflict`. A different upstream origin
-   * removes the credential unless a new one is given.
+   * Resolves when every node applies the change. Throws what `create` does, and `not_found` or `version_conflict`. A
+   * different upstream origin removes the credential unless a new one is given.
    */
   edit(
     at: TargetPlace & { readonly expectedVersion?: number | undefined },

@@ -5,7 +5,7 @@ export interface TracePlace {
   readonly traceId: string
   readonly spanId: string
   readonly parentSpanId: string | undefined
-  /** Two hex digits; the last bit tells whether the trace is reported. */
+  /** Two hex digits; the last bit says whether the trace is reported. */
   readonly flags: string
 }
 

@@ -42,7 +42,7 @@ function documents(text: string): Resource[] {
     .filter((one) => one !== null)
 }
 
-/** What every one of our Kubernetes deployments must satisfy, however it was rendered. */
+/** Checks what all of our Kubernetes deployments must satisfy, however they were rendered. */
 function checkKubernetes(resources: readonly Resource[]): void {
   const kinds = resources.map(({ kind }) => kind)
   for (const kind of [

@@ -145,7 +145,7 @@ describe('a database file that is replaced beside a running node', () => {
     assert.equal(await codeOf(node!, victim!.secret), 'credential_revoked')
     for (const { secret } of lost) assert.equal(await codeOf(node!, secret), 'credential_invalid')
     assert.deepEqual(await reasonsHeard(node!), ['lost'])
-    // What is written now is in the new file.
+    // Anything written from now on is in the new file.
     const [fresh] = await issue(node!.keys, organizationId, 1)
     await using again = await openStore({ folder, clock, isNode: false })
     assert.equal(

@@ -16,7 +16,7 @@ export async function startExample(options: {
   readonly args: readonly string[]
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
-  /** What it prints once it listens. */
+  /** The output that shows that it listens. */
   readonly sign?: RegExp
 }): Promise<ExampleProgram> {
   const child = spawn(options.command, options.args, {

@@ -66,7 +66,10 @@ async function takeForReadme(): Promise<void> {
   }
 }
 
-/** Makes calls spread over the last two days by moving the product's clock: figures have a day before to compare with. */
+/**
+ * Makes calls spread over the last two days by moving the product's clock, so that figures can be compared with the day
+ * before.
+ */
 async function liveThroughTwoDays(
   at: TestProduct,
   person: Person,

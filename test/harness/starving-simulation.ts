@@ -38,7 +38,7 @@ const maxOrderedP95Ms = 100
 const attemptMs = 15_000
 const oldSockets = 16
 
-/** Runs the real dispatcher with healthy endpoints beside many slow, hanging and failing ones at the same origin. */
+/** Runs the real dispatcher with healthy endpoints next to many slow, hanging and failing ones at the same origin. */
 export async function simulateStarving(
   seed: number,
   without?: StarvingMend,

@@ -13,7 +13,7 @@ import { cutTexts, plainTexts, showMarked } from '../harness/pseudo.ts'
 const data = [
   /\S+@\S+|https?:\/\/\S+|svc_\S+/g,
   /\b[a-z]+(?:_[a-z]+)*(?:\.[a-z_]+)+\b|\/(?:v1|admin)\/\S*/g,
-  // What Intl formats: times, numbers with units.
+  // Times and numbers with units, which Intl formats.
   /\d{1,2}\.? \w{3,4}\.? \d{4}, [\d:]+|[\d.,]+ (?:ms|s|min|bytes?|[KMG]iB|days?|hours?|minutes?|Tage?|Stunden?|Minuten?)\b|\bUTC\b/g,
   // Technical names: methods, effects, types, fields, record types, languages.
   /\b(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|TXT|allow|deny|false|true)\b/g,

@@ -46,7 +46,7 @@ const printed: Readonly<Record<string, readonly RegExp[]>> = {
   'how-to/verify-assertions': [/"alg":"ES256"/],
 }
 
-/** What a page assumes: commands to run before its own, and placeholders to replace. */
+/** The assumptions of a page: commands to run before its own, and placeholders to replace. */
 const given: Readonly<
   Record<string, { before: string; words?: readonly (readonly [string, string])[] }>
 > = {

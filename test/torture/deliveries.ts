@@ -29,7 +29,7 @@ interface Plan {
   readonly events: number
   /** The pause between two transactions of ten events; each node runs two at a time. */
   readonly pauseMs: number
-  /** The share of deliveries that may be repeated; undefined where a backlog keeps all slots busy. */
+  /** The share of deliveries that may be repeated; undefined if a backlog keeps all slots busy. */
   readonly maxRepeatedShare?: number
   readonly database?: TestDatabase
 }

@@ -1,11 +1,11 @@
 import type { ServerProcess } from '../harness/server-process.ts'
 import { wait } from './torture.ts'
 
-/** What callers experience while something happens to the database. */
+/** The results that callers get while something happens to the database. */
 export interface Watch {
   /** Statuses of calls with a valid key, by start time. */
   readonly good: { at: number; status: number; tookMs: number }[]
-  /** The same for a crowd: more concurrent callers than there are connections. */
+  /** Like `good`, for a crowd: more concurrent callers than there are connections. */
   readonly crowd: Watch['good']
   readonly badLetIn: number[]
   readonly ready: { at: number; status: number }[]

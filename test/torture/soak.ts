@@ -182,7 +182,7 @@ class Load {
     )
   }
 
-  /** The body of the response; undefined where it was a refusal, which is a finding. */
+  /** The body of the response; undefined if it was a refusal, which is a finding. */
   async #send(
     what: string,
     { path, method = 'GET', ...rest }: { path: string } & RequestInit,

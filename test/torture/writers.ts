@@ -14,7 +14,7 @@ export interface Place {
   readonly databaseUrl?: string | undefined
 }
 
-/** What was acknowledged to writers: none of it may ever be lost. */
+/** The writes that were acknowledged, none of which may ever be lost. */
 export interface Acknowledged {
   readonly issued: Map<string, string>
   readonly revoked: Set<string>
@@ -25,7 +25,7 @@ export function nothingYet(): Acknowledged {
   return { issued: new Map(), revoked: new Set(), refused: 0 }
 }
 
-/** Opens the store at a place. */
+/** Opens the store that writers use. */
 export async function openPlace(place: Place): Promise<Store> {
   return await openStore({ ...place, clock: systemClock, isNode: false })
 }

@@ -17,7 +17,7 @@ export interface ClientOptions {
   readonly wait?: (ms: number) => Promise<void>
 }
 
-/** The options of one call besides its input. */
+/** The options of one call, apart from its input. */
 export interface CallOptions {
   readonly signal?: AbortSignal
   /** Makes a creation safe to repeat, even from another process; by default each call gets a fresh key. */

@@ -10,7 +10,10 @@ import {
 import { permissions, permissionsOf, type Permission } from './permissions.ts'
 import { permissionsOfToken } from './token-permissions.ts'
 
-/** What an actor may do in an organization right now, which may be less than when its request was authorized. */
+/**
+ * The permissions that an actor has in an organization right now, which may be fewer than when its request was
+ * authorized.
+ */
 export async function permissionsNow(
   db: Db,
   organizationId: OrganizationId,

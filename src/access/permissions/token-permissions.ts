@@ -2,7 +2,7 @@ import { Problem } from '../../errors.ts'
 import type { KnownAccessToken } from '../../store/index.ts'
 import { permissionsOf, type Permission, type Role } from './permissions.ts'
 
-/** What an access token of an organization may do right now; nothing if it would be refused. */
+/** The permissions that an organization's access token has right now; none if it would be refused. */
 export function permissionsOfToken(known: KnownAccessToken, nowMs: number): readonly Permission[] {
   const { token, creatorRole } = known
   if (tokenFault(known, nowMs) !== undefined || token.organizationId === undefined) return []

@@ -37,9 +37,9 @@ const rememberedTicks = 4
 export class Holding {
   readonly subject: RateSubject
   rate: Rate
-  /** What this node may spend, in millionths of the rate. */
+  /** The share that this node may spend, in millionths of the rate. */
   share = 0
-  /** What this node has written about itself in the database. */
+  /** This node's own row, as last written to the database. */
   written = { share: 0, demand: 0, short: false }
   /** The number of calls since the last tick, and the average number per second. */
   asked = 0

@@ -129,7 +129,7 @@ export class SharedRates implements AsyncDisposable {
     return this.#mayClaim(holding, monotonic) ? this.#claim(holding) : nothingHere
   }
 
-  /** Whether this node's present share lets a call pass, without asking for more; undefined where it holds none. */
+  /** Whether this node's present share lets a call pass, without asking for more; undefined if it holds none. */
   known(subject: RateSubject, rate: Rate): RateVerdict | undefined {
     const holding = this.#holdings.get(subject.id)
     if (holding === undefined) return undefined

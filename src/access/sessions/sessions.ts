@@ -68,7 +68,7 @@ export function requireOwnSignIn(person: Pick<SignedIn, 'connectionId'>): void {
 }
 
 /**
- * Which of a person's sessions to end: one, all but one, those of a connection, those that reach an organization, or
+ * Selects sessions of a person to end: one, all but one, those of a connection, those that reach an organization, or
  * all.
  */
 export interface SessionChoice {

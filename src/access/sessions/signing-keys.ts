@@ -16,7 +16,7 @@ export interface SigningKeys {
   publicJwkOf(kid: string): string | undefined
   /** The JWK set (RFC 7517, section 5), for /.well-known/jwks.json. */
   jwks(): { keys: Record<string, unknown>[] }
-  /** Makes a new key the signing one if the present one is older than 30 days, or at once with `force`. */
+  /** Creates a new signing key if the present one is older than 30 days, or immediately with `force`. */
   rotate(force?: boolean): Promise<void>
 }
 

@@ -4,7 +4,9 @@ import type { AppReply, AppRequest } from '../../http/index.ts'
 import { Answered } from './route.ts'
 
 const compress = promisify(gzip)
-/** Shorter responses gain little from compression; those with secrets are among them and stay uncompressed. */
+/**
+ * Compressing less than this gains little. All responses that contain secrets are shorter, so they stay uncompressed.
+ */
 const minBytes = 2048
 const level = 5
 

@@ -33,7 +33,7 @@ export function toPage<T, Item>(
   }
 }
 
-/** The same for things whose cursor is their id. */
+/** Like `toPage`, for things whose cursor is their id. */
 export function toPageById<T extends { readonly id: string }, Item>(
   query: { limit?: number },
   found: readonly T[],

@@ -42,7 +42,7 @@ const ApiRulePreview = Type.Object(
   { title: 'RulePreview' },
 )
 
-/** What rules would do, before they are saved. */
+/** Previews the effect of rules before they are saved. */
 export const rulePreviewRoutes = {
   'POST /organizations/:organization/targets/:target/rules/preview': route({
     summary: 'Replay the last 24 hours of calls through other rules, without saving them',

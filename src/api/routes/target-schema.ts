@@ -3,7 +3,7 @@ import type { RecordChoice as RecordChoiceText } from '../../record-choice.ts'
 import type { Target, TargetInput } from '../../targets/index.ts'
 import { nullable, oneOf, Time, time } from '../core/schemas.ts'
 
-/** The number of calls per period, and how many may come at once. */
+/** The number of calls per period, and how many may come at the same moment. */
 export const Rate = Type.Object(
   {
     calls: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
@@ -12,7 +12,7 @@ export const Rate = Type.Object(
   },
   { title: 'TargetRateLimit', additionalProperties: false },
 )
-/** Which calls are recorded; counts are always exact. */
+/** The choice of calls to record; counts are always exact. */
 const RecordChoice = Type.String({ pattern: '^(all|refused|none|sampled 1/[1-9][0-9]{0,6})$' })
 /** `all`: across all nodes together · `node`: on each of them. */
 const RateScope = oneOf(['all', 'node'])

@@ -18,7 +18,7 @@ const reachWithinMs = 3000
 const clockApartMs = 2000
 const revocations = 20
 
-/** The result of one check. `said` is a sentence; if the check failed, it says what to do. */
+/** The result of one check. `said` is a message; if the check failed, it says what to do. */
 interface Finding {
   readonly check: string
   readonly isWell: boolean
@@ -116,7 +116,7 @@ async function checkDatabase(store: Store): Promise<Finding[]> {
   ]
 }
 
-/** An unreachable address is no fault while no node runs, because doctor may also run before the first start. */
+/** An unreachable address is not a fault while no node runs, because doctor may also run before the first start. */
 async function checkReachable(baseUrl: string, nodes: number): Promise<Finding> {
   const check = 'reachability'
   try {

@@ -133,7 +133,7 @@ function parse<const O extends Flags>(
   try {
     parsed = parseArgs({ args: [...args], ...config })
   } catch (error) {
-    // Node's first sentence names the option; the following ones are about its own library.
+    // The first sentence of Node's message names the option; the following ones are about its own library.
     const [sentence = ''] = (error instanceof Error ? error.message : String(error)).split('. ')
     throw new UsageError(sentence + meantFlag(sentence, Object.keys(options ?? {})))
   }

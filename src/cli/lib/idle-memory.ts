@@ -7,7 +7,7 @@ import { every } from '../../timers.ts'
 export interface HeapOfProcess {
   /** The share of time since the last call that the event loop was busy, 0 to 1. */
   busy(): number
-  /** Collects all garbage and returns free memory to the system; blocks meanwhile. */
+  /** Collects all garbage and returns free memory to the system; blocks while it runs. */
   collect(): void
 }
 

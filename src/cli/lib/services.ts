@@ -13,7 +13,7 @@ import type { Remote } from '../remote/connection.ts'
 import { onlyLocal } from '../remote/values.ts'
 import type { Terminal } from './terminal.ts'
 
-/** What most commands need; a running server learns about their changes through the change feed. */
+/** The services that most commands need; a running server learns about their changes through the change feed. */
 export interface Services {
   readonly config: Config
   readonly store: Store

@@ -4,7 +4,7 @@ type SystemError = NodeJS.ErrnoException & {
   readonly hostname?: string
 }
 
-/** Explains an error to a person: common operating-system errors become sentences that name the remedy. */
+/** Explains an error to a person: common operating-system errors become messages that name the remedy. */
 export function sentenceOf(
   error: unknown,
   env: Readonly<Record<string, string | undefined>> = {},

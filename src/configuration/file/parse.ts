@@ -16,7 +16,7 @@ export type FileNode =
   | { readonly kind: 'list'; readonly line: number; readonly items: readonly FileNode[] }
   | { readonly kind: 'scalar'; readonly line: number; readonly value: unknown }
 
-/** A member of a mapping; `line` is where its name stands. */
+/** A member of a mapping; `line` is the line of its name. */
 export interface FileMember {
   readonly name: string
   readonly line: number

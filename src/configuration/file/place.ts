@@ -51,7 +51,7 @@ export class Place {
     return new Problem('invalid_input', `${this.where} ${must}.`)
   }
 
-  /** A mapping's values by name; each place is where the name begins. */
+  /** A mapping's values by name; the line of each is that of its name. */
   members(): Map<string, Place> {
     if (this.#node.kind !== 'mapping') throw this.wrong('must be a mapping')
     return new Map(
@@ -59,7 +59,7 @@ export class Place {
     )
   }
 
-  /** Finds the place of a field such as `credential.value` or `rules[0]`; returns this one if it is missing. */
+  /** Finds the value of a field such as `credential.value` or `rules[0]`; returns this one if it is missing. */
   at(field: string): Place {
     const [, name = '', index, rest = ''] = /^([^.[]*)(?:\[(\d+)\])?\.?(.*)$/.exec(field) ?? []
     const found = this.#node.kind === 'mapping' ? this.members().get(name) : undefined

@@ -8,10 +8,10 @@ export function foldHeaderName(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '-')
 }
 
-/** What happens to a caller's header; `cookie` passes without our own origin's cookies. */
+/** How a caller's header is treated; `cookie` passes without our own origin's cookies. */
 export type RequestHeaderFate = 'pass' | 'drop' | 'cookie'
 
-/** What happens to an upstream's header; `origin` and `cors` pass only if the target allows it. */
+/** How an upstream's header is treated; `origin` and `cors` pass only if the target allows it. */
 export type ResponseHeaderFate = 'pass' | 'drop' | 'origin' | 'cors'
 
 /** Decides about a caller's header by its normalized name. */
@@ -96,7 +96,7 @@ const reserved: ReadonlySet<string> = new Set([
 const namesCaller =
   /(?:^|-)(?:forwarded(?:-|$)|(?:client|connecting|connection|originating|real|remote|socket|src|user)-?(?:ip|addr)$|client-?cert|ssl-client-)/
 
-/** Normalized names that no caller may send, besides `Intercept-…` and `X-Forwarded-…`. */
+/** Normalized names that no caller may send, in addition to `Intercept-…` and `X-Forwarded-…`. */
 export const droppedFromRequests: ReadonlySet<string> = new Set([
   ...hopByHop,
   ...reserved,

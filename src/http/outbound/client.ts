@@ -34,7 +34,7 @@ export interface Outbound extends AsyncDisposable {
    * bodies stay compressed.
    */
   request(request: OutboundRequest): Promise<OutboundAnswer>
-  /** The same as a `fetch`, for libraries that take one: at most 10 s and 1 MiB, redirects are never followed. */
+  /** Like `fetch`, for libraries that take one: at most 10 s and 1 MiB, redirects are never followed. */
   fetch(url: string | URL, init?: FetchInit): Promise<Response>
 }
 

@@ -72,7 +72,7 @@ function parseCidr(text: string): { address: string; bits: number; family: Famil
   return { address, bits, family: family === 4 ? 4 : 6 }
 }
 
-/** The ranges in order, each as a list: the first one that contains an address names it. */
+/** The ranges in the order in which an address is looked up: the first one that contains it gives the name. */
 function listsOf(
   ranges: readonly Range[],
   family: Family,

@@ -7,8 +7,8 @@ export type TrustedProxies =
   | { readonly kind: 'ranges'; readonly ranges: readonly string[] }
 
 /**
- * Which header of a trusted proxy gives the called host: X-Forwarded-Host comes from the caller if the proxy does not
- * set it.
+ * The header of a trusted proxy that names the called host: X-Forwarded-Host comes from the caller if the proxy does
+ * not set it.
  */
 export type ForwardedHost = 'x-forwarded-host' | 'host'
 

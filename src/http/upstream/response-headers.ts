@@ -1,6 +1,6 @@
 import { foldHeaderName, responseHeaderFate } from '../message/header-rules.ts'
 
-/** Which response headers reach the caller. */
+/** Selects the response headers that reach the caller. */
 export interface AnswerFilter {
   /** Lower-case names of headers that the target lets through although they affect our origin. */
   readonly allowed: ReadonlySet<string>

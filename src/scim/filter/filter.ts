@@ -30,7 +30,7 @@ export function parseFilter(
     }
     return target
   })
-  // Counts down from the maximum, so that a smaller or larger depth can be set.
+  // The parser counts down from the maximum depth, so a smaller maximum starts further down.
   const filter = parser.filter(maxDepth - depth)
   parser.end()
   return filter

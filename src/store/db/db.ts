@@ -38,7 +38,7 @@ export interface AuditDraft {
   /** Written as noun.verb. */
   readonly action: string
   readonly subject: { readonly kind: string; readonly id: string }
-  /** What changed; never a secret. */
+  /** The details of the change; never a secret. */
   readonly detail: Readonly<Record<string, unknown>>
 }
 

@@ -3,7 +3,7 @@ import type { Tx } from '../db/db.ts'
 
 type Companion = (tx: Tx) => Promise<void>
 
-/** Extra work that transactions do besides their own, registered by a caller far up the call stack. */
+/** Additional work that transactions run, registered by a caller far up the call stack. */
 export function createCompanions(): {
   run<T>(companion: Companion, work: () => Promise<T>): Promise<T>
   /** Wraps a unit of work so that it also runs the caller's companion, if it records an audit entry. */

@@ -67,7 +67,7 @@ export interface EngineHandle extends EngineLane {
   /** SQL that identifies this database; see `ServerMark`. */
   serverIdentity(): RawBuilder<string>
   serverStart(): RawBuilder<string>
-  /** The state of this process's connections, where there is a pool. */
+  /** The state of this process's connections, if there is a pool. */
   pool?(): PoolState
   /** Copies the main database into a file while it stays in use. */
   backup(file: string): Promise<void>

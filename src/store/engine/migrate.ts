@@ -62,7 +62,7 @@ interface MigrationFile {
   readonly text: string
 }
 
-/** What was applied; the former list counts as the files that replaced it. */
+/** The applied migrations; the former list counts as the files that replaced it. */
 async function appliedNow(
   target: MigrationTarget,
   { folder, files }: { folder: string; files: readonly MigrationFile[] },

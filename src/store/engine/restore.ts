@@ -15,8 +15,8 @@ import { makeFolder } from '../../folder.ts'
 const noticedWithinMs = 1100
 
 /**
- * Restores a backup where no database exists yet. Throws a readable error if one exists, or if the file is not a
- * complete backup of ours.
+ * Restores a backup if no database exists yet. Throws a readable error if one exists, or if the file is not a complete
+ * backup of ours.
  */
 export async function restoreBackup(file: string, folder: string): Promise<void> {
   const place = join(folder, 'intercept.db')

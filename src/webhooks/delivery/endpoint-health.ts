@@ -41,7 +41,7 @@ export const freshHealth: EndpointHealth = {
   probeDelayMs: undefined,
 }
 
-/** What an attempt shows about its endpoint. */
+/** The facts about an endpoint that one attempt revealed. */
 export interface AttemptVerdict {
   readonly succeeded: boolean
   /** 429 with Retry-After: the receiver is alive and limits the rate. */

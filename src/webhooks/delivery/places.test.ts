@@ -71,7 +71,7 @@ function delivery(organizationId: string, endpointId: string): DueDelivery {
   return { id: `dlv_${deliveries}`, organizationId, endpointId } as DueDelivery
 }
 
-/** A limit, and organizations that start as many requests as it lets them. */
+/** Creates a limit, and lets organizations start as many requests as it allows. */
 function placesForTests(max: number) {
   const world = { monotonic: 0 }
   const places = new Places(max, () => world.monotonic)

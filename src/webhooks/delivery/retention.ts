@@ -8,7 +8,7 @@ const stepEveryMs = 20
 const secretsKeptMs = 30 * dayMs
 const randomDigits = 16
 
-/** What one round deleted. */
+/** The numbers of rows that one round deleted. */
 export interface RetentionResult {
   readonly deliveries: number
   readonly events: number

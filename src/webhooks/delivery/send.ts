@@ -9,7 +9,7 @@ const usualDeadlineMs = 15_000
 const readBytes = 64 * 1024
 const keptBytes = 16 * 1024
 
-/** What sending to an endpoint requires. */
+/** An endpoint with its secrets unsealed, ready for sending. */
 export interface PreparedEndpoint {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>

@@ -53,7 +53,8 @@ export class WebhookSecrets {
   }
 
   /**
-   * Creates a new secret; the old one keeps signing during the overlap (24 h), or stops at once if it has leaked (0).
+   * Creates a new secret; the old one keeps signing during the overlap (24 h), or stops immediately if it has leaked
+   * (0).
    */
   async rotate(organizationId: string, actor: Actor, overlapMs = usualOverlapMs): Promise<Secret> {
     return await this.#deps.store.transaction(async (tx) => {

@@ -26,7 +26,7 @@ for (const engine of engines) {
     const listed = async (search: Record<string, string>): Promise<ScimReply> =>
       await directory.call('GET', `/Users?${new URLSearchParams(search).toString()}`)
 
-    /** Which of the three users a filter finds, by their numbers. */
+    /** Finds which of the three users a filter selects, by their numbers. */
     async function found(filter: string, more: Record<string, string> = {}): Promise<string> {
       const { status, body } = await listed({ filter, ...more })
       assert.equal(status, 200, `${filter}: ${JSON.stringify(body)}`)

@@ -139,7 +139,7 @@ for (const engine of engines) {
 
     test('PingOne: its filter expression, PUT of whole users, groups read whole, members merged and overwritten', async () => {
       const userName = directory.unique()
-      // `%s` is replaced literally; the operator is capitalized.
+      // PingOne inserts the value for `%s` unescaped, and capitalizes the operator.
       assert.equal((await found('Users', `userName Eq "${userName}"`)).totalResults, 0)
       assert.equal((await found('Users', `emails.value Eq "${userName}"`)).totalResults, 0)
       const user = {

@@ -119,7 +119,7 @@ for (const engine of engines) {
   })
 }
 
-/** The users in an organization's directory, whatever its tokens may do. */
+/** Counts the users in an organization's directory without using a token. */
 async function written({ product }: TestDirectory, slug: string): Promise<number> {
   return await withStore(product, async (store) => {
     const { id } = (await organizations.findBySlug(store, slug))!

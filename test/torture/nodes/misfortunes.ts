@@ -2,7 +2,7 @@ import { wait } from '../torture.ts'
 import type { AcceptanceCheck } from './acceptance-check.ts'
 import { nodeCount, type Fleet, type FleetNode } from './fleet.ts'
 
-/** What all trials share. */
+/** The context that all trials share. */
 export interface Trials {
   readonly fleet: Fleet
   readonly check: AcceptanceCheck

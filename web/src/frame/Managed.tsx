@@ -18,7 +18,7 @@ const TakeOver = lazy(async () => ({
   default: (await whole(async () => await import('./TakeOver.tsx'))()).TakeOver,
 }))
 
-/** Taking over a thing requires the permission to change it, besides the permission in the organization. */
+/** The permission to change each kind of thing; taking it over requires this as well. */
 const permissionOf: Readonly<Record<ManagedSection, Permission>> = {
   organization: 'organization.manage',
   targets: 'targets.manage',

@@ -1,6 +1,6 @@
 import { useEffect, type RefObject } from 'react'
 
-/** Whoever returns the focus after a dialog does so within this time. */
+/** After a dialog, the element that gets the focus back has it within this time. */
 const patienceMs = 120
 
 /**

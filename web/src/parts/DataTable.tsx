@@ -65,8 +65,8 @@ interface DataTableProps<Row> {
 }
 
 /**
- * A list from the server. Rows take the focus (arrows, j, k) and Enter opens one; loading, empty, nothing matches and
- * failed are shown differently.
+ * A list from the server. Rows take the focus (arrows, j, k) and Enter opens one; "loading", "empty", "no match" and
+ * "failed" look different.
  */
 export function DataTable<Row>(table: DataTableProps<Row>) {
   const { rows, list } = table

@@ -63,7 +63,7 @@ export function Card({
   )
 }
 
-/** Cards side by side, where there is room. */
+/** Cards side by side, if there is room. */
 export function Columns({ children }: { readonly children: ReactNode }) {
   return <div className={classes.grid2}>{children}</div>
 }

@@ -25,7 +25,7 @@ const Domain = Type.Object(
     lost_at: nullable(Time),
     checked_at: nullable(Time),
     next_check_at: nullable(Time),
-    /** What DNS returned at the last check. */
+    /** The result of the last DNS check. */
     seen: nullable(
       Type.Object({
         kind: Type.String(),

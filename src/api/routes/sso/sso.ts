@@ -80,7 +80,7 @@ export const ssoRoutes = {
 
 const maxLookedAt = 2000
 
-/** What the policy would do to each active session, computed by the rule that will enforce it. */
+/** Lists what the policy would do to each active session, according to the rule that will enforce it. */
 async function preview(organizationId: OrganizationId, breakGlass: string[], services: Services) {
   const organization = await services.organizations.get(organizationId)
   const sso = { required: true, breakGlass }

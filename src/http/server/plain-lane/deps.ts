@@ -13,7 +13,7 @@ export interface PlainLimits {
   readonly bodyWindowBytes: number
 }
 
-/** What a plain-lane connection needs from the listener. */
+/** The dependencies of plain-lane connections, provided by the listener. */
 export interface PlainDeps {
   readonly parser: RequestParser
   readonly limits: PlainLimits

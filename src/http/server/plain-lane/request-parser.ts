@@ -16,8 +16,8 @@ export interface PlainRequest {
 }
 
 /**
- * What the bytes are: the complete head of an ordinary request, the start of one, or anything else, which is left to
- * the standard lane.
+ * The result of parsing some bytes: the complete head of an ordinary request, the start of one, or anything else, which
+ * is left to the standard lane.
  */
 export type ParseOutcome = PlainRequest | 'partial' | 'unusual'
 

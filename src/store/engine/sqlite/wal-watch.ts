@@ -13,7 +13,7 @@ export class SqliteWalWatch {
   #timer: NodeJS.Timeout | undefined
   #step = 0
 
-  /** Throws where the file system can't be watched. */
+  /** Throws if the file system can't be watched. */
   constructor(databasePath: string, onHint: () => void) {
     this.#onHint = onHint
     this.#watcher = watch(`${databasePath}-wal`, { persistent: false }, () => this.#written())

@@ -102,7 +102,7 @@ export async function headOf(
   }
 }
 
-/** What the chain's first remaining entry follows: the last entry deleted by retention, or nothing. */
+/** The entry before the chain's first remaining one: the last entry deleted by retention, if there is one. */
 export async function anchorOf(
   db: Db,
   organizationId: string,

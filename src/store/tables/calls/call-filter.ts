@@ -92,7 +92,7 @@ function earlier(one: string | undefined, other: string | undefined): string | u
   return one === undefined || (other !== undefined && other < one) ? other : one
 }
 
-/** SQL that tells the three outcomes apart. */
+/** SQL conditions for the three outcomes. */
 export const outcomes: Readonly<Record<CallOutcome, RawBuilder<SqlBool>>> = {
   answered: sql<SqlBool>`stopped_at is null and status < 500`,
   upstream_error: sql<SqlBool>`stopped_at = 'forward' or (stopped_at is null and status >= 500)`,

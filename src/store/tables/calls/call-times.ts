@@ -8,7 +8,7 @@ import { stepOf, type SumRange } from './traffic.ts'
 const maxSampled = 10_000
 const maxSampledSteps = 120
 
-/** Which calls to time, in which steps, and which parts of their duration. */
+/** Selects the calls to time, the steps, and the parts of their duration. */
 export type TimedRange = CallFilter &
   Pick<SumRange, 'from' | 'to' | 'stepMs'> & { readonly parts: readonly TimedPart[] }
 

@@ -1,6 +1,6 @@
 /**
- * The number of latency buckets. The first ends at 0.5 ms, and each of the others ends at √2 times the end of the one
- * before.
+ * The number of latency buckets. The first ends at 0.5 ms, and each of the others ends at √2 times the end of the
+ * previous one.
  */
 export const latencyBuckets = 32
 const firstUs = 500

@@ -174,7 +174,7 @@ export async function quotaUse(
   return row?.calls ?? 0
 }
 
-/** What a node has spent of a quota, wants to spend and returns. */
+/** A node's claim on a quota: the calls it has spent, wants to spend, and returns. */
 export interface QuotaClaim {
   readonly organizationId: OrganizationId
   readonly subjectId: string

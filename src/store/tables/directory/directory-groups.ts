@@ -23,7 +23,7 @@ export interface DirectoryGroupTable {
 /** Roles that a group can grant; a directory can never grant owner. */
 export type GroupRole = 'admin' | 'developer' | 'viewer'
 
-/** What the directory says about a group, in the forms used for storage and search. */
+/** The directory's data about a group, in the forms used for storage and search. */
 export interface DirectoryGroupData {
   readonly displayNameKey: string
   readonly externalId: string | undefined

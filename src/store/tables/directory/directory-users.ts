@@ -36,7 +36,7 @@ export interface DirectoryDepartedTable {
   departed_at: number
 }
 
-/** What the directory says about a user, in the forms used for storage and search. */
+/** The directory's data about a user, in the forms used for storage and search. */
 export interface DirectoryUserData {
   readonly userNameKey: string
   readonly externalId: string | undefined

@@ -12,7 +12,7 @@ import { dayMs } from '../../../units.ts'
 
 export type Scheme = 'x-api-key' | 'bearer'
 
-/** What a key may reach: a target (by slug) and methods on it; an empty list means all methods. */
+/** A target (by slug) that a key may call, and the methods; an empty list means all methods. */
 export interface Grant {
   readonly target: string
   readonly methods?: readonly string[] | undefined

@@ -192,7 +192,7 @@ export async function listShares(
   return rows.map(fromRow)
 }
 
-/** How many nodes share rates, of how many subjects, and how many shares are too small. */
+/** Counts the nodes that share rates, the subjects of those rates, and the shares that are too small. */
 export async function countShares(
   db: Db,
 ): Promise<{ nodes: number; subjects: number; short: number }> {

@@ -23,7 +23,7 @@ const declared = {
   name: maybe(text()),
   createdAt: time(),
   lastUsedAt: maybe(time()),
-  /** What an owner has not confirmed about this link; until then it never leads to an owner's account. */
+  /** The part of this link that no owner has approved yet; until then it never leads to an owner's account. */
   awaitsOwner: maybe(text<AwaitsOwner>()),
 }
 

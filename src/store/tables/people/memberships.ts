@@ -137,7 +137,7 @@ export async function list(
   return (await query.execute()).map(memberFromRow)
 }
 
-/** Active members with one of these e-mail keys, where the address counts in this organization; at most a few. */
+/** Active members with one of these e-mail keys, provided the address counts in this organization; at most a few. */
 export async function listByEmailKeys(
   db: Db,
   organizationId: OrganizationId,

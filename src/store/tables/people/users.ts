@@ -114,7 +114,7 @@ export async function listByEmail(
   return rows.map(fromRow)
 }
 
-/** Those of the given people who have one of these addresses, where the address counts in this organization. */
+/** Those of the given people who have one of these addresses, provided the address counts in this organization. */
 export async function listByEmailKeys(
   db: Db,
   emailKeys: readonly string[],

@@ -15,7 +15,7 @@ export async function use(tx: Tx, digest: string, expiresAt: number): Promise<bo
   return (result.numInsertedOrUpdatedRows ?? 0n) > 0n
 }
 
-/** Deletes marks that have expired. */
+/** Deletes records of use that have expired. */
 export async function forget(tx: Tx, before: number): Promise<void> {
   await tx.query.deleteFrom('used_once').where('expires_at', '<', before).execute()
 }

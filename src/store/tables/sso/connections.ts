@@ -79,7 +79,7 @@ export async function find(
   return row && fromRow(row)
 }
 
-/** Finds the connection named in a sign-in URL; its row tells the organization. */
+/** Finds the connection named in a sign-in URL; its row names the organization. */
 export async function findForSignIn(db: Db, id: string): Promise<ConnectionRecord | undefined> {
   const row = await db.query
     .selectFrom('connection')

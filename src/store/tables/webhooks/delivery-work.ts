@@ -96,7 +96,7 @@ export async function findLeasable(
   return rows.map((row) => row.id)
 }
 
-/** Leases endpoints that are still free; each lease gets a higher token than the one before. */
+/** Leases endpoints that are still free; each lease gets a higher token than the previous one. */
 export async function leaseEndpoints(
   tx: Tx,
   lease: { owner: string; until: number; endpointIds: readonly string[] },

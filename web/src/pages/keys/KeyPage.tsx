@@ -147,7 +147,7 @@ function GrantsCard({ it }: { readonly it: Key }) {
   )
 }
 
-/** What the key was used for and by whom, or how to use it. */
+/** Shows what the key was used for and by whom, or how to use it. */
 function Use({ it }: { readonly it: Key }) {
   const { slug } = useOrganization()
   const { do: _, ...range } = here.useSearch()

@@ -54,7 +54,7 @@ export function ConnectionActions({
   )
 }
 
-/** Reversible actions happen at once. */
+/** Reversible actions need no confirmation. */
 function useSwitches(connection: Connection) {
   const { slug } = useOrganization()
   const client = useQueryClient()

@@ -25,7 +25,7 @@ interface Draft {
   readonly redact: string
 }
 
-/** What is captured of calls besides their record, with a preview in words. */
+/** Chooses what is captured of calls in addition to their record, with a preview in words. */
 export function Capture({ organization, it, editable }: TargetFormProps) {
   const [draft, setDraft] = useState(() => draftOf(it))
   const edit = useEdit(organization, it, {

@@ -23,7 +23,7 @@ interface ActionProps {
   readonly onDone: () => void
 }
 
-/** The actions for an endpoint; reversible ones happen at once and offer Undo. */
+/** The actions for an endpoint; reversible ones need no confirmation and offer Undo. */
 export function EndpointActions({ endpoint, locked, onDialog, onDone }: ActionProps) {
   const { may } = useOrganization()
   const turn = useSwitch(endpoint, onDone)

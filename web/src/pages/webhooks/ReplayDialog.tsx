@@ -15,7 +15,7 @@ import { endpointName } from './states.tsx'
 
 const w = webhookWords.replay
 
-/** What to resend: everything that was missed, or what the list is filtered to. */
+/** The choice of deliveries to resend: everything that was missed, or what the list is filtered to. */
 interface Draft {
   readonly what: 'missed' | 'filtered'
   readonly endpoint: string

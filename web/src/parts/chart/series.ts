@@ -6,7 +6,7 @@ const roundTimes = [
   ...[1, 2, 3, 4, 6, 8, 12, 24].map((hours) => hours * hourMs),
 ]
 
-/** One series of values over a chart's steps; undefined where nothing was measured. */
+/** One series of values over a chart's steps; undefined if nothing was measured in a step. */
 export interface Series {
   readonly id: string
   readonly label: string
