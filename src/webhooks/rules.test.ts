@@ -151,7 +151,6 @@ describe('a receiver that sets its pace', () => {
 
 describe('the catalogue of events', () => {
   test('every type of the contract has a schema that its sample meets', () => {
-    assert.equal(eventTypes.length, 36)
     for (const { type, schema, sample } of eventTypes) {
       assert.match(type, /^[a-z_]+\.[a-z_]+$/)
       const parts = schema as {

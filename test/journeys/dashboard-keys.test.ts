@@ -122,13 +122,13 @@ describe('API keys in the dashboard', () => {
     assert.deepEqual(visitor.findings, [])
   })
 
-  test('a key is edited in place: what is not touched stays, its end and its limit’s period too', async () => {
+  test('a key is edited in place: what is not touched stays, its end and its limit’s period and burst too', async () => {
     await using visitor = await visit()
     const { page } = visitor
     const input = {
       name: 'before',
       cidrs: ['203.0.113.0/24'],
-      rate_limit: { calls: 10, per_seconds: 60 },
+      rate_limit: { calls: 10, per_seconds: 60, burst: 5 },
       expires_at: new Date(Date.now() + 86_400_000).toISOString(),
     }
     const { key } = (await owner.call('POST /organizations/acme/keys', input)).json
@@ -143,7 +143,7 @@ describe('API keys in the dashboard', () => {
     const now = (await owner.call(`GET /organizations/acme/keys/${key.id}`)).json
     assert.deepEqual(
       [now.name, now.cidrs, now.rate_limit, now.expires_at, now.grants],
-      ['edited', input.cidrs, { calls: 20, per_seconds: 60 }, key.expires_at, null],
+      ['edited', input.cidrs, { calls: 20, per_seconds: 60, burst: 5 }, key.expires_at, null],
     )
     assert.deepEqual(visitor.findings, [])
   })

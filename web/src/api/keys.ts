@@ -1,13 +1,29 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
-import { call, type Answer } from './call.ts'
+import { call, type Answer, type Input } from './call.ts'
 import { listQuery } from './list.ts'
-import type { Key } from './shapes.ts'
+import type { Grant, Key } from './shapes.ts'
 
 const watchMs = 1000
 const callersMs = 5000
 
 /** The callers of a key. */
 export type KeyCallers = Answer<'GET /organizations/:organization/keys/:key/callers'>
+
+/** The fields of a key as an edit sends them: all of them, because an edit replaces them all. */
+export type KeyBody = Input<'PUT /organizations/:organization/keys/:key'>['body']
+
+/** A key's current fields, as an edit would send them. */
+export function bodyOf(key: Key): KeyBody {
+  const { name, grants, cidrs, rate_limit: rateLimit, quota, expires_at: expiresAt } = key
+  return {
+    name,
+    ...(expiresAt === undefined ? {} : { expires_at: expiresAt }),
+    ...(grants === undefined ? {} : { grants: [...grants] as Grant[] }),
+    ...(cidrs === undefined ? {} : { cidrs: [...cidrs] }),
+    ...(rateLimit === undefined ? {} : { rate_limit: rateLimit }),
+    ...(quota === undefined ? {} : { quota }),
+  }
+}
 
 /** The keys of an organization. */
 export function keysQuery(
@@ -77,18 +93,13 @@ export async function revokeKey(organization: string, key: string) {
 
 /** Moves a key's expiry to a number of days from now; everything else stays. */
 export async function extendKey(organization: string, key: Key, days: number) {
-  const { name, grants, cidrs, rate_limit: rateLimit, quota } = key
   return await call(
     'PUT /organizations/:organization/keys/:key',
     {
       path: { organization, key: key.id },
       body: {
-        name,
+        ...bodyOf(key),
         expires_at: new Date(Date.now() + days * dayMs).toISOString(),
-        ...(grants === undefined ? {} : { grants: [...grants] }),
-        ...(cidrs === undefined ? {} : { cidrs: [...cidrs] }),
-        ...(rateLimit === undefined ? {} : { rate_limit: rateLimit }),
-        ...(quota === undefined ? {} : { quota }),
       },
     },
     { version: key.version },

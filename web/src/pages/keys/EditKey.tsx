@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../../api/call.ts'
+import { bodyOf, type KeyBody as Body } from '../../api/keys.ts'
 import type { Key } from '../../api/shapes.ts'
 import { targetsQuery } from '../../api/targets.ts'
 import { words } from '../../../words/en.ts'
@@ -10,7 +11,7 @@ import { SelectField, TextField } from '../../parts/Field.tsx'
 import { fieldError } from '../../parts/States.tsx'
 import { sayUndoable } from '../../parts/Toasts.tsx'
 import { KeyFields } from './KeyFields.tsx'
-import { bodyOf, emptyDraft, inputOf, type KeyBody as Body, type KeyDraft } from './key-input.ts'
+import { draftOf, inputOf, type KeyDraft } from './key-input.ts'
 
 const asNow = 'now'
 
@@ -75,7 +76,7 @@ function useEditing({ organization, it, onDone }: EditProps) {
   return useMutation({
     mutationFn: async (draft: KeyDraft) => {
       const before = bodyOf(it)
-      const { expires_at: expiresAt, ...input } = inputOf(draft, it.rate_limit?.per_seconds)
+      const { expires_at: expiresAt, ...input } = inputOf(draft, it.rate_limit)
       const ends = draft.days === asNow ? it.expires_at : expiresAt
       const body = { ...input, ...(ends === undefined ? {} : { expires_at: ends }) }
       const { version } = await put(body, it.version)
@@ -86,19 +87,4 @@ function useEditing({ organization, it, onDone }: EditProps) {
       onDone()
     },
   })
-}
-
-function draftOf(it: Key) {
-  return {
-    ...emptyDraft,
-    name: it.name,
-    some: it.grants !== undefined,
-    grants: Object.fromEntries(
-      (it.grants ?? []).map(({ target, methods = [] }) => [target, methods]),
-    ),
-    cidrs: (it.cidrs ?? []).join('\n'),
-    limit: it.rate_limit === undefined ? '' : String(it.rate_limit.calls),
-    quota: it.quota === undefined ? '' : String(it.quota.calls),
-    period: it.quota?.period ?? ('day' as const),
-  }
 }

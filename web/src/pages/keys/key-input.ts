@@ -1,11 +1,8 @@
-import type { Input } from '../../api/call.ts'
+import type { KeyBody } from '../../api/keys.ts'
 import type { Grant, Key } from '../../api/shapes.ts'
 import type { Method, QuotaPeriod } from '../../api/choices.ts'
 
 const dayMs = 86_400_000
-/** A key's fields as sent by an edit, all of them. */
-export type KeyBody = Input<'PUT /organizations/:organization/keys/:key'>['body']
-
 /** A key's fields while they are typed: strings, because an incomplete number is not a number. */
 export interface KeyDraft {
   readonly name: string
@@ -30,8 +27,24 @@ export const emptyDraft: KeyDraft = {
   period: 'day',
 }
 
-/** Converts the draft to the API's form; the limit counts per `perSeconds` seconds. */
-export function inputOf(draft: KeyDraft, perSeconds = 1): KeyBody {
+/** The fields of a key as its form shows them, but for its end. */
+export function draftOf(key: Key): KeyDraft {
+  return {
+    ...emptyDraft,
+    name: key.name,
+    some: key.grants !== undefined,
+    grants: Object.fromEntries(
+      (key.grants ?? []).map(({ target, methods = [] }) => [target, methods]),
+    ),
+    cidrs: (key.cidrs ?? []).join('\n'),
+    limit: key.rate_limit === undefined ? '' : String(key.rate_limit.calls),
+    quota: key.quota === undefined ? '' : String(key.quota.calls),
+    period: key.quota?.period ?? 'day',
+  }
+}
+
+/** Converts the draft to the API's form. The limit keeps the window and the burst that it had. */
+export function inputOf(draft: KeyDraft, before?: KeyBody['rate_limit']): KeyBody {
   const cidrs = draft.cidrs.split(/[\s,]+/).filter(Boolean)
   return {
     name: draft.name.trim(),
@@ -42,24 +55,11 @@ export function inputOf(draft: KeyDraft, perSeconds = 1): KeyBody {
     ...(cidrs.length === 0 ? {} : { cidrs }),
     ...(draft.limit === ''
       ? {}
-      : { rate_limit: { calls: Number(draft.limit), per_seconds: perSeconds } }),
+      : { rate_limit: { per_seconds: 1, ...before, calls: Number(draft.limit) } }),
     ...(draft.quota === '' ? {} : { quota: { calls: Number(draft.quota), period: draft.period } }),
   }
 }
 
 function grantOf([target, methods]: readonly [string, readonly Method[]]): Grant {
   return methods.length === 0 ? { target } : { target, methods: [...methods] }
-}
-
-/** A key's current fields, as an edit would send them. */
-export function bodyOf(key: Key): KeyBody {
-  const { name, grants, cidrs, rate_limit: rateLimit, quota, expires_at: expiresAt } = key
-  return {
-    name,
-    ...(expiresAt === undefined ? {} : { expires_at: expiresAt }),
-    ...(grants === undefined ? {} : { grants: [...grants] as Grant[] }),
-    ...(cidrs === undefined ? {} : { cidrs: [...cidrs] }),
-    ...(rateLimit === undefined ? {} : { rate_limit: rateLimit }),
-    ...(quota === undefined ? {} : { quota }),
-  }
 }
