@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { permissions, roles, type Permission } from '../src/access/index.ts'
 import { routes } from '../src/api/routes.ts'
 import type { AnyRoute } from '../src/api/core/route.ts'
 import { nouns } from '../src/cli/index.ts'
@@ -13,6 +14,23 @@ import { eventTypes } from '../src/webhooks/index.ts'
 
 const folder = join(import.meta.dirname, '..', 'docs', 'reference')
 const made = "This page is made from the product's own tables by `npm run reference`."
+
+/** What each permission is for, in the words of the pages. */
+const uses: Readonly<Record<Permission, string>> = {
+  'traffic.see': 'see targets, keys (as hints), calls, endpoints and deliveries',
+  'keys.issue': 'issue keys, and change, rotate and revoke those',
+  'keys.manage': "change, rotate and revoke everybody's keys",
+  'deliveries.replay': 'send deliveries again',
+  'targets.manage': 'targets, their rules, limits and credentials',
+  'webhooks.manage': 'endpoints and the signing secret',
+  'members.manage': 'members, their roles and sessions, invitations',
+  'audit.see': 'read, check and export the audit log',
+  'organization.manage': "the organization's name, rate and key defaults; configuration files",
+  'tokens.manage': 'access tokens',
+  'sso.manage': 'company sign-in, domains, the directory and roles by group',
+  'owners.manage': 'who is an owner',
+  'organization.delete': 'delete the organization',
+}
 
 const pages: Readonly<Record<string, () => string | Promise<string>>> = {
   'settings.md': settingsPage,
@@ -150,8 +168,26 @@ Everything below is under \`/api/v1\`; names in JSON are \`snake_case\`. A node 
 
 ${made}
 
+## Permissions
+
+Members have those of their role. An access token has those that it was given, and never more than the member who issued it has at that moment; nobody gives a token a permission that they lack, and only owners, or the command line, give \`tokens.manage\`, \`sso.manage\`, \`owners.manage\` and \`organization.delete\`. Each route below names the permission that it takes.
+
+${permissionTable()}
+
+## Routes
+
 ${table(['method', 'path', 'what it does', 'who may', 'status'], rows)}
 `
+}
+
+/** Which role has which permission. */
+function permissionTable(): string {
+  const rows = Object.entries(permissions).map(([permission, holders]) => [
+    `\`${permission}\``,
+    uses[permission as Permission],
+    ...roles.map((role) => ((holders as readonly string[]).includes(role) ? 'yes' : '')),
+  ])
+  return table(['permission', 'for', ...roles], rows)
 }
 
 function accessOf(route: AnyRoute): string {
@@ -211,7 +247,7 @@ async function metricsPage(): Promise<string> {
 
 \`/metrics\` on \`METRICS_PORT\`, in Prometheus' text format. [Monitoring](../operate/monitoring.md) says what to look at. With \`WORKERS=n\` the counts of all workers are added up, \`intercept_workers\` says how many answered, and what they see in common (queues, ages) is the greatest.
 
-Histograms have bounds from 0.1 ms to 60 s. Labels: \`organization\`, \`target\`, \`status_class\` (\`2xx\` … \`5xx\`, \`gone\`), \`code\`, \`area\` (\`api\`, \`scim\`, \`sign-in\`, \`pages\`), \`state\`, \`outcome\`, \`reason\`. A node that sends traces or logs to a collector has counters of what it could not send: \`intercept_spans_dropped_total\`, \`intercept_call_logs_dropped_total\`, \`intercept_audit_exported_total\`.
+Histograms have bounds from 0.1 ms to 60 s. Labels: \`organization\`, \`target\`, \`status_class\` (\`2xx\` … \`5xx\`, \`gone\`), \`code\`, \`area\` (\`api\`, \`scim\`, \`sign-in\`, \`pages\`), \`state\`, \`outcome\`, \`reason\`. A node that sends traces or logs to a collector has counters of what it could not send: \`intercept_spans_dropped_total\`, \`intercept_call_logs_dropped_total\`, \`intercept_audit_exported_total\`. On PostgreSQL there is \`intercept_database_lock_waits\` too: sessions of this database that wait for somebody else's lock.
 
 ${made}
 

@@ -24,9 +24,14 @@ describe('documentation', () => {
 
   test('every page is in the navigation, is shown, and is there as Markdown', async () => {
     const home = await (await get('/docs')).text()
+    const start = readFileSync(join(root, 'docs', 'index.md'), 'utf8')
     for (const name of names) {
       const address = addressOf(name)
       assert.ok(home.includes(`href="${address}"`), `${name} is not in the navigation`)
+      assert.ok(
+        name === 'index' || start.includes(`](${name}.md)`),
+        `${name} is not on the first page`,
+      )
       const page = await get(address)
       assert.equal(page.status, 200, name)
       assert.match(page.headers.get('content-security-policy') ?? '', /^default-src 'none'/)

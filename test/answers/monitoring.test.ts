@@ -56,6 +56,10 @@ describe('monitoring', () => {
   test('each alert names metrics that exist, its severity, what happened and what to do', () => {
     const { groups } = parse(read('alerts.yaml')) as Rules
     const rules = groups.flatMap((group) => group.rules)
+    const page = readFileSync(join(folder, '..', '..', 'docs', 'operate', 'monitoring.md'), 'utf8')
+    for (const { alert, labels } of rules) {
+      assert.match(page, new RegExp(`^\\| \`${alert}\` \\|.*\\| ${labels.severity} \\|`, 'm'))
+    }
     assert.equal(new Set(rules.map(({ alert }) => alert)).size, rules.length)
     for (const { alert, expr, labels, annotations } of rules) {
       assert.match(alert, /^Intercept[A-Z]/)

@@ -50,7 +50,14 @@ const printed: Readonly<Record<string, readonly RegExp[]>> = {
 const given: Readonly<
   Record<string, { before: string; words?: readonly (readonly [string, string])[] }>
 > = {
-  'operate/audit-log': { before: 'npx interceptd org create acme' },
+  'operate/audit-log': {
+    before: `npx interceptd org create acme
+TOKEN=$(npx interceptd token issue acme --name page --permission audit.see --permission traffic.see --json | grep -o 'svc_admin_[A-Za-z0-9_]*' | tail -1)`,
+    words: [
+      ['https://intercept.example.com', 'http://localhost:8080'],
+      ['svc_admin_…', '$TOKEN'],
+    ],
+  },
   'how-to/somebody-left': {
     before: `npx interceptd org create acme
 npx interceptd member add acme ada@example.com --role developer

@@ -224,7 +224,10 @@ export const dataOf = {
   'scim.user_updated': { description: 'The directory changed somebody.', data: directoryUser },
   'scim.user_deprovisioned': {
     description: 'The directory deactivated or deleted somebody.',
-    data: directoryUser,
+    data: {
+      ...directoryUser,
+      active: maybe(boolean(false, 'Whether the directory lets them in.')),
+    },
   },
   'scim.group_changed': {
     description: 'The directory changed a group or its members.',
