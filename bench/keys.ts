@@ -57,7 +57,7 @@ function refused(text: string): void {
   throw new Error('a malformed key was taken')
 }
 
-// Built through a buffer, because a header's value is one flat string too.
+// Built through a buffer, so that V8 keeps it as one flat string, like a header's value.
 function withWrongCharacter(text: string): string {
   return Buffer.from(`${text.slice(0, -1)}!`).toString('latin1')
 }

@@ -67,7 +67,7 @@ interface Offered {
   refused: number
 }
 
-/** Calls every key at its pace, the keys spread evenly over time. */
+/** Calls every key at its own rate, with the calls of all keys spread evenly over time. */
 async function offerFor(
   forSeconds: number,
   load: {

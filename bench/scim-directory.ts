@@ -19,7 +19,7 @@ export interface BenchDirectory extends AsyncDisposable {
   fillGroup(groupId: string, amount: number): Promise<void>
 }
 
-/** The user name of a seeded user. */
+/** The membership id of a seeded user. */
 export function memberId(n: number): string {
   return `mem_seed${String(n).padStart(18, '0')}`
 }

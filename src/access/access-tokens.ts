@@ -220,7 +220,7 @@ function principalOf(known: KnownAccessToken, nowMs: number): TokenPrincipal {
   const { id, name, hint, cidrs, organizationId } = token
   const named = { kind: 'token', tokenId: id, name, hint, cidrs } as const
   if (organizationId === undefined) return { ...named, organization: undefined, permissions: [] }
-  // The organization was deleted: its token must not pass as one of the operator, which has no organization.
+  // The organization was deleted: its token must not pass as one of the operator's, which have no organization.
   if (organizationSlug === undefined) throw invalid()
   return {
     ...named,

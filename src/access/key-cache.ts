@@ -8,7 +8,7 @@ import { keyPrincipal, type KeyPrincipal, type OrganizationPart } from './princi
 import { readOrganizationRate } from './rates/organization-rate.ts'
 import type { Scheme } from './schemes.ts'
 
-/** Tells who is calling by an API key; remembers keys that are in use. */
+/** Identifies callers by their API keys, and remembers keys that are in use. */
 export interface KeyCache {
   /**
    * The principal of a remembered key by its digest, without waiting; undefined leaves it to `identify`, which needs a
@@ -141,7 +141,7 @@ class FeedKeyCache implements KeyCache {
   #principalOf(keyDigest: string, found: keyLookUp.FoundKey): KeyPrincipal {
     const { key, secret } = found
     const { hint, validUntil } = secret
-    // The digest is the string that the cache has as its key: one copy in memory serves both.
+    // The same string as the cache's key, so that memory holds only one copy of it.
     const used = { digest: keyDigest, hint, validUntil }
     const principal = keyPrincipal(key, used, this.#organizations.of(found))
     if (key.revokedAt !== undefined || key.suspendedAt !== undefined) this.#revoked.add(principal)

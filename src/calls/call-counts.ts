@@ -83,7 +83,8 @@ export class CallCounts {
       const quarter = minute - (minute % quarterHourMs)
       const day = minute - (minute % dayMs)
       const end = `"${stoppedAt}","${cell.refusal}",${cell.status}`
-      // The empty subject is the whole organization; the set drops an unknown target and an uncounted key.
+      // The empty subject is the whole organization. An unknown target and an uncounted key are empty too, and the set
+      // merges them.
       for (const subject of new Set(['', keyId, targetId])) {
         quarters.add(`"${id}","${subject}",${quarter},${end}`, cell.sums)
         days.add(`"${id}",${day},"${subject}",${end}`, [cell.calls])

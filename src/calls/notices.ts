@@ -6,11 +6,11 @@ import { publish } from '../webhooks/events/index.ts'
 
 /** Announces notable traffic to organizations, summarized so that no caller can flood them. */
 export interface Announcer {
-  /** A key was sent by a web page. */
+  /** Called when a web page sent a key. */
   exposed(call: CallRecord): void
-  /** A call of an identified key was refused. */
+  /** Called when a call of an identified key was refused. */
   refused(call: CallRecord): void
-  /** An upstream responded, or failed to. */
+  /** Called when an upstream responded, or failed to. */
   upstream(target: GuardedTarget, answered: boolean): void
   /** Publishes everything that is due. */
   flush(nowMs: number): Promise<void>

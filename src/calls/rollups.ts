@@ -37,7 +37,7 @@ export interface TopOfCalls {
   readonly searchedBackTo: number | undefined
 }
 
-/** Sums calls over time: from counts where counts have the answer, otherwise from as many records as time allows. */
+/** Sums calls over time: from counts if these can answer, otherwise from as many records as time allows. */
 export class Rollups {
   readonly #db: Store['slowCallReads']
   readonly #clock: Pick<Clock, 'now' | 'monotonic'>

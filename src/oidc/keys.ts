@@ -103,7 +103,7 @@ export function createKeys(deps: { fetch: Fetch; clock: Clock }): Keys {
   return { find, forget: (address) => void entries.delete(address) }
 }
 
-/** Share one fetch; each caller keeps its own abort signal. */
+/** Lets callers share one fetch, while each keeps its own abort signal. */
 async function within<T>(shared: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return await shared
   const { promise: over, reject } = Promise.withResolvers<never>()

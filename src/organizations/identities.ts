@@ -67,7 +67,7 @@ export async function removeIdentity(
 ): Promise<void> {
   const gone = (await identities.listOf(tx, userId)).find((identity) => identity.id === id)
   if (!gone) throw new Problem('not_found', 'You have no such identity.')
-  // An identity that no longer signs anybody in may go even when it is the last.
+  // An identity that can no longer be used to sign in may be removed even if it is the last one.
   const usable = await identities.listLiving(tx, userId)
   if (usable.length === 1 && usable[0]?.id === id) {
     throw new Problem('conflict', 'This is your only way to sign in; add another one first.')

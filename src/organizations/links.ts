@@ -122,7 +122,7 @@ export class Links {
     })
   }
 
-  /** The person a sign-in link is for; the link ends. Throws `link_invalid`. */
+  /** Consumes a sign-in link, and returns the person it is for. Throws `link_invalid`. */
   async useSignInLink(token: string): Promise<UserRecord> {
     return await this.#deps.store.transaction(async (tx) => {
       const link = await signInLinks.use(tx, digest(token), 'sign_in')

@@ -46,7 +46,7 @@ export async function listEverything(
   return answerList(resources, { total, nextCursor: undefined }, query)
 }
 
-/** A list of documents that need no store: discovery. */
+/** A list of the discovery documents, which need no store. */
 export function listPlain(documents: readonly Record<string, unknown>[]): ScimAnswer {
   return {
     status: 200,

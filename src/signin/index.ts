@@ -104,7 +104,7 @@ function registerRoutes(scope: App, deps: SsoDeps): void {
   refuseOtherMethods()
 }
 
-/** Where to restart a refused request's sign-in, and whose it is. */
+/** Finds where a refused sign-in can be restarted, and the organization it belongs to. */
 async function wayOn(
   deps: Pick<SsoDeps, 'sso' | 'store'>,
   request: Pick<AppRequest, 'url'>,

@@ -59,7 +59,7 @@ interface Holding {
   emptyUntil: number
 }
 
-/** A reported total whose crossing of a threshold must be announced. */
+/** A total that has crossed a threshold, which must be announced. */
 interface Crossing {
   readonly subject: QuotaSubject
   readonly periodAt: number

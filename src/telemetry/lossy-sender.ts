@@ -12,8 +12,8 @@ export interface LossySender<T> extends AsyncDisposable {
 }
 
 /**
- * Creates a sender that sacrifices items rather than memory or a call. `post` has its own deadline and throws on
- * failure.
+ * Creates a sender that drops items rather than take more memory or delay a call. `post` has its own deadline and
+ * throws on failure.
  */
 export function createLossySender<T>(deps: {
   readonly post: (body: string) => Promise<void>

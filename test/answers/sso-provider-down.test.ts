@@ -50,7 +50,7 @@ describe('a provider that is down', () => {
   const login = (): string => `${product.baseUrl}/api/v1/auth/sso/login?organization=acme`
 
   test('that hangs ends in a page, for everybody who waits at once', async (t) => {
-    // A cached discovery document alone sends nobody to the provider.
+    // No sign-in starts from a cached discovery document: it is fetched again.
     isHanging = true
     const startedAt = performance.now()
     const asked = dying.asked('mortal', '.well-known/openid-configuration')

@@ -10,7 +10,7 @@ import { engines, storeForTests } from '../harness/store.ts'
 import { until } from '../harness/webhooks.ts'
 import { chance } from '../harness/chance.ts'
 
-// Between a call's verdict and the note of it here.
+// The delay between a call's verdict and its recording here.
 const slackSeconds = 0.02
 const rate: Rate = { calls: 100, perSeconds: 1, burst: 20 }
 

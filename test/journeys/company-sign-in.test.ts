@@ -268,7 +268,7 @@ describe('the company sign-in with a real browser and a real OpenID provider', (
     assert.match(json.lines.at(-1).sentence, /Would be signed in as Nora New/)
     const shown = await owner.call(`GET /organizations/acme/connections/${connection.id}`)
     assert.notEqual(shown.json.tested_at, null)
-    // The test is finished: its address starts nothing any more.
+    // The test is finished: its URL no longer starts a sign-in.
     const again = await visitor.page.goto(started.json.address as string)
     assert.equal(again?.status(), 404)
   })

@@ -237,7 +237,8 @@ describe('with an access token', () => {
     const maker = await issuedBy(place.owner, { permissions: ['organization.manage'] })
     const program = programWith(place.product.baseUrl, maker.secret)
     const C = '/organizations/acme/configuration'
-    // Fetched directly, because the test client's check of field names would object to the names of things.
+    // Fetched directly, because the test client's check of field names would object to names that people gave to
+    // things.
     const read = async (secret: string) =>
       await fetch(`${place.product.baseUrl}/api/v1${C}`, {
         headers: { authorization: `Bearer ${secret}` },

@@ -37,7 +37,7 @@ export function randomFrom(seed: number): () => number {
   }
 }
 
-/** Waits; tortures are about what happens at random moments. */
+/** Waits for a fixed time, as only tortures may: they are about what happens at random moments. */
 export async function wait(ms: number): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, ms))
 }

@@ -8,7 +8,7 @@ export type SessionFormat = 'jwt' | 'opaque'
 /** Mints and checks session tokens of one format; only the session's row says whether a genuine token is still good. */
 export interface SessionTokens {
   mint(session: { id: SessionId; userId: UserId; expiresAt: number }): Promise<string>
-  /** Whether a text can be a token of ours, expired or not; looks nothing up. */
+  /** Whether a text may be one of our tokens, expired or not, without reading the database. */
   isGenuine(token: string): Promise<boolean>
 }
 

@@ -12,11 +12,11 @@ export interface UpstreamFailure {
 
 /** The user of a connection for one request. */
 export interface ConnectionUser extends AnswerSink {
-  /** The socket has drained: continue sending the body. */
+  /** Called when the socket has drained, to continue sending the body. */
   writable(): void
-  /** Everything from one read has been handed over. */
+  /** Called when everything from one read has been handed over. */
   readEnded(): void
-  /** The exchange ended without a complete response; called at most once, and nothing after it. */
+  /** Called if the exchange ends without a complete response; at most once, and nothing is called after it. */
   failed(failure: UpstreamFailure): void
 }
 
@@ -123,7 +123,7 @@ export class UpstreamConnection {
     this.#socket.uncork()
   }
 
-  /** The whole request has been handed over. */
+  /** To be called when the whole request has been handed over. */
   endRequest(): void {
     this.#requestEnded = true
     if (this.#answerEnded) this.#settle()

@@ -72,7 +72,7 @@ export class RequestBody implements BodySink {
     this.#owner.bodyEnded()
   }
 
-  /** The upstream accepts bytes again. */
+  /** Called when the upstream accepts bytes again. */
   resume(): void {
     if (this.#over) return
     this.#owner.bodyFlows(true)

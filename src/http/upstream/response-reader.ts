@@ -106,7 +106,7 @@ export class AnswerReader {
     }
   }
 
-  /** The upstream closed its side. */
+  /** Called when the upstream closed its side. */
   close(): void {
     if (this.#state === 'close') {
       this.#done([])

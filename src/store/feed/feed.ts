@@ -194,7 +194,7 @@ export class ChangeFeed implements Feed {
     }
   }
 
-  /** The database may be a different one: nothing remembered is trusted until this is settled. */
+  /** Called when the database may be a different one: nothing remembered is trusted until this is settled. */
   doubt(): void {
     this.#doubts += 1
     this.#isDoubted = true
@@ -333,7 +333,7 @@ export class ChangeFeed implements Feed {
 
   /** Handles a notification; if this node made all the changes itself, there is nothing to read. */
   #hinted(upTo: FeedMark | undefined): void {
-    // It may arrive just before our own commit returns.
+    // The notification may arrive just before our own commit returns.
     this.#timers.soon(() => {
       if (upTo === undefined || !this.#skipOwn(upTo)) this.#poll()
     })

@@ -156,7 +156,7 @@ export class Lane {
 
   // --- Loading ---
 
-  /** There may be something new: loads from the store and sends what may be sent. */
+  /** Called when there may be something new: loads from the store and sends what may be sent. */
   wake(): void {
     this.#nextDueAt = undefined
     this.#isExhausted = false

@@ -10,7 +10,10 @@ const enough = 96
 const minPauseMs = 5
 const maxPauseMs = 40
 
-/** The result of writing a batch's endpoint healths; `lost` are under leases that no longer hold. */
+/**
+ * The result of writing a batch's endpoint healths; those in `lost` were not written, because their leases no longer
+ * hold.
+ */
 export interface HealthsWritten {
   readonly written: readonly HealthOutcome[]
   readonly lost: readonly HealthOutcome[]

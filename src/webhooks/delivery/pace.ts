@@ -26,7 +26,7 @@ export class Pace {
     this.#credit = Math.min(maxCredit, this.#credit + this.#creditPerSuccess)
   }
 
-  /** The receiver refused a delivery at a monotonic time and asked for a delay. */
+  /** Called when the receiver refused a delivery at a monotonic time and asked for a delay. */
   refused(deliveryId: string, retryAfterMs: number, monotonic: number): void {
     const until = monotonic + Math.min(Math.max(retryAfterMs, minPauseMs), maxPauseMs)
     if (this.#credit >= 1 && this.waiting(monotonic).size < maxCredit) {

@@ -54,8 +54,8 @@ export class Places {
   }
 
   /**
-   * Whether another request may start. Within its standing's share, an organization runs at most as many requests as
-   * may still be added, so that the next organization finds room however many endpoints the first one has.
+   * Whether another request may start. Within its standing's share, an organization's requests never exceed the room
+   * that is left, so that the next organization finds some however many endpoints the first one has.
    */
   hasRoom(applicant: Applicant): boolean {
     this.#ageYoung()
@@ -89,7 +89,7 @@ export class Places {
     else this.#rememberSlow(endpointId)
   }
 
-  /** The outcome has been written. */
+  /** Called when the outcome has been written. */
   written({ endpointId, id }: { readonly id: string; readonly endpointId: string }): void {
     const own = this.#unwritten.get(endpointId)
     own?.delete(id)

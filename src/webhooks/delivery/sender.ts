@@ -53,7 +53,7 @@ export class Sender implements LaneSender {
     void this.#attempt(lane, delivery)
   }
 
-  /** The outcome has been written. */
+  /** Called when the outcome has been written. */
   written(delivery: Pick<DueDelivery, 'id' | 'endpointId'>): void {
     this.#deps.places.written(delivery)
   }

@@ -107,9 +107,7 @@ export function toApiCall(call: CallRecord, names: Names): Static<typeof ApiCall
   }
 }
 
-/**
- * The path below the target, as rules see it; for a call without a target, the path also shows the one it asked for.
- */
+/** The path below the target, as rules see it; for a call to an unknown target, it begins with the name in the URL. */
 function shownPath(recorded: string, target: string | undefined): string {
   if (!recorded.startsWith(`${recordedPrefix}/`)) return recorded
   const asked = recorded.slice(recordedPrefix.length)

@@ -39,7 +39,7 @@ export function readShared(accepted: Socket, take: (bytes: Buffer) => boolean): 
     },
   }
   const socket = new Socket(options)
-  // A handle has one owner, and the server counts that owner's end as the connection's.
+  // A handle may have only one owner, and the server counts a connection as ended when that owner ends.
   Object.assign(accepted, { _handle: null, _server: null })
   Object.assign(socket, { _server: server, server })
   return socket

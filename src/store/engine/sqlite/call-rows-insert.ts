@@ -51,7 +51,8 @@ export function batchInserter(database: Database.Database): (batch: CallBatch) =
   return (batch) => inserting.immediate(batch)
 }
 
-// Binding a value costs more than storing it, even an empty one.
+// Whether the rare columns of a row are all empty: they are then not bound, because binding even an empty value costs
+// more than storing it.
 function isUsual(row: readonly unknown[]): boolean {
   return rarePositions.every((at) => row[at] === null)
 }

@@ -42,7 +42,7 @@ export class ForeignCommits {
     return true
   }
 
-  /** The file was replaced, so its new log is watched. */
+  /** Called when the file was replaced, to watch the new file's log. */
   follow(): void {
     if (this.#watch !== undefined) this.#watchLog()
   }

@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Engine } from '../../db/db.ts'
 
-/** How a field is compared. Callers case-fold the values, as the stored columns are. */
+/** How a field is compared. Callers must case-fold the values, because the stored columns are case-folded. */
 export type DirectoryOperator = 'eq' | 'ne' | 'co' | 'sw' | 'ew' | 'gt' | 'ge' | 'lt' | 'le'
 
 /** Columns that a condition or a sort order may name. */

@@ -30,7 +30,7 @@ export interface ChartProps {
   readonly onPick?: ((from: number, to: number) => void) | undefined
 }
 
-/** A round number at or above a value, for the top of an axis; half of it is an integer too. */
+/** Rounds a value up to a round number, for the top of an axis; half of it is an integer too. */
 export function niceTop(value: number): number {
   // Calls are integers, so the middle of the axis must not be a fraction.
   if (value <= 10) return Math.max(2, Math.ceil(value) + (Math.ceil(value) % 2))
@@ -38,7 +38,7 @@ export function niceTop(value: number): number {
   return ([1, 2, 3, 4, 5, 6, 8, 10].find((step) => value <= step * power) ?? 10) * power
 }
 
-/** A round duration at or above one, in milliseconds. */
+/** Rounds a duration in milliseconds up to a round one. */
 export function niceTime(ms: number): number {
   return ms <= minuteMs ? niceTop(ms) : niceTop(ms / minuteMs) * minuteMs
 }
