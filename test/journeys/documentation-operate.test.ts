@@ -77,7 +77,7 @@ describe('what the documentation tells operators', { timeout: 120_000 }, () => {
   const why =
     programs === undefined ? ' (skipped: no PostgreSQL with pg_dump is installed here)' : ''
   test(
-    `the commands of operate/backup bring a PostgreSQL database back as it was${why}`,
+    `the commands of operate/backup bring a PostgreSQL database back as it was, and delete nothing for a torn dump${why}`,
     {
       skip: programs === undefined,
     },
@@ -91,22 +91,30 @@ describe('what the documentation tells operators', { timeout: 120_000 }, () => {
         return out
       }
       const [backUp = '', restore = ''] = blocksIn('operate/backup')
-      const run = (block: string): void => {
+      const run = (block: string) => {
         const path = `${join(native, 'bin')}:${process.env['PATH'] ?? ''}`
-        const done = spawnSync('sh', ['-ec', block], {
+        return spawnSync('sh', ['-ec', block], {
           cwd: folder,
           env: { ...env, PATH: path },
           encoding: 'utf8',
         })
-        assert.equal(done.status, 0, `${block}: ${done.stderr}`)
       }
 
       await intercept(['org', 'create', 'acme'], { env })
       const before = await organizations()
-      run(backUp)
+      const backedUp = run(backUp)
+      assert.equal(backedUp.status, 0, backedUp.stderr)
       await intercept(['org', 'create', 'later'], { env })
       assert.match(await organizations(), /later/)
-      run(restore)
+      const dump = join(folder, 'intercept.dump')
+      const whole = readFileSync(dump)
+      writeFileSync(dump, whole.subarray(0, -1000))
+      assert.notEqual(run(restore).status, 0)
+      assert.match(await organizations(), /later/, 'a torn dump deletes nothing')
+
+      writeFileSync(dump, whole)
+      const restored = run(restore)
+      assert.equal(restored.status, 0, restored.stderr)
       assert.equal(await organizations(), before)
     },
   )
