@@ -59,7 +59,7 @@ export class FailedCredentials {
     return isSpared ? undefined : Math.max(1, verdict.retrySeconds)
   }
 
-  /** Counts a failure; returns a promise where this node must first get a share of the limit. */
+  /** Counts a failure; returns a promise if this node must first get a share of the limit. */
   failed(address: string): number | undefined | Promise<number | undefined> {
     const { failures, shared } = this.#deps
     if (failures === undefined) return undefined

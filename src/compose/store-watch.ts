@@ -4,7 +4,7 @@ import { every } from '../timers.ts'
 
 const lookEveryMs = 1000
 
-/** Reports in log and metrics that the database turned out to have another history. */
+/** Reports in log and metrics that the database turned out to have a different history. */
 export function reportHistory({ log, metrics }: { log: Log; metrics: Metrics }) {
   const changes = metrics.counter(
     'intercept_database_history_changes_total',

@@ -42,7 +42,8 @@ export interface Forwarding {
 }
 
 /**
- * Forwards a call to its upstream and the response back: 413 502 504. `deps` learns how it ended and what went wrong.
+ * Forwards a call to its upstream and the response back; refuses with 413, 502 or 504. `deps` is told how the call
+ * ended and what went wrong.
  */
 export function forwardCall(call: Call, forwarding: Forwarding, deps: ForwardDeps): void {
   const { settings } = forwarding.target
@@ -118,8 +119,7 @@ class Passage implements ForwardOwner {
     const call = this.#call
     // If the caller was cut off, the refusal's status is the one it saw.
     if (call.refusal === undefined) call.status = status
-    // A response that broke off was ours to complete: record the failure, although the caller saw the upstream's
-    // status.
+    // Records a response that broke off as a failure, although the caller saw the upstream's status.
     if (broken !== undefined) call.refusal = broken
     this.#deps.announcer.upstream(this.#forwarding.target, true)
     this.#finish(upstreamMs === undefined ? undefined : Math.round(upstreamMs * 1000))

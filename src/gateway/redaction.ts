@@ -1,6 +1,6 @@
 import { redact } from '../telemetry/index.ts'
 
-/** How deeply nested texts are inspected: JSON in a string within JSON. */
+/** The maximum depth for inspecting JSON that is a string within other JSON. */
 const maxDepth = 4
 
 /**

@@ -13,8 +13,8 @@ const owner = await firstOwner(product)
 const operations = await readOperations(product.baseUrl)
 
 /**
- * Expected refusals where a token with the permission still can't do it: because of the rules of the thing, or because
- * a person is needed.
+ * The codes with which some operations refuse a token that has the permission: only a person may do it, or the minimal
+ * request fails for another reason.
  */
 const answeredOtherwise: Readonly<Record<string, string>> = {
   'POST /organizations/:organization/connections/:connection/tests': 'person_required',
@@ -86,9 +86,7 @@ describe('every route of the OpenAPI document, for every kind of access token', 
 
   const wholeExport = 'GET /organizations/:organization/configuration'
 
-  /**
-   * Calls an operation with a body that is not JSON: only a caller who has access gets as far as that being refused.
-   */
+  /** Calls an operation with a body that is not JSON, which is refused as such only if the caller has access. */
   async function knock(program: Program, operation: Operation, at = 'acme'): Promise<Reply> {
     const address = addressOf(operation, at, ids)
     return operation.method === 'GET'

@@ -69,7 +69,7 @@ describe('the plans of a directory', () => {
       assert.notEqual(plan.length, 0)
       for (const step of plan) {
         assert.doesNotMatch(step, /^SCAN (directory|membership|user)/, plan.join('\n'))
-        // An index search by organization alone would read every row of it.
+        // An index search by organization alone would read every row of that organization.
         assert.doesNotMatch(step, /\(organization_id=\?\)/, plan.join('\n'))
       }
     })

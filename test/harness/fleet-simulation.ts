@@ -21,7 +21,7 @@ const longTimes = { healAtMs: 44_000, endMs: 62_000, maxMs: 30_000, longShare: 0
 /** The limit with one stalled node; each further node may first hold the organization's lock for half a second. */
 const promisedMs = 3000
 const lockHeldMs = 500
-// How long to wait for a request that got lost, and then for a new connection.
+// How long a lost request waits, plus the time for a new connection: after that, a node must be healthy.
 const calmMs = 6000
 
 /**

@@ -19,7 +19,7 @@ const usualStuckTrials = 50
 const usualMinutes = 5
 const quotas = [100, 1000, 100_000]
 const smallDisk = '160m'
-// The faults that find most within the few seconds of the short form.
+// The faults that reveal most within the few seconds of the short form.
 const shortly = ['clock wrong beside a cut node']
 
 /**

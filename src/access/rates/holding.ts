@@ -152,7 +152,7 @@ export class Holding {
       if (this.demand === 0) return 0
       const others = [...this.others.values()]
       const needs = others.reduce((sum, { demand }) => sum + this.needOf(demand), need)
-      // There is enough for all: each keeps what it needs, and the rest is free for whoever is short.
+      // There is enough for all: each keeps what it needs, and the rest is free for nodes that are short.
       if (needs <= whole) return need
       const fair = this.#fair()
       if (fair >= this.least) return fair

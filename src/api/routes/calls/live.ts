@@ -74,7 +74,7 @@ function watchSession(
   })
   return {
     stop,
-    /** Returns a signal aborted by the next change from now on. */
+    /** Returns a signal that the next change aborts. */
     next() {
       change = new AbortController()
       return change.signal

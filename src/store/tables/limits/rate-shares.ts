@@ -258,7 +258,10 @@ function toRow(record: RateShareRecord, now: RawBuilder<number>) {
   }
 }
 
-/** Processes on SQLite share the machine's clock; each node on PostgreSQL may have a wrong one. */
+/**
+ * The present time: the machine's on SQLite, whose processes share it; the database's on PostgreSQL, where a node's own
+ * clock may be wrong.
+ */
 function presentOf(tx: Tx): RawBuilder<number> {
   return tx.engine === 'postgres'
     ? sql<number>`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`
