@@ -93,7 +93,7 @@ export function spansOf(ended: Ended, tracer: Pick<Tracer, 'place'>): Span[] {
   return trace && target ? [span, upstreamSpan(ended, span, { trace, target })] : [span]
 }
 
-/** The request to the upstream until the response's head; a failed one lasts until the end of the call. */
+/** The span of the upstream request, which ends with the response's head, or with the call if it failed. */
 function upstreamSpan(
   { method, status, refusal, upstreamUs }: Ended,
   parent: Span,

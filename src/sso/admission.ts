@@ -81,7 +81,7 @@ export class CompanySignIn {
 
   /**
    * Finds the person behind a proven sign-in by connection, issuer and subject; otherwise links or creates one as the
-   * rules allow, or asks for confirmation. The `sso_…` problems, `plan_required`.
+   * rules allow, or asks for confirmation. Throws the `sso_…` problems, or `plan_required`.
    */
   async admit(
     connection: Connection,

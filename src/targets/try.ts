@@ -80,10 +80,7 @@ async function judge(
   })
 }
 
-/**
- * Converts an error to a refusal: one that is not a refusal is a bug of ours or a database outage, and the person is
- * told.
- */
+/** The refusal to show. Any other error is a bug of ours or a database outage, which the person is told about. */
 function problemOf({ error }: Refused): Problem {
   if (error instanceof Problem) return error
   throw error

@@ -72,7 +72,7 @@ async function replace(trials: Trials, { replacement, victims }: Prepared): Prom
     async (node) => await watchReadiness({ trials, node, lost, until: looking.signal }),
   )
   await fleet.cluster.start(replacement)
-  // At once, while some nodes may not have connected to it yet.
+  // Immediately, while some nodes may not have connected to it yet.
   await Promise.all(victims.map(async (key) => await check.revokeUntilAnswered(key)))
   await fleet.allReady()
   await wait(watchForMs)

@@ -69,7 +69,7 @@ export function callsThat(
   return sql<SqlBool>`${sql.join(all, sql` and `)}`
 }
 
-/** One bound each way: with two, SQLite seeks by the first and reads everything up to the second. */
+/** Keeps one bound in each direction: with two, SQLite seeks by the first and reads everything up to the second. */
 function idsIn({ from, to, before, after, downTo }: CallFilter & CallSlice): RawBuilder<unknown>[] {
   const start = from === undefined ? undefined : idBefore(from)
   const end = to === undefined ? undefined : idBehind(to)
