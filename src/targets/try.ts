@@ -80,7 +80,7 @@ async function judge(
   })
 }
 
-/** The refusal to show. Any other error is a bug of ours or a database outage, which the person is told about. */
+/** The refusal to show. Throws any other error, a bug of ours or a database outage, so that the person sees it fail. */
 function problemOf({ error }: Refused): Problem {
   if (error instanceof Problem) return error
   throw error
