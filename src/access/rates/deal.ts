@@ -51,7 +51,8 @@ export function deal(
   const marker = known.find(({ nodeId }) => nodeId === '')
   const dead = held.filter(({ nodeId }) => nodeId !== request.nodeId && !live.has(nodeId))
   const others = held.filter(({ nodeId }) => nodeId !== request.nodeId && live.has(nodeId))
-  const own = held.find(({ nodeId }) => nodeId === request.nodeId)?.share ?? 0
+  const before = held.find(({ nodeId }) => nodeId === request.nodeId)
+  const own = before?.share ?? 0
   let free = Math.max(0, whole - own - sumOf(others) - sumOf(dead))
   // No node has a row yet: whatever was spent was spent here, while this node was alone.
   const isNew = held.length === 0 && (marker === undefined || marker.wholeAt === 0)
@@ -61,9 +62,10 @@ export function deal(
     freeWholeInMs = mixed([free, freeWholeInMs], [share, request.emptyMs])
     free += share
   }
-  const want = wantedOf(request, own, free)
+  const want = wantedOf(request, { own, free, others })
   let share = own
-  let wholeInMs = request.wholeInMs
+  // The row knows of spending that the node does not, if the response to a commit was lost.
+  let wholeInMs = Math.max(request.wholeInMs, (before?.wholeAt ?? 0) - now)
   if (want < own) {
     freeWholeInMs = mixed([free, freeWholeInMs], [own - want, wholeInMs])
     free += own - want
@@ -98,8 +100,24 @@ export function deal(
   }
 }
 
-function wantedOf({ want, leastNow, need }: ShareRequest, own: number, free: number): number {
+function wantedOf(
+  { want, leastNow, need, demand }: ShareRequest,
+  {
+    own,
+    free,
+    others,
+  }: {
+    readonly own: number
+    readonly free: number
+    readonly others: readonly RateShareRecord[]
+  },
+): number {
   if (typeof want === 'number') return want
+  if (want === 'more' && others.some(({ short }) => short)) {
+    // Else a busy node would take back what it has just given up for the node that is short.
+    const sum = others.reduce((all, other) => all + other.demand, demand)
+    return Math.max(own, Math.floor((whole * demand) / sum))
+  }
   if (want === 'start') return Math.min(whole, own + Math.max(Math.ceil(free / 4), leastNow))
   // Twice the need, because calls do not come evenly.
   const most = Math.max(own + leastNow, 2 * need)

@@ -149,7 +149,7 @@ export class Holding {
     if (idleMs > this.#goneAfterMs) return 0
     const need = this.needOf(this.demand)
     if (this.#othersShort) {
-      if (this.demand === 0) return 0
+      if (this.demand === 0 && this.waiting === 0) return 0
       const others = [...this.others.values()]
       const needs = others.reduce((sum, { demand }) => sum + this.needOf(demand), need)
       // There is enough for all: each keeps what it needs, and the rest is free for nodes that are short.
@@ -161,7 +161,7 @@ export class Holding {
       return isFirst ? Math.min(this.least, Math.max(this.share, this.least)) : 0
     }
     if (idleMs > idleAfterMs) return Math.min(this.share, idleShare)
-    if (this.share < this.least && this.demand > 0) {
+    if (this.share < this.least && (this.demand > 0 || this.waiting > 0)) {
       return Math.max(this.least, Math.min(need, Math.floor(this.free / 2)))
     }
     if (this.lackedTicks === 0) return this.share
@@ -180,14 +180,16 @@ export class Holding {
   change(monotonic: number): { want: number; short: boolean } | undefined {
     const want = this.wanted(monotonic)
     const short = this.isShort()
-    const grows = want > this.share + hysteresis && this.free >= hysteresis
+    // A call that waits needs its small share at once.
+    const step = this.waiting > 0 && this.share < this.least ? 1 : hysteresis
+    const grows = want >= this.share + step && this.free >= step
     const shrinks = want < this.share - hysteresis || (want === 0 && this.share > 0)
     const isTold = short === this.written.short && this.share === this.written.share
-    const step = Math.abs(this.demand - this.written.demand)
+    const moved = Math.abs(this.demand - this.written.demand)
     const least = Math.max(this.perSecond * smallDemand, this.written.demand * demandStep)
     // Other nodes need to know this demand only while some node is short, or when high demand has ended.
     const counts = short || this.#othersShort || this.#isOver
-    const demandMoved = counts && (this.share > 0 || short) && step > least
+    const demandMoved = counts && (this.share > 0 || short) && moved > least
     if (!grows && !shrinks && isTold && !demandMoved) return undefined
     return { want: grows || shrinks ? want : this.share, short }
   }

@@ -2,7 +2,7 @@ import type { ShareRequest } from './deal.ts'
 import type { Holding } from './holding.ts'
 
 // How many requests to settle in one transaction: few enough that other nodes soon get the row locks.
-const maxSettled = 256
+const maxSettled = 64
 // How many holdings to examine before yielding to the event loop: few enough that calls are not delayed.
 const maxLookedAt = 2048
 
@@ -13,6 +13,12 @@ export interface SettlerDeps {
   /** Settles requests in one transaction, and applies the result. */
   readonly settle: (requests: Requests) => Promise<void>
   readonly claimOf: (holding: Holding) => ShareRequest
+  /** Whether this is still what the node holds of its subject. */
+  readonly isCurrent: (holding: Holding) => boolean
+}
+
+interface Claim extends PromiseWithResolvers<void> {
+  readonly holding: Holding
 }
 
 /**
@@ -21,8 +27,9 @@ export interface SettlerDeps {
  */
 export class Settler {
   readonly #deps: SettlerDeps
-  readonly #claims = new Set<Holding>()
-  #claimed: Promise<void> | undefined
+  /** By subject: no two requests of one transaction may be about the same rows. */
+  readonly #claims = new Map<string, Claim>()
+  #isSettling = false
   #last: Promise<unknown> = Promise.resolve()
 
   constructor(deps: SettlerDeps) {
@@ -31,8 +38,15 @@ export class Settler {
 
   /** Claims a share, in one batch with all others that are claimed before that batch starts. */
   async claim(holding: Holding): Promise<void> {
-    this.#claims.add(holding)
-    while (this.#claims.has(holding)) await (this.#claimed ??= this.#settleClaims())
+    const { id } = holding.subject
+    const known = this.#claims.get(id)
+    if (known?.holding === holding) return await known.promise
+    // Nobody asks for a forgotten holding any more; whoever waits for it asks again.
+    known?.resolve()
+    const claim = { holding, ...Promise.withResolvers<void>() }
+    this.#claims.set(id, claim)
+    if (!this.#isSettling) void this.#settleClaims()
+    await claim.promise
   }
 
   /** Settles the request of each holding that has one; batches of claims may run in between. */
@@ -41,7 +55,7 @@ export class Settler {
     requestOf: (holding: Holding) => ShareRequest | undefined,
   ): Promise<void> {
     for (let at = 0; at < holdings.length;) {
-      await this.#inTurn(async () => {
+      await this.inTurn(async () => {
         const requests: [Holding, ShareRequest][] = []
         const end = Math.min(holdings.length, at + maxLookedAt)
         for (; at < end && requests.length < maxSettled; at++) {
@@ -56,20 +70,34 @@ export class Settler {
   }
 
   async #settleClaims(): Promise<void> {
+    this.#isSettling = true
     // Claims made in the same turn of the event loop join this batch.
     await nextTurn()
-    await this.#inTurn(async () => {
-      this.#claimed = undefined
-      const some = [...this.#claims].slice(0, maxSettled)
-      for (const holding of some) this.#claims.delete(holding)
-      await this.#deps.settle(some.map((holding) => [holding, this.#deps.claimOf(holding)]))
-    })
+    while (this.#claims.size > 0) await this.inTurn(async () => await this.#settleSome())
+    this.#isSettling = false
   }
 
-  async #inTurn(work: () => Promise<void>): Promise<void> {
+  async #settleSome(): Promise<void> {
+    const some = [...this.#claims.values()].slice(0, maxSettled)
+    for (const { holding } of some) this.#claims.delete(holding.subject.id)
+    const current = some.filter(({ holding }) => this.#deps.isCurrent(holding))
+    try {
+      if (current.length > 0) {
+        await this.#deps.settle(
+          current.map(({ holding }) => [holding, this.#deps.claimOf(holding)] as const),
+        )
+      }
+      for (const { resolve } of some) resolve()
+    } catch (error) {
+      for (const { reject } of some) reject(error)
+    }
+  }
+
+  /** Runs work when all work before it has ended. */
+  async inTurn<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.#last.then(work)
     this.#last = turn.catch(() => undefined)
-    await turn
+    return await turn
   }
 }
 

@@ -1,11 +1,11 @@
-import type { Clock } from '../../clock.ts'
 import { createId, type Id } from '../../ids.ts'
 import { RateLimiter, type Rate, type RateVerdict } from '../../rate.ts'
-import { rateShares, type Store } from '../../store/index.ts'
+import { rateShares } from '../../store/index.ts'
 import { deal, whole, type Dealt, type ShareRequest } from './deal.ts'
 import type { Holding, RateSubject } from './holding.ts'
 import { Holdings } from './holdings.ts'
 import { Settler } from './settler.ts'
+import type { SharedRatesDeps, SharedRatesState } from './shared-rates-types.ts'
 import { hourMs, minuteMs } from '../../units.ts'
 
 const tickMs = 250
@@ -23,22 +23,6 @@ const nothingForMs = 1000
 const keptMs = hourMs
 const sourceKeptMs = minuteMs
 const forgetEveryMs = minuteMs
-
-/** The dependencies of the shared rates. */
-export interface SharedRatesDeps {
-  readonly store: Store
-  readonly clock: Clock
-  readonly onError: (error: unknown) => void
-}
-
-/** How rates are shared at present, as this node sees it. */
-export interface SharedRatesState {
-  readonly nodes: number
-  readonly isShared: boolean
-  readonly subjects: number
-  /** The number of subjects for which this node needs a larger share than it holds. */
-  readonly short: number
-}
 
 /**
  * Enforces rates across all nodes. A node that is alone spends whole rates and writes nothing. Next to other nodes it
@@ -60,6 +44,7 @@ export class SharedRates implements AsyncDisposable {
   #nodes: ReadonlySet<string> = new Set()
   /** Monotonic time after which other nodes may have taken over the shares held here. */
   #leaseEndsAt = 0
+  #resets = 0
   #aloneSince: number | undefined
   #readFrom: rateShares.ChangedPlace = { changedAt: 0, subjectId: '', nodeId: '' }
   #tickedAt = 0
@@ -74,6 +59,7 @@ export class SharedRates implements AsyncDisposable {
     this.#settler = new Settler({
       settle: async (requests) => await this.#settle(requests),
       claimOf: (holding) => this.#claimOf(holding),
+      isCurrent: (holding) => this.#holdings.get(holding.subject.id) === holding,
     })
   }
 
@@ -86,6 +72,7 @@ export class SharedRates implements AsyncDisposable {
     const share = (): void => this.#share()
     // After a restored database or a gap in the feed, the shares held here may belong to another node.
     const reset = (): void => {
+      this.#resets += 1
       for (const holding of this.#holdings.values()) holding.share = 0
       this.#leaseEndsAt = 0
       share()
@@ -126,6 +113,7 @@ export class SharedRates implements AsyncDisposable {
       holding.lacked = true
       return this.#mayClaim(holding, monotonic) ? this.#claim(holding) : verdict
     }
+    holding.lacked = true
     return this.#mayClaim(holding, monotonic) ? this.#claim(holding) : nothingHere
   }
 
@@ -256,6 +244,7 @@ export class SharedRates implements AsyncDisposable {
   async #settle(requests: readonly (readonly [Holding, ShareRequest])[]): Promise<void> {
     const { store, clock } = this.#deps
     const startedAt = clock.monotonic()
+    const resets = this.#resets
     const { dealt, nodes } = await store.transactionOnCalls(async (tx) => {
       const renewed = await rateShares.renewNode(tx, { id: this.#nodeId, ttlMs: leaseMs })
       const records = await rateShares.lockSubjects(
@@ -272,6 +261,8 @@ export class SharedRates implements AsyncDisposable {
       })
       return { dealt: results, nodes: renewed }
     })
+    // The shares belong to a database that is gone.
+    if (resets !== this.#resets) return
     this.#renewed(nodes, startedAt)
     for (const [at, [holding, request]] of requests.entries()) {
       const result = dealt[at]
@@ -294,7 +285,8 @@ export class SharedRates implements AsyncDisposable {
 
   #renewed(nodes: rateShares.RateNodes, startedAt: number): void {
     const { clock } = this.#deps
-    if (this.#leaseEndsAt < startedAt) {
+    // Nobody saw the renewal before it was committed, however early it was made.
+    if (this.#leaseEndsAt < clock.monotonic()) {
       // The lease had ended: other nodes may have taken over the shares.
       for (const holding of this.#holdings.values()) {
         holding.share = 0
@@ -302,6 +294,9 @@ export class SharedRates implements AsyncDisposable {
       }
     }
     this.#leaseEndsAt = startedAt + leaseMs - leaseMarginMs
+    if (!nodes.live.isSupersetOf(this.#nodes)) {
+      for (const holding of this.#holdings.values()) holding.forgetDead(nodes.live)
+    }
     this.#nodes = nodes.live
     if (nodes.live.size > 1) this.#aloneSince = undefined
     else this.#aloneSince ??= clock.monotonic()
@@ -327,14 +322,15 @@ export class SharedRates implements AsyncDisposable {
     this.#tickedAt = startedAt
     const visited = this.#holdings.takeVisited(startedAt)
     for (const holding of visited) holding.roll(elapsedMs)
-    await this.#listen(startedAt)
-    // Also the holdings about which other nodes have just written.
-    const all = [...new Set([...visited, ...this.#holdings.takeVisited(startedAt)])]
     try {
+      await this.#listen(startedAt)
+      // Also the holdings about which other nodes have just written.
+      const all = [...new Set([...visited, ...this.#holdings.takeVisited(startedAt)])]
+      visited.splice(0, visited.length, ...all)
       await this.#settler.settleAll(all, (holding) => this.#changeOf(holding))
     } catch (error) {
       // The next tick tries again.
-      for (const holding of all) this.#holdings.visit(holding)
+      for (const holding of visited) this.#holdings.visit(holding)
       throw error
     }
     if (this.#aloneSince !== undefined && clock.monotonic() - this.#aloneSince > aloneAfterMs) {
@@ -355,12 +351,12 @@ export class SharedRates implements AsyncDisposable {
       }
       return { nodes: renewed, ...(await rateShares.listChanged(tx, nodeId, this.#readFrom)) }
     })
-    const hasLost = !nodes.live.isSupersetOf(this.#nodes)
     this.#renewed(nodes, startedAt)
     const changedAt = nodes.now - lookBackMs
     this.#readFrom = next ?? { changedAt, subjectId: '', nodeId: '' }
-    for (const record of changed) this.#holdings.noteOther(record)
-    if (hasLost) for (const holding of this.#holdings.values()) holding.forgetDead(nodes.live)
+    for (const record of changed) {
+      if (nodes.live.has(record.nodeId)) this.#holdings.noteOther(record)
+    }
   }
 
   #changeOf(holding: Holding): ShareRequest | undefined {
@@ -373,7 +369,6 @@ export class SharedRates implements AsyncDisposable {
       return undefined
     }
     this.#holdings.visit(holding)
-    if (holding.claiming !== undefined && change.want >= holding.share) return undefined
     const request = this.#requestOf(holding, change)
     // Stops spending it before the database gives it to another node.
     if (change.want < holding.share) holding.share = change.want
@@ -383,14 +378,18 @@ export class SharedRates implements AsyncDisposable {
   /** Called when no other node is left: spends whole rates from now on, and what was spent still counts. */
   async #beAlone(): Promise<void> {
     const { store } = this.#deps
-    const isStillAlone = await store.transactionOnCalls(async (tx) => {
-      const { live } = await rateShares.renewNode(tx, { id: this.#nodeId, ttlMs: 1 })
-      if (live.size <= 1) await rateShares.forgetAll(tx)
-      return live.size <= 1
-    })
-    // Another node may have appeared in the meantime.
-    if (!isStillAlone || this.#aloneSince === undefined) return
+    const isStillAlone = await this.#settler.inTurn(
+      async () =>
+        await store.transactionOnCalls(async (tx) => {
+          const { live } = await rateShares.renewNode(tx, { id: this.#nodeId, ttlMs: 1 })
+          if (live.size <= 1) await rateShares.forgetAll(tx)
+          return live.size <= 1
+        }),
+    )
+    if (!isStillAlone) return
     this.#holdings.clear()
+    // Another node has joined meanwhile, and the database gives it shares of which it knows no holder.
+    if (this.#aloneSince === undefined) return
     this.#isShared = false
     this.#nodes = new Set()
   }
