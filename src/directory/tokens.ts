@@ -33,7 +33,7 @@ export interface DirectoryPrincipal {
   readonly name: string
 }
 
-/** Refuses a token of an organization that has been revoked or that its plan does not allow. */
+/** The refusal of an organization's token that was revoked, or that the organization's plan does not allow. */
 export class RefusedToken extends Problem {
   readonly owner: Pick<DirectoryPrincipal, 'organizationId' | 'tokenId'> | undefined
 

@@ -16,8 +16,8 @@ export interface HandOvers {
   /** Creates a code for the query of a provider's callback; valid once, for 30 s. */
   make(provider: string, query: string): string
   /**
-   * Returns a code's query without consuming it; throws `callback_invalid` (400) for an expired, altered or swapped
-   * code.
+   * Returns a code's query without consuming it; throws `callback_invalid` (400) for an expired or altered code,
+   * and for one made for another provider.
    */
   look(code: string, provider: string): string
   /**

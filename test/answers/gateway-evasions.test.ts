@@ -205,7 +205,7 @@ test('a call that was cut while its assertion was signed reaches no upstream', a
   const reached: unknown[] = []
   const deps = {
     assert: async () => {
-      // As if an open call had been cut off before its response: the 401 has been sent.
+      // Simulates a key revoked while the assertion is signed: the caller has already received its 401.
       exchange.finished = true
       return 'token'
     },

@@ -38,7 +38,7 @@ interface ProductOptions {
 const lane = process.env['HTTP_LANE']
 const laneOfTests = lane === undefined ? {} : { HTTP_LANE: lane }
 
-/** Starts the product on a free port with an empty database; other settings are environment variables. */
+/** Starts the product on a free port with an empty database; `settings` are further environment variables. */
 export async function productForTests(options: ProductOptions = {}): Promise<TestProduct> {
   const folder = mkdtempSync(join(tmpdir(), 'intercept-product-'))
   const database =

@@ -64,8 +64,9 @@ export class SharedRates implements AsyncDisposable {
   }
 
   /**
-   * Joins the nodes on this database. When this resolves, each node that spends whole rates has heard of the new one,
-   * or no longer trusts what it remembers.
+   * Joins the other nodes on this database. Waits up to 100 ms for the confirmation that this node is alone; otherwise
+   * it starts sharing. A node that has not yet heard of this one stops spending whole rates once it hears, or after a
+   * second without the feed.
    */
   async start(): Promise<void> {
     const { store } = this.#deps
@@ -285,9 +286,8 @@ export class SharedRates implements AsyncDisposable {
 
   #renewed(nodes: rateShares.RateNodes, startedAt: number): void {
     const { clock } = this.#deps
-    // Nobody saw the renewal before it was committed, however early it was made.
+    // Other nodes see a renewal only once it is committed: if the lease ended before, they may have taken the shares over.
     if (this.#leaseEndsAt < clock.monotonic()) {
-      // The lease had ended: other nodes may have taken over the shares.
       for (const holding of this.#holdings.values()) {
         holding.share = 0
         holding.nothingUntil = 0

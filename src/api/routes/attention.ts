@@ -157,7 +157,7 @@ async function ofAccessTokens(
   }))
 }
 
-/** Tokens whose secret an outsider may know and that still work. */
+/** Active SCIM tokens whose issuer may no longer manage sign-in, but may still know the secret. */
 async function ofScimTokens(organization: RouteOrganization, services: Services): Promise<Item[]> {
   if (!isAllowed(organization, 'sso.manage')) return []
   const { tokens } = services.directories
@@ -166,7 +166,7 @@ async function ofScimTokens(organization: RouteOrganization, services: Services)
   const theirs = found.filter(({ id }) => ofLeavers.has(id))
   return theirs.map(({ id, name }) => ({
     kind: 'scim_token_issuer_left',
-    title: `Who issued the SCIM token ${name} is no administrator any more`,
+    title: `The issuer of the SCIM token ${name} is no longer an administrator`,
     text: 'They may know its secret. Issue another, give it to the directory, and revoke this one.',
     subject_kind: 'scim_token',
     subject_id: id,

@@ -35,7 +35,10 @@ export async function readConfiguration(
 /** The configuration-file operations that commands use, on the database or over the API. */
 export type FileWork = Pick<Configurations, 'export' | 'plan' | 'apply'>
 
-/** Opens an organization's configuration on the same database as a running server. */
+/**
+ * Runs work on configuration files: over the API if the command is remote, otherwise directly on the database, which a
+ * running server may share.
+ */
 export async function withConfigurations<T>(
   services: Services,
   work: (configurations: FileWork) => Promise<T>,

@@ -103,7 +103,7 @@ class TwoLaneFront implements Front {
     if (this.#isLeaving) connection.drain()
   }
 
-  // A load balancer then keeps no connection on which its next request could be lost.
+  // Makes every response close its connection, so that a load balancer keeps none on which its next request could be lost.
   leave(): void {
     this.#isLeaving = true
     for (const connection of this.#connections) connection.drain()

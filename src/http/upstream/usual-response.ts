@@ -84,7 +84,7 @@ export class UsualResponses {
     const from = nameEnd + 2
     const next = lineEnd(bytes, from)
     const to = next - 2
-    // Blanks around a value are not part of it, and an empty value is rendered differently.
+    // Surrounding blanks and empty values cannot be passed on unchanged, so such a line counts as unusual.
     if (next === 0 || to === from || bytes[from] === space || bytes[to - 1] === space) return 0
     this.#names.find(bytes, at, nameEnd)
     switch (this.#names.kind) {

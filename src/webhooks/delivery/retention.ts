@@ -15,8 +15,9 @@ export interface RetentionResult {
 }
 
 /**
- * Deletes what ended longer ago than `keptMs`, in small steps with pauses so that nothing has to wait for it. Pending
- * deliveries and their events are never deleted.
+ * Deletes deliveries created more than `keptMs` ago, unless they are pending, and events of that age that no remaining
+ * delivery needs; also webhook secrets whose overlap ended more than 30 days ago. Works in small steps with pauses, so
+ * that nothing has to wait for it.
  */
 export async function removeOld(
   deps: {

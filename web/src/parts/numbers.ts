@@ -18,7 +18,7 @@ export function short(number: number): string {
   return compact.format(number)
 }
 
-/** Formats a part of a whole as a percentage such as 8.4%; a part of zero is 0%. */
+/** Formats a part of a whole as a percentage such as 8.4%; 0% if the whole is zero. */
 export function percent(part: number, whole: number): string {
   return percents.format(whole === 0 ? 0 : part / whole)
 }

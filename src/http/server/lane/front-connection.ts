@@ -36,8 +36,8 @@ export interface FrontConnection {
 }
 
 /**
- * Ends a connection whose caller may still be sending: with unread bytes in the kernel, the response would be lost to a
- * reset.
+ * Ends a connection, but waits up to `lingerMs` for the caller to end it too: closing at once with unread bytes in the
+ * kernel would send a reset, which can destroy the response.
  */
 export function endWithLinger(socket: Socket, lingerMs: number): void {
   if (socket.destroyed) return

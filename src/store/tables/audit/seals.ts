@@ -22,7 +22,7 @@ export function anchorParts(organizationId: string, { sequence, hash }: ChainPla
   return ['audit anchor', organizationId, sequence, hash] as const
 }
 
-/** Returns a code over these values; empty if there is no master key. */
+/** Returns an authentication code over these values; `unsealed` if there is no master key. */
 export function sealOf(db: Db, parts: readonly (string | number)[]): string {
   return db.authenticator?.authenticate(parts) ?? 'unsealed'
 }

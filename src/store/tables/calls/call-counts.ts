@@ -39,7 +39,7 @@ export async function countedSince(db: Db): Promise<number> {
   return row?.since ?? 0
 }
 
-/** The conditions on calls that counts can answer, apart from their key and target. */
+/** The filter conditions that the stored counts support, besides the key and the target. */
 export type CountFilter = Pick<CallFilter, 'stoppedAt' | 'outcome' | 'statuses'>
 
 /** The subject, steps and conditions of a sum; all times are whole quarters of an hour. */

@@ -163,7 +163,7 @@ export async function noteDrift(
   return numUpdatedRows > 0n
 }
 
-/** Organizations with managed things in which anything happened since their last comparison. */
+/** Organizations that have managed things and new audit entries since their last comparison. */
 export async function listUnchecked(
   at: Db,
   limit: number,

@@ -23,7 +23,7 @@ const deliveryTones: Readonly<Record<DeliveryState, Tone>> = {
   skipped: 'plain',
 }
 
-/** Whether an endpoint currently receives deliveries. */
+/** Shows an endpoint's state. */
 export function EndpointBadge({ state }: { readonly state: EndpointState }) {
   return <Badge tone={endpointTones[state]}>{w.states[state]}</Badge>
 }
