@@ -41,7 +41,7 @@ describe('the first bytes of the dashboard', { timeout: 120_000 }, () => {
       }
       page.on('request', note)
       await page.goto(`${parts.baseUrl}/o/acme${path}`)
-      await page.locator('main').getByText(text).first().waitFor()
+      await page.locator('main').getByText(text).filter({ visible: true }).first().waitFor()
       page.off('request', note)
       // The page polls keys every second.
       const again = asked.filter(
