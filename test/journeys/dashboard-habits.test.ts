@@ -252,4 +252,19 @@ describe('habits of the dashboard', { timeout: 120_000 }, () => {
     assert.equal(json.rate_limit ?? undefined, undefined)
     assert.deepEqual(visitor.findings, [])
   })
+
+  test("the limits of a target are saved with the rate's burst, which no field shows", async () => {
+    const rate = { calls: 10, per_seconds: 60, burst: 3 }
+    const target = { slug: 'bursty', upstream: 'http://echo.intercept.internal/' }
+    assert.equal((await owner.call('POST /organizations/acme/targets', target)).status, 201)
+    const path = '/organizations/acme/targets/bursty'
+    assert.equal((await owner.call(`PATCH ${path}`, { rate_limit: rate })).status, 200)
+    await open('/targets/bursty?tab=limits')
+    await page.getByLabel('Calls', { exact: true }).fill('20')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('button', { name: 'Undo' }).first().waitFor()
+    const { json } = await owner.call(`GET ${path}`)
+    assert.deepEqual(json.rate_limit, { ...rate, calls: 20 })
+    assert.deepEqual(visitor.findings, [])
+  })
 })

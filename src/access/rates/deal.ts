@@ -116,7 +116,7 @@ function wantedOf(
   if (want === 'more' && others.some(({ short }) => short)) {
     // Else a busy node would take back what it has just given up for the node that is short.
     const sum = others.reduce((all, other) => all + other.demand, demand)
-    return Math.max(own, Math.floor((whole * demand) / sum))
+    return sum === 0 ? own : Math.max(own, Math.floor((whole * demand) / sum))
   }
   if (want === 'start') return Math.min(whole, own + Math.max(Math.ceil(free / 4), leastNow))
   // Twice the need, because calls do not come evenly.

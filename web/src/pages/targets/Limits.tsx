@@ -42,7 +42,11 @@ export function Limits({ organization, it, editable }: TargetFormProps) {
   }
   return (
     <Card title={w.title} lead={w.lead}>
-      <SaveForm saving={edit} editable={editable} onSave={() => edit.mutate(inputOf(draft))}>
+      <SaveForm
+        saving={edit}
+        editable={editable}
+        onSave={() => edit.mutate(inputOf(draft, it.rate_limit))}
+      >
         <RateFields {...part} />
         <QuotaFields {...part} />
       </SaveForm>
@@ -128,9 +132,14 @@ function draftOf({ rate_limit: rate, rate_scope: scope, quota }: Target): Draft 
   }
 }
 
-function inputOf({ calls, seconds, scope, quota, period }: Draft) {
+/** Converts the draft to the API's form. The rate keeps the burst that it had, which no field shows. */
+function inputOf(
+  { calls, seconds, scope, quota, period }: Draft,
+  before: Target['rate_limit'] | undefined,
+) {
+  const rate = { ...before, calls: Number(calls), per_seconds: Number(seconds) }
   return {
-    rate_limit: calls === '' ? null : { calls: Number(calls), per_seconds: Number(seconds) },
+    rate_limit: calls === '' ? null : rate,
     rate_scope: scope,
     quota: quota === '' ? null : { calls: Number(quota), period },
   }
