@@ -27,6 +27,8 @@ export interface CallsFound {
 // Most filters fill a page from a few thousand calls; a rare match justifies larger steps.
 const firstSlice = 2000
 const maxSlice = 8000
+/** Records that lie apart in the table cost a read each, which is slow while they are not in memory. */
+const scatteredSlice = 1000
 const defaultMaxExamined = 50_000
 /** Every record of such a slice may match and become an object on the thread that also serves calls. */
 const readSlice = 2000
@@ -49,9 +51,10 @@ export async function search(
   const found: CallRecord[] = []
   let { before } = page
   const { maxExamined = defaultMaxExamined } = page
-  let slice = Math.min(firstSlice, maxExamined)
+  const largest = index.isScattered ? scatteredSlice : maxSlice
+  let slice = Math.min(firstSlice, largest, maxExamined)
   for (let examined = 0; examined < maxExamined; examined += slice) {
-    if (examined > 0) slice = Math.min(slice * 2, maxSlice)
+    if (examined > 0) slice = Math.min(slice * 2, largest)
     const rest = { ...page, before }
     const end = await endOfSlice(db, organizationId, { page: rest, index, slice })
     const limit = page.limit - found.length
@@ -112,7 +115,7 @@ export async function readBack(
   const { maxExamined = defaultMaxExamined, hasTime, ...rest } = filter
   const index = indexOf({ ...rest, limit: 0 }, db.engine)
   let before: string | undefined
-  const slice = Math.min(readSlice, maxExamined)
+  const slice = Math.min(index.isScattered ? scatteredSlice : readSlice, maxExamined)
   for (let examined = 0; examined < maxExamined; examined += slice) {
     const page = { ...rest, before, limit: 0 }
     const end = await endOfSlice(db, organizationId, { page, index, slice })
@@ -137,6 +140,8 @@ interface Index {
   readonly filter: CallFilter
   /** Whether the index covers the whole filter, so that every record it yields matches. */
   readonly isWhole: boolean
+  /** Whether its records lie apart in the table, which is in the order of ids. */
+  readonly isScattered: boolean
 }
 
 /** Chooses the most selective index: an address or a key has fewer calls than an organization. */
@@ -146,18 +151,24 @@ function indexOf(page: CallSearch, engine: Db['engine']): Index {
   const named = Object.entries(rest).filter(([, value]) => value !== undefined)
   const isAlone = named.length <= 1
   const { id, address, keyId, statuses } = filter
-  if (id !== undefined) return { name: undefined, filter: { id }, isWhole: true }
+  if (id !== undefined) {
+    return { name: undefined, filter: { id }, isWhole: true, isScattered: false }
+  }
   if (address !== undefined && engine === 'postgres') {
-    return { name: undefined, filter: { address, from, to }, isWhole: isAlone }
+    const filter = { address, from, to }
+    return { name: undefined, filter, isWhole: isAlone, isScattered: true }
   }
   if (keyId !== undefined) {
-    return { name: 'call_key', filter: { keyId, from, to }, isWhole: isAlone }
+    const filter = { keyId, from, to }
+    return { name: 'call_key', filter, isWhole: isAlone, isScattered: true }
   }
   if (statuses !== undefined && statuses[0] >= 500) {
     const filter = { statuses: [500, 600] as const, from, to }
-    return { name: 'call_failed', filter, isWhole: isAlone && statuses[1] >= 600 }
+    const isWhole = isAlone && statuses[1] >= 600
+    return { name: 'call_failed', filter, isWhole, isScattered: true }
   }
-  return { name: undefined, filter: { from, to }, isWhole: named.length === 0 }
+  const isWhole = named.length === 0
+  return { name: undefined, filter: { from, to }, isWhole, isScattered: false }
 }
 
 /** The id of the last call in a slice; undefined when fewer calls are left. */

@@ -6,6 +6,8 @@ import { stepOf, type SumRange } from './traffic.ts'
 
 /** A sample reads at most this many records, spread over at most this many steps. */
 const maxSampled = 10_000
+/** The same for one key: its records lie apart in the table, so each costs a read of its own. */
+const maxSampledOfKey = 5000
 const maxSampledSteps = 120
 
 /** Selects the calls to time, the steps, and the parts of their duration. */
@@ -95,7 +97,7 @@ const sampledColumns = sql.raw(
 function sampleOf(db: Db, organizationId: OrganizationId, range: TimedRange): RawBuilder<unknown> {
   const { from, to, stepMs, keyId, ...filter } = range
   const steps = Math.min(maxSampledSteps, Math.ceil((to - from) / stepMs))
-  const limit = Math.floor(maxSampled / steps)
+  const limit = Math.floor((keyId === undefined ? maxSampled : maxSampledOfKey) / steps)
   const ofKey = keyId === undefined ? sql`` : sql` and key_id = ${keyId}`
   const each = Array.from({ length: steps }, (_, index) => {
     const start = from + index * stepMs
