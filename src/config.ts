@@ -174,7 +174,7 @@ type Given<N extends Name> = NonNullable<Parsed[N]>
 /** The settings as the product uses them. Times are milliseconds, sizes bytes; undefined means off or not set. */
 export type Config = ReturnType<typeof compose>
 
-/** Everything else that reading the settings depends on, apart from the environment. */
+/** What reading the settings depends on besides the environment. */
 export interface ConfigSource {
   readonly nodeVersion?: string
   readonly readFile?: ReadFile

@@ -95,7 +95,7 @@ function timePart(nowMs: number): string {
 function randomPart(): string {
   if (used + randomDigits > pool.length) {
     randomFillSync(pool)
-    // Converts the whole pool to characters at once; 256 = 8 × 32, so all of them are equally likely.
+    // Converts the whole pool to characters at once; 256 = 8 × 32, so every character is equally likely.
     for (let at = 0; at < pool.length; at++) pool[at] = alphabet.charCodeAt((pool[at] ?? 0) & 31)
     used = 0
   }

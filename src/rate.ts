@@ -1,4 +1,4 @@
-/** At most `calls` in any `perSeconds`, evenly refilled. */
+/** `calls` per `perSeconds` on average, refilled evenly. */
 export interface Rate {
   readonly calls: number
   readonly perSeconds: number
@@ -63,7 +63,7 @@ export class RateLimiter {
     return this.#wholeAt.get(subject) ?? 0
   }
 
-  /** Sets that time, for a share taken over from a node that has already spent part of it. */
+  /** Sets when a subject's bucket is full again, for a share taken over from a node that has spent part of it. */
   setWholeAt(subject: string, wholeAt: number, nowMs: number): void {
     this.#remember(subject, wholeAt, nowMs)
   }

@@ -93,7 +93,7 @@ export function parseRate(text: string): Rate {
   return { calls: Number(perSecond), perSeconds: 1, burst: Number(burst ?? perSecond) }
 }
 
-/** Parses which calls are to be recorded. */
+/** Parses the choice of calls to record. */
 export function parseCallRecords(text: string): RecordChoice {
   const choice = parseRecordChoice(text)
   if (choice === undefined) throw new Error('must be all, refused, none or "sampled 1/n"')

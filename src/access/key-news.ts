@@ -2,14 +2,14 @@ import { record } from '../audit/index.ts'
 import { keys, type Actor, type KeyRecord, type Tx } from '../store/index.ts'
 import { publish } from '../webhooks/events/index.ts'
 
-/** A change of a key, and who made it. */
+/** A change to a key, and who made it. */
 interface KeyNews<Change extends string> {
   readonly change: Change
   readonly actor: Actor
   readonly detail?: Readonly<Record<string, unknown>>
 }
 
-/** Announces a change of a key to the audit log, every node and the organization's receivers. */
+/** Announces a change to a key to the audit log, every node and the organization's receivers. */
 export function announce(
   tx: Tx,
   key: KeyRecord,
@@ -25,7 +25,7 @@ export function announce(
   })
 }
 
-/** Records a change of a key in the audit log and tells every node, but no receiver. */
+/** Records a change to a key in the audit log and tells every node, but no receiver. */
 export function recordChange(tx: Tx, key: KeyRecord, news: KeyNews<string>): void {
   const { organizationId, id } = key
   const { actor, change, detail = {} } = news

@@ -1,6 +1,6 @@
 import { auditEntries, auditHash, auditSeals, type Db, type Store } from '../store/index.ts'
 
-/** The end of a chain at some time, with a code made with the master key; meant to be kept outside the database. */
+/** The end of a chain at some time, with a MAC made with the master key; meant to be kept outside the database. */
 export interface SignedHead {
   readonly organizationId: string
   readonly sequence: number

@@ -70,7 +70,7 @@ export interface Audit {
    */
   verify(organizationId: string, against?: SignedHead): Promise<ChainReport>
   /**
-   * The chain's current end with a code made with the master key; a copy kept elsewhere reveals tampering with the
+   * The chain's current end with a MAC made with the master key; a copy kept elsewhere reveals tampering with the
    * database.
    */
   head(organizationId: string): Promise<SignedHead>

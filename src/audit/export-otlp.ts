@@ -67,7 +67,7 @@ export class AuditExport implements AsyncDisposable {
       if (this.#isFailing) log.warn({}, 'Audit entries are sent to the collector again')
       this.#isFailing = false
     } catch (err) {
-      // The entries stay in the database until then.
+      // Nothing is lost: the entries stay in the database, and the next round sends them.
       if (!this.#isFailing) log.warn({ err }, 'Audit entries could not be sent to the collector')
       this.#isFailing = true
     }

@@ -38,7 +38,8 @@ export function createDirectories(deps: DirectoryDeps): Directories {
 }
 
 /**
- * Creates the rules for groups alone, for people and access tokens; a SCIM client reaches them through `Directories`.
+ * Creates the groups without the rest of the directory, for people and access tokens; a SCIM client uses
+ * `Directories`.
  */
 export function openDirectoryGroups(store: Store): DirectoryGroups {
   const tokens = {

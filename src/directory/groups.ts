@@ -35,7 +35,7 @@ export class DirectoryGroups {
 
   /**
    * Throws `conflict` if another group has the name, unless both have external ids that differ; throws `invalid_input`
-   * for unknown members. / /
+   * for unknown members.
    */
   async create(caller: DirectoryCaller, input: DirectoryGroupInput): Promise<DirectoryGroupRecord> {
     return await runChange(this.#deps, caller, async (change) => {
@@ -175,7 +175,7 @@ export class DirectoryGroups {
     })
   }
 
-  /** A role change ends sessions; a group that grants no role affects nobody. */
+  /** Gives users the role their groups now grant, which ends the sessions of those it changes; returns how many. */
   async #applyRole(
     change: DirectoryChange,
     group: DirectoryGroupRecord,

@@ -205,7 +205,7 @@ async function bringBack(
   if (isBack) await lifecycle.reactivate(tx, member, actor)
 }
 
-/** The old membership ends like any removal; the new person joins under its id once the user becomes active. */
+/** Removes the old membership like any other; the new person joins under its id once the user becomes active. */
 async function replace(
   { tx, actor }: DirectoryChange,
   user: DirectoryUserRecord,

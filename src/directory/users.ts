@@ -192,7 +192,7 @@ export class DirectoryUsers {
   ): Promise<DirectoryUser> {
     const { tx, organizationId } = change
     const { data, person } = input
-    // IdPs send unchanged users all day, so there is nothing to write.
+    // IdPs send unchanged users all day: then there is nothing to write.
     if (data.attributes === current.attributes && data.active === current.active) return current
     if (data.userNameKey !== current.userNameKey) {
       const other = await directoryUsers.findByName(tx, organizationId, data.userNameKey)

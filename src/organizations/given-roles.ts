@@ -30,8 +30,8 @@ export async function requirePowerToGive(
 }
 
 /**
- * Like `requirePowerToGive`, for roles that a directory's or a provider's groups give: their members are viewers
- * anyway.
+ * Like `requirePowerToGive`, for the roles that groups of a directory or a provider grant. A viewer's permissions do
+ * not count, because the members of such groups are viewers anyway.
  */
 export async function requirePowerOfGroups(
   tx: Tx,

@@ -92,7 +92,7 @@ export class Members {
     return { id: organization.id, slug: organization.slug, role: membership.role }
   }
 
-  /** The organizations of an active member, by slug: those this sign-in reaches, and those that require another one. */
+  /** The organizations of an active member, by slug: those this sign-in reaches, and those that require SSO. */
   async organizationsOf(
     person: SignedIn,
   ): Promise<{ organization: OrganizationRecord; role: Role; ssoRequired: boolean }[]> {
@@ -252,7 +252,7 @@ export class Members {
     })
   }
 
-  /** Tells each of a person's organizations which of the sessions that reached it the person has ended. */
+  /** Records and announces the sessions that a person has ended, in each of the organizations they reached. */
   async noteSessionsEnded(
     userId: UserId,
     ended: readonly SessionRecord[],

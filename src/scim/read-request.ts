@@ -5,14 +5,14 @@ import { readJson, type Json } from './protocol/json.ts'
 
 const mediaTypes = ['application/scim+json', 'application/json']
 
-/** A request's address below `/scim/v2`. */
+/** The path below `/scim/v2` and the query of a request. */
 export interface Address {
   /** Split at slashes. */
   readonly path: readonly string[]
   readonly query: URLSearchParams
 }
 
-/** Reads a request's address; `base` is the URL of `/scim/v2`, `prefix` its path. */
+/** Parses a request's URL; `base` is the URL of `/scim/v2`, `prefix` its path. */
 export function readAddress(request: AppRequest, base: string, prefix: string): Address {
   const [below, search] = splitOnce(request.url.slice(prefix.length), '?')
   // Some clients append a complete `$ref` or location to the address they were given.

@@ -29,8 +29,8 @@ export function loadMasterSecrets(
 export class MissingMasterKey extends Error {}
 
 /**
- * Like `loadMasterSecrets`, for a database that may be in use: its key can't be recreated, and a new one would only
- * hide that the right one is missing.
+ * Like `loadMasterSecrets`, but throws `MissingMasterKey` rather than create a key for a database that is already in
+ * use: its own can't be recreated, and a new one would only hide the loss.
  */
 export async function loadMasterSecretsFor(database: {
   readonly setting: string | undefined

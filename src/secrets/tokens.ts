@@ -18,7 +18,7 @@ export interface Signer {
 /** The claims of a signed token; times are seconds since 1970 (RFC 7519, section 2). */
 export type Claims = Readonly<Record<string, unknown>>
 
-/** Mints a P-256 key pair. */
+/** Generates a P-256 key pair, as JWKs in JSON; the private one is still to be sealed. */
 export async function mintSigningKeyPair(): Promise<SigningKeyPair> {
   const { exportJWK, generateKeyPair } = await loadJose()
   const pair = await generateKeyPair('ES256', { extractable: true })
@@ -28,7 +28,7 @@ export async function mintSigningKeyPair(): Promise<SigningKeyPair> {
   }
 }
 
-/** Creates a signer from a private JWK text. */
+/** Creates a signer from a private JWK in JSON. */
 export async function loadSigner(kid: string, privateJwk: string): Promise<Signer> {
   const { importJWK } = await loadJose()
   return { kid, key: await importJWK(JSON.parse(privateJwk) as JWK, 'ES256') }

@@ -2,8 +2,8 @@
 const anywhere = 'http://local.invalid'
 
 /**
- * Returns a path within our own origin as a browser would read it, or '/' for anything else: other hosts in any
- * spelling, schemes, control characters, backslashes (RFC 9700, section 4.11).
+ * Resolves a path as a browser would, and returns it if it stays within our own origin. Anything else becomes '/':
+ * other hosts in any spelling, schemes, control characters, backslashes (RFC 9700, section 4.11).
  */
 export function localPath(text: string | undefined): string {
   if (text === undefined || text.length > 1000) return '/'

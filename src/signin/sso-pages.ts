@@ -5,7 +5,7 @@ import { page, pageHeaders, type Page } from './pages.ts'
 const confirmPath = '/api/v1/auth/sso/confirm'
 const providerTitles: Readonly<Record<string, string>> = { github: 'GitHub', google: 'Google' }
 
-/** Shown when an account with this address exists: its owner must sign in the previous way. Nothing was linked. */
+/** Shown when the address already has an account: its owner must sign in as before and confirm. Nothing was linked. */
 export function confirmRequiredPage(
   link: PendingLink,
   providers: readonly string[],

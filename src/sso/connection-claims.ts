@@ -25,7 +25,7 @@ export interface CompanyPerson {
   readonly idToken?: string | undefined
 }
 
-// A limit on the groups kept of a person. Groups that the connection's settings name are kept in any case.
+// How many of a person's groups are kept. Those that the connection's settings name are kept in any case.
 const maxGroupsKept = 1_000
 
 /** Reads the claims of a verified sign-in; a claim of the wrong type counts as missing. */
@@ -60,7 +60,7 @@ export function readPerson(
   }
 }
 
-// The standard claim counts as the boolean true alone; Entra's xms_edov is documented as 1, "1", true or "true".
+// The standard claim counts only if it is the boolean true; Entra's xms_edov is documented as 1, "1", true or "true".
 function isVerified(claim: string, value: unknown): boolean {
   if (value === true) return true
   return claim === 'xms_edov' && (value === 1 || value === '1' || value === 'true')

@@ -14,7 +14,7 @@ interface ConnectionNews {
   readonly detail?: Record<string, unknown>
 }
 
-/** Records a change of a connection in the audit log, and publishes it to webhook receivers. */
+/** Records a change to a connection in the audit log, and publishes it to webhook receivers. */
 export function announce(
   tx: Tx,
   connection: ConnectionRecord,

@@ -63,7 +63,7 @@ export interface ConnectionInput extends SettingsInput {
 }
 
 /**
- * A change of a connection; members left out stay as they are. A new issuer or client id requires the credential again.
+ * A change to a connection; omitted members stay as they are. A new issuer or client id requires the credential again.
  */
 export interface ConnectionChange extends SettingsInput {
   readonly name?: string | undefined

@@ -199,7 +199,7 @@ function nextCheckAt(
   return now - since < tryingForMs ? now + minuteMs : null
 }
 
-/** A change of a domain, for the audit log and for receivers. */
+/** A change to a domain, for the audit log and for receivers. */
 interface DomainChange<Verb extends string = string> {
   readonly domain: DomainRecord
   readonly verb: Verb

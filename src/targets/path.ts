@@ -8,7 +8,7 @@ export function pathAmbiguity(path: string, mode: PathMode): string | undefined 
   return characterFault(path) ?? escapeFault(path, mode) ?? dotFault(path) ?? emptyFault(path, mode)
 }
 
-/** The ways in which an upstream may read a path, for rules. */
+/** The ways in which an upstream may read a path; rules are matched against these. */
 export interface PathReadings {
   /**
    * Decoded, with and without parameters after `;`, and with `//` as one slash; an allow rule must match all of these.

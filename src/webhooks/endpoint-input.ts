@@ -79,7 +79,7 @@ function checkHeaders(headers: Readonly<Record<string, string>>): void {
     if (!headerName.test(name) || seen.has(lower)) {
       throw new Problem('invalid_input', 'A header has a name of letters, digits and dashes, once.')
     }
-    // A receiver that normalizes header names could see an alias next to our header, or instead of it.
+    // A receiver that normalizes header names could take an alias for our header.
     const folded = foldHeaderName(name)
     if (ownHeaders.has(folded) || /^(webhook|intercept|sec|proxy)-/.test(folded)) {
       throw new Problem('invalid_input', `The header ${lower} is ours to set.`)

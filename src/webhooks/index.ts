@@ -72,7 +72,7 @@ export interface Webhooks extends AsyncDisposable {
   books(organizationId: string, endpointId?: string): Promise<EndpointBooks[]>
   /** Deletes what ended longer ago than the retention period; a running node does this every hour. */
   removeOld(): Promise<RetentionResult>
-  /** Starts sending, continuing replays and cleaning up; before that only the rules work, as the command line needs. */
+  /** Starts sending, continuing replays and cleaning up; the command line does without this background work. */
   start(): Promise<void>
   /** Begins to stop: no new attempts start from now on. Closing waits for those in progress. */
   stopSending(): void
@@ -101,7 +101,7 @@ export interface WebhooksDeps {
   readonly metrics?: Metrics | undefined
 }
 
-/** Creates the rules and the dispatcher; nothing runs before `start`. */
+/** Creates the services and the dispatcher; nothing runs before `start`. */
 export function createWebhooks(deps: WebhooksDeps): Webhooks {
   return new RunningWebhooks(deps)
 }
@@ -216,7 +216,7 @@ class RunningWebhooks implements Webhooks {
         if (endpointIds === 'all') return this.#dispatcher.forget(organizationId)
         for (const id of endpointIds) this.#dispatcher.forget(organizationId, id)
       },
-      // Leases taken in another history of the database belong to others in this one.
+      // After a restore of the database, other nodes may hold the leases that this one took.
       () => this.#dispatcher.forget(),
     )
   }

@@ -144,7 +144,7 @@ export async function checkWithout(visitor: Visitor, name: string): Promise<void
   await page.setViewportSize(before)
 }
 
-/** Takes a picture of the whole page, but limits long lists, and shows only the window under a dialog. */
+/** Takes a picture of the whole page, but limits long lists, and shows only the viewport under a dialog. */
 async function takePicture(page: Page, path: string, whole: boolean): Promise<void> {
   const dialog = await page.locator('[role=dialog]:has(h2), [role=alertdialog]').count()
   const width = page.viewportSize()?.width ?? 0

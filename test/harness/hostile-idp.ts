@@ -60,7 +60,7 @@ export interface HostileIdp extends AsyncDisposable {
   issuerOf(lie: string): string
   /** How many requests an endpoint got for a lie. */
   asked(lie: string, endpoint: string): number
-  /** The person claimed by the next sign-ins. */
+  /** The claims about the person who signs in next. */
   person: Json
   readonly clientSecret: string
   /** Requests to the token endpoint, newest last. */

@@ -11,7 +11,7 @@ export interface SamplePorts {
   readonly proxy: number
   /** nginx has both uses in one file; the other one listens here. */
   readonly other: number
-  /** One node, or several that share the calls. */
+  /** The port of one node, or the ports of several that share the calls. */
   readonly intercept: number | readonly number[]
   readonly upstream: number
 }

@@ -397,7 +397,7 @@ export interface Operations {
   listWebhookTypes: { input: { organization: string }; output: { "items": (EventType)[] } }
   /** The signing secret; reading it is recorded in the audit log. */
   getWebhookSecret: { input: { organization: string }; output: WebhookSecrets }
-  /** Create a new signing secret; the old one also signs during the overlap (0 if it leaked). */
+  /** Create a new signing secret; the old one also signs during the overlap (set 0 if it has leaked). */
   rotateWebhookSecret: { input: { organization: string; body?: { "overlap_seconds"?: number } }; output: WebhookSecrets }
   /** End the overlap of older secrets immediately. */
   endOldWebhookSecrets: { input: { organization: string }; output: undefined }

@@ -12,7 +12,7 @@ const tickMs = 250
 // A node that died or was cut off holds nothing after this time; the others take over its shares.
 const leaseMs = 1500
 const leaseMarginMs = 100
-// Reads overlap by this much, because a row has the time at which it was written, and may be committed later.
+// Reads overlap by this much, because a row carries the time at which it was written, but may be committed later.
 const lookBackMs = 1000
 const joinMs = 100
 const aloneAfterMs = 3000

@@ -58,7 +58,7 @@ export interface SessionInput {
   readonly requestId?: string | undefined
 }
 
-/** Refuses changes of an account to people who came in through an organization's provider: `own_sign_in_required`. */
+/** Refuses changes to an account by people who came in through an organization's provider: `own_sign_in_required`. */
 export function requireOwnSignIn(person: Pick<SignedIn, 'connectionId'>): void {
   if (person.connectionId === undefined) return
   throw new Problem(

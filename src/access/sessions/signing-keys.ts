@@ -71,7 +71,7 @@ class StoredSigningKeys implements SigningKeys {
     const id = createId('sgn', clock.now())
     await store.transaction(async (tx) => {
       const [newest] = await signingKeys.list(tx)
-      // Another node has rotated already: its key is the signing one.
+      // Another node has already rotated: its key signs from now on.
       if (newest && newest.id !== before?.signer.kid && newest.retiredAt === undefined) return
       const privateSealed = sealer.seal(privateJwk, context(id))
       await signingKeys.insert(tx, { id, publicJwk, privateSealed })

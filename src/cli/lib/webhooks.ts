@@ -21,7 +21,7 @@ export interface WebhookWork {
   }
 }
 
-/** Opens the rules of webhooks on a running server's database or API; nothing is sent from this process. */
+/** Opens the webhooks of a running server, on its database or its API; nothing is sent from this process. */
 export async function withWebhookWork<T>(
   terminal: Terminal,
   work: (webhooks: WebhookWork, services: Services) => Promise<T>,

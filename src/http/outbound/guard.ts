@@ -72,7 +72,7 @@ function parseCidr(text: string): { address: string; bits: number; family: Famil
   return { address, bits, family: family === 4 ? 4 : 6 }
 }
 
-/** The ranges in the order in which an address is looked up: the first one that contains it gives the name. */
+/** The ranges in the order of checking: the first that contains an address decides, and its name is the reason. */
 function listsOf(
   ranges: readonly Range[],
   family: Family,

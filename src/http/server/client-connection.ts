@@ -28,7 +28,7 @@ export function connectionOf(socket: object): ClientConnection | undefined {
   return connections.get(socket)
 }
 
-/** One caller's connection: its exchanges in progress, and whether further requests on it are executed. */
+/** One caller's connection: its exchanges in progress, and whether further requests on it are processed. */
 export class ClientConnection implements FrontConnection {
   readonly peerAddress: string
   /** True once a refusal has ended this connection: later requests on it are discarded. */
@@ -79,7 +79,7 @@ export class ClientConnection implements FrontConnection {
     socket.destroySoon = () => endWithLinger(socket, this.#limits.lingerMs)
   }
 
-  /** Watches that the short rest of an unneeded body arrives in time. */
+  /** Watches that what is left of an unneeded short body arrives in time. */
   expectRest(request: IncomingMessage): void {
     this.#rest = request
   }
@@ -96,7 +96,7 @@ export class ClientConnection implements FrontConnection {
   }
 
   /**
-   * Queues a response behind the one being written, or disconnects: Node executes all requests of one read (64 KiB
+   * Queues a response behind the one being written, or disconnects: Node handles all requests of one read (64 KiB
    * contain more than a thousand) and keeps every response until the caller has read the earlier ones.
    */
   queue(response: ServerResponse): boolean {
@@ -120,7 +120,7 @@ export class ClientConnection implements FrontConnection {
     this.socket.destroy()
   }
 
-  /** Ends the connection after what was written; later requests on it are not executed. */
+  /** Ends the connection after what was written; further requests on it are not processed. */
   endInOrder(): void {
     this.refuseFurther()
     this.socket.destroySoon()
@@ -154,7 +154,7 @@ export class ClientConnection implements FrontConnection {
     )
   }
 
-  /** Whether no request is in progress: nothing has arrived, only part of a head, or the rest of an answered body. */
+  /** Whether no response is owed: at most part of a head has arrived, or the last request has been answered. */
   get owesNothing(): boolean {
     return !this.busy && this.#responses.size === 0
   }

@@ -23,7 +23,7 @@ export interface UpgradedStream {
   readonly head: Buffer
 }
 
-/** The largest rest of a refused body that is read in order to keep the connection. */
+/** How much of a refused request's body is read and discarded in order to keep the connection. */
 const discardedBytes = 64 * 1024
 /** The largest problem document repeated in a header: by default nginx accepts heads of 4 KiB. */
 const maxProblemHeader = 2048
@@ -203,7 +203,7 @@ export class Exchange {
   /** Breaks the connection, so that an incomplete response can't be mistaken for a complete one. */
   cut(): void {
     if (this.finished) return
-    // Before the exchange ends, so that requests queued behind it are not executed.
+    // Before the exchange ends, so that requests queued behind it are not processed.
     this.#carrier.destroy()
     this.#finish()
   }
@@ -332,8 +332,8 @@ export class Exchange {
     return this.method !== 'HEAD' && status !== 204 && status !== 304
   }
 
-  // An unread rest of a body must never be parsed as a request: a short one is read and discarded; after a longer one
-  // the connection ends, and nothing that follows on it is executed (RFC 9112, section 9.6).
+  // What is left of a body must never be parsed as a request: if it is short, it is read and discarded; otherwise the
+  // connection ends after the response, and further requests on it are not processed (RFC 9112, section 9.6).
   #settleUnreadBody(): void {
     const short =
       this.upgrade === undefined &&

@@ -14,7 +14,7 @@ export interface OwnKey {
   readonly id: string
 }
 
-/** Finds the row with this id in an organization. */
+/** Finds a row by its id, but never another organization's. */
 export async function ownRow<T extends OwnTable>(
   db: Db,
   table: T,
@@ -25,7 +25,7 @@ export async function ownRow<T extends OwnTable>(
   return rows[0]
 }
 
-/** Deletes the row with this id in an organization; returns whether there was one. */
+/** Deletes a row by its id, but never another organization's; returns whether there was one. */
 export async function removeOwn(
   tx: Tx,
   table: OwnTable,

@@ -10,7 +10,7 @@ interface Source<Row> {
 
 /**
  * Finds the row with this id in an organization. When locking, it first locks the organization's directory row and then
- * this one until the transaction ends: every change of a directory takes the locks in that order, which prevents
+ * this one until the transaction ends: every change to a directory takes the locks in that order, which prevents
  * deadlocks and makes the row read here the latest one.
  */
 export async function rowById<Row>(

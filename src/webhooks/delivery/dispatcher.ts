@@ -17,7 +17,7 @@ const stopWritingMs = 2000
 export interface DispatcherDeps {
   readonly work: DeliveryWork
   readonly send: Send
-  /** Unseals an endpoint's secrets; rejects if it cannot be sent to now. */
+  /** Unseals an endpoint's secrets; rejects if nothing can be sent to it now. */
   readonly prepare: (endpoint: EndpointRecord) => Promise<PreparedEndpoint>
   readonly clock: Clock
   readonly random: () => number
@@ -84,7 +84,7 @@ export class Dispatcher {
     this.#leases.look(organizationId)
   }
 
-  /** Called when an endpoint changed (without an id, any of the organization's may have): drops what is in memory. */
+  /** Drops what is in memory about an endpoint that changed; without its id about all of the organization's, or all. */
   forget(organizationId?: string, endpointId?: string): void {
     const stale = this.#lanes.closeStale(organizationId, endpointId)
     if (stale.length === 0) return
@@ -138,7 +138,7 @@ export class Dispatcher {
     }
   }
 
-  /** A held endpoint is leased again when its probe is due. */
+  /** Releases a held endpoint once nothing is being sent to it; it is leased again when its probe is due. */
   async #leave(lane: Lane): Promise<void> {
     if (this.#sender.underWay(lane.endpoint.id).size > 0) return
     this.#lanes.close(lane)

@@ -29,7 +29,7 @@ export interface EndpointHealth {
   readonly probeDelayMs: number | undefined
 }
 
-/** The health of an endpoint that has not been sent to. */
+/** The health of an endpoint to which nothing has been sent yet. */
 export const freshHealth: EndpointHealth = {
   state: 'active',
   disabledReason: undefined,
@@ -98,7 +98,7 @@ function after(health: EndpointHealth, verdict: AttemptVerdict, nowMs: number): 
   return { ...health, failures: health.failures + 1, failingSince }
 }
 
-/** A held endpoint resumes; one that never accepts anything is disabled as if it had failed. */
+/** After a 429 with Retry-After a held endpoint resumes, but one that never accepts anything is disabled in the end. */
 function paced(health: EndpointHealth, nowMs: number): EndpointHealth {
   const failingSince = health.failingSince ?? nowMs
   const failures = health.state === 'held' ? 0 : health.failures

@@ -7,7 +7,7 @@ const maxLanes = 2000
 
 /** The dependencies of `LaneSet`. */
 export interface LaneSetDeps extends LaneDeps {
-  /** Unseals an endpoint's secrets; rejects if it cannot be sent to now. */
+  /** Unseals an endpoint's secrets; rejects if nothing can be sent to it now. */
   readonly prepare: (endpoint: EndpointRecord) => Promise<PreparedEndpoint>
 }
 

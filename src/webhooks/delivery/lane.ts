@@ -11,7 +11,7 @@ const concurrencyFirst = 4
 const maxConcurrency = 8
 const maxQueue = 64
 const queueLow = 24
-// Failing endpoints may be numerous and long-lived, so they keep little in memory.
+// Failing endpoints may be numerous and long-lived, so few of their deliveries are kept in memory.
 const queueOfFailing = 4
 // A request started this close to the lease's end would finish under another node's lease.
 const leaseMarginMs = 500
@@ -169,7 +169,7 @@ export class Lane {
     if (this.#nextDueAt !== undefined && this.#nextDueAt <= this.#deps.clock.now()) this.wake()
   }
 
-  /** Loads more when there is room, once the deliveries in memory have been sent. */
+  /** Lets the next `fill` query the store again, even if it had nothing more to send. */
   lookAgain(): void {
     this.#isExhausted = false
   }
@@ -285,7 +285,7 @@ export class Lane {
     if (before === 'held' && this.state === 'active') this.#isExhausted = false
   }
 
-  /** Receivers that hang or refuse connections get little of the shared limit. */
+  /** Each success allows one more request at once; receivers that hang or refuse connections are back to one. */
   #adapt(succeeded: boolean, answered: boolean): void {
     if (succeeded) {
       this.#concurrency = Math.min(this.#concurrency + 1, maxConcurrency)
@@ -338,7 +338,7 @@ export class Lane {
     return this.#isOneByOne ? 1 : this.#concurrency
   }
 
-  /** An ordered endpoint waits until the last outcome is written; others continue meanwhile. */
+  /** How many unwritten outcomes don't hold up the next request; an ordered endpoint waits for every one. */
   get #unwritten(): number {
     if (this.#endpoint.ordered || this.state !== 'active') return 0
     return Math.min(this.#deps.sender.unwrittenOf(this.#endpoint.id), maxUnwritten)

@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.ts'
 import { deliveryQueue, type Store } from '../../store/index.ts'
 import type { Metrics } from '../../telemetry/index.ts'
 
-/** Measuring may read many rows, so a metrics scrape must not wait for it. */
+/** Measuring may read many rows, so scrapes share a measurement until it is this old. */
 const lookAgainMs = 5000
 
 /** Exports the size of the delivery queue; every node sees the same queue. */

@@ -21,7 +21,7 @@ export interface Operations {
   cancel(organizationId: string, id: string, actor: Actor): Promise<OperationRecord>
 }
 
-/** Creates the rules for operations; `onResumed` is called when one of them runs again. */
+/** Creates `Operations`; `onResumed` is called when one of them runs again. */
 export function createOperations(deps: { store: Store; onResumed: () => void }): Operations {
   const { store } = deps
 

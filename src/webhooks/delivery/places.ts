@@ -6,7 +6,7 @@ import type { DueDelivery } from '../../store/index.ts'
  */
 export type Standing = 'prompt' | 'unproven' | 'sluggish'
 
-/** The sender of a request that is about to start. */
+/** The endpoint for which another request is about to start. */
 export interface Applicant {
   readonly endpointId: string
   readonly organizationId: string
@@ -54,8 +54,8 @@ export class Places {
   }
 
   /**
-   * Whether another request may start. Within its standing's share, an organization's requests never exceed the room
-   * that is left, so that the next organization finds some however many endpoints the first one has.
+   * Whether another request may start: only if its standing's share has more room left than the organization's requests
+   * already take of it. So other organizations find room, however many endpoints this one has.
    */
   hasRoom(applicant: Applicant): boolean {
     this.#ageYoung()
@@ -105,7 +105,7 @@ export class Places {
     return this.#slow.has(endpointId) ? 'sluggish' : standing
   }
 
-  /** The share of each standing includes the requests of worse ones. */
+  /** The room left in a standing's share, in which the requests of worse standings count too. */
   #freeFor(standing: Standing): number {
     const { prompt, unproven, sluggish } = this.#held
     const held = {

@@ -19,7 +19,7 @@ export interface HealthOutcome {
   readonly lastAttemptAt: number | undefined
 }
 
-/** The dispatcher's operations on the database; the simulation has its own. */
+/** The dispatcher's operations on the database; simulations in tests implement their own. */
 export interface DeliveryWork {
   /** Leases unleased endpoints that have something to send, in these organizations or in all. */
   lease(request: {
@@ -94,7 +94,7 @@ async function complete(
   }
   const newlyDisabled: HealthOutcome[] = []
   for (const one of disabled) {
-    // Compare with the row: if a commit's response was lost, this is a repetition.
+    // The row shows whether this is a retry after a commit whose response was lost.
     const before = await endpoints.find(tx, one.endpoint.organizationId, one.endpoint.id)
     if (before && before.health.state !== 'disabled') newlyDisabled.push(one)
   }

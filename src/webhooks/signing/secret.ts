@@ -53,8 +53,8 @@ export class WebhookSecrets {
   }
 
   /**
-   * Creates a new secret; the old one keeps signing during the overlap (24 h), or stops immediately if it has leaked
-   * (0).
+   * Creates a new secret; the old one keeps signing during the overlap, 24 hours by default. An overlap of 0 ends it
+   * immediately, because it has leaked.
    */
   async rotate(organizationId: string, actor: Actor, overlapMs = usualOverlapMs): Promise<Secret> {
     return await this.#deps.store.transaction(async (tx) => {

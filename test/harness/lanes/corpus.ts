@@ -1,6 +1,6 @@
 // Messages that two parsers could frame differently, and malicious input; all of it must be refused.
 
-/** Malicious requests with the expected status; the request appended to each must never be executed. */
+/** Malicious requests with the expected status; the request appended to each must never be processed. */
 export const refused: [name: string, status: number, message: string][] = [
   ['no Host', 400, 'GET / HTTP/1.1\r\n\r\n'],
   ['two Hosts', 400, 'GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n'],

@@ -160,7 +160,7 @@ export async function previewRole(
   })
 }
 
-/** Sets the role of a group's members, or none. */
+/** Sets the role that a group grants to its members; undefined removes it. */
 export async function setGroupRole(
   organization: string,
   group: string,

@@ -11,7 +11,7 @@ const Windowed = lazy(async () => ({
     .WindowedBody as typeof Plain,
 }))
 
-/** The body of a list that may be long: then only rows near the window are rendered, and the page itself scrolls. */
+/** The body of a list: if it is long, only the rows near the viewport are rendered; the page itself scrolls. */
 export function VirtualBody<Row>(body: BodyProps<Row>) {
   if (body.rows.length <= drawnWhole) return <Plain {...(body as BodyProps<unknown>)} />
   const first = { ...body, rows: body.rows.slice(0, drawnWhole) }

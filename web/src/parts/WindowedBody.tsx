@@ -3,7 +3,7 @@ import { useLayoutEffect, useRef, useState } from 'react'
 import type { BodyProps } from './DataTable.tsx'
 import classes from './table.module.css'
 
-/** Renders only the rows near the window; all have the first row's height. */
+/** Renders only the rows near the viewport; every row is assumed to be as tall as the first. */
 export function WindowedBody<Row>({ rows, renderRow }: BodyProps<Row>) {
   const body = useRef<HTMLTableSectionElement>(null)
   const [top, setTop] = useState(0)

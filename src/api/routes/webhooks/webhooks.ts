@@ -168,7 +168,7 @@ export const webhookRoutes = {
 
   'POST /organizations/:organization/webhooks/secret/rotate': route({
     summary:
-      'Create a new signing secret; the old one also signs during the overlap (0 if it leaked)',
+      'Create a new signing secret; the old one also signs during the overlap (set 0 if it has leaked)',
     permission: 'webhooks.manage',
     freshSignIn: true,
     status: 201,

@@ -30,9 +30,9 @@ export interface Carrier {
   /** Resumes reading a body after the exchange requested a pause. */
   readOn(): void
 
-  /** Executes nothing after the current response, which ends the connection. */
+  /** Ends the connection after the current response; further requests on it are not processed. */
   endAfterResponse(): void
-  /** Reads and discards the short rest of an unneeded body; the connection stays open. */
+  /** Reads and discards what is left of an unneeded short body; the connection stays open. */
   discardRest(): void
 
   /** Writes a complete response; `body` is text whose characters are bytes (latin1), '' for none. */

@@ -18,7 +18,7 @@ export interface FrontConnection {
   readonly soleExchange: OpenExchange | undefined
   /** Whether a refusal may be written as raw bytes: not into a response, and not while an earlier one is pending. */
   readonly mayAnswerRaw: boolean
-  /** Whether no request is in progress: nothing has arrived, only part of a head, or the rest of an answered body. */
+  /** Whether no response is owed: at most part of a head has arrived, or the last request has been answered. */
   readonly owesNothing: boolean
   /** Whether the response has been sent completely, although a body is still arriving. */
   readonly isAnswered: boolean

@@ -182,7 +182,7 @@ export async function forget(
   return old.length
 }
 
-/** The next organization with counts, in the order of ids. */
+/** The next organization with counts, in id order. */
 export async function nextOrganization(db: Db, after: string): Promise<OrganizationId | undefined> {
   return await nextOrganizationIn(db, 'call_day', after)
 }

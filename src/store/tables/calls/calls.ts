@@ -107,7 +107,7 @@ export async function find(
   return row && fromRow(row)
 }
 
-/** The next organization, in the order of ids, with calls to be deleted one by one; deleted organizations count too. */
+/** The next organization, in id order, with calls to be deleted one by one; deleted organizations count too. */
 export async function nextOrganization(db: Db, after: string): Promise<OrganizationId | undefined> {
   return await nextOrganizationIn(db, rowByRow(db), after)
 }

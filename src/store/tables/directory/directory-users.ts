@@ -163,7 +163,7 @@ export async function find(
   return row && fromRow(row)
 }
 
-/** Finds the user with this user name. */
+/** Finds a user by the normalized form of the user name. */
 export async function findByName(
   db: Db,
   organizationId: OrganizationId,

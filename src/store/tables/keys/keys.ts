@@ -164,7 +164,7 @@ function personalKeys(tx: Tx, { organizationId, userId }: Holder) {
     .where('revoked_at', 'is', null)
 }
 
-/** Finds the key with this id in an organization. */
+/** Finds a key by its id, but never another organization's. */
 export async function find(
   db: Db,
   organizationId: OrganizationId,

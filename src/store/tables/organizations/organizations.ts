@@ -76,7 +76,7 @@ export async function find(
   return row && fromRow(row)
 }
 
-/** Finds the organization with this slug. */
+/** Finds an organization by its slug, unless it has been deleted. */
 export async function findBySlug(db: Db, slug: string): Promise<OrganizationRecord | undefined> {
   const row = await db.query
     .selectFrom('organization')

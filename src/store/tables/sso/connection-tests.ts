@@ -47,7 +47,7 @@ export async function insert(
     .execute()
 }
 
-/** Finds the test with this id of a connection. */
+/** Finds a test by its id, but never another connection's. */
 export async function find(
   db: Db,
   connection: { readonly organizationId: string; readonly id: string },

@@ -69,7 +69,7 @@ export async function insert(
   return fromRow(row)
 }
 
-/** Finds the connection with this id in an organization. */
+/** Finds a connection by its id, but never another organization's. */
 export async function find(
   db: Db,
   organizationId: string,

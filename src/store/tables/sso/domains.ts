@@ -49,7 +49,7 @@ export async function insert(
   return row && fromRow(row)
 }
 
-/** Finds the domain with this id or name in an organization. */
+/** Finds a domain by its id or name, but never another organization's. */
 export async function find(
   db: Db,
   organizationId: string,

@@ -156,7 +156,7 @@ export async function remove(
   return await removeOwn(tx, 'target', { organizationId, id })
 }
 
-/** Finds the target with this id or slug in an organization. */
+/** Finds a target with its rules by its id or slug, but never another organization's. */
 export async function find(
   db: Db,
   organizationId: OrganizationId,
