@@ -1,7 +1,7 @@
 /** Settings read from files, as Docker, Kubernetes and systemd mount secrets. */
 import { readFileSync, statSync } from 'node:fs'
 
-/** Reads a small text file; handed in by tests. */
+/** Reads a small text file; tests pass their own. */
 export type ReadFile = (path: string) => string
 
 /** The secret in a file, without the trailing line break that editors and `echo` add. */

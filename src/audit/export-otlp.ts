@@ -9,7 +9,6 @@ const chainsInTurn = 100
 // Longer than a batch may take, so that two processes don't send the same entries; if they do, an entry arrives twice.
 const turnMs = 30_000
 
-/** The dependencies of `AuditExport`. */
 export interface AuditExportDeps {
   readonly store: Store
   /** Sends a body to the collector within its own deadline; throws on failure. */

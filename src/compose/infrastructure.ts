@@ -208,7 +208,7 @@ function isOfFile(error: unknown): boolean {
   return code.startsWith('SQLITE_') || (code === 'ENOENT' && syscall !== 'connect')
 }
 
-/** Posts to the operator's own collector, at any address. */
+/** Returns a function that posts to the operator's own collector, which may be on a private or loopback address. */
 function openCollector(
   url: string,
   more: Readonly<Record<string, string>>,

@@ -15,7 +15,6 @@ export interface DirectoryChange extends DirectoryCaller {
   readonly tx: Tx
 }
 
-/** The dependencies of a change. */
 export interface ChangeDeps {
   readonly store: Store
   readonly tokens: {

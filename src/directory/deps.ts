@@ -2,7 +2,6 @@ import type { Clock } from '../clock.ts'
 import type { Sealer } from '../secrets/index.ts'
 import type { Store } from '../store/index.ts'
 
-/** The dependencies of directories. */
 export interface DirectoryDeps {
   readonly store: Store
   readonly clock: Clock

@@ -7,7 +7,6 @@ import type { Store } from '../store/index.ts'
 import type { Limits, Quotas, TargetCache } from '../targets/index.ts'
 import type { AccessLog, LogRecord, LossySender, Metrics, Tracer } from '../telemetry/index.ts'
 
-/** The dependencies of the gateway. */
 export interface GatewayDeps {
   readonly store: Store
   readonly clock: Clock

@@ -11,7 +11,6 @@ export interface Readiness {
   readonly remark?: string | undefined
 }
 
-/** The dependencies of these routes. */
 export interface OperationsDeps {
   readonly readiness: () => Readiness
   readonly metrics: Metrics

@@ -37,7 +37,6 @@ export interface OpenInvitation {
   readonly organization: OrganizationRecord
 }
 
-/** The dependencies of `Invitations`. */
 export interface InvitationsDeps {
   readonly store: Store
   readonly clock: Clock

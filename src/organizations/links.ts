@@ -36,7 +36,6 @@ export interface SetUpInput {
   }
 }
 
-/** The dependencies of `Links`. */
 export interface LinksDeps {
   readonly store: Store
   readonly clock: Clock

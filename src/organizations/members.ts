@@ -56,7 +56,6 @@ export interface Ended {
   readonly confirmation: Confirmation
 }
 
-/** The dependencies of `Members`. */
 export interface MembersDeps {
   readonly store: Store
   readonly clock: Clock

@@ -24,7 +24,6 @@ import { recordForPerson } from './audit-entries.ts'
 import { recognize, type Recognized } from './recognition.ts'
 import type { Visitor } from './session-reach.ts'
 
-/** The dependencies of `People`. */
 export interface PeopleDeps {
   readonly store: Store
   readonly clock: Clock

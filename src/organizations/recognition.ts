@@ -24,7 +24,6 @@ export interface Recognized {
   readonly identityId: string
 }
 
-/** The dependencies of recognition. */
 export interface RecognitionDeps {
   readonly store: Store
   readonly clock: Clock

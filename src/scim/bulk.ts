@@ -18,7 +18,7 @@ interface Operation {
 
 type Result = Record<string, unknown>
 
-/** The dependencies of bulk requests: a function that performs one operation, and one that describes its failure. */
+/** `perform` runs one operation of a bulk request; `explain` describes its failure. */
 interface BulkDeps {
   readonly maxOperations: number
   readonly perform: (request: ScimRequest) => Promise<ScimAnswer>

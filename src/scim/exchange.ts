@@ -6,7 +6,6 @@ import { ScimError } from './protocol/errors.ts'
 import type { Json } from './protocol/json.ts'
 import type { Projection } from './schema/projection.ts'
 
-/** The dependencies of SCIM. */
 export interface ScimDeps {
   readonly directories: Directories
   readonly clock: Clock

@@ -21,7 +21,6 @@ export const prefix = '/scim/v2'
 const maxStrangers = 100_000
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
-/** The dependencies of a SCIM server. */
 export interface ScimServerDeps extends Omit<ScimDeps, 'limits'> {
   readonly limits: ScimLimits
   /** Wrong tokens per source; undefined means no limit. */

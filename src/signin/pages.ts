@@ -91,7 +91,7 @@ export function refusalPage(
   }
 }
 
-/** The page of a printed link; it submits the sign-in itself, so that a preview of the link consumes nothing. */
+/** The page behind a sign-in link; it submits its form by itself, so that a link preview does not use the link up. */
 export function signInLinkPage(token: string): Page {
   return {
     status: 200,

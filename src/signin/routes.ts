@@ -20,7 +20,6 @@ import type { SignInProvider } from './provider.ts'
 import { localPath } from './return-to.ts'
 import type { LoginState, LoginStates } from './login-state.ts'
 
-/** The dependencies of sign-in. */
 export interface SignInDeps {
   readonly sessions: Sessions
   readonly people: People
@@ -198,13 +197,13 @@ export async function logOut(
     .send(JSON.stringify({ provider_logout_url: address }))
 }
 
-/** GET of a printed link: shows a page and consumes nothing. */
+/** GET of a sign-in link: shows a page and does not use the link up. */
 export async function showSignInLink(request: AppRequest, reply: AppReply): Promise<AppReply> {
   const { token } = request.query as Record<string, unknown>
   return await sendPage(reply, signInLinkPage(typeof token === 'string' ? token : ''))
 }
 
-/** POST of a printed link: consumes it and signs the person in. */
+/** POST of a sign-in link: uses it up and signs the person in. */
 export async function useSignInLink(
   deps: SignInDeps,
   request: AppRequest,

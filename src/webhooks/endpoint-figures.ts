@@ -21,7 +21,7 @@ export interface EndpointStep {
 /** The deliveries of an endpoint over time. */
 export interface EndpointFigures {
   readonly steps: readonly EndpointStep[]
-  /** Whether there were so many that only the newest were counted. */
+  /** Whether the range held too many deliveries to count, so that only the newest were counted. */
   readonly isSampled: boolean
 }
 

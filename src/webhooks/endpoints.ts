@@ -28,7 +28,6 @@ import type { WebhookSecrets } from './signing/secret.ts'
 
 const maxUsualEndpoints = 50
 
-/** The dependencies of `Endpoints`. */
 export interface EndpointsDeps {
   readonly store: Store
   readonly sealer: Sealer

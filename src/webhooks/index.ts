@@ -80,7 +80,6 @@ export interface Webhooks extends AsyncDisposable {
   state(): { lanes: number; sending: number; unwritten: number }
 }
 
-/** The dependencies of webhooks. */
 export interface WebhooksDeps {
   readonly store: Store
   readonly sealer: Sealer

@@ -61,7 +61,7 @@ describe('counts that wait', () => {
     const organizationId = createId('org')
     for (let n = 0; n < 1200; n++) counts.add(callOf(organizationId, n))
     const taken = [counts.take(500), counts.take(500), counts.take(500), counts.take(500)]
-    // There is one row each by minute and for the organization, and two for each key.
+    // One row for the minute, then a quarter-hour row and a day row for the organization and for each key.
     assert.deepEqual(taken.map(rowsOfCounts), [1003, 1003, 403, 0])
   })
 })

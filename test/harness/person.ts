@@ -97,7 +97,7 @@ export async function withStore<T>(
   return await work(store)
 }
 
-/** Creates the organization if it does not exist, adds a member, and signs them in with a printed link. */
+/** Creates the organization if it does not exist, adds a member, and signs them in with a sign-in link. */
 export async function memberOf(product: TestProduct, slug: string, who: Who): Promise<Person> {
   await addMember(product, slug, who)
   return await signedInByLink(product, who.email)
@@ -125,7 +125,7 @@ export async function addMember(product: TestProduct, slug: string, who: Who): P
   })
 }
 
-/** Signs a person in with a printed link. */
+/** Signs a person in with a sign-in link, like the one that the CLI prints. */
 export async function signedInByLink(product: TestProduct, email: string): Promise<Person> {
   const link = await withLinks(product, async (links) => await links.signInLink(email))
   const answer = await fetch(`${product.baseUrl}/sign-in-link`, {

@@ -11,7 +11,6 @@ import { createTargets, type Targets, type TargetSettings } from '../../targets/
 import type { Log } from '../../telemetry/index.ts'
 import { createWebhooks, type Webhooks } from '../../webhooks/index.ts'
 
-/** The dependencies of configuration files. */
 export interface ConfigurationDeps {
   readonly store: Store
   readonly sealer: Sealer

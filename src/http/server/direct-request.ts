@@ -27,7 +27,7 @@ export class DirectRequest extends nodeHttp.IncomingMessage {
   }
 
   #readOn(): void {
-    // oxlint-disable-next-line no-underscore-dangle -- that is how node:stream names what it asks a source for
+    // oxlint-disable-next-line no-underscore-dangle -- `_read` is the method that node:stream calls for more data
     this._read(0)
   }
 }

@@ -23,7 +23,10 @@ export function checkSameOrigin(headers: OriginHeaders, baseUrl: string): void {
   }
 }
 
-/** Requires a body to be declared as JSON, in any spelling of the type. Throws `unsupported_media_type` (415). */
+/**
+ * Requires a body to be declared as `application/json`, in any case and with any parameters. Throws
+ * `unsupported_media_type` (415).
+ */
 export function checkContentType(headers: OriginHeaders, hasBody: boolean): void {
   if (!hasBody) return
   const [type = ''] = (headers['content-type'] ?? '').split(';')

@@ -16,7 +16,7 @@ export interface UpstreamTimeouts {
   readonly idleMs: number
 }
 
-/** The dependencies; replaceable, so that tests need no network. */
+/** Replaceable, so that tests need no network. */
 export interface UpstreamDeps {
   readonly clock: Clock
   readonly guard: AddressGuard

@@ -151,7 +151,7 @@ function lineEnd(bytes: Buffer, from: number): number {
   return bytes[at] === cr && bytes[at + 1] === lf ? at + 2 : 0
 }
 
-/** A decimal number in its usual form; -1 for anything else. */
+/** Parses a decimal number without leading zeros; -1 for anything else, and for more digits than expected. */
 function lengthAt(bytes: Buffer, from: number, to: number): number {
   if (to - from > maxLengthDigits || (bytes[from] === zero && to - from > 1)) return -1
   let length = 0

@@ -7,7 +7,7 @@ export const groupSchema: Schema = {
   name: 'Group',
   description: 'A group of users of the directory.',
   attributes: [
-    // Groups may share a name if their external ids differ.
+    // `server` describes the rule best: a name may repeat only between groups whose external ids are set and differ.
     attribute.string('displayName', 'The name of the group.', {
       required: true,
       uniqueness: 'server',

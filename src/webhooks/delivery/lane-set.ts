@@ -5,7 +5,6 @@ import type { PreparedEndpoint } from './send.ts'
 
 const maxLanes = 2000
 
-/** The dependencies of `LaneSet`. */
 export interface LaneSetDeps extends LaneDeps {
   /** Unseals an endpoint's secrets; rejects if nothing can be sent to it now. */
   readonly prepare: (endpoint: EndpointRecord) => Promise<PreparedEndpoint>

@@ -33,7 +33,6 @@ export interface LaneSender {
   start(lane: Lane, delivery: DueDelivery): void
 }
 
-/** The dependencies of a lane. */
 export interface LaneDeps {
   readonly work: DeliveryWork
   readonly clock: Clock

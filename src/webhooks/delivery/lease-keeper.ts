@@ -6,7 +6,6 @@ const leaseMs = 10_000
 const renewEveryMs = 3000
 const pollEveryMs = 1000
 
-/** The dependencies of `LeaseKeeper`. */
 export interface LeaseKeeperDeps {
   readonly work: DeliveryWork
   readonly clock: Clock

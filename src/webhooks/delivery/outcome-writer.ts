@@ -19,7 +19,6 @@ export interface HealthsWritten {
   readonly lost: readonly HealthOutcome[]
 }
 
-/** The dependencies of `OutcomeWriter`. */
 export interface OutcomeWriterDeps {
   readonly work: DeliveryWork
   readonly monotonic: () => number

@@ -21,7 +21,6 @@ const lookEveryMs = 5000
 // Ids consist of prefix, time and random part; nothing from the same millisecond sorts after this.
 const idEnd = 'zzzzzzzzzzzzzzzz'
 
-/** The dependencies of `Replay`. */
 export interface ReplayDeps {
   readonly store: Store
   readonly clock: Clock

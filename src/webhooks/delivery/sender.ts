@@ -5,7 +5,6 @@ import { outcomeOf } from './outcome.ts'
 import type { Places } from './places.ts'
 import type { Send } from './send.ts'
 
-/** The dependencies of `Sender`. */
 export interface SenderDeps {
   readonly send: Send
   readonly clock: Clock

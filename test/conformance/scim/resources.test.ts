@@ -183,7 +183,7 @@ for (const engine of engines) {
         [direct.status, ((await direct.json()) as { id: string }).id],
         [200, user.id],
       )
-      // Some clients append absolute URLs to the base, for example the open Go suite.
+      // Some clients append the absolute URL of a $ref to their base URL.
       const behind = await call('GET', `/${ref}`)
       assert.deepEqual([behind.status, behind.body.id], [200, user.id])
       assert.equal(

@@ -13,7 +13,7 @@ export interface PlainLimits {
   readonly bodyWindowBytes: number
 }
 
-/** The dependencies of plain-lane connections, provided by the listener. */
+/** What the listener provides to its plain-lane connections. */
 export interface PlainDeps {
   readonly parser: RequestParser
   readonly limits: PlainLimits

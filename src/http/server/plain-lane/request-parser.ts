@@ -223,7 +223,7 @@ function tokenEnd(bytes: Buffer, start: number, end: number): number {
   return at
 }
 
-/** A decimal number in its usual form; -1 for anything else. */
+/** Parses a decimal number without leading zeros; -1 for anything else, and for more digits than expected. */
 function lengthAt(bytes: Buffer, from: number, to: number): number {
   const digits = to - from
   if (digits === 0 || digits > maxLengthDigits) return -1

@@ -9,15 +9,15 @@ export interface ChainPlace {
   readonly hash: string
 }
 
-// Makes the head of the chain that belongs to no organization.
+// This migration inserts the first head: that of the chain for entries that belong to no organization.
 const firstMigration = '0001-core.sql'
 
-/** The values covered by a head's code. */
+/** The values that a head's authentication code covers. */
 export function headParts(organizationId: string, { sequence, hash }: ChainPlace) {
   return ['audit head', organizationId, sequence, hash] as const
 }
 
-/** The values covered by an anchor's code. */
+/** The values that an anchor's authentication code covers. */
 export function anchorParts(organizationId: string, { sequence, hash }: ChainPlace) {
   return ['audit anchor', organizationId, sequence, hash] as const
 }

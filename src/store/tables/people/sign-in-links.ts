@@ -17,7 +17,7 @@ const hidden = {
 }
 const { fromRow, toRow } = columns(declared, hidden)
 
-/** A sign-in link printed by the operator. */
+/** A sign-in link that can be used once; setup links are for the first owner. */
 export type SignInLinkRecord = RecordOf<typeof declared>
 export type SignInLinkTable = TableOf<typeof declared & typeof hidden>
 
