@@ -13,7 +13,7 @@ const maxCells = 10_000
 // The columns of a rule's row.
 const [decided, wouldRefuse, ruleColumns] = [0, 1, 2]
 
-/** The count of all calls in one minute that agree in every attribute that is counted. */
+/** The counts of one minute's calls that have all counted attributes in common. */
 interface Cell {
   readonly organizationId: string
   readonly minute: number
@@ -30,7 +30,7 @@ interface Cell {
   readonly sums: Float64Array
 }
 
-/** Calls of one day that a rule decided, and that it would have refused on trial. */
+/** The counts of one rule and day: the calls it decided, and those it would have refused while on trial. */
 interface RuleCell {
   readonly organizationId: string
   readonly day: number
@@ -74,7 +74,7 @@ export class CallCounts {
   /** Removes up to `limit` counts, oldest first, and returns them as rows to add to the tables. */
   take(limit: number): CountRows[] {
     const [minutes, quarters, days] = [new Rows(), new Rows(), new Rows()]
-    // A cell that was taken must not be counted into any more.
+    // Nothing may be added to a cell that has been taken.
     this.#last = undefined
     this.#latestOfRule.clear()
     for (const cell of takeFirst(this.#cells, limit).values()) {
@@ -174,7 +174,7 @@ class Rows extends Map<string, Float64Array> {
     for (let at = 0; at < more.length; at++) sums[at] = (sums[at] ?? 0) + (more[at] ?? 0)
   }
 
-  /** The sums of a row, which starts with zeros. */
+  /** The sums of a row; a new row starts with zeros. */
   sumsOf(key: string, columns: number): Float64Array {
     const known = this.get(key)
     if (known !== undefined) return known

@@ -101,8 +101,8 @@ export class RecordQueue {
   }
 
   /**
-   * Creates partitions days ahead from any node that writes; if one is missing, its records go to the default
-   * partition.
+   * Creates partitions days ahead; every node that writes does so. If a partition is missing, its records go to the
+   * default one.
    */
   async #makePartitions(): Promise<void> {
     const monotonic = this.#clock.monotonic()

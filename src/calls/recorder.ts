@@ -9,7 +9,7 @@ import { RecordQueue } from './record-queue.ts'
 
 /** Records finished calls: call records, counts, and the last use of each key, all written in batches. */
 export interface Recorder {
-  /** Records a finished call without waiting. Calls are counted even where `choice` leaves them no record. */
+  /** Records a finished call without waiting. A call for which `choice` keeps no record is still counted. */
   record(entry: CallRecord, secret: UsedSecret, choice: RecordChoice): void
   /** Deletes records and counts older than the given time, in small commits. */
   forget(olderThanMs: number): Promise<void>

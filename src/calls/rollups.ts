@@ -48,7 +48,7 @@ export class Rollups {
     this.#clock = clock
   }
 
-  /** May widen the range to whole quarters of an hour, so that counts per quarter can answer. */
+  /** May widen the range to whole quarters of an hour, so that quarter-hour counts can answer. */
   async rollup(organizationId: OrganizationId, input: RollupInput): Promise<Rollup> {
     const answered = mayWiden(input) ? { ...input, ...widened(input) } : input
     return rollupOf(answered, await this.#partsOf(organizationId, answered))
@@ -103,7 +103,7 @@ export class Rollups {
     return { keys, targets, codes, searchedBackTo: undefined }
   }
 
-  /** The start of the counts per quarter of an hour: no call since then is missing from them. */
+  /** The start of the quarter-hour counts: no call since then is missing from them. */
   async countedSince(): Promise<number> {
     this.#countedSince ??= await callCounts.countedSince(this.#db)
     return this.#countedSince
@@ -123,7 +123,7 @@ export class Rollups {
     return from % quarterHourMs === 0 && (to % quarterHourMs === 0 || to >= this.#clock.now())
   }
 
-  /** Whether counts per quarter of an hour can answer for every call that matches the filter since `from`. */
+  /** Whether quarter-hour counts can answer for every call that matches the filter since `from`. */
   async #isCounted(filter: CallFilter, { from }: { readonly from: number }): Promise<boolean> {
     const { id, keyId, targetId, method, path, words, address } = filter
     const needsRecords = [id, method, path, words, address].some((value) => value !== undefined)
@@ -155,7 +155,7 @@ export class Rollups {
         ? rows
         : (await traffic.sum(this.#db, organizationId, range)).rows
     const isSmall = countOf(all) <= maxExact
-    // The counts include the whole last minute, so the timed records must too.
+    // The counts include the whole last minute, so the records that are timed must too.
     const timed = { ...input, to: Math.ceil(to / minuteMs) * minuteMs }
     const times = await this.#timesOf(organizationId, timed, { isSmall, isCounted: false })
     const isIncomplete = times.timed < countOutcome(rows, input.outcome)
@@ -202,7 +202,7 @@ export class Rollups {
   }
 
   /**
-   * Reads matching calls, newest first, until its time is up; returns when it stopped, or undefined if it read them
+   * Reads matching calls, newest first, for a limited time; returns how far back it came, or undefined if it read them
    * all.
    */
   async #readRecords(

@@ -21,11 +21,11 @@ export interface Arrival {
   readonly startedAt: number
   /** The path without the query. */
   readonly path: string
-  /** Whether a proxy asks only for the decision; nginx drops a refusal's body but keeps its headers. */
+  /** Whether a proxy asks only for the decision: refusals are then in a header too, because nginx drops their body. */
   readonly isQuestion: boolean
 }
 
-/** The data left by the upstream's part of a call. */
+/** What forwarding a call has produced for its record and its trace. */
 export interface Passed {
   readonly upstreamUs: number | undefined
   /** The data captured by the target's setting, as JSON. */
@@ -36,7 +36,7 @@ export interface Passed {
 
 export const notPassed: Passed = { upstreamUs: undefined, capture: undefined, trace: undefined }
 
-/** A request with an identified key: the unit that is recorded, traced, and cut when the key ends. */
+/** A request with an identified key: the unit that is recorded, traced, and cut off when the key ends. */
 export class Call {
   readonly exchange: Exchange
   readonly arrival: Arrival

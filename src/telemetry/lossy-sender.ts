@@ -29,7 +29,7 @@ export function createLossySender<T>(deps: {
   const timer = setInterval(() => void flush(), everyMs)
   timer.unref()
 
-  /** Sends everything that waits; if a batch fails, it is all dropped, lest an unreachable collector fill our memory. */
+  /** Sends everything that waits; a failed batch and all items behind it are dropped, because memory is bounded. */
   async function sendAll(): Promise<void> {
     while (waiting.length > 0) {
       const batch = waiting.slice(0, itemsInBatch)

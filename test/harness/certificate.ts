@@ -10,7 +10,7 @@ export interface TestCertificate {
 /** A certificate authority that certifies servers. */
 export interface TestAuthority {
   readonly cert: string
-  /** Issues a server certificate for a name; with `ended` one that has expired. */
+  /** Issues a server certificate for a name; if `ended`, one that has expired. */
   issue(name: string, ended?: boolean): TestCertificate
 }
 

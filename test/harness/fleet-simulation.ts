@@ -198,7 +198,7 @@ class Fleet implements Surroundings {
     }
   }
 
-  /** Whether neither the database nor this process was disturbed for long enough before a time, and since. */
+  /** Whether nothing has disturbed this process or the database since well before a time. */
   #isCalm(node: SimNode, since: number): boolean {
     const latest = Math.max(node.disturbedAt, this.#replacedAt, node.startedAt)
     const isWell = !node.isCut && !node.isDead && !node.isPaused && this.database.isAlive

@@ -1,4 +1,4 @@
-// Loaded before a node's own code: runs tasks that are due every hour or less often every 20 seconds instead.
+// Loaded before a node's own code: runs every task whose interval is an hour or longer every 20 seconds instead.
 const hourMs = 3_600_000
 const oftenMs = 20_000
 const usual = globalThis.setInterval

@@ -20,7 +20,7 @@ const problem = {
   detail: 'Something went wrong here.',
   request_id: requestId,
 }
-/** Longer than a response counts as fresh. */
+/** Long enough that a response no longer counts as fresh. */
 const staleMs = 11_000
 
 type Answer = 'held' | 'failed' | 'none' | 'many' | 'unreachable'

@@ -42,8 +42,8 @@ const environment = { cwd: '/', env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' }, ...
 const usualOptions = ['-U', 'postgres', '-A', 'trust', '--locale=C', '-E', 'UTF8', '--no-sync']
 
 /**
- * A new cluster with an empty database; in a folder of its own within the temporary one, and run by the programs that
- * all tests use, unless others are named.
+ * Starts a new cluster with an empty database, in a folder of its own below `within`. By default it runs the programs
+ * that all tests use.
  */
 export async function postgresCluster(
   within = tmpdir(),

@@ -47,7 +47,7 @@ class QuotaWorld {
   readonly #nodes: QuotaNode[] = []
   readonly #row = { spent: 0, claimed: 0 }
   readonly #slowMs: number
-  /** Whether a node died or an answer of the database got lost: what was claimed may be lost with it. */
+  /** Whether a node died or a response of the database was lost: what had been claimed may be lost too. */
   #hasLost = false
   #passed = 0
   #refused = 0
@@ -108,7 +108,7 @@ class QuotaWorld {
     return node
   }
 
-  /** Offers bursts of calls at random nodes, far more than the quota; the last ones find calls returned late. */
+  /** Sends far more calls than the quota allows: bursts at random nodes, then a steady flow that uses late returns. */
   #offer(): void {
     const world = this.#world
     const { calls } = this.#subject.quota

@@ -105,7 +105,7 @@ async function killRepeatedly(
   server.kill('SIGTERM')
   await server.ended
   if (told.issued.size < kills) findings.push('hardly anything was issued')
-  // A short run is beside other tests, where a time says little.
+  // A short run shares the machine with other tests, so its timings say little.
   if (!short && slowestStartMs > restartsWithinMs) {
     findings.push(`a start took ${Math.round(slowestStartMs)} ms`)
   }

@@ -31,7 +31,7 @@ export const rollingProxies: Torture = {
     return absent.length === 0 ? undefined : `${absent.join(' and ')} not installed here`
   },
   async run({ short, size = 30 }) {
-    // The values for containers: longer than two of HAProxy's health checks, and than nginx keeps idle connections.
+    // LAME_DUCK as for containers: longer than two of HAProxy's health checks, and than nginx keeps an idle connection.
     const plan = short
       ? { nodes: 2, replaced: 1, perSecond: 150, lameDuck: '5s' }
       : { nodes: 3, replaced: size, perSecond: 500, lameDuck: '5s' }

@@ -8,8 +8,8 @@ const maxHostLength = 253
 const hostShape = /^(?!-)[a-z0-9_-]{1,63}(?<!-)(\.(?!-)[a-z0-9_-]{1,63}(?<!-))*$/
 
 /**
- * Ports of protocols other than HTTP ("bad ports" of the Fetch standard), so that a request can't pass as a mail, for
- * example.
+ * Ports of protocols other than HTTP ("bad ports" of the Fetch standard), where a server could mistake a request for a
+ * message of its own protocol, such as a mail.
  */
 const badPorts = new Set([
   0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102,

@@ -9,8 +9,8 @@ import { insertion } from '../db/insertion.ts'
 import { snakeCased } from '../db/snake-case.ts'
 import { together, togetherThen, type Write } from '../db/together.ts'
 
-// If a node pauses or loses its connection while holding an organization's lock, it loses the lock soon, and so does
-// each of its transactions waiting for it; otherwise each would get the lock in turn with nobody there to release it.
+// A node that pauses or loses its connection while holding an organization's lock soon loses the lock, and its
+// transactions waiting for the lock soon give up: otherwise each would get it in turn, with nobody there to release it.
 const idleUnderLockMs = 500
 const maxLockWaitMs = 1500
 const eventApiVersion = 'v1'

@@ -62,7 +62,7 @@ interface MigrationFile {
   readonly text: string
 }
 
-/** The applied migrations; the former list counts as the files that replaced it. */
+/** Returns the applied migrations; a former list is first replaced by the files that took its place. */
 async function appliedNow(
   target: MigrationTarget,
   { folder, files }: { folder: string; files: readonly MigrationFile[] },
@@ -77,7 +77,8 @@ async function appliedNow(
   return new Map(start.map(({ name, text }) => [name, digest(text)]))
 }
 
-// The files of the clean start end with 0007; no other file may ever have a number between them.
+// The files that replaced the former lists end with 0007, and later ones begin with 0018: the numbers in between were
+// used by the former lists, so no file may ever take one.
 const endOfStart = '0008'
 const firstSinceFormer = '0018'
 

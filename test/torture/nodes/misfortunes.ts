@@ -107,7 +107,7 @@ async function skewBesideCut({ fleet, check, findings, random }: Trials): Promis
   cut.proxy.blackHole()
   const { status, nodes, silentNodes } = await check.revoke(revoking, key)
   if (status !== 200) findings.push(`a revocation beside a wrong clock got ${status}`)
-  // Nodes killed a moment ago may still be waited for.
+  // More than one may be silent: a node killed a moment ago may still be registered.
   else if (nodes !== nodeCount - 1 || silentNodes < 1) {
     findings.push(`beside a wrong clock ${nodes} + ${silentNodes} nodes were counted`)
   }

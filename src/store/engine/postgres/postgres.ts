@@ -95,7 +95,7 @@ export async function openPostgres(
   }
 }
 
-/** Records and counts in one commit, once however often it is tried; records alone are one statement. */
+/** Inserts records and counts in one commit, once however often it is retried; records alone need no transaction. */
 async function insertBatch(
   lane: EngineLane,
   rows: CallRows,
@@ -106,7 +106,7 @@ async function insertBatch(
     return
   }
   await lane.transact(async (tx) => {
-    // If all records are there, an earlier try was committed, and only its answer was lost.
+    // If all records are there, an earlier try was committed, and only the response was lost.
     const isNew = rows.count === 0 || (await insertRows(tx, rows)) > 0
     if (isNew) await addCounts(tx, counts)
   })
@@ -122,7 +122,7 @@ function openSlowReads(settings: pg.PoolConfig): Db {
     max: slowReadConnections,
     statement_timeout: slowReadMs,
     query_timeout: slowReadMs + statementTimeoutMs,
-    // A read waiting behind other slow ones waits rather than being refused.
+    // A read behind other slow ones should wait for its turn rather than be refused.
     waitMs: slowReadMs,
   })
   return {

@@ -41,7 +41,7 @@ export function batchInserter(database: Database.Database): (batch: CallBatch) =
         : insertSome.run(some.flat()).changes
     }
     for (; at < rows.length; at++) inserted += insertOne.run(rows[at]).changes
-    // An earlier try was committed, and only its answer was lost.
+    // An earlier try was committed, and only the response was lost.
     if (rows.length > 0 && inserted === 0) return
     for (const { table, json } of batch.counts) {
       const adder = adderTo(table)

@@ -68,7 +68,7 @@ export class SqliteCallWriter {
   #start(): Worker {
     const worker = new Worker(new URL('./call-writer-thread.ts', import.meta.url), {
       workerData: { callsPath: this.#path },
-      // Rows die with their batch, so a larger young generation would only hold memory.
+      // Rows live no longer than their batch, so a larger young generation would only waste memory.
       resourceLimits: { maxYoungGenerationSizeMb: youngMegabytes },
     })
     worker.unref()

@@ -3,12 +3,12 @@ import Database from 'better-sqlite3'
 import { flushCompileCache } from 'node:module'
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
 import { boundPageCache } from './page-cache.ts'
-import type { AsideAnswer, AsideQuestion } from './slow-reads.ts'
+import type { ReadResponse, ReadRequest } from './slow-reads.ts'
 
 const maxStatements = 100
 
 // Without the worker's data, importing this file does nothing.
-const path = (workerData as { asidePath?: unknown } | null)?.asidePath
+const path = (workerData as { slowReadsPath?: unknown } | null)?.slowReadsPath
 if (parentPort !== null && typeof path === 'string') serve(parentPort, path)
 
 function serve(port: MessagePort, file: string): void {
@@ -17,7 +17,7 @@ function serve(port: MessagePort, file: string): void {
   const database = new Database(file, { readonly: true })
   boundPageCache(database, 'passing')
   const prepare = keepStatements(database)
-  port.on('message', (question: AsideQuestion) => port.postMessage(answer(prepare, question)))
+  port.on('message', (question: ReadRequest) => port.postMessage(answer(prepare, question)))
 }
 
 type Prepare = (sql: string) => Database.Statement
@@ -39,7 +39,7 @@ function keepStatements(database: Database.Database): Prepare {
   }
 }
 
-function answer(prepare: Prepare, { sql, parameters }: AsideQuestion): AsideAnswer {
+function answer(prepare: Prepare, { sql, parameters }: ReadRequest): ReadResponse {
   try {
     return { rows: prepare(sql).all(...parameters) }
   } catch (error) {

@@ -18,15 +18,15 @@ const maxWaiting = 64
 const answerWithinMs = 30_000
 
 /** The messages exchanged with a thread. */
-export interface AsideQuestion {
+export interface ReadRequest {
   readonly sql: string
   readonly parameters: readonly unknown[]
 }
-export type AsideAnswer =
+export type ReadResponse =
   | { readonly rows: unknown[] }
   | { readonly error: string; readonly code: string | undefined }
 
-interface Question extends AsideQuestion {
+interface Question extends ReadRequest {
   resolve(rows: unknown[]): void
   reject(error: Error): void
 }
@@ -84,7 +84,7 @@ class ReaderThreads {
     reader.question = question
     reader.deadline = setTimeout(() => void worker.terminate(), answerWithinMs)
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
-    worker.postMessage({ sql, parameters } satisfies AsideQuestion)
+    worker.postMessage({ sql, parameters } satisfies ReadRequest)
   }
 
   #idleReader(): Reader | undefined {
@@ -94,7 +94,7 @@ class ReaderThreads {
 
   #start(): Reader {
     const worker = new Worker(new URL('./slow-reads-thread.ts', import.meta.url), {
-      workerData: { asidePath: this.#path },
+      workerData: { slowReadsPath: this.#path },
     })
     worker.unref()
     const reader: Reader = { worker, question: undefined, deadline: undefined }
@@ -103,7 +103,7 @@ class ReaderThreads {
       finish(reader)?.reject(unavailable())
       if (!this.#closed) this.#dispatch()
     }
-    worker.on('message', (answer: AsideAnswer) => {
+    worker.on('message', (answer: ReadResponse) => {
       const question = finish(reader)
       this.#dispatch()
       if ('rows' in answer) question?.resolve(withBuffers(answer.rows))
@@ -157,13 +157,13 @@ function dialectOver(
 ): Dialect {
   const connection: DatabaseConnection = {
     async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-      // As with every driver, the rows have the statement's own type.
+      // As in every driver, nothing checks that the rows have the type that the statement declares.
       return { rows: (await ask(sql, parameters)) as R[] }
     },
     streamQuery: refuse,
   }
   return {
-    createAdapter: () => new AsideAdapter(),
+    createAdapter: () => new SlowReadAdapter(),
     createDriver: () => ({
       init: async () => undefined,
       acquireConnection: async () => connection,
@@ -179,7 +179,7 @@ function dialectOver(
 }
 
 /** Queries must not queue here, because they already wait for a thread, where they are counted. */
-class AsideAdapter extends SqliteAdapter {
+class SlowReadAdapter extends SqliteAdapter {
   override get supportsMultipleConnections(): boolean {
     return true
   }

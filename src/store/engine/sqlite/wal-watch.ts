@@ -1,8 +1,8 @@
 import { watch, type FSWatcher } from 'node:fs'
 
 /**
- * A write to the log is followed by an fsync and an index update, which trigger no event. Checking in growing steps
- * sees a commit at most twice as late as it became visible.
+ * A write to the log is followed by an fsync and an index update, which trigger no event. Growing intervals between
+ * checks make sure that a commit is noticed within twice the time that it took to become visible.
  */
 const stepsMs = [0, 2, 4, 8, 16, 32, 64, 128]
 

@@ -213,7 +213,8 @@ function countsWhere({ stoppedAt, outcome, statuses }: CountFilter): RawBuilder<
 const columns = sql`subject, stopped_at, refusal, status, calls`
 
 /**
- * Counts of all keys or targets: whole days are read from the counts per day, the two ends from the counts per quarter.
+ * The counts of all keys or targets: whole days are read from the daily counts, the two ends from the quarter-hour
+ * counts.
  */
 function bySubject(
   organizationId: OrganizationId,
@@ -234,7 +235,7 @@ function bySubject(
   return sql.join([days, ...parts], sql` union all `)
 }
 
-/** Counts per quarter of every key or target with calls on these days, with one index range for each. */
+/** The quarter-hour counts of every key or target with calls on these days, read by one index range each. */
 function quartersOf(
   organizationId: OrganizationId,
   { from, to }: Span,

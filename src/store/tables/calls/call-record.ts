@@ -1,6 +1,6 @@
 import type { KeyId, OrganizationId, RequestId, TargetId } from '../../../ids.ts'
 
-/** One call of an identified key to the gateway. */
+/** One call to the gateway with an identified key. */
 export interface CallRecord {
   readonly id: RequestId
   /** When the call arrived, in milliseconds since 1970. */

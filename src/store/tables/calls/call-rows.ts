@@ -48,8 +48,8 @@ export function insertRowsText(engine: Engine): string {
 
 /**
  * The statement that adds this many rows to SQLite, with each value bound separately. A row that breaks a constraint
- * rolls the whole commit back: otherwise SQLite copies each page before it changes it, to undo one statement of several
- * rows, which costs as much as the rows.
+ * rolls back the whole transaction (`or rollback`): to undo just the statement, SQLite would have to copy each page
+ * before changing it, which costs as much as inserting the rows.
  */
 export function insertBoundText(rows: number, positions: readonly number[] = all): string {
   const names = positions.map((at) => columns[at])

@@ -30,7 +30,7 @@ const maxSlice = 8000
 /** Records that lie apart in the table cost a read each, which is slow while they are not in memory. */
 const scatteredSlice = 1000
 const defaultMaxExamined = 50_000
-/** Every record of such a slice may match and become an object on the thread that also serves calls. */
+/** Not larger, because every record of such a slice may become an object on the thread that also serves calls. */
 const readSlice = 2000
 
 /**

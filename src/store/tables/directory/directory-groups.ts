@@ -116,7 +116,7 @@ export async function countMemberLess(
     .execute()
 }
 
-/** Deletes a group; its members must have been removed before. */
+/** Deletes a group, whose members must have been removed first. */
 export async function remove(tx: Tx, group: DirectoryGroupRecord): Promise<void> {
   await removeOwn(tx, 'directory_group', group)
   await addToCount(tx, {

@@ -43,7 +43,7 @@ export interface DirectoryUserData {
   readonly active: boolean
   /** The attributes as SCIM JSON. */
   readonly attributes: string
-  /** The attributes as folded JSON, for filters. */
+  /** The attributes as case-folded JSON, for filters. */
   readonly folded: string
   readonly emailKeys: readonly string[]
 }

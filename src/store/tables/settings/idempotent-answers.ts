@@ -41,7 +41,7 @@ export async function take(
   return (result.numInsertedOrUpdatedRows ?? 0n) > 0n
 }
 
-/** The record of a person's key. */
+/** Finds the record of a caller's Idempotency-Key. */
 export async function find(
   db: Db,
   userId: UserId,
