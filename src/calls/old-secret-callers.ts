@@ -11,7 +11,7 @@ export interface OldSecretCallers {
 
 type Use = { -readonly [K in keyof keyCallers.OldSecretUse]: keyCallers.OldSecretUse[K] }
 
-/** Memory is bounded: callers beyond the limit are left out until the next write. */
+/** Creates a bounded memory of callers: those beyond the limit are left out until the next write. */
 export function createOldSecretCallers(): OldSecretCallers {
   let noted = new Map<string, Use>()
 

@@ -130,7 +130,7 @@ function resourceHandlers(
   }
 }
 
-/** Discovery documents contain nothing about an organization. */
+/** The handlers of the discovery documents, which contain nothing about an organization. */
 function discoveryHandlers(
   deps: ScimDeps,
   name: string,

@@ -136,8 +136,8 @@ export class Domains {
   }
 
   /**
-   * Checks the domains that are due: new ones every minute for 72 hours, verified ones every week. Returns their
-   * number.
+   * Checks the domains that are due: unverified ones every minute for 72 hours, verified ones every week, or every hour
+   * while DNS fails. Returns their number.
    */
   async checkDue(): Promise<number> {
     const due = await this.#store.transaction(async (tx) => {

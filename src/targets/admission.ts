@@ -147,7 +147,7 @@ function run(steps: Steps, question: Caller): unknown {
   return found
 }
 
-/** Only the last check may be asynchronous. */
+/** Awaits the last check, the only one that may be asynchronous. */
 async function settle(last: Promise<unknown>, known: unknown): Promise<Verdict> {
   try {
     const settled = await last

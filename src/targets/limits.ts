@@ -114,8 +114,8 @@ class PlannedLimits implements Limits {
     return ['RateLimit-Policy', plan.policies, 'RateLimit', states]
   }
 
-  // Checking and spending must happen in the same event-loop turn: calls that waited together all saw the same
-  // remainder.
+  // Attempts again after each wait. Checking and spending must happen in the same event-loop turn: calls that waited
+  // together all saw the same remainder.
   async #askAgain(waited: Promise<unknown>, plan: Plan, spend: boolean): Promise<Told> {
     let next: Told | Promise<unknown> = waited
     while (next instanceof Promise) {

@@ -158,7 +158,7 @@ function checkName(name: string): void {
   if (!/^[a-z][a-z0-9_]*$/.test(name)) throw new Error(`${name} is no name for a metric`)
 }
 
-/** After the suffix `_bucket` come a space and the bucket's bound: `_bucket le="0.1"`. */
+/** Renders suffix and labels; after a space, the suffix `_bucket` carries the bucket's bound: `_bucket le="0.1"`. */
 function suffixed(suffix: string, labels: Labels | undefined): string {
   const [name = '', bound = ''] = suffix.split(' ')
   return `${name}${renderLabels(labels, bound)}`

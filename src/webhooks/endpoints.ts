@@ -114,7 +114,7 @@ export class Endpoints {
     })
   }
 
-  /** Pending deliveries become skipped. */
+  /** Deletes an endpoint; its pending deliveries become skipped. Throws `not_found`. */
   async remove(organizationId: string, id: string, actor: Actor): Promise<void> {
     const endpoint = await this.get(organizationId, id)
     await this.#change({ organizationId, id }, async (tx) => {

@@ -206,7 +206,7 @@ export class Holding {
     return idleMs > this.#goneAfterMs || (idleMs > idleAfterMs && this.share > idleShare)
   }
 
-  /** Only a limited number of sources is tracked, so an unused one is dropped sooner. */
+  /** How long it may be unused before it is dropped; shorter for sources, because only a limited number is tracked. */
   get #goneAfterMs(): number {
     return this.subject.isSource === true ? idleAfterMs : goneAfterMs
   }

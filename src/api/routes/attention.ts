@@ -140,7 +140,7 @@ async function ofKeys({ id }: RouteOrganization, services: Services): Promise<It
   ]
 }
 
-/** Only for callers who can act on it, because the names of tokens are confidential to them. */
+/** Access tokens that end soon; only for callers who manage tokens, because their names are confidential to them. */
 async function ofAccessTokens(
   organization: RouteOrganization,
   services: Services,

@@ -34,7 +34,7 @@ export function processTerminal(): Terminal {
   }
 }
 
-/** npx identifies itself as npm's `exec`. */
+/** The command as the person typed it, for help and for commands to paste; npx identifies itself as npm's `exec`. */
 export function programOf(env: Terminal['env']): string {
   return env['npm_command'] === 'exec' ? 'npx interceptd' : 'intercept'
 }

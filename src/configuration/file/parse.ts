@@ -99,7 +99,7 @@ function membersOf(pairs: readonly Pair<Node, Node | null>[], at: At): FileMembe
   })
 }
 
-/** YAML tags can produce dates, bytes and other values that no setting accepts. */
+/** Turns dates, bytes and other values that no setting accepts into undefined; YAML tags can produce them. */
 function toPlain(value: unknown): unknown {
   return typeof value === 'object' ? (value === null ? null : undefined) : value
 }

@@ -293,7 +293,7 @@ export class Lane {
     if (!succeeded && !answered) this.#concurrency = 1
   }
 
-  /** Refused deliveries are the first to be sent again after the receiver's pause. */
+  /** Pauses for as long as the receiver asks; the refused deliveries are then the first to be sent again. */
   #pause({ delivery, retryAfterMs }: AttemptOutcome): void {
     const { clock } = this.#deps
     const monotonic = clock.monotonic()
