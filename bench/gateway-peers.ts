@@ -1,9 +1,10 @@
 // The peers that the benchmark compares with Intercept, each configured to do the same job as well as it can.
+import { execFile } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { startServerProcess } from '../test/harness/server-process.ts'
-import { intercept } from '../test/harness/terminal.ts'
 import { mintCredential } from '../src/secrets/index.ts'
 import { pin, startPeer, unusedPort } from './processes.ts'
 
@@ -26,6 +27,7 @@ export interface Peer {
   end(): Promise<void>
 }
 
+const execute = promisify(execFile)
 const keysInMap = 100_000
 const answer = 'x'.repeat(1024)
 
@@ -127,20 +129,23 @@ backend api
 /** Starts Intercept as an operator would: with rules, rate limits on key and target, and call records. */
 export async function startIntercept(
   folder: string,
-  given: { upstreamPort: number; profile: boolean },
+  given: { upstreamPort: number; profile: boolean; beside?: string },
 ): Promise<Peer> {
   const metricsPort = await unusedPort()
+  const { beside } = given
+  const name = beside === undefined ? 'Intercept' : 'Intercept beside'
+  const program = join(beside ?? join(import.meta.dirname, '..'), 'bin', 'intercept.js')
   const env = {
-    ...{ DATA_DIR: join(folder, 'data'), LOG_LEVEL: 'info', HOST: '127.0.0.1' },
+    ...{ DATA_DIR: join(folder, name), LOG_LEVEL: 'info', HOST: '127.0.0.1' },
     METRICS_PORT: String(metricsPort),
   }
   const profiling = { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${join(folder, 'profile')}` }
-  const server = await startServerProcess({ ...env, ...(given.profile ? profiling : {}) })
+  const server = await startServerProcess({ ...env, ...(given.profile ? profiling : {}) }, program)
   const { port } = new URL(server.baseUrl)
   const run = async (...words: string[]): Promise<Record<string, unknown>> => {
-    const done = await intercept([...words, '--json'], { env: { ...env, PORT: port } })
-    if (done.code !== 0) throw new Error(done.err)
-    return JSON.parse(done.out) as Record<string, unknown>
+    const surroundings = { env: { PATH: process.env['PATH'], ...env, PORT: port } }
+    const done = await execute(process.execPath, [program, ...words, '--json'], surroundings)
+    return JSON.parse(done.stdout) as Record<string, unknown>
   }
   const issue = async (rate: string): Promise<string> =>
     String((await run('key', 'issue', 'bench', '--name', 'bench', '--rate', rate))['secret'])
@@ -153,7 +158,7 @@ export async function startIntercept(
   await run('target', 'set', 'bench', 'api', '--upstream', upstream, '--rate', rate, ...rules)
   const key = await issue(rate)
   return {
-    ...{ name: 'Intercept', kind: 'proxy', port: Number(port), pid: server.pid },
+    ...{ name, kind: 'proxy', port: Number(port), pid: server.pid },
     ...{ prefix: '/api/v1/intercept/api', key, unknownKey: withOtherEnd(key) },
     limitedKey: await issue('1/h'),
     metricsPort,

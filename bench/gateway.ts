@@ -2,8 +2,9 @@
 // peer's processes) and latency. The peers take turns in every round, and the result is the median of the rounds'
 // ratios. Where `taskset` is available, each peer runs on the first core, load and upstream on the others. Peers that
 // are not installed are named. `npm run bench -- gateway [seconds] [rounds] [--quick] [--only part-of-a-name]
-// [--profile]`: 2 seconds and 5 rounds of each take about 8 minutes, --quick (1 second, 3 rounds) 3; --profile prints
-// where Intercept's main thread spent its time.
+// [--profile] [--beside checkout]`: 2 seconds and 5 rounds of each take about 8 minutes, --quick (1 second, 3 rounds) 3;
+// --profile prints where Intercept's main thread spent its time, --beside compares with the code of another checkout,
+// which has its dependencies installed.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -23,6 +24,7 @@ import { topOf } from './profile.ts'
 
 const { values, positionals } = parseArgs({
   options: {
+    beside: { type: 'string' },
     only: { type: 'string' },
     profile: { type: 'boolean' },
     quick: { type: 'boolean' },
@@ -35,6 +37,12 @@ const rounds = Number(positionals[1] ?? (isQuick ? 3 : 5))
 /** The very first load warms up for longer, so that only compiled code is compared. */
 const firstWarmUp = isQuick ? 4 : 10
 const warmUp = 1
+/** The peers that ratios are relative to, with their names in the table. */
+const baseNames = new Map([
+  ['nginx map, access log', 'nginx'],
+  ['HAProxy SHA-256 map', 'HAProxy'],
+  ['Intercept beside', 'the code beside'],
+])
 /** The number of calls per second that the slowest peer can handle, once measured. */
 let capacity: number | undefined
 let warmed = false
@@ -66,6 +74,10 @@ try {
   const profile = values.profile === true
   const intercept = await startIntercept(folder, { upstreamPort, profile })
   peers.push(intercept, ...(await startDecisions(nginx, folder, { intercept, upstreamPort })))
+  const { beside } = values
+  if (beside !== undefined) {
+    peers.push(await startIntercept(folder, { upstreamPort, profile: false, beside }))
+  }
   peers.push({ ...upstream, name: 'the upstream alone', kind: 'upstream', end: async () => {} })
   for (const peer of peers) if (peer.kind !== 'upstream') pin(peer.pid, 'peer')
   for (const workload of workloads) {
@@ -101,14 +113,14 @@ async function compare(workload: Workload): Promise<void> {
     forwardedUs = median((results.get('Intercept') ?? []).map(({ cpuUs }) => cpuUs))
   }
   console.log(`\n${workload.name}, ${rounds} × ${seconds} s`)
-  const bases = ['nginx map, access log', 'HAProxy SHA-256 map'].flatMap((name) => {
+  const bases = [...baseNames.keys()].flatMap((name) => {
     const list = results.get(name)
     return list === undefined ? [] : [[name, list] as const]
   })
   for (const [name, list] of results) {
     const ratios = bases
       .filter(([base]) => base !== name)
-      .map(([base, others]) => `${ratioText(list, others)} × ${base.split(' ', 1)[0]}`)
+      .map(([base, others]) => `${ratioText(list, others)} × ${baseNames.get(base)}`)
     if (bases.length === 0 && forwardedUs !== undefined) {
       const ratio = median(list.map(({ cpuUs }) => cpuUs)) / forwardedUs
       ratios.push(`${ratio.toFixed(2)} × a forwarded call`)
