@@ -7,6 +7,7 @@ import { describe, test } from 'node:test'
 import Ajv from 'ajv'
 import { parse, parseAllDocuments } from 'yaml'
 import { listSettings } from '../../src/config.ts'
+import { kubernetesFindings } from '../harness/kubernetes.ts'
 import { findProgram } from '../harness/proxy-program.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -14,6 +15,7 @@ const deploy = join(root, 'deploy')
 const settings = listSettings({})
 
 interface Resource {
+  readonly apiVersion: string
   readonly kind: string
   readonly metadata: { readonly name: string }
   readonly spec: Readonly<Record<string, unknown>>
@@ -90,6 +92,29 @@ const chart = join(deploy, 'helm')
 const values = parse(readFileSync(join(chart, 'values.yaml'), 'utf8')) as Record<string, unknown>
 const go = findProgram('go')
 
+/** Values that use everything that the chart offers. */
+const richValues = {
+  serviceMonitor: { enabled: true, interval: '30s', labels: { release: 'prometheus' } },
+  settings: { LOG_LEVEL: 'debug', WORKERS: 2 },
+  service: { type: 'LoadBalancer', port: 8000, annotations: { 'example.com/internal': 'true' } },
+  podAnnotations: { 'example.com/team': 'edge' },
+  nodeSelector: { 'kubernetes.io/os': 'linux' },
+  tolerations: [{ key: 'dedicated', operator: 'Equal', value: 'edge', effect: 'NoSchedule' }],
+  imagePullSecrets: [{ name: 'registry' }],
+  priorityClassName: 'system-cluster-critical',
+  networkPolicy: {
+    enabled: true,
+    from: [{ podSelector: {} }],
+    metricsFrom: [{ namespaceSelector: { matchLabels: { name: 'monitoring' } } }],
+    egress: [{ to: [{ ipBlock: { cidr: '10.0.0.0/8' } }] }],
+  },
+}
+/** Values that switch off everything that can be. */
+const bareValues = {
+  podDisruptionBudget: { enabled: false, maxUnavailable: 1 },
+  networkPolicy: { enabled: false, from: [], metricsFrom: [], egress: [] },
+}
+
 function render(changed: Record<string, unknown>): Resource[] {
   const program = join(root, 'test', 'harness', 'helm', 'render.go')
   const all = JSON.stringify({ ...values, ...changed })
@@ -98,9 +123,43 @@ function render(changed: Record<string, unknown>): Resource[] {
   return documents(done.stdout)
 }
 
+const manifests = readFileSync(join(deploy, 'kubernetes', 'intercept.yaml'), 'utf8')
+
 describe('deployment samples', () => {
   test('the Kubernetes manifests hold everything that the documentation promises', () => {
-    checkKubernetes(documents(readFileSync(join(deploy, 'kubernetes', 'intercept.yaml'), 'utf8')))
+    checkKubernetes(documents(manifests))
+  })
+
+  test("the Kubernetes manifests follow Kubernetes' own API definition, which refuses unknown fields", () => {
+    assert.equal(kubernetesFindings(documents(manifests)), '')
+    const wrong = [
+      ['enableServiceLinks', 'enableServiceLink'],
+      ['maxUnavailable: 0', 'maxUnavailableNodes: 0'],
+      ['replicas: 3', "replicas: '3'"],
+      ['maxSkew: 1', 'maxSkew: 1.5'],
+      ['drop: [ALL]', 'drop: ALL'],
+      ['image: intercept:0.1.0', 'imageName: intercept'],
+      ['policy/v1', 'policy/v1beta1'],
+      ['kind: NetworkPolicy', 'kind: NetworkPolicies'],
+    ] as const
+    const found = kubernetesFindings(
+      wrong.flatMap(([right, mistake]) => {
+        assert.ok(manifests.includes(right), right)
+        return documents(manifests.replace(right, mistake))
+      }),
+    )
+    for (const message of [
+      `'"enableServiceLink"' does not exist in type 'PodSpec'`,
+      `'"maxUnavailableNodes"' does not exist in type 'RollingUpdateDeployment'`,
+      "Type 'string' is not assignable to type 'number'",
+      '1.5 is no integer',
+      "Type 'string' is not assignable to type 'string[]'",
+      `'"imageName"' does not exist in type 'Container'`,
+      "Cannot find module 'kubernetes-types/policy/v1beta1'",
+      "no exported member 'NetworkPolicies'",
+    ]) {
+      assert.ok(found.includes(message), `${message} is not in:\n${found}`)
+    }
   })
 
   test("the chart's values are as its schema says, and wrong ones are refused", () => {
@@ -124,26 +183,27 @@ describe('deployment samples', () => {
       const usual = render({})
       checkKubernetes(usual)
       assert.ok(!usual.some(({ kind }) => kind === 'ServiceMonitor'))
-      const rich = render({
-        serviceMonitor: { enabled: true, interval: '30s', labels: { release: 'prometheus' } },
-        settings: { LOG_LEVEL: 'debug', WORKERS: 2 },
-        networkPolicy: {
-          enabled: true,
-          from: [{ podSelector: {} }],
-          metricsFrom: [{ namespaceSelector: { matchLabels: { name: 'monitoring' } } }],
-          egress: [{ to: [{ ipBlock: { cidr: '10.0.0.0/8' } }] }],
-        },
-      })
+      const rich = render(richValues)
       checkKubernetes(rich)
       assert.ok(rich.some(({ kind }) => kind === 'ServiceMonitor'))
       const policy = rich.find(({ kind }) => kind === 'NetworkPolicy')!.spec
       assert.equal((policy['ingress'] as unknown[]).length, 2)
       assert.equal((policy['egress'] as unknown[]).length, 2)
-      const bare = render({
-        podDisruptionBudget: { enabled: false, maxUnavailable: 1 },
-        networkPolicy: { enabled: false, from: [], metricsFrom: [], egress: [] },
-      })
+      const bare = render(bareValues)
       assert.ok(!bare.some(({ kind }) => /Policy|Budget/.test(kind)))
+    },
+  )
+
+  test(
+    go === undefined
+      ? "the rendered chart follows Kubernetes' own API definition: skipped, Go is not installed"
+      : "the rendered chart follows Kubernetes' own API definition (but for ServiceMonitor, which is a custom resource)",
+    { skip: go === undefined && 'Go is not installed' },
+    () => {
+      const rendered = [{}, richValues, bareValues].flatMap((changed) => render(changed))
+      const known = rendered.filter(({ kind }) => kind !== 'ServiceMonitor')
+      assert.ok(known.length >= 15)
+      assert.equal(kubernetesFindings(known), '')
     },
   )
 
@@ -153,11 +213,12 @@ describe('deployment samples', () => {
       ? "the unit's exposure: skipped, systemd-analyze is not installed"
       : "the unit's exposure is 2.0 at most by systemd's own judgement",
     { skip: analyze === undefined && 'systemd-analyze is not installed' },
-    () => {
+    (t) => {
       const words = ['security', '--offline=true', '--no-pager', join(deploy, 'intercept.service')]
       const { stdout, stderr } = spawnSync(analyze ?? '', words, { encoding: 'utf8' })
       const [, exposure] = /exposure level for \S+: ([\d.]+)/.exec(stdout) ?? []
       assert.ok(Number(exposure) <= 2, `${exposure} ${stderr}`)
+      t.diagnostic(`exposure ${exposure}`)
     },
   )
 

@@ -5,11 +5,12 @@ import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { after, before, describe, test } from 'node:test'
 import { gatewayForTests, until, type TestGateway } from '../harness/gateway.ts'
-import { readLogs, type SentLog } from '../harness/otlp-logs.ts'
+import { readLogs, type SentLog } from '../harness/otlp.ts'
 
 for (const engine of ['sqlite', 'postgres'] as const) {
   describe(`logs for a collector on ${engine}`, () => {
     const logs: SentLog[] = []
+    const violations: unknown[] = []
     let isAway = false
     let refused = 0
     const collector = createServer((request, response) => {
@@ -17,7 +18,13 @@ for (const engine of ['sqlite', 'postgres'] as const) {
         const body = await text(request)
         assert.equal(request.url, '/opentelemetry/logs')
         if (isAway) refused += 1
-        else logs.push(...readLogs(body))
+        else {
+          try {
+            logs.push(...readLogs(body))
+          } catch (err) {
+            violations.push(err, body)
+          }
+        }
         response.writeHead(isAway ? 503 : 200).end('{}')
       })()
     })
@@ -31,6 +38,7 @@ for (const engine of ['sqlite', 'postgres'] as const) {
         engine,
         settings: {
           OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: `http://127.0.0.1:${port}/opentelemetry/logs`,
+          OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=caf%C3%A9%20%22%F0%9F%9A%80%22',
         },
       })
     })
@@ -57,6 +65,31 @@ for (const engine of ['sqlite', 'postgres'] as const) {
       assert.equal(told['http.response.status_code'], 200)
       assert.equal(isTold('call.refused')?.attributes['intercept.refusal'], 'path_ambiguous')
       assert.ok(!JSON.stringify(logs).includes(gateway.xApiKey.secret))
+    })
+
+    test("every request follows OpenTelemetry's own definition of the protocol, whatever a call, a name or the resource is made of", async () => {
+      const name = 'odd "\\ é 日本 🚀 \u202e'
+      const { id } = await gateway.run('key', 'issue', 'acme', '--name', name)
+      const called = '/echo/odd%00%ff%F0%9F%9A%80%22%0A'
+      await gateway.raw(
+        `GET {prefix}/odd-agent HTTP/1.1\r\nHost: x\r\n{key}\r\nUser-Agent: \x80\xe9"\\\tx\r\n\r\n`,
+      )
+      await gateway.call(called, gateway.xApiKey)
+      await gateway.call('/nowhere/odd', gateway.xApiKey)
+      const has = (holds: (one: SentLog) => boolean) => logs.some(holds) || violations.length > 0
+      await until(
+        () =>
+          has(({ attributes }) => attributes['intercept.subject.id'] === id) &&
+          has(({ attributes }) => String(attributes['url.path']).endsWith('/odd-agent')) &&
+          has(({ attributes }) => String(attributes['url.path']).includes('/nowhere/')),
+      )
+      assert.deepEqual(violations, [])
+      for (const { resource } of logs) {
+        assert.equal(resource['service.name'], 'intercept')
+        assert.equal(resource['deployment.environment.name'], 'café "🚀"')
+      }
+      const issued = logs.find(({ attributes }) => attributes['intercept.subject.id'] === id)
+      assert.equal(JSON.parse(String(issued?.attributes['intercept.audit.detail'])).name, name)
     })
 
     test('with the entries of a chain comes where it ends, signed', async () => {
@@ -91,6 +124,7 @@ for (const engine of ['sqlite', 'postgres'] as const) {
         known,
         Array.from({ length: known.length }, (_, at) => at + 1),
       )
+      assert.deepEqual(violations, [])
     })
   })
 }

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { parse } from 'yaml'
@@ -97,4 +99,39 @@ describe('release', () => {
       }
     }
   })
+
+  test('actionlint finds nothing in the workflow for hosted CI, and does find mistakes', () => {
+    const workflow = readFileSync(join(root, '.github', 'workflows', 'ci.yaml'), 'utf8')
+    const mistakes = [
+      ['job-needs', 'needs: test', 'needs: tets'],
+      ['expression', 'matrix.node', 'matrix.nodes'],
+      ['runner-label', 'ubuntu-24.04', 'ubuntu-2404'],
+      ['permissions', 'contents: read', 'contents: reed'],
+    ] as const
+    const found = actionlint({
+      'ci.yaml': workflow,
+      ...Object.fromEntries(
+        mistakes.map(([kind, from, to]) => [`${kind}.yaml`, workflow.replace(from, to)]),
+      ),
+    })
+    assert.ok(!found.includes('ci.yaml:'), found)
+    for (const [kind] of mistakes) {
+      assert.match(found, new RegExp(`^${kind}\\.yaml:.*\\[ ${kind} \\]$`, 'm'))
+    }
+  })
 })
+
+/** What actionlint, built as WebAssembly, says about workflows. */
+function actionlint(files: Readonly<Record<string, string>>): string {
+  const folder = mkdtempSync(join(tmpdir(), 'intercept-workflow-'))
+  try {
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
+    const program = join(root, 'node_modules', '@tktco', 'node-actionlint', 'bin')
+    const words = [join(program, 'node-actionlint.js'), '*.yaml']
+    const { stdout, stderr } = spawnSync(process.execPath, words, { cwd: folder, encoding: 'utf8' })
+    assert.ok(stdout.startsWith(`Checking ${Object.keys(files).length} workflow`), stdout + stderr)
+    return stdout
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}

@@ -4,21 +4,13 @@ import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { after, before, describe, test } from 'node:test'
 import { gatewayForTests, type TestGateway } from '../harness/gateway.ts'
-
-interface SentSpan {
-  readonly traceId: string
-  readonly spanId: string
-  readonly parentSpanId?: string
-  readonly name: string
-  readonly kind: number
-  readonly startTimeUnixNano: string
-  readonly endTimeUnixNano: string
-  readonly attributes: { key: string; value: { stringValue?: string; intValue?: string } }[]
-}
+import { readSpans, type SentSpan } from '../harness/otlp.ts'
 
 describe('traces', () => {
   const bodies: string[] = []
+  const spans: SentSpan[] = []
   const headers: unknown[] = []
+  const violations: unknown[] = []
   let isAway = false
   const turnedAway: string[] = []
   const collector = createServer((request, response) => {
@@ -26,6 +18,12 @@ describe('traces', () => {
       const body = await text(request)
       headers.push(request.headers['x-collector'])
       ;(isAway ? turnedAway : bodies).push(`${request.url} ${body}`)
+      try {
+        // The collector reads what it is sent by OpenTelemetry's own definition of the protocol.
+        if (!isAway) spans.push(...readSpans(body))
+      } catch (err) {
+        violations.push(err, body)
+      }
       response.writeHead(isAway ? 503 : 200).end('{}')
     })()
   })
@@ -50,17 +48,12 @@ describe('traces', () => {
     collector.close()
   })
 
-  function allSpans(): SentSpan[] {
-    return bodies.flatMap((body) => spansIn(body))
-  }
-
   async function spanOf(path: string): Promise<SentSpan> {
     const deadline = performance.now() + 10_000
     for (;;) {
-      for (const body of bodies) {
-        const found = spansIn(body).find((span) => attribute(span, 'url.path')?.endsWith(path))
-        if (found !== undefined) return found
-      }
+      assert.deepEqual(violations, [])
+      const found = spans.find((span) => attribute(span, 'url.path')?.endsWith(path))
+      if (found !== undefined) return found
       assert.ok(performance.now() < deadline, `no span for ${path}`)
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
@@ -79,7 +72,7 @@ describe('traces', () => {
     assert.equal(attribute(span, 'http.response.status_code'), '200')
     assert.ok(BigInt(span.endTimeUnixNano) > BigInt(span.startTimeUnixNano))
     const seen = gateway.upstream.seen.find((one) => one.url.endsWith('/traced'))
-    const request = allSpans().find((one) => one.parentSpanId === span.spanId)
+    const request = spans.find((one) => one.parentSpanId === span.spanId)
     assert.ok(request && seen?.rawHeaders.includes(`00-${traceId}-${request.spanId}-01`))
     assert.deepEqual([span.kind, request.kind], [2, 3])
     assert.equal(attribute(request, 'server.address'), '127.0.0.1')
@@ -130,13 +123,6 @@ describe('traces', () => {
     }
   })
 })
-
-function spansIn(body: string): SentSpan[] {
-  const { resourceSpans } = JSON.parse(body.slice(body.indexOf('{'))) as {
-    resourceSpans: { scopeSpans: { spans: SentSpan[] }[] }[]
-  }
-  return resourceSpans.flatMap((one) => one.scopeSpans.flatMap((scope) => scope.spans))
-}
 
 function attribute(span: SentSpan, key: string): string | undefined {
   const value = span.attributes.find((one) => one.key === key)?.value
