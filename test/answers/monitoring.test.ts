@@ -84,9 +84,11 @@ describe('monitoring', () => {
   })
 
   test(
-    'promtool finds the rules and the settings good, and their tests pass',
+    promtool === undefined
+      ? 'promtool checks the rules: skipped, promtool is not installed'
+      : 'promtool finds the rules and the settings good, and their tests pass',
     { skip: promtool === undefined && 'promtool is not installed' },
-    () => {
+    (t) => {
       const checks = [
         ['check', 'rules', 'alerts.yaml'],
         ['check', 'config', 'prometheus.yaml'],
@@ -95,6 +97,7 @@ describe('monitoring', () => {
       for (const words of checks) {
         const done = spawnSync(promtool ?? '', words, { cwd: folder, encoding: 'utf8' })
         assert.equal(done.status, 0, `${done.stdout}${done.stderr}`)
+        t.diagnostic(`promtool ${words.join(' ')}: ${done.stdout.replaceAll(/\s+/g, ' ')}`)
       }
     },
   )
