@@ -15,7 +15,7 @@ export interface RulePreview {
   /** Calls that reach the rules. */
   readonly calls: number
   readonly refused: number
-  /** Refused calls that the current rules allow. */
+  /** Calls that the current rules allow and these would refuse. */
   readonly newlyRefused: number
   /** Calls that the current rules refuse and these would allow. */
   readonly newlyAllowed: number

@@ -59,7 +59,7 @@ function measureDelay(metrics: Metrics): () => void {
   return () => delay.disable()
 }
 
-/** Linux exposes these in /proc; elsewhere the two metrics are left out. */
+/** Reads the limit on open files from /proc; other systems than Linux lack it, and the two metrics are left out there. */
 function readLimits(): { maxFiles: number | undefined } {
   try {
     const [, most] =

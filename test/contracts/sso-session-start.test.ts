@@ -1,4 +1,4 @@
-// Between the admission of a company sign-in and its session, somebody may remove what it depends on: then no session
+// If what a company sign-in depends on is removed between its admission and the start of its session, no session
 // starts.
 import assert from 'node:assert/strict'
 import { setImmediate } from 'node:timers/promises'

@@ -24,7 +24,7 @@ export interface TestWebhooks extends AsyncDisposable {
   another(): Promise<Webhooks>
   /** Publishes events in one transaction. */
   publish(count: number, type?: string): Promise<void>
-  /** Waits until a condition holds. */
+  /** Waits until a condition holds; `what` names it if that never happens. */
   until(condition: () => boolean | Promise<boolean>, what: string): Promise<void>
   /** Waits until nothing is in progress and everything is written. */
   quiet(): Promise<void>

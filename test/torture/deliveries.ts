@@ -215,7 +215,7 @@ async function disturb(database: TestDatabase, crash: boolean): Promise<void> {
   for (const pid of family) signal(pid, 'SIGCONT')
 }
 
-/** The process may have ended by itself in the meantime. */
+/** Sends a signal, unless the process has ended by itself in the meantime. */
 function signal(pid: number, name: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void {
   try {
     process.kill(pid, name)

@@ -69,7 +69,7 @@ export class ClientConnection implements FrontConnection {
     if (this.#exchanges.size === this.#limits.pipelined - 1) this.socket.resume()
   }
 
-  /** Executes no further requests, and lets the last response reach a caller that is still sending. */
+  /** Processes no further requests, and lets the last response reach a caller that is still sending. */
   refuseFurther(): void {
     if (this.refused) return
     this.refused = true

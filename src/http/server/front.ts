@@ -201,7 +201,7 @@ class TwoLaneFront implements Front {
     server.on('checkContinue', (request, response) => {
       this.#take(request, response, { upgrade: undefined, expectsContinue: true })
     })
-    // By itself Node would answer 417 and go on to execute what follows.
+    // By itself Node would answer 417 and go on to process what follows.
     server.on('checkExpectation', (request, response) => this.#take(request, response, ordinary))
     server.on('upgrade', (request, duplex, head) => {
       const socket = duplex as Socket

@@ -62,7 +62,7 @@ interface MigrationFile {
   readonly text: string
 }
 
-/** Returns the applied migrations; a former list is first replaced by the files that took its place. */
+/** Returns the applied migrations; if a former release's list was applied, records the files that replaced it instead. */
 async function appliedNow(
   target: MigrationTarget,
   { folder, files }: { folder: string; files: readonly MigrationFile[] },

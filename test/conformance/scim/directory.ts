@@ -82,7 +82,7 @@ export interface Told {
   readonly data: any
 }
 
-/** The audit entries and events of acme that some work causes, in their order. */
+/** The audit entries and events of acme that some work causes, in order. */
 export async function toldWhile(
   directory: TestDirectory,
   work: () => Promise<unknown>,

@@ -24,7 +24,7 @@ export interface FrontConnection {
   readonly isAnswered: boolean
   /** Ends the connection gracefully: what was written reaches the caller. */
   endInOrder(): void
-  /** Executes no further requests. */
+  /** Makes sure that no further requests are processed. */
   refuseFurther(): void
   /** Makes each response announce that the connection ends. */
   drain(): void

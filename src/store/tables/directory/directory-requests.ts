@@ -7,7 +7,7 @@ import { insertion } from '../../db/insertion.ts'
 import { newestFirst, type NewestPage } from '../../db/newest-first.ts'
 import { together } from '../../db/together.ts'
 
-/** A list that is usually empty, which is stored as null. */
+/** A list that is usually empty; an empty one is stored as null. */
 const mostlyEmpty: Column<readonly string[], string | null> = {
   read: (kept) => (kept === null ? [] : (JSON.parse(kept) as string[])),
   write: (list) => (list.length === 0 ? null : JSON.stringify(list)),

@@ -128,7 +128,7 @@ export async function lockSubjects(
   return found
 }
 
-/** The shares held of these subjects. */
+/** All nodes' shares of these subjects' rates. */
 export async function listOf(db: Db, subjectIds: readonly string[]): Promise<RateShareRecord[]> {
   const rows = await db.query
     .selectFrom('rate_share')
