@@ -7,7 +7,7 @@ import {
   type Metrics,
 } from '../telemetry/index.ts'
 
-/** The facts about a finished call. */
+/** The part of a finished call by which it is counted. */
 export interface EndedCall {
   readonly status: number
   readonly refusal: ProblemCode | undefined

@@ -45,7 +45,7 @@ export interface ApplyBy extends ApplyOptions {
   readonly onIssued?: ((issued: readonly IssuedKey[]) => void) | undefined
 }
 
-/** The result of an apply. */
+/** What an apply changed, the keys that it issued, and how many nodes know of it. */
 export interface Applied {
   readonly differences: readonly Difference[]
   readonly issued: readonly IssuedKey[]

@@ -26,7 +26,7 @@ export interface Step extends Difference {
   readonly before: Thing | undefined
 }
 
-/** The options of a comparison. */
+/** What a file is compared with, and how. */
 export interface Comparison {
   /** The file's name; only things that it manages are ever removed. */
   readonly label: string

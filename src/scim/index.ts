@@ -13,7 +13,7 @@ export const scimRefusals: OwnRefusals = {
   },
 }
 
-/** Registers the routes of SCIM. */
+/** Registers every URL at and below `/scim/v2`. */
 export function registerScim(app: App, deps: ScimServerDeps): void {
   new ScimServer(deps).register(app)
 }

@@ -86,7 +86,7 @@ function boundsOf({ limits }: ScimDeps): FilterOptions {
   return { depth: limits.filterDepth, characters: limits.filterCharacters }
 }
 
-/** The ids of a page. */
+/** The resources of one page, found but not loaded yet. */
 interface Listed extends AskedList {
   readonly ids: readonly string[]
 }

@@ -9,7 +9,7 @@ import type { Projection } from './schema/projection.ts'
 /** Resources as JSON texts, each complete or, if it is large, in pieces. */
 type Texts = AsyncGenerator<string | AsyncIterable<string>>
 
-/** How to render resources. */
+/** The request that the resources answer, and the attributes to show. */
 interface Showing {
   readonly request: ScimRequest
   readonly projection: Projection

@@ -8,7 +8,7 @@ import type { Explained } from './explain.ts'
 /** Has no charset (RFC 7644 section 8.1). */
 export const contentType = 'application/scim+json'
 
-/** Sends a handler's response. */
+/** Sends a handler's response; a large one is produced in pieces while it is sent. */
 export async function sendAnswer(
   request: AppRequest,
   reply: AppReply,

@@ -45,7 +45,7 @@ interface Admitted {
   asked?: ScimRequest
 }
 
-/** The result of a request. */
+/** How a request ended: with a response or a refusal; `asked` is missing if no handler saw it. */
 interface Outcome {
   readonly startedAt: number
   readonly answer?: ScimAnswer | undefined

@@ -39,7 +39,7 @@ type SignInDependencies = Omit<SsoDeps, 'logins' | 'handOvers' | 'callbackLimit'
   readonly refusedByStorage: (cause: unknown) => void
 }
 
-/** Registers the routes of sign-in. */
+/** Registers sign-in: the providers' redirects, links, pages and our public signing keys. */
 export function registerSignin(app: App, deps: SignInDependencies): void {
   app.get('/.well-known/jwks.json', async (_request, reply) => {
     reply.header('Cache-Control', `public, max-age=${jwksFreshSeconds}`)

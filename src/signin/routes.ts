@@ -227,7 +227,6 @@ export async function useSignInLink(
   return await sendPage(reply, landingPage('/'))
 }
 
-/** Answers with a page. */
 export async function sendPage(reply: AppReply, page: Page): Promise<AppReply> {
   return await reply.code(page.status).headers(page.headers).send(page.html)
 }

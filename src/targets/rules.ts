@@ -11,7 +11,7 @@ export interface RuleText {
   readonly trial: boolean
 }
 
-/** A compiled rule. */
+/** A rule ready to be matched against paths. */
 export interface Rule extends RuleText {
   readonly id: string
   readonly matches: (path: string) => boolean
@@ -72,7 +72,7 @@ export function coversMethod(methods: readonly string[], method: string): boolea
   )
 }
 
-/** Compiles a rule. */
+/** Compiles a rule; in a deny rule, slashes at the end of the path are ignored. */
 export function compileRule(id: string, rule: RuleText): Rule {
   const path = rule.effect === 'deny' ? withoutEndSlash(rule.path) : rule.path
   return { ...rule, id, matches: compilePattern(path) }

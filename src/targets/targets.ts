@@ -49,7 +49,6 @@ export interface Target extends Omit<TargetRecord, 'settings' | 'credentialSeale
   readonly lastLine: LastLine
 }
 
-/** Identifies a target. */
 export interface TargetPlace {
   readonly organizationId: OrganizationId
   readonly idOrSlug: string

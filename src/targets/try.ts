@@ -37,7 +37,7 @@ export interface TrialResult {
   readonly checks: readonly TrialCheck[]
 }
 
-/** Decides a call. */
+/** Runs the checks of a real call, which is then neither forwarded, counted nor recorded. */
 export async function tryCall(
   trial: Trial,
   deps: { targets: TargetsBySlug; limits: Limits },

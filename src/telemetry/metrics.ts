@@ -60,7 +60,6 @@ const maxSeries = 2000
 const refreshWithinMs = 1000
 const overflow: Labels = { overflow: 'true' }
 
-/** A new, empty registry. */
 export function createMetrics(): Metrics {
   return new Registry()
 }

@@ -55,7 +55,7 @@ export interface Services {
   readonly signUp: 'invited' | 'open'
   /** Limits how many found secrets a source may report; without a rate there is no limit. */
   readonly findings: FailedCredentials
-  /** The retention periods. */
+  /** How long data of each kind is kept. */
   readonly retention: {
     readonly callsMs: number
     readonly deliveriesMs: number

@@ -20,7 +20,7 @@ export type SectionKey = (typeof sectionKeys)[number]
 /** A file's description of one thing, with the file's field names; secrets appear as references. */
 export type Entry = Readonly<Record<string, unknown>>
 
-/** An existing thing. */
+/** A thing that exists, in the form of a file's entry. */
 export interface Thing {
   readonly id: string
   /** The name to give it in a file if no file has named it yet. */

@@ -7,7 +7,6 @@ import type { Resolve } from './resolver.ts'
 /** Opens a TCP connection to one address; tests hand in their own. */
 export type ConnectTo = (address: string, port: number) => Socket
 
-/** The destination of a connection. */
 export interface Destination {
   /** A host name, or a literal address without brackets. */
   readonly host: string

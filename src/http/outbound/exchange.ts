@@ -2,7 +2,7 @@ import type { Dispatcher } from 'undici'
 import { OutboundError, asOutboundError } from './outbound-error.ts'
 import type { OutboundUrl } from './url-rules.ts'
 
-/** One outgoing request. */
+/** A request with the bounds within which it must end. */
 export interface OutboundRequest {
   readonly url: string
   readonly method: string

@@ -12,7 +12,7 @@ import type { BodyOwner } from './request-body.ts'
 import { Tunnel } from './tunnel.ts'
 import { checkHandshake, valuesOf } from './web-socket.ts'
 
-/** One call to be forwarded. */
+/** How to forward one call: the head to send, and the limits and filters that apply. */
 export interface ForwardPlan {
   /** From `renderRequestHead`; framing is added here. */
   readonly head: string

@@ -13,7 +13,7 @@ const patchUrn = 'urn:ietf:params:scim:api:messages:2.0:PatchOp'
 const maxOperations = 1000
 const verbs = new Set<string>(['add', 'remove', 'replace'])
 
-/** Reads the body of a PATCH. */
+/** Reads the operations of a PATCH body (RFC 7644 section 3.5.2); throws if any of them is malformed. */
 export function readPatch(body: Json): PatchOperation[] {
   if (!isObject(body)) throw refuse('invalidSyntax', 'The body must be a JSON object.')
   checkSchemas(body, patchUrn)

@@ -6,7 +6,7 @@ import { isObject, memberOf, type Json, type JsonObject } from '../protocol/json
 /** A value that fits the schema: names are the schema's own, and nothing in it is null or empty. */
 export type Value = string | boolean | Values | readonly (string | Values)[]
 
-/** A complex value. */
+/** A complex value: its sub-attributes by name. */
 export type Values = { [name: string]: Value }
 
 const maxText = 16 * 1024

@@ -51,7 +51,6 @@ export interface Carrier {
   onDrain(resume: () => void): void
   /** Ends a streamed response, with optional trailers (flat list). */
   end(trailers: readonly string[]): void
-  /** Sends `100 Continue`. */
   writeContinue(): void
   /** Sends `103 Early Hints` with these links. */
   writeEarlyHints(links: readonly string[]): void

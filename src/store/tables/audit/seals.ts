@@ -114,7 +114,7 @@ async function listAnchors(
   }))
 }
 
-/** Parses a stored anchor. */
+/** Parses a stored anchor; one from before anchors were sealed counts as `unsealed`. */
 export function readAnchor(value: string): ChainPlace & { seal: string } {
   return { seal: 'unsealed', ...(JSON.parse(value) as ChainPlace & { seal?: string }) }
 }

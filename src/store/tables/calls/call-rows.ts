@@ -115,7 +115,7 @@ export class CallRowsBuffer {
 const openBracket = 0x5b
 const comma = 0x2c
 
-/** Converts records into rows. */
+/** Converts records into rows all at once, without the buffer of `CallRowsBuffer`. */
 export function rowsOf(calls: readonly CallRecord[]): CallRows {
   const parts = new SharedParts()
   return { json: `[${calls.map((call) => parts.rowOf(call)).join(',')}]`, count: calls.length }

@@ -21,7 +21,7 @@ const hidden = {
 }
 const { fromRow, toRow } = columns(declared, hidden)
 
-/** A secret of a key. */
+/** A secret of a key as stored: its digest and its hint, never the secret itself. */
 export type KeySecretRecord = RecordOf<typeof declared>
 export type KeySecretTable = TableOf<typeof declared & typeof hidden>
 
