@@ -85,8 +85,8 @@ export async function blockingTime(page: Page, address: string, rate: number): P
 }
 
 /**
- * The times at which a first visit over a slow line shows anything, navigation, table rows, the page itself, and its
- * data.
+ * The times at which a first visit over a slow connection shows anything, navigation, table rows, the page itself, and
+ * its data.
  */
 export async function slowVisit(page: Page, address: string) {
   const session = await page.context().newCDPSession(page)

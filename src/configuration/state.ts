@@ -80,7 +80,7 @@ function named(found: readonly Thing[], owned: readonly ManagedRecord[]): Map<st
   for (const thing of found) {
     if (names.has(thing.id)) continue
     let name = thing.name
-    // A waiting entry is this same thing, which exists now.
+    // A name may be reused if its entry was only waiting for this very thing.
     for (let n = 2; taken.has(name) && result.get(name)?.id !== ''; n++) name = `${thing.name}-${n}`
     taken.add(name)
     result.set(name, thing)

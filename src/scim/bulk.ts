@@ -67,7 +67,7 @@ export async function answerBulk(request: ScimRequest, deps: BulkDeps): Promise<
 
   while (waiting.length > 0) {
     const ready = waiting.filter(({ operation }) => missingOf(operation, ids).length === 0)
-    // Nothing is ready: each remaining operation depends on one that failed, does not exist, or is part of a circle.
+    // Nothing is ready: each remaining operation depends on one that failed, does not exist, or is part of a cycle.
     const turn = ready.length > 0 ? ready : waiting
     for (const { operation, at } of turn) {
       if (failOnErrors > 0 && failures >= failOnErrors) break

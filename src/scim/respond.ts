@@ -5,7 +5,7 @@ import { errorBody } from './protocol/errors.ts'
 import type { Pieces, ScimAnswer } from './exchange.ts'
 import type { Explained } from './explain.ts'
 
-/** Has no charset (RFC 7644 section 8.1). */
+/** The type of every response, which has no charset parameter (RFC 7644 section 8.1). */
 export const contentType = 'application/scim+json'
 
 /** Sends a handler's response; a large one is produced in pieces while it is sent. */

@@ -12,7 +12,7 @@ export interface Pending<Input> {
   readonly input: Input
   readonly returnTo: string
   readonly startedAt: number
-  /** Identifies this one in its form, so that a form in another tab can't confirm it. */
+  /** Identifies this confirmation in its form, so that a form in another tab can't confirm it. */
   readonly mark: string
 }
 
@@ -29,7 +29,7 @@ export interface PendingConfirmations<Input> {
   keep(input: Input, returnTo: string): { readonly cookie: string; readonly mark: string }
   /** Throws `sso_confirmation_required` if nothing is pending, or if the form belongs to another confirmation. */
   read(cookieHeader: string | undefined, form?: URLSearchParams): Pending<Input>
-  /** Removes it from the browser. */
+  /** The Set-Cookie value that removes a pending confirmation from the browser. */
   readonly endCookie: string
 }
 

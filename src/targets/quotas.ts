@@ -43,7 +43,7 @@ interface Holding {
   available: number
   /** Spent but not yet reported. */
   pending: number
-  /** All nodes' claims, as the database last reported. */
+  /** What all nodes have claimed and what they have spent, as the database last reported. */
   claimed: number
   spent: number
   /** Calls removed from `available` that are being returned to the store. */

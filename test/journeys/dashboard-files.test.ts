@@ -107,7 +107,7 @@ describe("the dashboard's files", () => {
       const kind = address.split('.').at(-1) as keyof typeof sums
       sums[kind] += kind === 'woff2' ? body.length : gzipSync(body, { level: 9 }).length
     }
-    // On a slow line each file costs a round trip, six at a time.
+    // On a slow connection each file costs a round trip, six at a time.
     assert.ok(loaded.size <= 24, `${loaded.size} files`)
     assert.ok(sums.js > 0 && sums.js <= 160 * kilobyte, `JavaScript ${sums.js}`)
     assert.ok(sums.css > 0 && sums.css <= 12 * kilobyte, `CSS ${sums.css}`)

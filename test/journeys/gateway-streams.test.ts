@@ -208,8 +208,8 @@ describe('streams through the gateway', () => {
       `${sent} MiB were taken from the caller for an upstream that reads nothing`,
     )
     assert.equal(received, 0)
-    // The gateway can't notice that the caller leaves while it reads nothing from it, but it notices the end of the
-    // upstream.
+    // While the gateway reads nothing from the caller, it can't notice that the caller has left; it does notice that the
+    // upstream has gone.
     for (const upstream of deaf) upstream.destroy()
     await until(() => socket.destroyed)
     slow.close()

@@ -37,9 +37,7 @@ interface State {
   readonly type: ResourceType
   readonly resource: Resource
   readonly members: MemberStep[]
-  /**
-   * How many list values the operations have examined, counted once per filter term and per value compared with them.
-   */
+  /** How many comparisons of list values with filter terms and given values the operations have needed. */
   looked: number
 }
 

@@ -15,8 +15,8 @@ interface Row {
 }
 
 /**
- * Reads the feed from the database: every 200 ms, and immediately on a PostgreSQL notification or a write to SQLite's
- * log.
+ * The feed as stored in the database, read over the background connections; the engine says how often to poll it and
+ * hints at new changes in between.
  */
 export function createFeedSource(handle: EngineHandle): FeedSource {
   const at = handle.background

@@ -4,8 +4,8 @@ import type { Clock } from '../../clock.ts'
 const maxPatienceMs = 15_000
 
 /**
- * Retries while the only problem is waiting for others and the database still responds; a failed attempt changed
- * nothing.
+ * Retries work that failed only because it waited too long for others, which changed nothing, for as long as the
+ * database responds.
  */
 export async function patiently<T>(
   deps: {

@@ -119,7 +119,7 @@ for (const engine of engines) {
         const refused = await call('GET', `${path}?attributes=id&filter=id%20pr`)
         assert.deepEqual([refused.status, refused.body.status], [403, '403'], path)
       }
-      // A single document is not a list that a filter could reduce; the open Go suite requests it this way too.
+      // A single document is not a list that a filter could reduce.
       const plain = (await call('GET', '/ServiceProviderConfig')).body
       const config = await call(
         'GET',

@@ -45,8 +45,9 @@ export async function refuseStandby(client: pg.ClientBase): Promise<void> {
 }
 
 /**
- * Records the server. `since` is 0 for an empty database, because no node can have cached an earlier state of it; a
- * restored backup of an older version may have had such nodes.
+ * Records the server and since when it is known. The time is 0 for a new database, of which no node can have cached an
+ * earlier state; a database with changes but no recorded server is a restored backup, of which nodes may have cached a
+ * later state.
  */
 async function writeDown(client: pg.ClientBase, met: string): Promise<void> {
   await client.query(
@@ -60,7 +61,7 @@ async function writeDown(client: pg.ClientBase, met: string): Promise<void> {
   )
 }
 
-/** Refuses a standby, which only replays another server's writes and may be stale (57P03 cannot_connect_now). */
+/** Thrown for a standby, which only replays another server's writes and may be stale (57P03 cannot_connect_now). */
 class StandbyError extends Error {
   readonly code = '57P03'
 
