@@ -36,6 +36,7 @@ const printed: Readonly<Record<string, readonly RegExp[]>> = {
   'guides/configuration': [/No differences\./],
   'guides/access-tokens': [/"billing worker"/, /is revoked/],
   'guides/receive-webhooks': [/webhook\.ping +verified/],
+  'how-to/key-leaked': [/and works/, /"credential_revoked"/, /api_key\.revoked/],
   'how-to/migrate-keys': [/^2 keys\.jsonl$/m],
   'how-to/somebody-left': [
     /"deactivated_at":"2/,
@@ -63,6 +64,23 @@ TOKEN=$(npx interceptd token issue acme --name page --permission audit.see --per
 npx interceptd member add acme ada@example.com --role developer
 INTERCEPT_TOKEN=$(npx interceptd token issue acme --name page --permission members.manage --json | grep -o 'svc_admin_[A-Za-z0-9_]*' | tail -1)`,
     words: [['https://intercept.example.com', 'http://localhost:8080']],
+  },
+  troubleshooting: { before: 'npx interceptd org create acme' },
+  'operate/personal-data': {
+    before: `npx interceptd org create acme
+npx interceptd member add acme ada@example.com --role viewer`,
+  },
+  'how-to/key-leaked': {
+    before: `npx interceptd org create acme
+npx interceptd target set acme orders --upstream http://echo.intercept.internal
+KEY=$(npx interceptd key issue acme --name billing --json)
+SECRET=$(echo "$KEY" | grep -o 'svc_live_[A-Za-z0-9_]*' | tail -1)
+KEY=$(echo "$KEY" | grep -o 'key_[a-z0-9]*' | head -1)`,
+    words: [
+      ['https://intercept.example.com', 'http://localhost:8080'],
+      ['svc_live_…', '$SECRET'],
+      ['key_01hzy3k9v6m2d8q4t7w0x5c1bn', '$KEY'],
+    ],
   },
   'guides/configuration': {
     before: 'npx interceptd org create acme',

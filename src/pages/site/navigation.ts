@@ -20,6 +20,7 @@ export const sections: readonly (readonly [title: string, pages: readonly string
     'How to',
     [
       'how-to/rotate-a-key',
+      'how-to/key-leaked',
       'how-to/somebody-left',
       'how-to/put-it-before-an-api',
       'how-to/bearer-sdks',
@@ -57,6 +58,7 @@ export const sections: readonly (readonly [title: string, pages: readonly string
       'operate/upgrade',
       'operate/backup',
       'operate/audit-log',
+      'operate/personal-data',
       'operate/disaster',
       'operate/postgresql',
       'operate/hardening',
