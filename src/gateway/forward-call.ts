@@ -25,7 +25,7 @@ export interface ForwardDeps {
   readonly addresses: ClientAddresses
   /** http or https: how callers reach this server if no proxy says otherwise. */
   readonly protocol: string
-  /** The tracer, if spans are reported; the upstream's spans are then below ours. */
+  /** The tracer, if spans are reported; the upstream's spans are then children of ours. */
   readonly tracer: Pick<Tracer, 'place' | 'spanId'> | undefined
   readonly clock: Pick<Clock, 'monotonic'>
   /** Called when the call has ended. */

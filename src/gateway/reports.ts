@@ -62,7 +62,7 @@ export function accessEntryOf(ended: Ended): AccessEntry {
   }
 }
 
-/** Spans with OpenTelemetry's names: ours and, below it, the upstream's; empty if the trace is not sampled. */
+/** Spans with OpenTelemetry's names: the call's and, as its child, the upstream's; empty if the trace is not sampled. */
 export function spansOf(ended: Ended, tracer: Pick<Tracer, 'place'>): Span[] {
   const { arrival, target, principal, trace } = ended
   const { exchange } = arrival

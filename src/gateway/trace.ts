@@ -1,7 +1,7 @@
 import { randomHex } from '../secrets/index.ts'
 import { isTraceparent, type TracePlace } from '../telemetry/index.ts'
 
-/** The span of a call in a trace, and that of its upstream request below it. */
+/** The span of a call in a trace, and its child span for the upstream request. */
 export interface CallTrace {
   readonly place: TracePlace
   readonly upstreamSpanId: string
@@ -9,7 +9,7 @@ export interface CallTrace {
   readonly upstreamAfterMs: number
 }
 
-/** The header for the upstream, whose spans are then below our client span. */
+/** The header for the upstream, which makes its spans children of our client span. */
 export function renderTraceparent({ place, upstreamSpanId }: CallTrace): string {
   return `00-${place.traceId}-${upstreamSpanId}-${place.flags}`
 }

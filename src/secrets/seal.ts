@@ -17,9 +17,9 @@ const tagBytes = 16
 export interface Authenticator {
   /** HMAC-SHA256 with the newest master key, together with that key's id. */
   authenticate(parts: readonly (string | number)[]): string
-  /** Whether a code was made from exactly these parts with one of the keys. */
+  /** Whether a MAC was made from exactly these parts with one of the keys. */
   isAuthentic(code: string, parts: readonly (string | number)[]): boolean
-  /** Whether a code or sealed text uses an older master key. */
+  /** Whether a MAC or a sealed text was made with an older master key. */
   isOld(sealed: string): boolean
 }
 

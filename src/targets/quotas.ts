@@ -118,7 +118,7 @@ export class ClaimedQuotas implements Quotas {
   constructor(book: QuotaBook, clock: Clock) {
     this.#book = book
     this.#clock = clock
-    // Claims made in another history of the database are not valid in this one.
+    // A restored or replaced database may not contain this node's claims.
     book.onReset(() => this.#dropClaims())
   }
 

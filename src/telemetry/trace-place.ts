@@ -16,7 +16,7 @@ export function isTraceparent(given: string | undefined): given is string {
   return given !== undefined && traceparentShape.test(given)
 }
 
-/** Creates a span below the caller's, or at the start of a new trace. */
+/** Creates a child of the caller's span, or the root span of a new trace. */
 export function placeInTrace(
   given: string | undefined,
   how: { readonly randomHex: (bytes: number) => string; readonly sample: Sampler },

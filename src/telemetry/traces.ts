@@ -10,7 +10,7 @@ export type { Span } from './otlp.ts'
 
 /** Queues spans and sends them in the background. */
 export interface Tracer extends LossySender<Span> {
-  /** Creates a span below the caller's `traceparent`, or at the start of a trace. */
+  /** Creates a child of the caller's span (`traceparent`), or the root span of a new trace. */
   place(traceparent: string | undefined): TracePlace
   /** An id for another span of the same trace. */
   spanId(): string

@@ -228,7 +228,7 @@ test('a call that turns out to be a stream of events while the node stops is end
   response.writeHead(200, { 'Content-Type': 'text/event-stream' })
   response.write('data: first\n\n')
   assert.equal(await (await answered).text(), 'data: first\n\n')
-  // Without the fix this would hang until the test's own time limit.
+  // If the stream stayed open, this would wait until the test's own time limit.
   await closed
   await gateway.upstream[Symbol.asyncDispose]()
 })

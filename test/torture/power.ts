@@ -67,7 +67,7 @@ function copyDatabase(from: string, to: string): void {
   }
 }
 
-/** One worker writes one thing after another: between two acknowledgements there must be an fsync. */
+/** Has one worker write one thing after another, and checks that every acknowledgement follows an fsync of its own. */
 async function traceSyncs(folder: string, writes: number) {
   if (spawnSync('strace', ['-o', '/dev/null', 'true']).status !== 0) {
     return { figures: { traced: 0 }, findings: [] }

@@ -47,7 +47,7 @@ describe('a listener that closes', () => {
       socket.on('error', () => {})
       if (text !== '') socket.write(text)
       if (/answered|refused|large/.test(`${what} ${text}`)) await once(socket, 'readable')
-      // Without the fix this runs into the test's own time limit.
+      // If the connection stayed open, this would wait until the test's own time limit.
       await front.drain(minutes)
       socket.destroy()
     })

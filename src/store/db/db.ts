@@ -17,7 +17,7 @@ export interface Db {
   readonly engine: Engine
   /** Maximum size of an event in bytes (LIMIT_WEBHOOK_BODY); defaults to 64 KiB. */
   readonly maxEventBytes?: number | undefined
-  /** Authenticates the heads and anchors of audit chains; without it they carry no authentication code. */
+  /** Authenticates the heads and anchors of audit chains; without it they carry no MAC. */
   readonly authenticator?: Authenticator | undefined
 }
 

@@ -87,7 +87,7 @@ async function replace(trials: Trials, { replacement, victims }: Prepared): Prom
   check.resume()
 }
 
-/** Once a node has been unready and is ready again, it must have forgotten everything that the database has lost. */
+/** Checks that a node which is ready again after being unready has forgotten everything that the database has lost. */
 async function watchReadiness(watch: {
   trials: Trials
   node: FleetNode

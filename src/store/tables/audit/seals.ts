@@ -1,4 +1,4 @@
-// Authentication codes for both ends of an audit chain, made with the master key: someone who can write to the database
+// MACs for both ends of an audit chain, made with the master key: someone who can write to the database
 // but lacks that key can't shorten or recompute a chain without being noticed.
 import type { Db, Tx } from '../../db/db.ts'
 import * as settings from '../settings/settings.ts'
@@ -12,22 +12,22 @@ export interface ChainPlace {
 // This migration inserts the first head: that of the chain for entries that belong to no organization.
 const firstMigration = '0001-core.sql'
 
-/** The values that a head's authentication code covers. */
+/** The values that a head's MAC covers. */
 export function headParts(organizationId: string, { sequence, hash }: ChainPlace) {
   return ['audit head', organizationId, sequence, hash] as const
 }
 
-/** The values that an anchor's authentication code covers. */
+/** The values that an anchor's MAC covers. */
 export function anchorParts(organizationId: string, { sequence, hash }: ChainPlace) {
   return ['audit anchor', organizationId, sequence, hash] as const
 }
 
-/** Returns an authentication code over these values; `unsealed` if there is no master key. */
+/** Returns a MAC over these values; `unsealed` if there is no master key. */
 export function sealOf(db: Db, parts: readonly (string | number)[]): string {
   return db.authenticator?.authenticate(parts) ?? 'unsealed'
 }
 
-/** Whether a code is valid; without the master key it can't be checked and counts as valid. */
+/** Whether a MAC is valid; without the master key it can't be checked and counts as valid. */
 export function sealHolds(db: Db, seal: string, parts: readonly (string | number)[]): boolean {
   return db.authenticator?.isAuthentic(seal, parts) ?? true
 }
