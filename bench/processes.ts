@@ -13,7 +13,7 @@ export function cpuSeconds(pid: number): number {
   for (const each of [pid, ...childrenOf(pid)]) {
     const stat = readFileSync(`/proc/${each}/stat`, 'utf8')
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    // Its own, and that of children which have ended.
+    // The time of the process itself, and of its children that have ended.
     ticks += fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0)
   }
   return ticks / ticksPerSecond

@@ -26,7 +26,7 @@ export interface Step extends Difference {
   readonly before: Thing | undefined
 }
 
-/** What a file is compared with, and how. */
+/** How to compare a file: under which name, with which secrets, and whether to remove things. */
 export interface Comparison {
   /** The file's name; only things that it manages are ever removed. */
   readonly label: string

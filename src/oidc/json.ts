@@ -5,7 +5,7 @@ import type { Step } from './faults.ts'
 /** A JSON object whose members are unchecked. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
-// The checks of single claims validate their strings, and can name the claim.
+// Strings are not checked here: the checks of single claims do that, and can name the claim.
 const rules = { maxDepth: 16, maxMembers: 10_000, allowsAnyText: true }
 const checks = {
   encoding: 'encoding',

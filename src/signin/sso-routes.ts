@@ -21,7 +21,6 @@ import { createPendingConfirmations, type PendingConfirmations } from './sso-pen
 import { SsoStarts, type Start, type Starter } from './sso-start.ts'
 import { hourMs } from '../units.ts'
 
-/** The additional dependencies of company sign-in. */
 export interface SsoDeps extends SignInDeps {
   readonly sso: Sso
   readonly relyingParty: RelyingParty
@@ -239,7 +238,7 @@ class SsoRoutes {
     return this.#deps.providers.map(({ name }) => name)
   }
 
-  /** Ends the session in this browser that a new one replaces. */
+  /** Ends this browser's session because a new one replaces it. */
   async #endReplaced({ userId, sessionId }: SignedIn): Promise<void> {
     const why = { by: userId, reason: 'signed_in_again' }
     await this.#deps.sessions.end(userId, { id: sessionId }, why)

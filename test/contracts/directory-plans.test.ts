@@ -31,7 +31,7 @@ const questions: Record<string, (db: Db) => Promise<unknown>> = {
   'the users of a page': (at) => directoryUsers.findAll(at, organization, ids),
   'the groups of a page': (at) => directoryGroups.findAll(at, organization, ids),
   'the groups of users': (at) => directoryMembers.listGroups(at, organization, ids),
-  // None of them exists, so nothing is written.
+  // None of these users exists, so nothing is written.
   'which of these users there are': (at) =>
     directoryMembers.add(
       { ...at, ...writingNothing },

@@ -51,7 +51,7 @@ function providerOf(issuer: string): Provider {
 
 type Random = () => number
 
-/** Generates a file from a seed, always the same one; with `previous`, a changed version of that file. */
+/** Generates a valid file for an organization; the same random numbers give the same file. */
 export function fileOf(random: Random, slug: string): string {
   const pick = <T>(...values: readonly T[]): T => values[Math.floor(random() * values.length)]!
   const some = <T>(value: () => T): T | undefined => (random() < 0.5 ? value() : undefined)

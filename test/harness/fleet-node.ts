@@ -9,10 +9,10 @@ import type { SessionWithUser } from '../../src/store/index.ts'
 import type { SimDatabase, World } from './fleet-world.ts'
 
 /**
- * Fixes that can be removed, to prove that the simulation finds the defect they repair:
- * history: the feed compares only sequence numbers · clock: liveness depends on each node's wall clock · locks: a stalled
- * process keeps its locks for 10 s, and waiters are refused · settling: a new server's first second is not special ·
- * lost: a vanished change counts as confirmed
+ * Fixes that can be removed, to prove that the simulation finds the defect that each one repairs. Without `history` the
+ * feed compares only sequence numbers; without `clock` liveness depends on each node's wall clock; without `locks` a
+ * stalled process keeps its locks for 10 s, and waiters are refused; without `settling` a new server's first second is
+ * not special; without `lost` a vanished change counts as confirmed.
  */
 export const mends = ['history', 'clock', 'locks', 'settling', 'lost'] as const
 export type Mend = (typeof mends)[number]

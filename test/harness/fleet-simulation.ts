@@ -43,7 +43,7 @@ class Fleet implements Surroundings {
   readonly #seed: number
   readonly #broken = new Set<string>()
   readonly #faults: Record<string, number> = {}
-  /** When each revocation was confirmed, without those lost in a failover. */
+  /** When each revocation was confirmed, except those lost in a failover. */
   readonly #answered = new Map<string, number>()
   #nodes: SimNode[] = []
   #tokens = 0

@@ -13,7 +13,7 @@ export interface KubernetesResource {
   readonly kind: string
 }
 
-/** What is wrong with these resources by Kubernetes' API definition; empty if nothing is. */
+/** What is wrong with these resources according to Kubernetes' API definition; empty if nothing is. */
 export function kubernetesFindings(resources: readonly KubernetesResource[]): string {
   const fractions = resources.flatMap((resource) => fractionsIn(resource))
   const folder = mkdtempSync(join(tmpdir(), 'intercept-kubernetes-'))
@@ -37,7 +37,7 @@ function constantOf(resource: KubernetesResource, at: number): string {
   return `export const resource${at}: ${type} = ${JSON.stringify(resource, undefined, 2)}`
 }
 
-/** Numbers of these kinds are integers, which TypeScript can't tell from others. */
+/** Finds fractions: every number in these resources must be an integer, which a TypeScript type can't require. */
 function fractionsIn(value: unknown): string[] {
   if (typeof value === 'number') return Number.isInteger(value) ? [] : [`${value} is no integer\n`]
   if (typeof value !== 'object' || value === null) return []

@@ -58,7 +58,7 @@ describe('habits of the dashboard', { timeout: 120_000 }, () => {
     await question().getByRole('button', { name: 'Keep editing' }).click()
     const name = page.getByRole('dialog').getByLabel('Name', { exact: true })
     assert.equal(await name.inputValue(), 'half a key')
-    // A dialog hides the page behind it, but history and links of the browser can still leave it.
+    // A dialog covers the page, but the browser's history and links can still lead away from it.
     await page.locator('nav a', { hasText: 'Targets' }).dispatchEvent('click')
     await question().getByRole('button', { name: 'Discard changes' }).click()
     await page.getByRole('heading', { name: 'Targets', level: 1 }).waitFor()

@@ -217,7 +217,7 @@ for (const engine of engines) {
         },
       })
       replay.resume()
-      // Resumed as by `start`, because the poll in progress may have read before the replay was written.
+      // A second time, as `start` does: the look in progress may have begun before the replay was written.
       replay.resume()
       await all.until(() => later.length === 1, 'the first look is over')
       later[0]!()

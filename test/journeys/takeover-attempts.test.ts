@@ -270,8 +270,6 @@ describe('with an access token', () => {
       const answer = await apply(head + more)
       assert.equal(answer.json.code, 'permission_required', answer.text)
     }
-    // The exported configuration, unchanged: it shows no difference, but applying it would take ownership of the
-    // connections.
     const plan = await program.call(`POST ${C}/plan`, {
       file: `${head} }\ntargets: { stolen: { upstream: "http://localhost:1" } }`,
       label: 'x.yaml',
@@ -280,6 +278,8 @@ describe('with an access token', () => {
     const domain = { section: 'domains', id: 'evil.test' }
     const taken = await program.call(`POST ${C}/take-over`, domain)
     assert.equal(taken.json.code, 'permission_required', taken.text)
+    // The exported configuration, unchanged: it shows no difference, but applying it would take ownership of the
+    // connections.
     const same = await apply(file)
     assert.equal(same.json.code, 'permission_required', `${file}\n${same.text}`)
     assert.equal((await apply(`${head} }`)).status, 201)

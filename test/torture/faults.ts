@@ -24,7 +24,7 @@ interface Tally {
   readonly findings: string[]
 }
 
-/** Runs with a proxy before the database that breaks connections at random. */
+/** Runs with a proxy in front of the database; the proxy breaks connections at random. */
 export const faults: Torture = {
   about: 'one in a hundred messages to the database breaks its connection',
   isLong: true,

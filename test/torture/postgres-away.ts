@@ -20,7 +20,7 @@ const answeredWithinMs = 10_000
 const recoversWithinMs = 5000
 const grownAtMostMiB = 100
 
-/** Runs `pg_ctl -m immediate`, then a connection limit that the nodes have used up. */
+/** Stops the server like `pg_ctl stop -m immediate`; then limits the nodes to fewer connections than they need. */
 export const postgresAway: Torture = {
   about: 'PostgreSQL stops at once, and has no connection left',
   isLong: true,

@@ -42,7 +42,7 @@ export function checkUrl(text: string, guard: AddressGuard): OutboundUrl {
   if (badPorts.has(port)) throw refused(`Port ${port} does not speak HTTP.`)
   const host = bareHost(url.hostname)
   if (isIP(host) !== 0) {
-    // A resolver may return such an address (DNS64), but in a URL it can only serve to disguise one.
+    // A resolver may return a wrapped address (DNS64), but in a URL it could only serve to disguise another.
     if (isWrapped(host)) throw refused('An IPv4 address must not be wrapped in an IPv6 address.')
     const reason = guard.checkAddress(host)
     if (reason !== undefined) throw refused(`Addresses of this kind must not be called: ${reason}.`)

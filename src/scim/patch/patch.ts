@@ -122,7 +122,7 @@ function applyQualified(state: State, op: PatchOperation['op'], members: JsonObj
 
 function namedPath(state: State, name: string, value: Json): PatchPath | undefined {
   const path = parsePath(state.type, name)
-  // An unknown name appears only in the request log.
+  // An unknown name is ignored, and appears only in the request log.
   if (path === undefined) return undefined
   if (path.kind === 'extension') return path
   const { attribute } = path.target

@@ -5,7 +5,7 @@ import type { Attribute, ResourceType } from './attributes.ts'
 export interface Projection {
   /** Whether a top-level core attribute is shown; if not, it need not be loaded. */
   shows(name: string): boolean
-  /** Removes everything from the document that was not requested. */
+  /** Returns the document without the parts that were not requested. */
   apply(document: Readonly<Record<string, unknown>>): Record<string, unknown>
 }
 

@@ -4,9 +4,9 @@ import type { NodeRow } from '../tables/nodes/nodes.ts'
 import type { Standing, Timers } from './feed.ts'
 
 const heartbeatMs = 5000
-// A node that cannot write its heartbeat for this long stops trusting its caches…
+// A node that cannot write its heartbeat for this long stops trusting its caches.
 const standsForMs = 10_000
-// …and after this long without one, others stop waiting for it. Each node measures both with its own monotonic clock.
+// Other nodes wait this long for a heartbeat before they remove a node. All times are by a node's own monotonic clock.
 const silentMs = 15_000
 
 /** Where nodes record their heartbeats; the simulation has its own. */

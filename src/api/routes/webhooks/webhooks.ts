@@ -198,7 +198,7 @@ function toInput({ rate_per_second: ratePerSecond, ...fields }: Static<typeof In
   return { ...fields, ratePerSecond }
 }
 
-/** A route that enables or disables an endpoint, and returns it as it is then. */
+/** A route that enables or disables an endpoint, and returns its new state. */
 function setState(change: 'enable' | 'disable', summary: string) {
   return route({
     summary,

@@ -82,7 +82,7 @@ export async function insertAll(
     order by id desc limit 1 offset ${sql.lit(kept)})`.execute(tx.query)
 }
 
-/** Selects requests: before an id, only refused ones, or those about one user or group. */
+/** A page of requests: of all, of the refused ones, or of those about one user or group. */
 export interface RequestPage extends NewestPage {
   readonly failedOnly?: boolean | undefined
   readonly resourceId?: string | undefined

@@ -156,7 +156,7 @@ export async function update(
   change: {
     name?: string | undefined
     email?: string | undefined
-    /** The organization that supplied the address; null if it has been proven. */
+    /** The organization that supplied the address; null once the person has proven the address. */
     emailFrom?: OrganizationId | null | undefined
     /** null reactivates the person. */
     deactivatedAt?: number | null | undefined
