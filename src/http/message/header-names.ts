@@ -1,6 +1,8 @@
 const slots = 2048
 const maxNames = 1024
 const maxBytes = 64
+/** Others choose the names, so without a bound they could make every look-up search a thousand full places. */
+const maxProbes = 8
 
 /**
  * Looks header names up by their bytes: a known name needs no new string and no lower-casing. The table is bounded,
@@ -28,21 +30,23 @@ export class HeaderNames<Kind extends number> {
     const length = end - start
     let hash = length
     for (let at = start; at < end; at++) hash = (Math.imul(hash, 31) + (bytes[at] ?? 0)) | 0
-    let slot = (hash ^ (hash >>> 15)) & (slots - 1)
-    for (;;) {
+    const home = hash ^ (hash >>> 15)
+    for (let probe = 0; probe < maxProbes; probe++) {
+      const slot = (home + probe) & (slots - 1)
       const name = this.#names[slot]
       if (name === undefined) return this.#add(slot, bytes.toString('latin1', start, end))
       if (name.length === length && isSame(name, bytes, start)) {
         this.kind = this.#kinds[slot] as Kind
         return name
       }
-      slot = (slot + 1) & (slots - 1)
     }
+    return this.#add(undefined, bytes.toString('latin1', start, end))
   }
 
-  #add(slot: number, name: string): string {
+  /** Judges a name, and remembers it if there is a place for it. */
+  #add(slot: number | undefined, name: string): string {
     this.kind = this.#kindOf(name.toLowerCase())
-    if (this.#count < maxNames && name.length <= maxBytes) {
+    if (slot !== undefined && this.#count < maxNames && name.length <= maxBytes) {
       this.#count++
       this.#names[slot] = name
       this.#kinds[slot] = this.kind
