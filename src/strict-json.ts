@@ -1,3 +1,5 @@
+import { isStorable } from './storable.ts'
+
 /** Any JSON value. */
 export type Json =
   | string
@@ -162,10 +164,6 @@ class Reader {
       if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return
     }
   }
-}
-
-function isStorable(text: string): boolean {
-  return text.isWellFormed() && !text.includes('\u0000')
 }
 
 function wrong(what: string): JsonFault {

@@ -21,6 +21,7 @@ const common = [
   'methods',
   'rate',
   'record-choice',
+  'storable',
   'strict-json',
   'timers',
   'units',

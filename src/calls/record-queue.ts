@@ -3,6 +3,8 @@ import type { Clock } from '../clock.ts'
 import {
   callPartitions,
   CallRowsBuffer,
+  halvesOf,
+  isRefusedForGood,
   noCallRows,
   type CallRecord,
   type CallRows,
@@ -30,6 +32,7 @@ export class RecordQueue {
   readonly #store: Store
   readonly #clock: Clock
   readonly #report: (error: unknown) => void
+  readonly #dropped: () => void
   readonly #rows = new CallRowsBuffer()
   readonly #batches: Batch[] = []
   readonly #counts = new CallCounts()
@@ -37,10 +40,17 @@ export class RecordQueue {
   #isFailing = false
   #partitionsDueAt = -Infinity
 
-  constructor(given: { store: Store; clock: Clock; report: (error: unknown) => void }) {
+  constructor(given: {
+    store: Store
+    clock: Clock
+    report: (error: unknown) => void
+    /** Called for each record that the database refused. */
+    dropped: () => void
+  }) {
     this.#store = given.store
     this.#clock = given.clock
     this.#report = given.report
+    this.#dropped = given.dropped
   }
 
   /** The number of records not written yet. */
@@ -90,14 +100,35 @@ export class RecordQueue {
     for (let batch = this.#batches[0]; batch !== undefined; batch = this.#batches[0]) {
       batch.counts ??= this.#counts.take(countsInCommit)
       this.#isFailing = true
-      await this.#store.insertCalls(batch.rows, batch.counts)
+      try {
+        await this.#store.insertCalls(batch.rows, batch.counts)
+        // Removed only after the commit: a batch that failed is retried at the next flush.
+        this.#batches.shift()
+        this.#waiting -= batch.rows.count
+      } catch (error) {
+        if (!isRefusedForGood(error) || batch.rows.count === 0) throw error
+        this.#divide(batch, error)
+      }
       this.#isFailing = false
-      // Removed only after the commit: a batch that failed is retried at the next flush.
-      this.#batches.shift()
-      this.#waiting -= batch.rows.count
       // Yield to live traffic.
       if (this.#batches.length > 0) await setImmediate()
     }
+  }
+
+  /**
+   * Puts the halves of a refused batch in its place, or drops a single refused record: one must not hold up all others.
+   * The counts go with the first half.
+   */
+  #divide({ rows, counts }: Batch, error: unknown): void {
+    if (rows.count > 1) {
+      const [first, second] = halvesOf(rows)
+      this.#batches.splice(0, 1, { rows: first, counts }, { rows: second, counts: [] })
+      return
+    }
+    this.#batches.splice(0, 1, { rows: noCallRows, counts })
+    this.#waiting--
+    this.#dropped()
+    this.#report(error)
   }
 
   /**

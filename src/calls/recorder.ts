@@ -54,7 +54,7 @@ class CallRecorder implements Recorder {
     this.#log = log
     this.#dropped = metrics.counter(
       'intercept_calls_dropped_total',
-      'Call records lost to a full buffer.',
+      'Call records lost: too many waited, or the database refused them.',
     )
     this.#uncounted = metrics.counter(
       'intercept_calls_uncounted_total',
@@ -64,6 +64,7 @@ class CallRecorder implements Recorder {
       store,
       clock,
       report: (error) => this.#report('call records', error),
+      dropped: () => this.#dropped.add(),
     })
     this.#uses = new KeyUses(store, clock)
     this.#calls = new FlushTask('call records and counts', async () => await this.#queue.write())

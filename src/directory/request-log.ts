@@ -25,10 +25,13 @@ export function createDirectoryLog(deps: { store: Store }): DirectoryLog {
 
   async function write(batch: Map<OrganizationId, DirectoryRequestRecord[]>): Promise<void> {
     for (const [organizationId, requests] of batch) {
-      await store.transaction(async (tx) => {
-        const last = requests.slice(-maxOfOrganization)
-        await directoryRequests.insertAll(tx, organizationId, last)
-      })
+      // A failing log must not fail the requests it records, and one organization's must not cost another's.
+      await store
+        .transaction(async (tx) => {
+          const last = requests.slice(-maxOfOrganization)
+          await directoryRequests.insertAll(tx, organizationId, last)
+        })
+        .catch(() => undefined)
     }
   }
 
@@ -38,8 +41,7 @@ export function createDirectoryLog(deps: { store: Store }): DirectoryLog {
     const batch = waiting
     waiting = new Map()
     amount = 0
-    // A failing log must not fail the requests it records.
-    flushing = flushing.then(async () => await write(batch)).catch(() => undefined)
+    flushing = flushing.then(async () => await write(batch))
     await flushing
   }
 

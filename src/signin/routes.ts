@@ -11,6 +11,7 @@ import { Problem } from '../errors.ts'
 import { checkSameOrigin, type App, type AppReply, type AppRequest } from '../http/index.ts'
 import type { Links, People, ProvenIdentity, Recognized } from '../organizations/index.ts'
 import type { Sso } from '../sso/index.ts'
+import { isStorable } from '../storable.ts'
 import type { Actor } from '../store/index.ts'
 import { arrivalOf } from './arrival.ts'
 import type { HandOvers } from './hand-over.ts'
@@ -261,10 +262,25 @@ type Handler = (request: AppRequest, reply: AppReply) => Promise<AppReply>
 
 /**
  * Registers a route for one method, or for both GET and POST (`GET, POST /path`), without HEAD: a HEAD must not begin
- * or end a sign-in.
+ * or end a sign-in. What no database can store is refused before anything looks for it there.
  */
 export function only(app: App, route: string, handler: Handler): void {
   const at = route.lastIndexOf(' ')
   const [method, url] = [route.slice(0, at).split(', '), route.slice(at + 1)]
-  app.route({ method, url, exposeHeadRoute: false, handler })
+  app.route({
+    method,
+    url,
+    exposeHeadRoute: false,
+    handler: async (request, reply) => {
+      checkTexts(request)
+      return await handler(request, reply)
+    },
+  })
+}
+
+function checkTexts({ url, params, body }: AppRequest): void {
+  const form = body instanceof URLSearchParams ? body : []
+  const given = [...new URLSearchParams(url.split('?')[1]), ...form].flat()
+  if ([...Object.values(params as object), ...given].every((text) => isStorable(text))) return
+  throw new Problem('bad_request', 'The request holds the character U+0000.')
 }

@@ -65,14 +65,25 @@ export { snakeCased } from './db/snake-case.ts'
 export { restoreBackup } from './engine/restore.ts'
 export * as webhookSecrets from './tables/webhooks/webhook-secrets.ts'
 export { auditContentColumns, auditHash } from './engine/ledger.ts'
-export { asStorageProblem, changedNothing, isWaitTooLong } from './engine/unavailable.ts'
+export {
+  asStorageProblem,
+  changedNothing,
+  isRefusedForGood,
+  isWaitTooLong,
+} from './engine/unavailable.ts'
 export type { Confirmation } from './feed/confirmation.ts'
 export type { Actor, AuditDraft, Db, Engine, EventDraft, Tx } from './db/db.ts'
 export type { ConnectionTestRecord } from './tables/sso/connection-tests.ts'
 export type { ConnectionId, ConnectionRecord } from './tables/sso/connections.ts'
 export type { DomainRecord } from './tables/sso/domains.ts'
 export type { ManagedRecord } from './tables/configuration/managed.ts'
-export { CallRowsBuffer, noCallRows, rowsOf, type CallRows } from './tables/calls/call-rows.ts'
+export {
+  CallRowsBuffer,
+  halvesOf,
+  noCallRows,
+  rowsOf,
+  type CallRows,
+} from './tables/calls/call-rows.ts'
 export { countRows, type CountRows } from './tables/calls/count-rows.ts'
 export { latencyBuckets, latencyBucketOf, percentileOf } from './tables/calls/latency-buckets.ts'
 export type { CallRecord } from './tables/calls/call-record.ts'

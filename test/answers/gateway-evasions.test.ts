@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { forwardCall } from '../../src/gateway/forward-call.ts'
-import { gatewayForTests, prefix } from '../harness/gateway.ts'
+import { gatewayForTests, prefix, until } from '../harness/gateway.ts'
 import type { TestGateway } from '../harness/gateway.ts'
 import { exchangeRaw } from '../harness/raw.ts'
 import { rawUpstream } from '../harness/upstream.ts'
@@ -277,4 +277,20 @@ const forgedNames = [
 
 function* inPieces<T>(list: readonly T[], size: number): Iterable<T[]> {
   for (let at = 0; at < list.length; at += size) yield list.slice(at, at + size)
+}
+
+for (const engine of ['sqlite', 'postgres'] as const) {
+  test(`a question about a target with U+0000 in its name stops no record on ${engine}`, async () => {
+    await using gateway = await gatewayForTests({ engine })
+    const headers = { 'X-Original-URI': '/a', 'X-Original-Method': 'GET' }
+    const asked = await gateway.call('/-/check?target=a%00b', gateway.xApiKey, { headers })
+    assert.equal(asked.status, 400)
+    assert.equal((await gateway.call('/echo/after', gateway.xApiKey)).status, 200)
+    const recorded = async (): Promise<unknown[]> => {
+      const list: unknown = await gateway.run('calls', 'list', 'acme')
+      return (list as { path: string }[]).map(({ path }) => path)
+    }
+    await until(async () => (await recorded()).length === 2)
+    assert.deepEqual(await recorded(), [`${prefix}/echo/after`, `${prefix}/a\ufffdb/a`])
+  })
 }

@@ -103,6 +103,29 @@ for (const engine of engines) {
       assert.ok(turns >= batches.length - 2)
     })
 
+    test('a record that the database refuses is dropped alone: the others are written, and each call is counted once', async () => {
+      const clock = steadyClock()
+      await using place = await storeForTests(engine, clock)
+      const errors: object[] = []
+      const metrics = createMetrics()
+      await using recorder = createRecorder({
+        ...{ store: place.store, clock, metrics, alsoFlush: {} },
+        log: { error: (fields) => void errors.push(fields) },
+      })
+      const organizationId = createId('org')
+      for (let n = 0; n < 40; n++) {
+        // No column takes half a microsecond.
+        const upstreamUs = [0, 17, 39].includes(n) ? 1.5 : 1
+        recorder.record(callOf(organizationId, clock.now(), { upstreamUs }), secret, 'all')
+      }
+      await recorder.flush()
+      assert.equal((await calls.list(place.store.calls, organizationId, { limit: 99 })).length, 37)
+      assert.equal(await countedOf(place.store, organizationId), 40)
+      assert.match(metrics.render(), /^intercept_calls_dropped_total 3$/m)
+      assert.match(metrics.render(), /^intercept_calls_waiting 0$/m)
+      assert.equal(errors.length, 3)
+    })
+
     test('a batch that is written again adds no counts, by whichever node', async () => {
       await using place = await storeForTests(engine, steadyClock())
       const organizationId = createId('org')

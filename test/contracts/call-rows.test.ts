@@ -58,6 +58,18 @@ for (const engine of engines) {
       }
     })
 
+    test('what no database can store is replaced, so that a record never stops the others of its batch', async () => {
+      await using place = await emptyPlace(engine)
+      await using store = await place.open()
+      const broken = record({ path: '/a\0b', agent: 'half \ud83d', capture: '"\udc00\0"' })
+      const rows = new CallRowsBuffer()
+      rows.add(broken)
+      for (const batch of rows.take()) await store.insertCalls(batch)
+      const mended = { path: '/a\ufffdb', agent: 'half \ufffd', capture: '"\ufffd\ufffd"' }
+      const found = await calls.find(store.calls, organizationId, broken.id)
+      assert.deepEqual(found, { ...broken, ...mended })
+    })
+
     test('a batch that is written twice is there once, and many batches are there whole', async () => {
       await using place = await emptyPlace(engine)
       await using store = await place.open()

@@ -14,7 +14,7 @@ export function withoutSecrets(bytes: Buffer | undefined): string | undefined {
     const text = JSON.stringify(JSON.parse(bytes.toString('utf8')), (name, value: unknown) =>
       isSecretName(name) || isSecretOperation(value) ? '(dropped)' : value,
     )
-    return text.slice(0, keptCharacters).toWellFormed().replaceAll('\u0000', '')
+    return text.slice(0, keptCharacters)
   } catch {
     return '(not JSON)'
   }

@@ -1,3 +1,4 @@
+import { toStorable } from '../../storable.ts'
 import { snakeCased, snakeName } from './snake-case.ts'
 
 /** Converts a column's value between the database and a record. */
@@ -30,6 +31,11 @@ export type TableOf<C extends Declared> = {
 /** Text, or one of the strings that a type allows; unchecked here because we validated it before writing. */
 export function text<Text extends string = string>(): Column<Text, string> {
   return { read: (kept) => kept as Text, write: (value) => value, show: (value) => value }
+}
+
+/** Text that others wrote, for logs; what no database can store is replaced. */
+export function loggedText(): Column<string, string> {
+  return { ...text(), write: toStorable }
 }
 
 export function number(): Column<number, number> {

@@ -46,6 +46,10 @@ const notBegun = ['ECONNREFUSED', 'ENOENT', 'ENOTFOUND', 'EAI_AGAIN', 'EPIPE', '
 const notBegunSqlite = ['SQLITE_BUSY', 'SQLITE_CANTOPEN']
 const inQueue = /timeout exceeded when (trying to connect|waiting in the queue)/
 
+const refusedSqlite = /^SQLITE_(?:CONSTRAINT|MISMATCH|RANGE|TOOBIG)(?:_|$)/
+// PostgreSQL error classes 22 (data exception), 23 (integrity constraint) and 54 (program limit exceeded).
+const refusedPostgres = /^(?:22|23|54)[0-9A-Z]{3}$/
+
 /** Whether it failed only because it waited too long for others: nothing was changed, so it may be retried. */
 export function isWaitTooLong(error: unknown): boolean {
   if (!(error instanceof Error)) return false
@@ -58,6 +62,12 @@ export function changedNothing(error: unknown): boolean {
   const { code } = error as { code?: unknown }
   const isNotBegun = typeof code === 'string' && [...notBegun, ...notBegunSqlite].includes(code)
   return isNotBegun || isWaitTooLong(error)
+}
+
+/** Whether the database refused what was to be written, so that trying again is pointless. */
+export function isRefusedForGood(error: unknown): boolean {
+  const { code } = error as { code?: unknown }
+  return typeof code === 'string' && (refusedSqlite.test(code) || refusedPostgres.test(code))
 }
 
 /** Maps an error to a refusal if it means that the database does not respond or its disk is full. */

@@ -62,6 +62,24 @@ for (const engine of engines) {
       assert.equal((await admin.call(`GET ${base}/requests?failed=perhaps`)).status, 400)
     })
 
+    test('a request with what no database can store is among them, and hides no other', async () => {
+      const [before] = await requests('?limit=1')
+      await Promise.all([
+        directory.call('GET', '/Users?filter=%00&attributes=one'),
+        scimCall(`${directory.base}/Users?count=1`, 'GET', { token: directory.otherToken }),
+        directory.call('GET', '/Users?count=3'),
+      ])
+      const listed = await requests()
+      const added = listed.slice(
+        0,
+        listed.findIndex(({ id }) => id === before?.['id']),
+      )
+      assert.deepEqual(
+        new Set(added.map(({ path }) => path)),
+        new Set(['/Users?count=3', '/Users?filter=\ufffd&attributes=one']),
+      )
+    })
+
     test('a revoked token of this organization is among the requests once a minute; a stranger’s is not', async () => {
       const words = ['scim', 'token', 'issue', 'acme', '--name', 'old']
       const { id, secret } = await commandLine(words, directory.product)

@@ -1,3 +1,4 @@
+import { toStorable } from '../../../storable.ts'
 import type { Engine } from '../../db/db.ts'
 import type { CallRecord } from './call-record.ts'
 
@@ -115,6 +116,17 @@ export class CallRowsBuffer {
 const openBracket = 0x5b
 const comma = 0x2c
 
+/** Splits rows in two, so that a record which the database refuses can be told from the others. */
+export function halvesOf({ json }: CallRows): readonly [CallRows, CallRows] {
+  const rows = JSON.parse(json) as unknown[]
+  const middle = Math.ceil(rows.length / 2)
+  const [first, second] = [rows.slice(0, middle), rows.slice(middle)]
+  return [
+    { json: JSON.stringify(first), count: first.length },
+    { json: JSON.stringify(second), count: second.length },
+  ]
+}
+
 /** Converts records into rows all at once, without the buffer of `CallRowsBuffer`. */
 export function rowsOf(calls: readonly CallRecord[]): CallRows {
   const parts = new SharedParts()
@@ -128,7 +140,8 @@ class SharedParts {
   #decided = ''
   #caller = ''
 
-  // Ids, methods and codes are generated or validated by us: plain ASCII without quotes. Other values are escaped.
+  // Ids, methods and codes are generated or validated by us: plain ASCII without quotes. Other values are escaped, and
+  // what no database can store is replaced: it would stop the whole batch.
   rowOf(call: CallRecord): string {
     const last = this.#last
     if (last === undefined || !isSameCalled(last, call)) {
@@ -166,7 +179,7 @@ function plain(value: string | undefined): string {
 function text(value: string | undefined): string {
   if (value === undefined) return 'null'
   if (!/[^\x20\x21\x23-\x5b\x5d-\x7e]/.test(value)) return `"${value}"`
-  return JSON.stringify(value).replaceAll(
+  return JSON.stringify(toStorable(value)).replaceAll(
     /[\u007f-\uffff]/g,
     (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Id, OrganizationId } from '../../../ids.ts'
-import { columns, maybe, number, text, time } from '../../db/columns.ts'
+import { columns, loggedText, maybe, number, text, time } from '../../db/columns.ts'
 import type { Column, RecordOf, TableOf } from '../../db/columns.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import { insertion } from '../../db/insertion.ts'
@@ -20,12 +20,12 @@ const declared = {
   at: time(),
   method: text(),
   /** Including the query string. */
-  path: text(),
+  path: loggedText(),
   status: number(),
   scimType: maybe(text()),
-  detail: maybe(text()),
+  detail: maybe(loggedText()),
   /** The request's body, truncated and without secrets. */
-  sent: maybe(text()),
+  sent: maybe(loggedText()),
   /** Names of attributes that were sent but ignored. */
   ignored: mostlyEmpty,
   /** The user or group that the request concerned. */

@@ -1,0 +1,29 @@
+// What strangers write into the addresses and forms of sign-in is refused before a database sees it.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { productForTests } from '../harness/product.ts'
+
+for (const engine of ['sqlite', 'postgres'] as const) {
+  test(`U+0000 in an address or a form of sign-in is bad input on ${engine}, not an error of ours`, async () => {
+    await using product = await productForTests({ engine })
+    const form = { 'content-type': 'application/x-www-form-urlencoded' }
+    for (const [method, path, body] of [
+      ['GET', '/sso/login?organization=%00'],
+      ['GET', '/sso/login?email=a%00@acme.test'],
+      ['GET', '/sso/%00/login'],
+      ['GET', '/sso/a%00b/callback?state=x'],
+      ['GET', '/sso/%00/keys'],
+      ['GET', '/sso/connection/login?iss=%00'],
+      ['POST', '/sso/%00/login', 'iss=x'],
+      ['POST', '/sso/connection/login', 'iss=%00'],
+      ['POST', '/sso/connection/logout', 'logout_token=%00'],
+    ] as const) {
+      const answer = await fetch(`${product.baseUrl}/api/v1/auth${path}`, {
+        method,
+        ...(body === undefined ? {} : { body, headers: form }),
+      })
+      await answer.arrayBuffer()
+      assert.equal(answer.status, 400, `${method} ${path}`)
+    }
+  })
+}
