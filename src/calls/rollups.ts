@@ -202,7 +202,7 @@ export class Rollups {
   }
 
   /**
-   * Reads matching calls, newest first, for a limited time; returns how far back it came, or undefined if it read them
+   * Reads matching calls, newest first, for a limited time; returns how far back it got, or undefined if it read them
    * all.
    */
   async #readRecords(

@@ -281,7 +281,7 @@ function misuse(wrong: unknown, usage: readonly string[], out: Output): number {
   return 2
 }
 
-/** Prints the message of an error: a public one unchanged; that of any other error contains no secret either. */
+/** Prints an error's message: a Problem's is public, and those of other errors contain no secret either. */
 function complain(error: unknown, { args }: Found, { wantsJson, terminal }: Output): void {
   const code = error instanceof Problem ? error.code : 'failed'
   const sentences =

@@ -23,7 +23,7 @@ export interface Ended {
   readonly monotonicMs: number
 }
 
-/** A finished call with an identified key. */
+/** Describes a finished call with an identified key for the reports. */
 export function endedCall(
   call: Call,
   passed: Passed,

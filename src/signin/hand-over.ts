@@ -28,8 +28,8 @@ export interface HandOvers {
 }
 
 /**
- * Whether a response that just arrived belongs to the base URL: always if the browser's cookie is sent there too
- * (cookies ignore ports), otherwise unless the sign-in was started at the identity URL itself.
+ * Whether a response that just arrived must be handed over to the base URL: if the two URLs share their host, because
+ * cookies ignore ports, and also if the browser has no sign-in here, so that it was started at the base URL.
  */
 export function isForBase(
   deps: { baseUrl: string; authUrl: string },

@@ -59,7 +59,7 @@ function measureDelay(metrics: Metrics): () => void {
   return () => delay.disable()
 }
 
-/** Reads the limit on open files from /proc; other systems than Linux lack it, and the two metrics are left out there. */
+/** Reads the limit on open files from /proc, which only Linux has; elsewhere the two metrics are left out. */
 function readLimits(): { maxFiles: number | undefined } {
   try {
     const [, most] =

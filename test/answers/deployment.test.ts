@@ -109,7 +109,7 @@ const richValues = {
     egress: [{ to: [{ ipBlock: { cidr: '10.0.0.0/8' } }] }],
   },
 }
-/** Values that switch off everything that can be. */
+/** Chart values that switch off everything that can be switched off. */
 const bareValues = {
   podDisruptionBudget: { enabled: false, maxUnavailable: 1 },
   networkPolicy: { enabled: false, from: [], metricsFrom: [], egress: [] },

@@ -8,8 +8,8 @@ import { randomFrom } from '../torture/torture.ts'
 import { World } from './fleet-world.ts'
 
 /**
- * Fixes that can be removed: without `shares` there is only one limit for all requests, without `connections` a limit of
- * 16 per origin.
+ * Fixes that can be removed: without `shares` there is only one limit for all requests, without `connections` a limit
+ * of 16 per origin.
  */
 export const starvingMends = ['shares', 'connections'] as const
 export type StarvingMend = (typeof starvingMends)[number]

@@ -31,7 +31,7 @@ const KeyDefaults = {
 const OrganizationWithSettings = Type.Object(
   {
     ...Organization.properties,
-    /** The defaults of new keys. */
+    /** The defaults for new keys. */
     key_defaults: Type.Object(KeyDefaults, { title: 'KeyDefaults' }),
     /** The rate that all its calls share, whatever their key or target; null means no limit. */
     rate_limit: nullable(Rate),

@@ -50,7 +50,7 @@ export class ClientConnection implements FrontConnection {
     this.#pace = new Pace(socket, limits)
     this.peerAddress = foldMapped(socket.remoteAddress ?? '')
     connections.set(socket, this)
-    // A caller that half-closes is treated as gone, because the two can't be told apart.
+    // A caller that half-closes is treated as gone, because nothing shows whether it still reads.
     socket.on('end', () => this.#leave())
     socket.on('close', () => this.#leave())
   }
@@ -164,7 +164,7 @@ export class ClientConnection implements FrontConnection {
     return this.owesNothing && this.#rest?.complete === false
   }
 
-  /** Whether, while draining, the caller keeps a request from ending by sending too slowly or not reading. */
+  /** Whether, while draining, the caller holds up a request by sending too slowly or not reading. */
   isStalled(nowMs: number, stallMs: number): boolean {
     return this.#pace.isStalled(nowMs, stallMs, this.#awaitsBody())
   }

@@ -31,7 +31,7 @@ export interface FrontConnection {
   destroy(): void
   /** Whether a body arrives too slowly; called from time to time with the monotonic clock. */
   isBodyTooSlow(nowMs: number): boolean
-  /** Whether, while draining, the caller keeps a request from ending. */
+  /** Whether, while draining, the caller holds up a request by sending too slowly or not reading. */
   isStalled(nowMs: number, stallMs: number): boolean
 }
 

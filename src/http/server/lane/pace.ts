@@ -34,7 +34,7 @@ export class Pace {
     return slow
   }
 
-  /** Whether, while draining, the caller keeps a request from ending by sending too slowly or not reading. */
+  /** Whether, while draining, the caller holds up a request by sending too slowly or not reading. */
   isStalled(nowMs: number, stallMs: number, awaitsBody: boolean): boolean {
     const { bytesRead, bytesWritten, writableLength } = this.#socket
     const taken = bytesWritten - writableLength

@@ -81,7 +81,7 @@ export class PlainConnection implements LaneConnection {
       this.#deps.fail(this, 'HPE_INVALID_EOF_STATE')
       return
     }
-    // A caller that half-closes is treated as gone, because the two can't be told apart.
+    // A caller that half-closes is treated as gone, because nothing shows whether it still reads.
     this.#isLast = true
     this.#exchange?.leave()
     this.socket.end()

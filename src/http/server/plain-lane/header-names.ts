@@ -13,7 +13,7 @@ export const nameKind = {
 
 export type NameKind = (typeof nameKind)[keyof typeof nameKind]
 
-/** The names of requests, as the plain lane looks them up. */
+/** The header names of requests, as the plain lane looks them up. */
 export function requestNames(): HeaderNames<NameKind> {
   return new HeaderNames(usual, kindOf)
 }

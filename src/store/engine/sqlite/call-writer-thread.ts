@@ -21,10 +21,10 @@ function serve(port: MessagePort, file: string): void {
   // A thread is ended without a chance to write what it compiled.
   flushCompileCache()
   yieldToCalls()
+  // Only this connection runs checkpoints (SQLite's default), because they wait for the disk.
   const database = new Database(file, { timeout: busyTimeoutMs })
   database.pragma('synchronous = NORMAL')
   boundPageCache(database, 'lasting')
-  // Only this connection runs checkpoints, because they wait for the disk.
   const insert = batchInserter(database)
   port.on('message', (batch: CallBatch) => {
     let written: CallsWritten = {}
