@@ -1,5 +1,5 @@
 import { record } from '../audit/index.ts'
-import { keys, type Actor, type KeyRecord, type Tx } from '../store/index.ts'
+import { keys, type Actor, type KeyRecord, type Tx, type AuditVerb } from '../store/index.ts'
 import { publish } from '../webhooks/events/index.ts'
 
 /** A change to a key, and who made it. */
@@ -26,7 +26,7 @@ export function announce(
 }
 
 /** Records a change to a key in the audit log and tells every node, but no receiver. */
-export function recordChange(tx: Tx, key: KeyRecord, news: KeyNews<string>): void {
+export function recordChange(tx: Tx, key: KeyRecord, news: KeyNews<AuditVerb<'api_key.'>>): void {
   const { organizationId, id } = key
   const { actor, change, detail = {} } = news
   record(tx, {

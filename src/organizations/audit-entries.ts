@@ -6,6 +6,8 @@ import {
   type AuditDraft,
   type InvitationRecord,
   type Tx,
+  type AuditVerb,
+  type AuditAction,
 } from '../store/index.ts'
 
 /** Writes an audit entry about a person in each organization they belong to; with `only`, in that one alone. */
@@ -27,7 +29,7 @@ export function recordOrganization(
   id: OrganizationId,
   change: {
     readonly actor: Actor
-    readonly verb: string
+    readonly verb: AuditVerb<'organization.'>
     readonly detail: Readonly<Record<string, unknown>>
   },
 ): void {
@@ -44,7 +46,7 @@ export function recordOrganization(
 export function recordInvitation(
   tx: Tx,
   { organizationId, id, email, role }: InvitationRecord,
-  { actor, action }: { readonly actor: Actor; readonly action: string },
+  { actor, action }: { readonly actor: Actor; readonly action: AuditAction },
 ): void {
   const subject = { kind: 'invitation', id }
   record(tx, { organizationId, actor, action, subject, detail: { email, role } })

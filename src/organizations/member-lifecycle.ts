@@ -13,6 +13,7 @@ import {
   type MembershipRole,
   type MembershipSource,
   type Tx,
+  type AuditAction,
 } from '../store/index.ts'
 import { publish } from '../webhooks/events/index.ts'
 import { announceEnded } from './ended-sessions.ts'
@@ -239,7 +240,7 @@ function eventData(member: LifecycleMember) {
 function recordChange(
   tx: Tx,
   change: {
-    action: string
+    action: AuditAction
     member: LifecycleMember
     actor: Actor
     detail: Readonly<Record<string, unknown>>

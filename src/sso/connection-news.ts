@@ -1,5 +1,5 @@
 import { record } from '../audit/index.ts'
-import type { Actor, ConnectionRecord, Tx } from '../store/index.ts'
+import type { Actor, ConnectionRecord, Tx, AuditVerb } from '../store/index.ts'
 import { publish } from '../webhooks/events/index.ts'
 
 /** The properties of a connection that the audit log records: all except its credential. */
@@ -10,7 +10,7 @@ export function describe(connection: ConnectionRecord): Record<string, unknown> 
 
 interface ConnectionNews {
   readonly actor: Actor
-  readonly change: string
+  readonly change: AuditVerb<'sso.connection_'>
   readonly detail?: Record<string, unknown>
 }
 

@@ -3,7 +3,14 @@ import { Problem } from '../errors.ts'
 import type { ResolveTxt } from '../http/index.ts'
 import { createId, type OrganizationId } from '../ids.ts'
 import { randomBase62 } from '../secrets/index.ts'
-import { domains, type Actor, type DomainRecord, type Store, type Tx } from '../store/index.ts'
+import {
+  domains,
+  type Actor,
+  type DomainRecord,
+  type Store,
+  type Tx,
+  type AuditVerb,
+} from '../store/index.ts'
 import { publish } from '../webhooks/events/index.ts'
 import { lookForChallenge, type DnsFinding } from './domain-check.ts'
 import { dayMs, hourMs, minuteMs } from '../units.ts'
@@ -200,7 +207,7 @@ function nextCheckAt(
 }
 
 /** A change to a domain, for the audit log and for receivers. */
-interface DomainChange<Verb extends string = string> {
+interface DomainChange<Verb extends AuditVerb<'domain.'> = AuditVerb<'domain.'>> {
   readonly domain: DomainRecord
   readonly verb: Verb
   readonly detail?: Readonly<Record<string, unknown>>

@@ -72,6 +72,7 @@ export {
   isWaitTooLong,
 } from './engine/unavailable.ts'
 export type { Confirmation } from './feed/confirmation.ts'
+export { auditActions, type AuditAction, type AuditVerb } from './db/audit-actions.ts'
 export type { Actor, AuditDraft, Db, Engine, EventDraft, Tx } from './db/db.ts'
 export type { ConnectionTestRecord } from './tables/sso/connection-tests.ts'
 export type { ConnectionId, ConnectionRecord } from './tables/sso/connections.ts'

@@ -12,6 +12,7 @@ import {
   type EndpointSettings,
   type Store,
   type Tx,
+  type AuditVerb,
 } from '../store/index.ts'
 import { findEventType } from './events/catalogue.ts'
 import {
@@ -239,7 +240,7 @@ interface Subject {
 /** The part of a change shown in the audit log. */
 interface Told {
   readonly actor: Actor
-  readonly verb: string
+  readonly verb: AuditVerb<'webhook.endpoint_'>
   readonly detail: Record<string, unknown>
 }
 

@@ -29,7 +29,7 @@ for (const engine of engines) {
             record(tx, {
               organizationId: id,
               actor: { kind: 'operator' },
-              action: 'test.done',
+              action: 'target.edited',
               subject: { kind: 'test', id: `${n}${part}` },
               detail: { n },
             })
@@ -136,7 +136,7 @@ for (const engine of engines) {
           record(tx, {
             organizationId: id,
             actor: { kind: 'operator' },
-            action: 'test.done',
+            action: 'target.edited',
             subject: { kind: 'test', id: subject },
             detail: {},
           })

@@ -22,7 +22,7 @@ function collectorForTests() {
     post: async (body: string): Promise<void> => {
       state.attempts++
       if (state.isAway) throw new Error('connect ECONNREFUSED')
-      const entries = readLogs(body).filter(({ eventName }) => eventName === 'audit.test.done')
+      const entries = readLogs(body).filter(({ eventName }) => eventName === 'audit.target.edited')
       taken.push(...entries.map(({ attributes }) => Number(attributes['intercept.audit.sequence'])))
     },
   }
@@ -56,7 +56,7 @@ for (const engine of engines) {
           record(tx, {
             organizationId,
             actor: { kind: 'operator' },
-            action: 'test.done',
+            action: 'target.edited',
             subject: { kind: 'test', id: 'x' },
             detail: {},
           }),

@@ -35,7 +35,7 @@ for (const engine of engines) {
         record(tx, {
           organizationId,
           actor: { kind: 'operator' },
-          action: 'test.done',
+          action: 'target.edited',
           subject: { kind: 'test', id: 'x' },
           detail: {},
         }),

@@ -70,7 +70,7 @@ for (const engine of engines) {
       )
       const entries = (await auditEntries.list(store, id, { limit: 100 })).toReversed()
       assert.deepEqual(
-        entries.map(({ action }) => action),
+        entries.map(({ subject_id: id }) => id),
         kept.map((at) => `made-${at}`),
       )
       for (const [at, entry] of entries.entries()) {
@@ -357,12 +357,12 @@ async function transactionOf(tx: Tx): Promise<unknown> {
   return rows[0]?.id
 }
 
-function record(tx: Tx, organizationId: OrganizationId, action: string): void {
+function record(tx: Tx, organizationId: OrganizationId, made: string): void {
   tx.audit({
     organizationId,
     actor: { kind: 'operator' },
-    action,
-    subject: { kind: 'organization', id: organizationId },
+    action: 'target.created',
+    subject: { kind: 'target', id: made },
     detail: {},
   })
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createAudit, record } from '../../src/audit/index.ts'
+import type { AuditAction } from '../../src/store/index.ts'
 import { Organizations } from '../../src/organizations/index.ts'
 import { engines, steadyClock, storeForTests, type TestStore } from '../harness/store.ts'
 
@@ -23,13 +24,13 @@ for (const engine of engines) {
       const acme = await organizations.create({ slug: 'acme' }, actor)
       const other = await organizations.create({ slug: 'other' }, actor)
       const from = Math.floor(clock.now() / hourMs) * hourMs
-      const enter = async (organizationId: typeof acme.id, ...actions: readonly string[]) =>
+      const enter = async (organizationId: typeof acme.id, ...actions: readonly AuditAction[]) =>
         await store.transaction(async (tx) => {
           const subject = { kind: 'session', id: 'ses_1' }
           for (const action of actions)
             record(tx, { organizationId, actor, action, subject, detail: {} })
         })
-      await enter(acme.id, 'session.started', 'sso.signed_in', 'session.started', 'key.issued')
+      await enter(acme.id, 'session.started', 'sso.signed_in', 'session.started', 'api_key.issued')
       await enter(other.id, 'session.started', 'sso.refused')
       clock.forward(2 * hourMs)
       await enter(acme.id, 'sso.refused', 'session.started')

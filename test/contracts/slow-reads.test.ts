@@ -27,7 +27,7 @@ for (const engine of engines) {
       const subject = { kind: 'organization', id: organizationId }
       await store.transaction(async (tx) => {
         for (let entry = 0; entry < entries; entry++) {
-          record(tx, { organizationId, actor, action: 'test.done', subject, detail: {} })
+          record(tx, { organizationId, actor, action: 'target.edited', subject, detail: {} })
         }
       })
       await store.transactionOnCalls(async (tx) => await calls.insert(tx, tenMinutes()))

@@ -70,7 +70,7 @@ async function seedEntries(store: Store, organizationId: OrganizationId, amount:
   for (let at = 0; at < amount; at += rowsInCommit) {
     await store.transaction(async (tx) => {
       for (let entry = at; entry < Math.min(amount, at + rowsInCommit); entry++) {
-        record(tx, { organizationId, actor, action: 'torture.done', subject, detail: { entry } })
+        record(tx, { organizationId, actor, action: 'target.edited', subject, detail: { entry } })
       }
     })
   }

@@ -1,3 +1,4 @@
+import type { AuditAction } from './audit-actions.ts'
 import type { Kysely } from 'kysely'
 import type { EventId } from '../../ids.ts'
 import type { Authenticator } from '../../secrets/index.ts'
@@ -35,8 +36,7 @@ export interface AuditDraft {
   /** The organization, or 'system' for entries that belong to none. */
   readonly organizationId: string
   readonly actor: Actor
-  /** Written as noun.verb. */
-  readonly action: string
+  readonly action: AuditAction
   readonly subject: { readonly kind: string; readonly id: string }
   /** The details of the change; never a secret. */
   readonly detail: Readonly<Record<string, unknown>>

@@ -5,6 +5,7 @@ import {
   type OperationRecord,
   type OperationState,
   type Store,
+  type AuditVerb,
 } from '../../store/index.ts'
 
 /** Long-running operations as people see and control them. */
@@ -34,7 +35,11 @@ export function createOperations(deps: { store: Store; onResumed: () => void }):
   async function move(
     { organizationId, id }: { organizationId: string; id: string },
     actor: Actor,
-    change: { from: readonly OperationState[]; to: OperationState; action: string },
+    change: {
+      from: readonly OperationState[]
+      to: OperationState
+      action: AuditVerb<'operation.'>
+    },
   ): Promise<OperationRecord> {
     const { state } = await get(organizationId, id)
     return await store.transaction(async (tx) => {

@@ -1,7 +1,14 @@
 import type { Clock } from '../../clock.ts'
 import { createId } from '../../ids.ts'
 import { mintWebhookSecret, webhookSecret, type Sealer, type Secret } from '../../secrets/index.ts'
-import { deliveryWork, webhookSecrets, type Actor, type Store, type Tx } from '../../store/index.ts'
+import {
+  deliveryWork,
+  webhookSecrets,
+  type Actor,
+  type Store,
+  type Tx,
+  type AuditVerb,
+} from '../../store/index.ts'
 import type { SigningSecret } from './signatures.ts'
 import { dayMs } from '../../units.ts'
 
@@ -105,7 +112,7 @@ export class WebhookSecrets {
 function note(
   tx: Tx,
   organizationId: string,
-  told: { actor: Actor; verb: string; detail: Record<string, unknown> },
+  told: { actor: Actor; verb: AuditVerb<'webhook.secret_'>; detail: Record<string, unknown> },
 ): void {
   const { actor, verb, detail } = told
   const subject = { kind: 'organization', id: organizationId }
