@@ -108,7 +108,8 @@ describe('the command line over the API', () => {
     assert.match(secret, /^svc_live_/)
     for (const [words, says] of [
       [`key edit ${id} --rate 7/s --all-targets`, /7 calls in 1 s/],
-      [`key rotate ${id} --overlap 1h`, /The new secret of second/],
+      [`key rotate ${id} --overlap 1h`, /The new secret of second[^]*The old one is valid until 2/],
+      [`key rotate ${id} --overlap 0s`, /The old one is refused from now on/],
       [`key revoke ${id}`, /is revoked/],
       ['target set acme second --upstream http://127.0.0.1:8098', /Target second/],
       ['target set acme second --idle 20s --disabled', /is changed/],

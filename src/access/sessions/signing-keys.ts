@@ -16,7 +16,10 @@ export interface SigningKeys {
   publicJwkOf(kid: string): string | undefined
   /** The JWK set (RFC 7517, section 5), for /.well-known/jwks.json. */
   jwks(): { keys: Record<string, unknown>[] }
-  /** Creates a new signing key if the present one is older than 30 days, or immediately with `force`. */
+  /**
+   * Creates a new signing key if the present one is older than 30 days, or immediately with `force`; otherwise withdraws
+   * retired keys that no valid token needs any more.
+   */
   rotate(force?: boolean): Promise<void>
 }
 
@@ -41,6 +44,8 @@ class StoredSigningKeys implements SigningKeys {
   readonly #deps: SigningKeysDeps
   #published: ReadonlyMap<string, string> = new Map()
   #current: { readonly signer: Signer; readonly createdAt: number } | undefined
+  /** When the first of the retired keys that are still published was retired. */
+  #retiredFirst = Infinity
 
   constructor(deps: SigningKeysDeps) {
     this.#deps = deps
@@ -66,7 +71,10 @@ class StoredSigningKeys implements SigningKeys {
   async rotate(force = false): Promise<void> {
     const { store, sealer, clock } = this.#deps
     const before = this.#current
-    if (!force && before && clock.now() - before.createdAt < rotateAfterMs) return
+    if (!force && before && clock.now() - before.createdAt < rotateAfterMs) {
+      if (this.#retiredFirst < clock.now() - publishedAfterRetirementMs) await this.#withdraw()
+      return
+    }
     const { publicJwk, privateJwk } = await mintSigningKeyPair()
     const id = createId('sgn', clock.now())
     await store.transaction(async (tx) => {
@@ -87,11 +95,20 @@ class StoredSigningKeys implements SigningKeys {
     const { store, sealer } = this.#deps
     const known = await signingKeys.list(store)
     this.#published = new Map(known.map((key) => [key.id, key.publicJwk]))
+    this.#retiredFirst = Math.min(...known.map(({ retiredAt = Infinity }) => retiredAt))
     const newest = known.find((key) => key.retiredAt === undefined)
     if (!newest || newest.id === this.#current?.signer.kid) return
     const { id, createdAt, privateSealed } = newest
     const signer = await loadSigner(id, sealer.open(privateSealed, context(id)))
     this.#current = { signer, createdAt }
+  }
+
+  async #withdraw(): Promise<void> {
+    await this.#deps.store.transaction(async (tx) => {
+      await signingKeys.deleteRetired(tx, tx.now - publishedAfterRetirementMs)
+      tx.changed({ kind: 'signing_key', organizationId: 'system', subjectId: 'retired' })
+    })
+    await this.load()
   }
 }
 

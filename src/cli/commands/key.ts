@@ -195,6 +195,10 @@ export const commands = {
         })
         const { key, secret, confirmation } = rotated
         const until = services.clock.now() + overlapMs
+        const old =
+          overlapMs === 0
+            ? 'The old one is refused from now on.'
+            : `The old one is valid until ${shortTime(until)} UTC.`
         return {
           data: {
             ...present(key),
@@ -202,7 +206,7 @@ export const commands = {
             old_secret_valid_until: isoTime(until),
             ...presentConfirmation(confirmation),
           },
-          text: `The new secret of ${key.name} (${key.id}), shown now and never again:\n\n  ${secret.reveal()}\n\nThe old one is valid until ${shortTime(until)} UTC.`,
+          text: `The new secret of ${key.name} (${key.id}), shown now and never again:\n\n  ${secret.reveal()}\n\n${old}`,
         }
       })
     },
