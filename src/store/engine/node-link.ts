@@ -24,7 +24,7 @@ export const unconfirmed: Confirmation = { nodes: 0, silentNodes: 0, tookMs: 0 }
 export interface StoreStatus {
   /** Milliseconds since the feed was last known to be complete. */
   readonly feedAgeMs: number
-  /** How many nodes this node has not heard a heartbeat from for too long. */
+  /** How many other nodes have sent no heartbeat recently, as this node sees it. */
   readonly silentNodes: number
   /** Milliseconds by which this machine's clock is ahead of the database's. */
   readonly clockOffsetMs: number

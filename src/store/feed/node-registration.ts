@@ -57,7 +57,7 @@ export class NodeRegistration implements Standing {
     this.#stop()
   }
 
-  /** Nodes whose last heartbeat was seen too long ago. */
+  /** How many other nodes have sent no heartbeat recently. */
   get silent(): number {
     const now = this.#clock.monotonic()
     return [...this.#heard.values()].filter(({ since }) => now - since > standsForMs).length
