@@ -4,134 +4,27 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import Ajv from 'ajv'
-import { parse, parseAllDocuments } from 'yaml'
-import { listSettings } from '../../src/config.ts'
-import { kubernetesFindings } from '../harness/kubernetes.ts'
+import { parse } from 'yaml'
+import {
+  checkKubernetes,
+  checkSettings,
+  kubernetesFindings,
+  readResources,
+} from '../harness/kubernetes.ts'
 import { findProgram } from '../harness/proxy-program.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const deploy = join(root, 'deploy')
-const settings = listSettings({})
-
-interface Resource {
-  readonly apiVersion: string
-  readonly kind: string
-  readonly metadata: { readonly name: string }
-  readonly spec: Readonly<Record<string, unknown>>
-}
-interface Container {
-  readonly env: readonly { readonly name: string; readonly value?: string }[]
-  readonly securityContext: Readonly<Record<string, unknown>>
-  readonly ports: readonly { readonly name: string; readonly containerPort: number }[]
-  readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[]
-}
-interface PodSpec {
-  readonly automountServiceAccountToken: boolean
-  readonly topologySpreadConstraints: readonly unknown[]
-  readonly terminationGracePeriodSeconds: number
-  readonly securityContext: Readonly<Record<string, unknown>>
-  readonly containers: readonly Container[]
-  readonly volumes: readonly { readonly name: string }[]
-}
-
-function documents(text: string): Resource[] {
-  return parseAllDocuments(text)
-    .map((document) => {
-      assert.deepEqual(document.errors, [])
-      return document.toJS() as Resource | null
-    })
-    .filter((one) => one !== null)
-}
-
-/** Checks what all of our Kubernetes deployments must satisfy, however they were rendered. */
-function checkKubernetes(resources: readonly Resource[]): void {
-  const kinds = resources.map(({ kind }) => kind)
-  for (const kind of [
-    'ServiceAccount',
-    'Deployment',
-    'Service',
-    'PodDisruptionBudget',
-    'NetworkPolicy',
-  ]) {
-    assert.ok(kinds.includes(kind), kind)
-  }
-  const deployment = resources.find(({ kind }) => kind === 'Deployment')
-  const { spec } = deployment!.spec['template'] as { spec: PodSpec }
-  assert.equal(spec.automountServiceAccountToken, false)
-  assert.equal(spec.topologySpreadConstraints.length, 2)
-  assert.ok(spec.terminationGracePeriodSeconds > 35)
-  assert.equal(spec.securityContext['runAsNonRoot'], true)
-  const [container] = spec.containers
-  assert.ok(container)
-  assert.equal(container.securityContext['readOnlyRootFilesystem'], true)
-  assert.equal(container.securityContext['allowPrivilegeEscalation'], false)
-  assert.deepEqual(
-    container.ports.map(({ name, containerPort }) => [name, containerPort]),
-    [
-      ['http', 8080],
-      ['metrics', 9090],
-    ],
-  )
-  const volumes = spec.volumes.map(({ name }) => name)
-  for (const { name } of container.volumeMounts) assert.ok(volumes.includes(name), name)
-  checkSettings(container.env.map(({ name }) => name))
-}
-
-/** Every name is a setting, and the environment itself contains no secret. */
-function checkSettings(names: readonly string[]): void {
-  for (const name of names) {
-    const setting = settings.find((one) => one.name === name.replace(/_FILE$/, ''))
-    if (name === 'NODE_ENV') continue
-    assert.ok(setting, `${name} is no setting`)
-    assert.equal(setting.isSecret, name.endsWith('_FILE'), name)
-  }
-}
-
-const chart = join(deploy, 'helm')
-const values = parse(readFileSync(join(chart, 'values.yaml'), 'utf8')) as Record<string, unknown>
-const go = findProgram('go')
-
-/** Values that use everything that the chart offers. */
-const richValues = {
-  serviceMonitor: { enabled: true, interval: '30s', labels: { release: 'prometheus' } },
-  settings: { LOG_LEVEL: 'debug', WORKERS: 2 },
-  service: { type: 'LoadBalancer', port: 8000, annotations: { 'example.com/internal': 'true' } },
-  podAnnotations: { 'example.com/team': 'edge' },
-  nodeSelector: { 'kubernetes.io/os': 'linux' },
-  tolerations: [{ key: 'dedicated', operator: 'Equal', value: 'edge', effect: 'NoSchedule' }],
-  imagePullSecrets: [{ name: 'registry' }],
-  priorityClassName: 'system-cluster-critical',
-  networkPolicy: {
-    enabled: true,
-    from: [{ podSelector: {} }],
-    metricsFrom: [{ namespaceSelector: { matchLabels: { name: 'monitoring' } } }],
-    egress: [{ to: [{ ipBlock: { cidr: '10.0.0.0/8' } }] }],
-  },
-}
-/** Chart values that switch off everything that can be switched off. */
-const bareValues = {
-  podDisruptionBudget: { enabled: false, maxUnavailable: 1 },
-  networkPolicy: { enabled: false, from: [], metricsFrom: [], egress: [] },
-}
-
-function render(changed: Record<string, unknown>): Resource[] {
-  const program = join(root, 'test', 'harness', 'helm', 'render.go')
-  const all = JSON.stringify({ ...values, ...changed })
-  const done = spawnSync(go ?? '', ['run', program, chart, all], { encoding: 'utf8' })
-  assert.equal(done.status, 0, done.stderr)
-  return documents(done.stdout)
-}
 
 const manifests = readFileSync(join(deploy, 'kubernetes', 'intercept.yaml'), 'utf8')
 
 describe('deployment samples', () => {
   test('the Kubernetes manifests hold everything that the documentation promises', () => {
-    checkKubernetes(documents(manifests))
+    checkKubernetes(readResources(manifests))
   })
 
   test("the Kubernetes manifests follow Kubernetes' own API definition, which refuses unknown fields", () => {
-    assert.equal(kubernetesFindings(documents(manifests)), '')
+    assert.equal(kubernetesFindings(readResources(manifests)), '')
     const wrong = [
       ['enableServiceLinks', 'enableServiceLink'],
       ['maxUnavailable: 0', 'maxUnavailableNodes: 0'],
@@ -145,7 +38,7 @@ describe('deployment samples', () => {
     const found = kubernetesFindings(
       wrong.flatMap(([right, mistake]) => {
         assert.ok(manifests.includes(right), right)
-        return documents(manifests.replace(right, mistake))
+        return readResources(manifests.replace(right, mistake))
       }),
     )
     for (const message of [
@@ -161,51 +54,6 @@ describe('deployment samples', () => {
       assert.ok(found.includes(message), `${message} is not in:\n${found}`)
     }
   })
-
-  test("the chart's values are as its schema says, and wrong ones are refused", () => {
-    const schema = JSON.parse(readFileSync(join(chart, 'values.schema.json'), 'utf8')) as object
-    const validate = new Ajv.default({ allErrors: true, allowUnionTypes: true }).compile(schema)
-    assert.ok(validate(values), JSON.stringify(validate.errors))
-    const wrong = [
-      { baseUrl: 'http://api.example.com' },
-      { replicas: 0 },
-      { secret: { name: 'x', keys: ['INTERCEPT_SECRET', 'SMTP_URL'] } },
-      { settings: { limit_drain: '3s' } },
-      { typo: true },
-    ]
-    for (const one of wrong) assert.ok(!validate({ ...values, ...one }), JSON.stringify(one))
-  })
-
-  test(
-    go === undefined ? 'the chart is rendered: skipped, Go is not installed' : 'the chart renders',
-    { skip: go === undefined && 'Go is not installed' },
-    () => {
-      const usual = render({})
-      checkKubernetes(usual)
-      assert.ok(!usual.some(({ kind }) => kind === 'ServiceMonitor'))
-      const rich = render(richValues)
-      checkKubernetes(rich)
-      assert.ok(rich.some(({ kind }) => kind === 'ServiceMonitor'))
-      const policy = rich.find(({ kind }) => kind === 'NetworkPolicy')!.spec
-      assert.equal((policy['ingress'] as unknown[]).length, 2)
-      assert.equal((policy['egress'] as unknown[]).length, 2)
-      const bare = render(bareValues)
-      assert.ok(!bare.some(({ kind }) => /Policy|Budget/.test(kind)))
-    },
-  )
-
-  test(
-    go === undefined
-      ? "the rendered chart follows Kubernetes' own API definition: skipped, Go is not installed"
-      : "the rendered chart follows Kubernetes' own API definition (but for ServiceMonitor, which is a custom resource)",
-    { skip: go === undefined && 'Go is not installed' },
-    () => {
-      const rendered = [{}, richValues, bareValues].flatMap((changed) => render(changed))
-      const known = rendered.filter(({ kind }) => kind !== 'ServiceMonitor')
-      assert.ok(known.length >= 15)
-      assert.equal(kubernetesFindings(known), '')
-    },
-  )
 
   const analyze = findProgram('systemd-analyze')
   test(
@@ -257,7 +105,7 @@ describe('deployment samples', () => {
   )
 
   test('the Gateway API sample asks at the path and by the headers that the decision is made of', () => {
-    const [route] = documents(readFileSync(join(deploy, 'proxies', 'gateway-api.yaml'), 'utf8'))
+    const [route] = readResources(readFileSync(join(deploy, 'proxies', 'gateway-api.yaml'), 'utf8'))
     const [rule] = route!.spec['rules'] as {
       filters: {
         type: string

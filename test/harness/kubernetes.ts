@@ -1,9 +1,12 @@
 // Checks Kubernetes resources strictly, as `kubeconform -strict` does: against the types that the package
 // kubernetes-types generates from Kubernetes' own API definition. The compiler refuses unknown and missing fields.
+import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parseAllDocuments } from 'yaml'
+import { listSettings } from '../../src/config.ts'
 
 const modules = join(import.meta.dirname, '..', '..', 'node_modules')
 const options = '--ignoreConfig --noEmit --strict --pretty false --module preserve'.split(' ')
@@ -11,6 +14,22 @@ const options = '--ignoreConfig --noEmit --strict --pretty false --module preser
 export interface KubernetesResource {
   readonly apiVersion: string
   readonly kind: string
+  readonly metadata: { readonly name: string }
+  readonly spec: Readonly<Record<string, unknown>>
+}
+interface Container {
+  readonly env: readonly { readonly name: string; readonly value?: string }[]
+  readonly securityContext: Readonly<Record<string, unknown>>
+  readonly ports: readonly { readonly name: string; readonly containerPort: number }[]
+  readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[]
+}
+interface PodSpec {
+  readonly automountServiceAccountToken: boolean
+  readonly topologySpreadConstraints: readonly unknown[]
+  readonly terminationGracePeriodSeconds: number
+  readonly securityContext: Readonly<Record<string, unknown>>
+  readonly containers: readonly Container[]
+  readonly volumes: readonly { readonly name: string }[]
 }
 
 /** What is wrong with these resources according to Kubernetes' API definition; empty if nothing is. */
@@ -42,4 +61,58 @@ function fractionsIn(value: unknown): string[] {
   if (typeof value === 'number') return Number.isInteger(value) ? [] : [`${value} is no integer\n`]
   if (typeof value !== 'object' || value === null) return []
   return Object.values(value).flatMap(fractionsIn)
+}
+
+/** The resources of a file with several documents. */
+export function readResources(text: string): KubernetesResource[] {
+  return parseAllDocuments(text, { version: '1.1' })
+    .map((document) => {
+      assert.deepEqual(document.errors, [])
+      return document.toJS() as KubernetesResource | null
+    })
+    .filter((one) => one !== null)
+}
+
+/** Checks what all of our Kubernetes deployments must satisfy, however they were rendered. */
+export function checkKubernetes(resources: readonly KubernetesResource[]): void {
+  const kinds = resources.map(({ kind }) => kind)
+  for (const kind of [
+    'ServiceAccount',
+    'Deployment',
+    'Service',
+    'PodDisruptionBudget',
+    'NetworkPolicy',
+  ]) {
+    assert.ok(kinds.includes(kind), kind)
+  }
+  const deployment = resources.find(({ kind }) => kind === 'Deployment')
+  const { spec } = deployment!.spec['template'] as { spec: PodSpec }
+  assert.equal(spec.automountServiceAccountToken, false)
+  assert.equal(spec.topologySpreadConstraints.length, 2)
+  assert.ok(spec.terminationGracePeriodSeconds > 35)
+  assert.equal(spec.securityContext['runAsNonRoot'], true)
+  const [container] = spec.containers
+  assert.ok(container)
+  assert.equal(container.securityContext['readOnlyRootFilesystem'], true)
+  assert.equal(container.securityContext['allowPrivilegeEscalation'], false)
+  assert.deepEqual(
+    container.ports.map(({ name, containerPort }) => [name, containerPort]),
+    [
+      ['http', 8080],
+      ['metrics', 9090],
+    ],
+  )
+  const volumes = spec.volumes.map(({ name }) => name)
+  for (const { name } of container.volumeMounts) assert.ok(volumes.includes(name), name)
+  checkSettings(container.env.map(({ name }) => name))
+}
+
+/** Every name is a setting, and the environment itself contains no secret. */
+export function checkSettings(names: readonly string[]): void {
+  for (const name of names) {
+    const setting = listSettings({}).find((one) => one.name === name.replace(/_FILE$/, ''))
+    if (name === 'NODE_ENV') continue
+    assert.ok(setting, `${name} is no setting`)
+    assert.equal(setting.isSecret, name.endsWith('_FILE'), name)
+  }
 }

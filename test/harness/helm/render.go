@@ -1,5 +1,5 @@
 // Renders the templates of a Helm chart with Go's own engine and the few functions that the chart uses.
-// go run render.go <chart> <values as JSON>
+// go run render.go <chart> <values as JSON> <name of the release>
 package main
 
 import (
@@ -8,10 +8,17 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
+	"regexp"
 	"sort"
 	"strings"
 	"text/template"
 )
+
+func toJson(v any) (string, error) {
+	b, err := json.Marshal(v)
+	return string(b), err
+}
 
 func main() {
 	chart, values := os.Args[1], map[string]any{}
@@ -26,11 +33,15 @@ func main() {
 			return strings.TrimSpace(out.String()), err
 		},
 		// JSON is YAML on one line.
-		"toYaml":     func(v any) (string, error) { b, err := json.Marshal(v); return string(b), err },
+		"toYaml":     toJson,
+		"toJson":     toJson,
 		"quote":      func(v any) string { return fmt.Sprintf("%q", fmt.Sprint(v)) },
 		"nindent":    func(n int, s string) string { p := strings.Repeat(" ", n); return "\n" + p + strings.ReplaceAll(s, "\n", "\n"+p) },
 		"default":    func(d, v any) any { if v == nil || v == "" { return d }; return v },
 		"trunc":      func(n int, s string) string { if len(s) > n { return s[:n] }; return s },
+		"replace":    func(from, to, s string) string { return strings.ReplaceAll(s, from, to) },
+		"regexMatch": func(pattern, s string) (bool, error) { return regexp.MatchString(pattern, s) },
+		"kindIs":     func(kind string, v any) bool { return reflect.ValueOf(v).Kind().String() == kind },
 		"trimSuffix": func(x, s string) string { return strings.TrimSuffix(s, x) },
 	})
 	files, _ := filepath.Glob(filepath.Join(chart, "templates", "*"))
@@ -44,7 +55,7 @@ func main() {
 	}
 	data := map[string]any{
 		"Values":  values,
-		"Release": map[string]any{"Name": "intercept", "Service": "Helm", "Namespace": "default"},
+		"Release": map[string]any{"Name": os.Args[3], "Service": "Helm", "Namespace": "default"},
 		"Chart":   map[string]any{"AppVersion": "0.1.0", "Name": "intercept"},
 	}
 	for _, file := range files {
