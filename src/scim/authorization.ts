@@ -12,12 +12,12 @@ export function readToken(request: AppRequest): string {
   return match[1]
 }
 
-/** Whether a request carries any credential. */
+/** Whether a request has an Authorization header, whatever it contains. */
 export function bringsCredential(request: AppRequest): boolean {
   return authorizations(request).length > 0
 }
 
-// The parsed headers would silently drop the second of two.
+// Reads the raw headers, because the parsed ones silently drop a second Authorization.
 function authorizations(request: AppRequest): string[] {
   const flat = request.raw.rawHeaders
   return flat.filter((_, at) => at % 2 === 1 && flat[at - 1]?.toLowerCase() === 'authorization')

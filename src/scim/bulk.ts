@@ -30,8 +30,8 @@ interface BulkDeps {
 }
 
 /**
- * Bulk (RFC 7644 section 3.7): every operation succeeds or fails on its own. An operation that refers to another's
- * bulkId waits for it; circular references are refused (section 3.7.1).
+ * Performs a bulk request (RFC 7644 section 3.7), in which every operation succeeds or fails on its own. An operation
+ * that refers to the bulkId of another runs after that one; circular references are refused (section 3.7.1).
  */
 export async function answerBulk(request: ScimRequest, deps: BulkDeps): Promise<ScimAnswer> {
   const { perform, explain } = deps

@@ -9,7 +9,7 @@ import { groupSchema, groupType, userType } from './schema/schema-group.ts'
 import { enterpriseSchema, userSchema } from './schema/schema-user.ts'
 import { dayMs } from '../units.ts'
 
-/** Limits of pages and cursors, both announced in the discovery documents and enforced. */
+/** The limits of pages and cursors, as the discovery documents announce them and the lists enforce them. */
 export const limits = {
   pageSize: 1000,
   defaultPageSize: 100,
@@ -19,8 +19,8 @@ export const limits = {
 type Json = Record<string, unknown>
 
 /**
- * `/ServiceProviderConfig` (RFC 7643 section 5, RFC 9865 section 4); `base` is the URL of `/scim/v2`, `attributes` the
- * requested names. The document is always complete; naming an attribute only adds those returned on request.
+ * Builds the document of `/ServiceProviderConfig` (RFC 7643 section 5, RFC 9865 section 4); `base` is the URL of
+ * `/scim/v2`. The requested `attributes` never remove a member; they only add `pagination`, which is sent on request.
  */
 export function providerConfig(
   deps: Pick<ScimDeps, 'limits' | 'baseUrl'>,
@@ -57,7 +57,7 @@ export function providerConfig(
   }
 }
 
-// Strict clients refuse a document with a member unknown to RFC 7643, so this one is returned only on request.
+// Returned only on request, because strict clients refuse a document with a member that RFC 7643 does not define.
 const pagination = {
   cursor: true,
   index: true,

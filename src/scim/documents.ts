@@ -19,7 +19,7 @@ export function etagOf(record: Versioned): string {
 
 /** The stored attributes of a resource. */
 export function resourceOf(record: Versioned): Resource {
-  // It was checked against the schema before it was stored.
+  // The attributes were checked against the schema before they were stored.
   return { ...(JSON.parse(record.attributes) as Resource), id: record.id }
 }
 
@@ -34,7 +34,7 @@ export function userDocument(user: DirectoryUser, base: string): Record<string, 
   }))
   return {
     ...resource,
-    // Users stored by older versions may lack it.
+    // The attributes of users that older versions stored may lack `active`.
     active: user.active,
     schemas: schemasOf(userType, resource),
     ...(groups.length === 0 ? {} : { groups }),

@@ -44,7 +44,7 @@ export type DiscoveryRequest = Pick<ScimRequest, 'query' | 'base'>
 
 /** A body as text, produced in pieces. */
 export interface Pieces {
-  /** Whether it is too large to be held in memory before it is sent. */
+  /** Whether the body is too large to hold in memory, so that it must be sent while it is produced. */
   readonly isLarge: boolean
   readonly text: () => AsyncIterable<string>
 }

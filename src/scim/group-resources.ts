@@ -17,7 +17,7 @@ import { readResource } from './schema/resource.ts'
 import { groupType } from './schema/schema-group.ts'
 import { groupData, groupInput, memberChanges } from './stored.ts'
 
-/** Groups: RFC 7643 section 4.2. */
+/** Performs the operations on groups (RFC 7643 section 4.2). */
 export class GroupResources extends Resources<DirectoryGroupRecord> {
   readonly type = groupType
   readonly #deps: ScimDeps

@@ -8,7 +8,7 @@ const spareReads: Rate = { calls: 200, perSeconds: 1 }
 
 /** Limits wrong tokens per source, like wrong API keys (docs/decisions/014). */
 export interface GuessLimit {
-  /** Runs a token look-up for an address; a resulting 401 is counted, and beyond the limit becomes a 429. */
+  /** Runs a token look-up for an address and counts a 401; throws 429 instead once the address is over its limit. */
   watch<T>(address: string, lookUp: () => Promise<T>): Promise<T>
 }
 

@@ -55,7 +55,7 @@ function collect(names: Names, { method, path, body }: Parameters<typeof ignored
   if (type === undefined) return
   if (method === 'PATCH') collectPatch(names, type, body)
   else if (method === 'PUT' || method === 'POST') {
-    // Inside a resource, a dotted name is not a path.
+    // Only a PATCH resolves a name such as `name.familyName` as a path; in a whole resource it is unknown.
     const isKnownForm = (each: string): boolean => !each.includes('.') || isQualified(type, each)
     collectResource(names, { type, isKnownForm }, body)
   }
@@ -133,7 +133,7 @@ function collectParts(
   }
 }
 
-// Every directory sends members' display names besides their ids.
+// Whether a name is a member's `display`, which is left out because every directory sends it along with the id.
 function isDisplayOfMember(owner: string, name: string): boolean {
   return owner === 'members' && name.toLowerCase() === 'display'
 }

@@ -1,10 +1,10 @@
-/** /scim/v2, through which a company's directory keeps its people here in sync. */
+/** The SCIM API at /scim/v2, through which a company's directory keeps its users and groups here up to date. */
 import type { App, OwnRefusals } from '../http/index.ts'
 import { prefix, ScimServer, type ScimServerDeps } from './scim-server.ts'
 import { errorBody } from './protocol/errors.ts'
 import { contentType } from './respond.ts'
 
-/** Requests to unknown addresses also get SCIM errors (RFC 7644 section 3.12). */
+/** Renders refusals that no SCIM route handles, such as a 404, in SCIM's format (RFC 7644 section 3.12). */
 export const scimRefusals: OwnRefusals = {
   prefix,
   contentType,

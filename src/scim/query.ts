@@ -16,7 +16,7 @@ export interface Query {
   readonly filter: string | undefined
   readonly sortBy: string | undefined
   readonly descending: boolean
-  /** Starts at 1. */
+  /** The position of the first resource to return; the first of all is 1. */
   readonly startIndex: number
   readonly count: number
   /** Undefined for pages by index; '' for the first page by cursor (RFC 9865). */
@@ -31,7 +31,7 @@ export interface AskedList {
   readonly query: Query
 }
 
-/** Parses the query of a URL. */
+/** Parses a URL's query parameters, whose names match in any case; refuses one that is given twice. */
 export function queryOfUrl(search: URLSearchParams): Query {
   const one = (name: string): string | undefined => {
     const found = [...search].filter(([each]) => each.toLowerCase() === name.toLowerCase())

@@ -62,7 +62,7 @@ export function holdsTooMany(
   return projection.shows('members') && members > maxHeldMembers
 }
 
-/** A JSON object whose last member is a list of resources. */
+/** Renders a JSON object: the members of `head`, then the list of resources under `name`. */
 export async function* listText(
   head: Record<string, unknown>,
   name: string,
@@ -79,7 +79,7 @@ export async function* listText(
   yield ']}'
 }
 
-/** The text of a single resource. */
+/** Flattens the text of a single resource into pieces. */
 export async function* singleText(resources: Texts): AsyncGenerator<string> {
   for await (const resource of resources) {
     if (typeof resource === 'string') yield resource
@@ -87,7 +87,8 @@ export async function* singleText(resources: Texts): AsyncGenerator<string> {
   }
 }
 
-// Pages follow the members' ids, so anyone who stays in the group throughout appears exactly once.
+// Renders a group, reading its members in pages. Pages are in id order, so every member who stays in the group
+// meanwhile appears exactly once.
 async function* largeGroup(
   deps: ScimDeps,
   group: DirectoryGroupRecord,
@@ -116,7 +117,7 @@ function* batchesOf(
   let batch: DirectoryGroupRecord[] = []
   let members = 0
   for (const group of groups) {
-    // Even a group without members takes some time.
+    // The group itself counts as one, because rendering takes time even without members.
     const cost = group.members + 1
     if (batch.length > 0 && members + cost > membersInTurn) {
       yield batch

@@ -35,7 +35,8 @@ function sendBody(reply: AppReply, body: Record<string, unknown>): AppReply {
   return reply.header('Content-Type', contentType).send(Buffer.from(JSON.stringify(body)))
 }
 
-// A body that fits into memory is sent with its length, and refused as a whole if it cannot be read completely.
+// Sends a large body while it is produced. A smaller one is produced completely first, so that it has a Content-Length,
+// and an error on the way becomes a refusal instead of a truncated response.
 async function sendPieces(
   request: AppRequest,
   reply: AppReply,

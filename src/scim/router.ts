@@ -74,7 +74,7 @@ export function createRouter(
     }
   }
 
-  /** A bulk request may only change users and groups. */
+  /** Performs one operation of a bulk request, which must address users or groups. */
   async function performInBulk(request: ScimRequest): Promise<ScimAnswer> {
     const [first = ''] = request.path
     if (!/^(users|groups)$/i.test(first) || request.path.includes('.search')) throw notFound()
@@ -154,9 +154,8 @@ function discoveryHandlers(
   }
 }
 
-// RFC 7644 section 4: query parameters are ignored at these addresses, but a filter on a list is refused with 403, so
-// that nobody mistakes the whole list for a filtered one. `attributes` adds the members of /ServiceProviderConfig that
-// are returned on request.
+// Answers with all discovery documents or with the one that has the id. Query parameters are ignored, except that a
+// filter is refused with 403, so that nobody mistakes the whole list for a filtered one (RFC 7644 section 4).
 function discoveryList(
   query: URLSearchParams,
   id: string | undefined,

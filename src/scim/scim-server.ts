@@ -15,7 +15,7 @@ import { sendAnswer, sendWrong } from './respond.ts'
 import { createRouter, isDiscovery, type ScimRouter } from './router.ts'
 import { pathWithoutSecrets, withoutSecrets } from './protocol/without-secrets.ts'
 
-/** The path of `/scim/v2`. */
+/** The path prefix of every SCIM URL. */
 export const prefix = '/scim/v2'
 
 const maxStrangers = 100_000
@@ -103,8 +103,8 @@ export class ScimServer {
     })
   }
 
-  // Admission precedes reading the body: an unauthenticated body is never buffered, and a wrong address or method is
-  // reported whatever the body is.
+  // Admits or refuses a request before its body is read, so that the body of an unauthenticated request is never
+  // buffered and a wrong address or method is reported whatever the body is.
   async #admit(request: AppRequest, reply: AppReply): Promise<AppReply | undefined> {
     const startedAt = this.#deps.clock.monotonic()
     let principal: DirectoryPrincipal | undefined
@@ -140,7 +140,7 @@ export class ScimServer {
     rates.spend(subject, limits.requests)
   }
 
-  /** Counted on this node only, so that unauthenticated requests create no database rows. */
+  /** Limits requests without a token per source; counted on this node only, so that they create no database rows. */
   #spendByStranger(request: AppRequest): void {
     const rate = this.#deps.limits.requests
     if (rate === undefined) return
@@ -242,7 +242,7 @@ export class ScimServer {
   }
 }
 
-// A malformed address is not a discovery document; it is refused after authentication.
+// Returns a request's path, or an empty one if the address is malformed: that is refused only after authentication.
 function pathOf(request: AppRequest, base: string): readonly string[] {
   try {
     return readAddress(request, base, prefix).path

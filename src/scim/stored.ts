@@ -106,7 +106,8 @@ function foldResource(type: ResourceType, resource: Resource): Record<string, Fo
   return folded
 }
 
-// RFC 7644 section 3.4.2.3: a multi-valued attribute sorts by its primary value, otherwise by its first.
+// Returns the value by which each multi-valued attribute is sorted: the primary one, otherwise the first (RFC 7644
+// section 3.4.2.3).
 function leadingValues(type: ResourceType, resource: Resource): Record<string, Folded> {
   const leading: Record<string, Folded> = {}
   for (const attribute of type.schema.attributes) {

@@ -8,7 +8,7 @@ import { readResource, type Resource } from './schema/resource.ts'
 import { userType } from './schema/schema-group.ts'
 import { userInput } from './stored.ts'
 
-/** Users: RFC 7643 section 4.1. */
+/** Performs the operations on users (RFC 7643 section 4.1). */
 export class UserResources extends Resources<DirectoryUser> {
   readonly type = userType
   readonly #users: Directories['users']

@@ -8,7 +8,7 @@ import type { Asked, Check } from './asked.ts'
 import { checkReadable, findTarget } from './find-target.ts'
 import { checkAddress, checkBrowser, type BrowserSigns } from './call-origin.ts'
 
-/** The caller with an identified key, and the origin of the request. */
+/** A caller whose key is identified, and the address and page from which the request comes. */
 export interface Caller {
   readonly principal: KeyPrincipal
   readonly address: string

@@ -29,7 +29,7 @@ export function findTarget(
       `There is no target "${slug}" for this key and ${method}.`,
     )
   }
-  // The list of methods is never empty.
+  // Only narrows the type: the loop has already refused an unknown target, because there is at least one method.
   if (target === undefined) throw new Problem('target_not_found')
   if (target.disabled) {
     throw new Problem('target_disabled', `The target "${target.slug}" is disabled.`)

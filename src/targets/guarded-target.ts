@@ -61,7 +61,7 @@ export function guardedTarget(
   }
 }
 
-/** The context of a sealed upstream credential: it can't be opened in another target's row. */
+/** The context that an upstream credential is sealed with, so that it can't be opened in another target's row. */
 export function credentialContext(target: {
   organizationId: OrganizationId
   id: TargetId

@@ -6,15 +6,19 @@ import type { GuardedTarget } from './guarded-target.ts'
 import type { Quotas, QuotaSubject, QuotaVerdict } from './quotas.ts'
 
 /** The result for the caller: response headers about limits, or a refusal. */
-type Told = readonly string[] | Problem
+type LimitResult = readonly string[] | Problem
 
 /** The limits and quotas of keys, targets and organizations. */
 export interface Limits {
   /**
-   * Checks one call against all of them and counts it if all admit it; with `spend` false nothing is counted. Returns
+   * Checks one call against every limit and counts it if all admit it; with `spend` false nothing is counted. Returns
    * the response headers (flat list), or the refusal: `rate_limited`, `quota_exhausted` (429).
    */
-  ask(principal: KeyPrincipal, target: GuardedTarget, spend: boolean): Told | Promise<Told>
+  ask(
+    principal: KeyPrincipal,
+    target: GuardedTarget,
+    spend: boolean,
+  ): LimitResult | Promise<LimitResult>
 }
 
 interface Rated {
@@ -64,7 +68,11 @@ class PlannedLimits implements Limits {
     this.#deps = deps
   }
 
-  ask(principal: KeyPrincipal, target: GuardedTarget, spend: boolean): Told | Promise<Told> {
+  ask(
+    principal: KeyPrincipal,
+    target: GuardedTarget,
+    spend: boolean,
+  ): LimitResult | Promise<LimitResult> {
     const { settings } = target
     const unlimited =
       principal.rateLimit === undefined &&
@@ -82,8 +90,8 @@ class PlannedLimits implements Limits {
     return first instanceof Promise ? this.#askAgain(first, plan, spend) : first
   }
 
-  /** Decides synchronously unless a quota must be claimed; otherwise returns a promise after which to ask again. */
-  #attempt(plan: Plan, spend: boolean): Told | Promise<unknown> {
+  /** Decides synchronously; if a quota must be claimed first, returns a promise after which to attempt again. */
+  #attempt(plan: Plan, spend: boolean): LimitResult | Promise<unknown> {
     const { rates, quotas, clock } = this.#deps
     let waits: Promise<unknown>[] | undefined
     let refusing: Refusing | undefined
@@ -108,7 +116,7 @@ class PlannedLimits implements Limits {
       if (!verdict.admitted) refusing ??= quotaRefusal(one, verdict)
     }
     if (waits !== undefined) return Promise.all(waits)
-    // If one of them refuses the call, none is charged.
+    // If any limit refuses the call, none is charged.
     if (refusing !== undefined) return refused(refusing, plan.policies, states)
     if (spend) this.#spendAll(plan, nowMs)
     return ['RateLimit-Policy', plan.policies, 'RateLimit', states]
@@ -116,8 +124,8 @@ class PlannedLimits implements Limits {
 
   // Attempts again after each wait. Checking and spending must happen in the same event-loop turn: calls that waited
   // together all saw the same remainder.
-  async #askAgain(waited: Promise<unknown>, plan: Plan, spend: boolean): Promise<Told> {
-    let next: Told | Promise<unknown> = waited
+  async #askAgain(waited: Promise<unknown>, plan: Plan, spend: boolean): Promise<LimitResult> {
+    let next: LimitResult | Promise<unknown> = waited
     while (next instanceof Promise) {
       await next
       next = this.#attempt(plan, spend)

@@ -74,8 +74,8 @@ export function decode(text: string): string {
   )
 }
 
-// Nearly every path has only these characters, no dot after a slash and no double slash: one pass that allocates
-// nothing.
+// Whether a path can obviously be read in one way only: it has only plain characters, no dot after a slash and no
+// double slash. Nearly every path is decided by this one pass, which allocates nothing.
 function isPlain(path: string): boolean {
   let previous = 0
   for (let at = 0; at < path.length; at++) {
@@ -108,7 +108,8 @@ function escapeFault(path: string, mode: PathMode): string | undefined {
   return undefined
 }
 
-// `..;x` is a parent directory to servers that cut parameters off first, and `%2e` is a dot to all of them.
+// Says whether a path holds a dot segment: also `..;x`, which servers that strip parameters first read as a parent
+// directory, and `%2e`, which all of them read as a dot.
 function dotFault(path: string): string | undefined {
   for (const segment of decode(path).split('/')) {
     const [name] = segment.split(';')

@@ -50,8 +50,9 @@ interface Holding {
   returning: number
   /** Calls waiting for a claim. */
   waiting: number
-  /** Calls requested since the last flush, and in the interval before it. */
+  /** Calls requested since the last flush. */
   asked: number
+  /** Calls expected until the next flush: as many as in the last interval, or half the former estimate if greater. */
   demand: number
   /** Monotonic time since when claims have been granted nothing while other nodes still hold some. */
   shortSince: number | undefined
@@ -70,7 +71,7 @@ interface Crossing {
 const maxHoldings = 200_000
 const maxDue = 10_000
 const warnAtShare = 0.8
-// A claim covers twice the demand between two flushes, and at most this fraction of the unclaimed rest.
+// A claim ahead covers twice the demand between two flushes, but at most an eighth of what is still unclaimed.
 const flushesAhead = 2
 const maxSlice = 1 / 8
 // Other nodes return unused claims at their next flush; a call waits this long for them before it is refused.
@@ -78,10 +79,10 @@ const patienceMs = 750
 const patiencePollMs = 50
 const emptyForMs = 1000
 
-/** Where quotas are claimed; the simulation has its own. */
+/** The store in which quotas are claimed; the simulation hands in its own. */
 interface QuotaBook {
   claim(claims: readonly traffic.QuotaClaim[]): Promise<traffic.QuotaStanding[]>
-  /** Whether a claim that failed like this certainly had no effect. */
+  /** Whether a claim that failed with this error certainly had no effect. */
   changedNothing(error: unknown): boolean
   announce(crossing: Crossing): Promise<void>
   /** Calls back when all earlier claims may belong to other nodes. */
@@ -184,7 +185,7 @@ export class ClaimedQuotas implements Quotas {
       ...{ subject, periodAt, available: 0, returning: 0, pending: 0, claimed: 0, spent: 0 },
       ...{ waiting: 0, asked: 0, demand: 0, shortSince: undefined, emptyUntil: 0 },
     }
-    // When full, forgets quotas that hold nothing first, then the oldest, whose claim is lost until the period ends.
+    // When full, forgets a quota that holds nothing, or else the oldest: its claim is lost until the period ends.
     if (this.#holdings.size >= maxHoldings) this.#forgetOne()
     this.#holdings.set(name, holding)
     return holding
@@ -247,7 +248,7 @@ export class ClaimedQuotas implements Quotas {
     const claims = parts.map(({ claim }) => claim)
     const claiming = this.#book.claim(claims)
     const standings = await claiming.catch((error: unknown) => {
-      // Returned again at the next flush; if the database may have taken them back, they are lost until the period ends.
+      // Unused claims are returned again at the next flush, unless the database may have taken them back already.
       const isKept = resets === this.#resets && this.#book.changedNothing(error)
       if (isKept) for (const { holding, claim } of parts) holding.returning += claim.returned
       throw error
@@ -264,7 +265,7 @@ export class ClaimedQuotas implements Quotas {
     const { organizationId, subjectId, quota } = subject
     const unclaimed = Math.max(0, quota.calls - claimed)
     const ahead = Math.min(demand * flushesAhead, Math.floor(unclaimed * maxSlice))
-    // Once everything is claimed, a node keeps only what is requested right now; the rest is for the others.
+    // Once everything is claimed, a node keeps only the calls that are waiting, and leaves the rest to other nodes.
     const kept = this.#closed ? 0 : waiting + ahead
     const isEmpty = holding.emptyUntil > this.#clock.monotonic()
     return {
@@ -386,10 +387,10 @@ function periodEnd(period: Quota['period'], nowMs: number): number {
     : Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)
 }
 
-// The total grows in steps, each by one node, so exactly one of them crosses a threshold. A step that exhausts the
-// quota may also cross the warning, and then announces both.
 type QuotaEvent = 'quota.warning' | 'quota.exhausted'
 
+// Returns the events for the thresholds that one step of the total crosses. The total grows in steps, each by one node,
+// so exactly one node announces a threshold; a single step may cross both.
 function crossedBy(quota: Quota, before: number, after: number): QuotaEvent[] {
   const crossed = (mark: number) => before < mark && after >= mark
   return [

@@ -7,7 +7,7 @@ export interface RuleText {
   readonly methods: readonly string[]
   /** A path below the target; `*` matches anything within a segment, and at the end everything below. */
   readonly path: string
-  /** Only counts the calls that it would refuse. */
+  /** Whether the rule refuses nothing and only counts the calls that it would refuse. */
   readonly trial: boolean
 }
 
@@ -110,7 +110,10 @@ function matchesSegments(pattern: readonly string[], path: readonly string[]): b
   return pattern.length === path.length
 }
 
-/** `*` matches any run of characters. Greedy with a single backtrack point, so never exponential. */
+/**
+ * Matches a pattern whose `*` stands for any run of characters. Only the last star is tried again, so the time is at
+ * most the product of both lengths.
+ */
 function matchesGlob(pattern: string, text: string): boolean {
   let at = 0
   let star = -1

@@ -92,7 +92,7 @@ export function readSettings(
   return { ...defaults, ...stored }
 }
 
-/** Header names are stored in lower case, however they were written. */
+/** Converts a setting to the form in which it is stored: header names in lower case and without duplicates. */
 function plain(name: string, value: unknown): unknown {
   if (name === 'answerHeaders') return lowerCase(value as string[])
   if (name !== 'capture') return value

@@ -313,7 +313,8 @@ function checkUpstream(text: string, guard: AddressGuard): string {
   return url.href
 }
 
-// RFC 9110, sections 5.1 and 5.5; excludes headers that frame or route a message, and those that only Intercept sets.
+// Refuses a name or value that no header may have (RFC 9110, sections 5.1 and 5.5), and the headers that frame or route
+// a message or that only Intercept sets.
 function checkCredential(credential: { header: string; value: string }): void {
   const { header, value } = credential
   if (!/^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,64}$/.test(header) || isReservedHeader(header)) {

@@ -102,7 +102,7 @@ function compare(type: ResourceType, filter: Comparison, base: string): Director
   return orNone(filter, fitting, { kind: 'some', path, where: undefined })
 }
 
-// `ne` also matches a resource without any value, for multi-valued attributes as for single ones.
+// Extends an `ne` comparison to resources that have no value of the attribute; `any` matches those that have one.
 function orNone(
   { operator }: Comparison,
   fitting: DirectoryCondition,
@@ -112,7 +112,7 @@ function orNone(
   return { kind: 'or', terms: [fitting, { kind: 'not', term: any }] }
 }
 
-/** `emails[type eq "work" and value co "@x"]`: the inner names are parts of one element. */
+/** Converts a value filter such as `emails[type eq "work" and value co "@x"]`, which one element must match alone. */
 function some(type: ResourceType, target: Target, where: Filter): DirectoryCondition {
   const { attribute } = target
   if (isRelated(type, attribute)) return related(type, where)
@@ -152,7 +152,7 @@ function inValue(filter: Filter): DirectoryCondition {
   }
 }
 
-/** `name[familyName eq "x"]`: a complex attribute with a single value. */
+/** Converts a value filter on a complex attribute that is not multi-valued, such as `name[familyName eq "x"]`. */
 function single(owner: Target, filter: Filter): DirectoryCondition {
   switch (filter.kind) {
     case 'and':
@@ -225,8 +225,8 @@ function compareMeta(type: ResourceType, filter: Comparison, base: string): Dire
 }
 
 /**
- * A location is a fixed prefix followed by the id, so comparing one means comparing the id, or the result follows from
- * the prefix alone.
+ * Converts a comparison of `meta.location`, which is a fixed prefix followed by the id: either the id is compared, or
+ * the prefix alone gives the result.
  */
 function compareLocation(prefix: string, filter: Comparison): DirectoryCondition {
   const { operator } = filter
@@ -239,7 +239,7 @@ function compareLocation(prefix: string, filter: Comparison): DirectoryCondition
   })
   if (operator === 'co' || operator === 'ew') {
     if (operator === 'co' && prefix.includes(value)) return constant(true)
-    // The text may start within the prefix and continue into the id.
+    // The text may begin at the end of the prefix and continue into the id.
     const rests = Array.from({ length: value.length }, (_, at) => at + 1)
       .filter((at) => prefix.endsWith(value.slice(0, at)))
       .map((at) => id(operator === 'co' ? 'sw' : 'eq', value.slice(at)))

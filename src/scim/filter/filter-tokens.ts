@@ -45,13 +45,13 @@ function endOfText(source: string, start: number, wrong: ScimType): number {
   throw refuse(wrong, 'A quoted text has no end.')
 }
 
-// RFC 7644 section 3.4.2.2: a string in a comparison is a JSON string.
+// Decodes a string, which has the syntax of a JSON string (RFC 7644 section 3.4.2.2).
 function readText(quoted: string, wrong: ScimType): string {
   try {
     const text = parseJson(quoted)
     if (typeof text === 'string') return text
   } catch {
-    // The error below explains it in the filter's terms.
+    // Refused below, because the JSON parser's message would not mention the filter.
   }
   throw refuse(wrong, 'A quoted text is not a valid JSON string.')
 }
@@ -62,7 +62,8 @@ function endOfWord(source: string, start: number): number {
   return at
 }
 
-// Letters, digits and `$ % + - . : @ _` occur in attribute names, URNs, numbers, dates and unquoted addresses.
+// Whether a character belongs to a word: letters, digits and `$ % + - . : @ _` do, because they occur in attribute
+// names, URNs, numbers, dates and unquoted addresses.
 function isWordCode(code: number): boolean {
   return (
     (code >= 0x30 && code <= 0x3a) ||

@@ -28,7 +28,8 @@ export function compareValue(named: Target, operator: Operator, literal: Token):
   return { kind: 'compare', target, operator, value }
 }
 
-// A complex attribute without a part is compared by its `value` (RFC 7644 section 3.4.2.2, `emails co`).
+// Adds the part `value` to a complex attribute that is compared as a whole, as in `emails co "@x"` (RFC 7644 section
+// 3.4.2.2).
 function withDefaultPart(target: Target): Target {
   if (target.sub !== undefined || target.attribute.type !== 'complex') return target
   const part = findAttribute(target.attribute.subAttributes ?? [], 'value')
@@ -90,8 +91,8 @@ function text(compared: Attribute, literal: Token): string {
   return read
 }
 
-// The grammar requires quotes around a string, but Microsoft's and WSO2's test suites omit them for a single word. A
-// word with another meaning (an operator, true, a number) is never read as a string.
+// Returns the string that a token stands for. The grammar requires quotes, but Microsoft's and WSO2's test suites omit
+// them around a single word; a word with a meaning of its own (an operator, true, a number) is not read as a string.
 function bareText(literal: Token): string | undefined {
   if (literal.kind === 'text') return literal.value
   if (literal.kind !== 'word') return undefined

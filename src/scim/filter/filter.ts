@@ -63,7 +63,7 @@ class FilterParser {
     this.#resolve = resolve
   }
 
-  // Figure 1: `or` binds loosest, then `and`, then `not`.
+  // Parses terms joined by `or`, which binds loosest, then `and`, then `not` (RFC 7644 section 3.4.2.2).
   filter(depth: number): Filter {
     if (depth > maxDepth) throw wrong('It is nested too deeply.')
     const terms = [this.#conjunction(depth)]
@@ -116,7 +116,7 @@ class FilterParser {
       return part === undefined ? { kind: 'never' } : this.#comparison(undefined)
     }
     if (owner.type !== 'complex') throw wrong(`'${owner.name}' has no parts.`)
-    // Entra sends `emails[type eq "work"].value eq "x"`, which figure 1 does not allow.
+    // Entra sends `emails[type eq "work"].value eq "x"`, which RFC 7644's grammar does not allow.
     if (part === undefined) return { kind: 'some', target, where }
     const compared = this.#comparison(partOf(owner, part))
     return { kind: 'some', target, where: join('and', [where, compared]) }

@@ -17,7 +17,7 @@ export function mergeParts(
   if (!isObject(object) && given === undefined) return undefined
   const next: Values = { ...before }
   if (isObject(object)) for (const name of unassigned(attribute, object)) delete next[name]
-  // A manager's address belongs to the id it was sent with.
+  // A new manager's id makes the stored address wrong, which pointed to the former manager.
   if (isManager(attribute) && given?.['value'] !== undefined) delete next['$ref']
   return whole(attribute, { ...next, ...given })
 }
@@ -37,7 +37,7 @@ export function setPart(
   return whole(owner, withManagerId(next))
 }
 
-// A manager without an id counts as none.
+// Returns the value, or undefined if nothing is left of it; a manager without an id counts as nothing.
 function whole(attribute: Attribute, values: Values): Values | undefined {
   if (isManager(attribute) && values['value'] === undefined) return undefined
   return Object.keys(values).length === 0 ? undefined : values
@@ -51,7 +51,7 @@ function unassigned(attribute: Attribute, object: JsonObject): string[] {
   })
 }
 
-// Some clients wrap a single value in an array.
+// Unwraps a single value, which some clients send in an array.
 function single(json: Json): Json | undefined {
   return Array.isArray(json) ? (json as readonly Json[])[0] : json
 }

@@ -17,7 +17,7 @@ import {
 type Item = string | Values
 type Path = PatchPath & { kind: 'attribute' }
 
-// Entra addresses values of these types before they exist; its value filter then creates the value.
+// Types for which a value filter that matches nothing creates the value, because Entra expects that.
 const commonTypes = new Set(['work', 'home', 'other', 'mobile', 'fax', 'pager'])
 const maxValues = 500
 
@@ -48,7 +48,7 @@ function changed(path: Path, list: readonly Item[], operation: PatchOperation): 
   return withOnePrimary([...list, ...added], added)
 }
 
-// Entra removes members and roles by listing values instead of using a filter.
+// Removes the listed values, because Entra lists members and roles instead of using a filter; without a list, all.
 function removed(
   attribute: Attribute,
   list: readonly Item[],
@@ -70,7 +70,7 @@ function covers(attribute: Attribute, wanted: Item, own: Item): boolean {
   })
 }
 
-// `emails.value` without a filter means that part of every value; in an empty list a first value is created.
+// Changes one part, such as `emails.value`, of every value in the list; creates a first value in an empty list.
 function changePart(path: Path, list: readonly Item[], operation: PatchOperation): readonly Item[] {
   if (list.length === 0 && operation.op === 'remove') return []
   const all = list.length === 0 ? [{}] : list
@@ -143,7 +143,7 @@ function seedOf(filter: Filter): Values | undefined {
   return known === true ? { type: filter.value } : undefined
 }
 
-// RFC 7644 section 3.5.2: a new primary value unsets the old one.
+// Unsets the former primary value if a new one was given (RFC 7644 section 3.5.2).
 function withOnePrimary(list: readonly Item[], given: readonly Item[]): readonly Item[] {
   const chosen = given.findLast((item) => typeof item === 'object' && item['primary'] === true)
   if (chosen === undefined) return list

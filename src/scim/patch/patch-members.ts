@@ -71,7 +71,8 @@ function selected(attribute: Attribute, filter: Filter, operation: PatchOperatio
     : [removal, { kind: 'add', ids: added }]
 }
 
-// `value eq "a" or value eq "b"` names the members directly; any other filter must be evaluated for each member.
+// Returns the ids in a filter such as `value eq "a" or value eq "b"`; undefined for any other filter, which must be
+// evaluated for each member.
 function namedIds(filter: Filter): string[] | undefined {
   if (filter.kind === 'or') {
     const lists = filter.terms.map(namedIds)

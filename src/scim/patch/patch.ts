@@ -37,12 +37,12 @@ interface State {
   readonly type: ResourceType
   readonly resource: Resource
   readonly members: MemberStep[]
-  /** How many comparisons of list values with filter terms and given values the operations have needed. */
+  /** How often the operations so far have compared a list value with a filter term or a given value. */
   looked: number
 }
 
-// Each operation on a list scans all of it, so a thousand operations on five hundred values would block the process for
-// seconds.
+// Counts an operation's comparisons, and refuses it once there are too many: each operation on a list scans all of it,
+// so a thousand operations on five hundred values would block the process for seconds.
 function look(
   state: State,
   at: PatchPath & { kind: 'attribute' },
@@ -55,7 +55,8 @@ function look(
   if (state.looked > maxLooked) throw tooMuch()
 }
 
-// A filter is evaluated for every member while the group is locked; `value eq` merely names members.
+// Refuses too many filters on members, because each is evaluated for every member while the group is locked. A filter
+// such as `value eq "…"` only names a member and does not count.
 function checkMembers(steps: readonly MemberStep[]): void {
   const filters = steps.flatMap((step) => (step.kind === 'removeWhere' ? [step.filter] : []))
   const terms = filters.reduce((sum, filter) => sum + termsOf(filter), 0)
@@ -88,14 +89,14 @@ function applyOne(state: State, operation: PatchOperation): void {
   if (operation.path === undefined) return applyWithoutPath(state, operation)
   const path = parsePath(state.type, operation.path)
   if (path === undefined) {
-    // A mapping to an unknown extension must not fail the rest of the request.
+    // An attribute of an unknown extension is ignored, so that the rest of the request still succeeds.
     if (isForeign(state.type, operation.path)) return
     throw refuse('invalidPath', `There is no attribute '${operation.path.slice(0, 200)}'.`)
   }
   applyAt(state, path, operation)
 }
 
-// Without a path, the value is a set of attributes; Entra also uses whole paths as attribute names.
+// Applies an operation without a path, whose value is an object of attributes; Entra uses whole paths as their names.
 function applyWithoutPath(state: State, operation: PatchOperation): void {
   if (operation.op === 'remove') throw refuse('noTarget', "'remove' needs a path.")
   if (!isObject(operation.value)) {
@@ -112,7 +113,7 @@ function applyWithoutPath(state: State, operation: PatchOperation): void {
   }
 }
 
-// Some clients put the core attributes under the core's URN.
+// Applies core attributes that a client put under the core schema's URN.
 function applyQualified(state: State, op: PatchOperation['op'], members: JsonObject): void {
   const qualified = Object.entries(members)
     .map(([name, value]) => [`${state.type.schema.id}:${name}`, value] as const)

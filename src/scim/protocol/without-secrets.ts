@@ -3,7 +3,7 @@ import { anyPrefix } from '../../credential-formats.ts'
 const keptCharacters = 4096
 const keptOfPath = 1000
 const secretNames = /^(password|secret|token|credential|authorization)$/i
-// In a query: a misplaced token, or a filter or name that mentions a password.
+// Matches a query parameter's value that contains a misplaced token or mentions a password, as a filter may.
 const secretText = new RegExp(`password|${anyPrefix}`, 'i')
 const secretParameters = /^(token|access_token|authorization|password|secret)$/i
 
@@ -36,7 +36,7 @@ function isSecretName(name: string): boolean {
   return secretNames.test(name.split(/[:.]/).at(-1) ?? '')
 }
 
-// {"op": "replace", "path": "password", "value": "…"}
+// Whether a value is a PATCH operation on a password: `{"op": "replace", "path": "password", "value": "…"}`.
 function isSecretOperation(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
   const path = Object.entries(value).find(([name]) => name.toLowerCase() === 'path')?.[1] as unknown

@@ -87,7 +87,7 @@ function readMember(draft: Draft, name: string, json: Json): void {
   if (value !== undefined) resource[attribute.name] = value
 }
 
-// Some clients put the core attributes under the core's URN.
+// Reads core attributes that a client put under the core schema's URN.
 function readQualifiedAll(draft: Draft, members: JsonObject): void {
   const { type } = draft
   for (const [name, json] of Object.entries(members)) {
@@ -96,7 +96,7 @@ function readQualifiedAll(draft: Draft, members: JsonObject): void {
   }
 }
 
-// `urn:…:User:department` as a member name; an unknown extension appears only in the request log.
+// Reads a member named by a whole path such as `urn:…:User:department`; one of an unknown extension is ignored.
 function readQualified({ type, resource }: Draft, name: string, json: Json): void {
   const target = resolveTarget(type, name)
   if (target === undefined || target.sub !== undefined) return

@@ -72,8 +72,8 @@ export function isBlank(value: Values): boolean {
 }
 
 /**
- * Removes duplicates by (type, value) from a list (RFC 7643 section 2.4); a later duplicate overrides an earlier one,
- * at its position.
+ * Merges values with the same `type` and `value` (RFC 7643 section 2.4): the parts of a later one override those of the
+ * first, which keeps its position.
  */
 export function distinct(
   attribute: Attribute,
@@ -160,7 +160,7 @@ export function isManager(attribute: Attribute): boolean {
   return attribute.name === 'manager'
 }
 
-/** A manager sent only as an address gets the id at the end of that address. */
+/** Gives a manager that was sent only as an address the id at the end of that address. */
 export function withManagerId(manager: Values): Values {
   const address = manager['$ref']
   if (manager['value'] !== undefined || typeof address !== 'string') return manager
