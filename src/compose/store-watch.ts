@@ -9,6 +9,7 @@ export function reportHistory({ log, metrics }: { log: Log; metrics: Metrics }) 
   const changes = metrics.counter(
     'intercept_database_history_changes_total',
     'How often the database turned out to be another one: another server, or an older state.',
+    [{ reason: 'server' }, { reason: 'lost' }],
   )
   return ({ reason, before, after }: HistoryChange): void => {
     changes.add({ reason })

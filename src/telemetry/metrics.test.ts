@@ -6,7 +6,7 @@ import { createMetrics } from './metrics.ts'
 describe('metrics', () => {
   test('counters, gauges and histograms render as Prometheus reads them', () => {
     const metrics = createMetrics()
-    const calls = metrics.counter('calls_total', 'Calls.')
+    const calls = metrics.counter('calls_total', 'Calls.', [])
     calls.add({ status: '200' })
     calls.add({ status: '200' }, 2)
     calls.add({ status: '401' })
@@ -22,6 +22,18 @@ calls_total{status="401"} 1
 up 1
 `,
     )
+  })
+
+  test('the series of a counter begin with 0, so that the first event is an increase', () => {
+    const metrics = createMetrics()
+    metrics.counter('dropped_total', 'Dropped.')
+    metrics.counter('changes_total', 'Changes.', [{ reason: 'lost' }, { reason: 'other' }])
+    const lines = () => metrics.render().split('\n')
+    assert.ok(lines().includes('dropped_total 0'))
+    assert.ok(lines().includes('changes_total{reason="lost"} 0'))
+    metrics.counter('changes_total', 'Changes.').add({ reason: 'lost' })
+    assert.ok(lines().includes('changes_total{reason="lost"} 1'))
+    assert.ok(lines().includes('changes_total{reason="other"} 0'))
   })
 
   test('a histogram counts each observation in its bucket and all above', () => {
@@ -41,7 +53,7 @@ up 1
   test('several workers are one: counts add up, what they see in common is the greatest', () => {
     const workers = [3, 4].map((calls) => {
       const metrics = createMetrics()
-      metrics.counter('calls_total', 'Calls.').add({ status: '200' }, calls)
+      metrics.counter('calls_total', 'Calls.', []).add({ status: '200' }, calls)
       metrics.highest('queue', 'Queue.', () => calls)
       return metrics.families()
     })
@@ -52,7 +64,7 @@ up 1
 
   test('a label value cannot forge a line or a label', () => {
     const metrics = createMetrics()
-    metrics.counter('calls_total', 'Calls.').add({ path: 'a"} 9\nother 1\\' })
+    metrics.counter('calls_total', 'Calls.', []).add({ path: 'a"} 9\nother 1\\' })
     const lines = metrics.render().trimEnd().split('\n')
     assert.equal(lines.length, 3)
     assert.equal(lines[2], String.raw`calls_total{path="a\"} 9\nother 1\\"} 1`)
@@ -60,7 +72,7 @@ up 1
 
   test('series are bounded: what is beyond the bound is counted together', () => {
     const metrics = createMetrics()
-    const counter = metrics.counter('calls_total', 'Calls.')
+    const counter = metrics.counter('calls_total', 'Calls.', [])
     for (let at = 0; at < 5000; at++) counter.add({ stranger: String(at) })
     const lines = metrics.render().trimEnd().split('\n')
     assert.equal(lines.length, 2 + 2001)

@@ -30,7 +30,11 @@ export interface MetricAbout {
 
 /** All metrics of a process; requesting the same name again returns the same metric. */
 export interface Metrics {
-  counter(name: string, help: string): Counter
+  /**
+   * A counter whose series exist from the start, at 0: the one without labels, or these. To Prometheus the first value of
+   * a series is no increase, so an alert would miss the event that creates it.
+   */
+  counter(name: string, help: string, series?: readonly Labels[]): Counter
   /** A value measured at scrape time; a counter if the name ends in `_total`. */
   measured(name: string, help: string, measure: () => number): void
   /** Like `measured`, for a gauge whose maximum over all workers counts instead of the sum. */
@@ -68,9 +72,11 @@ class Registry implements Metrics {
   readonly #registered = new Map<string, Registered>()
   readonly #refreshes: (() => Promise<void>)[] = []
 
-  counter(name: string, help: string): Counter {
+  counter(name: string, help: string, series: readonly Labels[] = [{}]): Counter {
     return this.#once(name, () => {
-      const values = new Map<string, { labels: Labels | undefined; value: number }>()
+      const values = new Map<string, { labels: Labels | undefined; value: number }>(
+        series.map((labels) => [renderLabels(labels), { labels, value: 0 }]),
+      )
       const metric: Counter = {
         add(labels, amount = 1) {
           seriesAt(values, labels, (kept) => ({ labels: kept, value: 0 })).value += amount

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { parse } from 'yaml'
+import { parseScrape, type Sample } from '../harness/prometheus-text.ts'
 import { findProgram } from '../harness/proxy-program.ts'
 import { productForTests, type TestProduct } from '../harness/product.ts'
 import { freePort } from '../../src/http/index.ts'
@@ -26,6 +27,14 @@ interface Dashboard {
 interface Rules {
   readonly groups: readonly { readonly rules: readonly Rule[] }[]
 }
+interface RuleTests {
+  readonly tests: readonly {
+    readonly alert_rule_test: readonly {
+      readonly alertname: string
+      readonly exp_alerts: readonly unknown[]
+    }[]
+  }[]
+}
 interface Rule {
   readonly alert: string
   readonly expr: string
@@ -36,11 +45,13 @@ interface Rule {
 describe('monitoring', () => {
   let product: TestProduct
   let known: Set<string>
+  let fresh: Sample[]
 
   before(async () => {
     const port = await freePort('127.0.0.1')
     product = await productForTests({ settings: { METRICS_PORT: String(port) } })
     const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
+    fresh = parseScrape(text)
     known = new Set(text.matchAll(/^# TYPE (\S+)/gm).map(([, name = '']) => name))
   })
   after(async () => await product[Symbol.asyncDispose]())
@@ -66,6 +77,37 @@ describe('monitoring', () => {
       assert.match(labels.severity, /^(page|ticket)$/)
       assert.ok(annotations.summary.endsWith('.') && annotations.action.endsWith('.'), alert)
       checkNames(expr)
+    }
+  })
+
+  test('what an alert waits for exists before it first happens, so that the first time is an increase', () => {
+    const { groups } = parse(read('alerts.yaml')) as Rules
+    const watched = groups
+      .flatMap((group) => group.rules)
+      .flatMap(({ expr }) => [...expr.matchAll(/^increase\((\w+)(?:\{(\w+)="(\w+)"\})?\[/g)])
+    assert.ok(watched.length >= 2)
+    for (const [, name, label, value] of watched) {
+      const series = fresh.filter(
+        (sample) => sample.name === name && (label === undefined || sample.labels[label] === value),
+      )
+      assert.deepEqual(
+        series.map((sample) => sample.value),
+        [0],
+        `${name} ${label} ${value}`,
+      )
+    }
+  })
+
+  test('each alert has a case in which it fires and one in which it does not', () => {
+    const { groups } = parse(read('alerts.yaml')) as Rules
+    const { tests } = parse(read('alerts.test.yaml')) as RuleTests
+    const cases = tests.flatMap(({ alert_rule_test: some }) => some)
+    for (const { alert } of groups.flatMap((group) => group.rules)) {
+      const own = cases.filter(({ alertname }) => alertname === alert)
+      for (const fires of [true, false]) {
+        const found = own.some(({ exp_alerts: expected }) => expected.length > 0 === fires)
+        assert.ok(found, `${alert} ${fires ? 'fires' : 'stays silent'} in no test`)
+      }
     }
   })
 

@@ -3,10 +3,6 @@ import type { AttemptOutcome } from '../../store/index.ts'
 
 /** Counts attempts by the resulting state of the delivery, and measures how long receivers take. */
 export function measureAttempts(metrics: Metrics): (outcome: AttemptOutcome) => void {
-  const attempts = metrics.counter(
-    'intercept_webhook_attempts_total',
-    'Attempts to deliver, by what became of the delivery.',
-  )
   const took = metrics.histogram(
     'intercept_webhook_attempt_seconds',
     'How long a receiver took to answer.',
@@ -16,6 +12,11 @@ export function measureAttempts(metrics: Metrics): (outcome: AttemptOutcome) => 
     pending: { outcome: 'failed' },
     dead: { outcome: 'dead' },
   }
+  const attempts = metrics.counter(
+    'intercept_webhook_attempts_total',
+    'Attempts to deliver, by what became of the delivery.',
+    Object.values(labels),
+  )
   return ({ state, durationMs }) => {
     attempts.add(labels[state])
     took.observe(durationMs / 1000)
