@@ -236,7 +236,7 @@ interface Found {
   readonly args: readonly string[]
 }
 
-/** Verbs have up to two words (`token issue`); the longest match wins. */
+/** Finds the command that the first words name. A verb has up to two words (`token issue`); the longest match wins. */
 function findCommand(
   commands: Readonly<Record<string, Command>>,
   words: readonly string[],

@@ -25,7 +25,7 @@ export function tellOfRequests(
       agent: request.headers['user-agent'],
       request_id: request.id,
     })
-    // Pages and probes would only be noise.
+    // Spans of pages and probes would only be noise.
     if (tracer !== undefined && area !== 'pages') addSpan(tracer, end, clock.now())
   }
 }

@@ -132,7 +132,7 @@ async function listen(
 
 type AppDeps = Omit<Parameters<typeof createApp>[0], 'ownRefusals' | 'onEnd'>
 
-/** The state of shutting down: load balancers are told first, then open-ended responses are aborted. */
+/** The state of shutting down: readiness fails first, for the load balancers; then open-ended responses are aborted. */
 class Ending {
   readonly #stopping = new AbortController()
   isDraining = false

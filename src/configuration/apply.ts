@@ -41,7 +41,7 @@ export interface ApplyOptions {
 /** Options for applying a file: also who applies it, and where new keys' secrets go. */
 export interface ApplyBy extends ApplyOptions {
   readonly actor: Actor
-  /** Called last before the commit, and again if the transaction is retried. */
+  /** Called as the last step before the commit, and again if the transaction is retried. */
   readonly onIssued?: ((issued: readonly IssuedKey[]) => void) | undefined
 }
 
@@ -180,7 +180,7 @@ async function applyWithin(
   return { differences: steps.map(toDifference), issued: scene.issued }
 }
 
-/** Changing a thing requires the same permission as in the dashboard. */
+/** Refuses a change that the caller has no permission for: a thing takes the same permission as in the dashboard. */
 function refuseForbidden(
   file: ConfigurationFile,
   steps: readonly Pick<Step, 'section' | 'name' | 'subject'>[],

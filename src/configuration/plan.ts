@@ -156,7 +156,7 @@ function changedSecrets(
   return section.secretPaths(after).flatMap((path) => {
     const reference = referenceIn(after, path)
     const [now, wanted] = [before.secrets.get(path), secrets.get(reference)]
-    // If there was no secret before, the field itself is the difference.
+    // A secret that is set for the first time is listed already, as a difference of its field.
     if (now === undefined || wanted === undefined || sameSecret(now, wanted)) return []
     return [{ field: path, before: 'another secret', after: reference }]
   })

@@ -88,7 +88,7 @@ function named(found: readonly Thing[], owned: readonly ManagedRecord[]): Map<st
   return result
 }
 
-/** The reference a secret was applied with, or one where the next apply can look for it. */
+/** The reference that a secret was applied with; without one, an `env:` reference for the next apply to resolve. */
 function referenceAt(path: string, name: string, applied: Entry | undefined): string {
   const [first = '', ...rest] = path.split('.')
   const inner = rest.join('.')

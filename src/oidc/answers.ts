@@ -101,8 +101,7 @@ async function readAnswer(request: Call, answer: Answer, signal: AbortSignal): P
   }
 }
 
-// Compressed responses are refused: we did not request them, and their size on the wire says nothing about their real
-// size.
+// Refuses compressed responses, which we did not request and whose size on the wire says nothing about their real size.
 function refuseEncoded(answer: Answer, step: Step): void {
   const encoding = answer.headers.get('content-encoding')?.trim().toLowerCase() ?? 'identity'
   if (encoding !== 'identity' && encoding !== '') {

@@ -30,7 +30,7 @@ export function readState(query: string, state: string): URLSearchParams {
   for (const name of known) {
     if (parameters.getAll(name).length > 1)
       throw fault('parameter_duplicate', 'callback', `It is ${name}.`)
-    // PHP-style lists: another parser would read them as the parameter itself.
+    // Refuses a PHP-style list such as `code[]`, which another parser would read as the parameter itself.
     if ([...parameters.keys()].some((key) => key.startsWith(`${name}[`))) {
       throw fault('parameter_syntax', 'callback')
     }

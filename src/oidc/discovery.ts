@@ -19,11 +19,11 @@ export interface Provider {
   readonly endSessionEndpoint: string | undefined
   readonly algorithms: readonly SignatureAlgorithm[]
   readonly clientAuthentication: readonly string[]
-  /** The provider promises to send `iss` in every response (RFC 9207, section 3). */
+  /** Whether the provider promises to send `iss` in every response (RFC 9207, section 3). */
   readonly namesItself: boolean
   readonly backchannelLogout: boolean
   readonly scopes: readonly string[] | undefined
-  /** Each client gets its own subjects (OpenID Connect Core 1.0, section 8). */
+  /** Whether each client gets its own subjects (OpenID Connect Core 1.0, section 8). */
   readonly hasPairwiseSubjects: boolean
 }
 
@@ -141,7 +141,8 @@ function refuseOtherFlows(document: JsonObject): void {
   if (lacks('code_challenge_methods_supported', 'S256')) throw fault('pkce', 'discovery')
 }
 
-// The document must name the signing algorithms of id_tokens (section 3); the token's own header is never trusted.
+// Returns the algorithms that both the provider and we use for signatures, so that a token's own header is never
+// trusted. The document should name the provider's (section 3); without them RS256 is assumed.
 function algorithmsOf(document: JsonObject): readonly SignatureAlgorithm[] {
   const named = texts(document, 'id_token_signing_alg_values_supported') ?? ['RS256']
   const accepted = (Object.keys(signatureAlgorithms) as SignatureAlgorithm[]).filter((algorithm) =>

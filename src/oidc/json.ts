@@ -12,7 +12,7 @@ const checks = {
   syntax: 'json',
   duplicate: 'json_duplicate',
   depth: 'json_depth',
-  // Happens only with a bound on values, which is not set here.
+  // Never occurs here, because it needs a limit on the number of values.
   size: 'json',
 } as const
 

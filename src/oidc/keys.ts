@@ -10,7 +10,7 @@ import { minuteMs } from '../units.ts'
 
 /** A cache of providers' published keys; a token that names an unknown key triggers a new fetch. */
 export interface Keys {
-  /** The one matching key; `again` fetches anew if the budget allows it. */
+  /** Finds the one matching key; `again` fetches the set even if a key is known, as far as the budget allows. */
   find(address: string, wanted: Wanted, again: boolean): Promise<PublicJwk>
   forget(address: string): void
 }
@@ -135,7 +135,8 @@ async function fetchKeys(fetch: Fetch, address: string): Promise<readonly Public
   return keys
 }
 
-// Without a kid, the set must contain exactly one matching key (OpenID Connect Core 1.0, section 10.1).
+// Finds the key that fits a token; throws if several do, which a token must then tell apart by a `kid` (OpenID Connect
+// Core 1.0, section 10.1).
 function fitting(keys: readonly PublicJwk[], wanted: Wanted): PublicJwk | undefined {
   const found = keys.filter(
     (key) =>
@@ -163,7 +164,7 @@ function budgetOf(entry: Entry, wanted: Wanted): Budget {
   return wanted.step === 'logout_token' ? entry.budgets.logout : entry.budgets.signIn
 }
 
-/** Spends one fetch; one is regained every `refillMs`. */
+/** Spends one fetch, if any is left; one is regained every `refillMs`. */
 function spend(budget: Budget, now: number): boolean {
   const grown = Math.floor((now - budget.refilledAt) / refillMs)
   // A clock that was set back must not freeze the budget.

@@ -43,7 +43,7 @@ export class ProviderCache {
     return await running
   }
 
-  // If the clock was set back, nothing counts as recent.
+  // Whether something is still within its lifetime; after the clock was set back, nothing is.
   #isYoung(at: number, lifetimeMs: number): boolean {
     const age = this.#deps.clock.now() - at
     return age >= 0 && age < lifetimeMs

@@ -5,7 +5,7 @@ import type { LoginState, LoginStates } from './login-state.ts'
 
 /** A provider's response that reached a callback, and how to find its sign-in. */
 export interface Arrival {
-  /** Where to send the browser first, if the response belongs to the base URL. */
+  /** The URL to which the browser must carry the response before it counts; undefined if it may be processed here. */
   readonly handOver: string | undefined
   /** The browser's sign-in that the response belongs to; consumes nothing. Throws `callback_invalid`. */
   open(): LoginState

@@ -16,7 +16,7 @@ interface GithubDeps {
   readonly clientSecret: string
 }
 
-/** GitHub or a GitHub Enterprise server: OAuth 2.0 and its API, because it offers no OpenID Connect sign-in. */
+/** Signs in with GitHub or a GitHub Enterprise server: by OAuth 2.0 and its API, as it offers no OpenID Connect. */
 export class Github implements SignInProvider {
   readonly name = 'github'
   readonly #deps: GithubDeps
@@ -47,7 +47,7 @@ export class Github implements SignInProvider {
 
   async finish(response: ProviderResponse): Promise<ProvenIdentity> {
     const { url: issuer, apiUrl } = this.#deps
-    // GitHub's issuer in responses, in case it ever sends `iss` (RFC 9207).
+    // GitHub sends no `iss` in responses (RFC 9207); if it ever does, this must be its value.
     const provider = { issuer: `${issuer}/login/oauth`, namesItself: false }
     const { code } = readCallback(response.query, { state: response.state, provider })
     if (response.issuer !== issuer || response.tokenEndpoint !== this.#tokenEndpoint) {
@@ -116,7 +116,7 @@ export class Github implements SignInProvider {
   }
 }
 
-/** The numeric id identifies the person; a login name can be reassigned. */
+/** Parses a user; only the numeric id identifies the person, because a login name can be reassigned. */
 function parseUser(value: unknown): { id: number; name: string } {
   const { id, name, login } = (value ?? {}) as Record<string, unknown>
   if (typeof id !== 'number' || !Number.isSafeInteger(id) || id <= 0) {

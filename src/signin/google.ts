@@ -2,7 +2,7 @@ import { Problem } from '../errors.ts'
 import { authorizationUrl, readCallback, type RelyingParty } from '../oidc/index.ts'
 import type { SignInProvider } from './provider.ts'
 
-// Less than the ten seconds that a person should wait at most.
+// Below ten seconds, the longest that a person should have to wait.
 const budgetMs = 9_000
 
 /** Google, or another OpenID provider that the operator has configured instead. */

@@ -22,14 +22,15 @@ export interface HandOvers {
   look(code: string, provider: string): string
   /**
    * Consumes a code and returns its query; throws `callback_invalid` (400) for a used, expired, altered or swapped
-   * code. If the query lacks the state of this browser's sign-in, it refuses before anything is written.
+   * code. A query without the state of this browser's sign-in is refused before anything is written.
    */
   use(code: string, expected: { provider: string; state: string }): Promise<string>
 }
 
 /**
- * Whether a response that just arrived must be handed over to the base URL: if the two URLs share their host, because
- * cookies ignore ports, and also if the browser has no sign-in here, so that it was started at the base URL.
+ * Whether a response that arrived at the identity URL must be handed over to the base URL. It must if the browser sent
+ * no cookie of the sign-in, which was therefore started at the base URL. If both URLs have the same host it always
+ * must, because cookies ignore ports and do not show where the sign-in was started.
  */
 export function isForBase(
   deps: { baseUrl: string; authUrl: string },
@@ -46,7 +47,7 @@ interface Carried {
   readonly at: number
 }
 
-/** Creates the hand-overs; a code contains everything itself, sealed. */
+/** Creates the hand-overs; a code is the sealed query itself, so that nothing is stored until it is used. */
 export function createHandOvers(deps: { store: Store; sealer: Sealer; clock: Clock }): HandOvers {
   const { store, sealer, clock } = deps
 

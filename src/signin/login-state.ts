@@ -52,7 +52,7 @@ export interface LoginStates {
   cookiesFor(login: LoginState, cookieHeader: string | undefined): readonly string[]
   /**
    * The browser's sign-in for a response's state; throws `callback_invalid` (400) if there is none, if the state
-   * appears twice, is too old, or belongs to another provider. One that was refused is refused again in the same words.
+   * appears twice, is too old, or belongs to another provider. A response that was already refused gets the same text.
    */
   read(cookieHeader: string | undefined, answer: { provider: string; query: string }): LoginState
   /**

@@ -95,7 +95,7 @@ export function refusalPage(
 export function signInLinkPage(token: string): Page {
   return {
     status: 200,
-    // The form's Origin header proves that it is ours; no-referrer would blank it.
+    // The form is accepted only with an Origin header of our own, which `no-referrer` would turn into `null`.
     headers: { ...pageHeaders, 'Referrer-Policy': 'same-origin' },
     html: page(
       'Sign in',

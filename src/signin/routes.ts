@@ -149,7 +149,7 @@ async function endBefore(deps: SignInDeps, { before }: LoginState): Promise<void
   await deps.sessions.end(before.userId, { id: before.sessionId }, why)
 }
 
-/** Links nothing yet: the person confirms on their own page, in the session they started with. */
+/** Returns the path at which the person confirms the new identity in the session they started with; links nothing. */
 function linkProposal(deps: SignInDeps, login: LoginState, proven: ProvenIdentity): string {
   if (!login.before) throw new Problem('session_missing', 'Sign in first.')
   return `/you?link=${deps.people.proofOf(proven, login.before)}`
@@ -262,7 +262,7 @@ type Handler = (request: AppRequest, reply: AppReply) => Promise<AppReply>
 
 /**
  * Registers a route for one method, or for both GET and POST (`GET, POST /path`), without HEAD: a HEAD must not begin
- * or end a sign-in. What no database can store is refused before anything looks for it there.
+ * or end a sign-in. A request with text that no database can store is refused before the handler runs.
  */
 export function only(app: App, route: string, handler: Handler): void {
   const at = route.lastIndexOf(' ')

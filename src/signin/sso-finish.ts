@@ -53,7 +53,7 @@ export interface Entry {
   readonly person: CompanyPerson
 }
 
-// Less than the ten seconds that a person should wait at most, whatever the provider does.
+// Below ten seconds, the longest that a person should have to wait, whatever the provider does.
 const budgetMs = 9_000
 
 /** Completes sign-ins through an organization's provider. */
@@ -162,7 +162,7 @@ export class SsoFinishes {
     await logins.finish(login, query)
     const signal = AbortSignal.timeout(budgetMs)
     const provider = await relyingParty.provider(connection.issuer)
-    // The connection must still be the one from when the browser left.
+    // The connection must still lead to the provider to which the browser was sent.
     if (provider.issuer !== login.issuer || provider.tokenEndpoint !== login.tokenEndpoint) {
       throw new Problem(
         'sso_connection_disabled',

@@ -37,11 +37,11 @@ ${ways}
   }
 }
 
-/** Asks a signed-in person to confirm. */
+/** Asks a signed-in person to confirm that the company sign-in is added to their account. */
 export function confirmPage(link: PendingLink, name: string, mark: string): Page {
   return {
     status: 200,
-    // The form's Origin header proves that it is ours; no-referrer would blank it.
+    // The form is accepted only with an Origin header of our own, which `no-referrer` would turn into `null`.
     headers: { ...pageHeaders, 'Referrer-Policy': 'same-origin' },
     html: page(
       'Add the company sign-in',

@@ -36,7 +36,7 @@ export function registerSso(scope: App, deps: SsoDeps): void {
   const routes = new SsoRoutes(deps)
   const one = `${base}/:connection`
   only(scope, `GET ${base}/login`, async (...ends) => await routes.startByName(...ends))
-  // A provider may start it with either method (OpenID Connect Core 1.0, section 4; Registration 1.0,
+  // A provider may start a sign-in with either method (OpenID Connect Core 1.0, section 4; Registration 1.0,
   // initiate_login_uri).
   only(scope, `GET, POST ${one}/login`, async (...ends) => await routes.startByConnection(...ends))
   only(scope, `GET ${one}/callback`, async (...ends) => await routes.finish(...ends))
@@ -148,7 +148,7 @@ class SsoRoutes {
     return await sendPage(reply, landingPage(returnTo))
   }
 
-  /** OpenID Connect Back-Channel Logout 1.0, sections 2.5 to 2.8. */
+  /** Ends the sessions that a provider's logout token names (OpenID Connect Back-Channel Logout 1.0, 2.5 to 2.8). */
   async logOutByProvider(request: AppRequest, reply: AppReply): Promise<AppReply> {
     const { sso, relyingParty, store } = this.#deps
     reply.header('Cache-Control', 'no-store')
@@ -245,8 +245,8 @@ class SsoRoutes {
   }
 
   /**
-   * Requires the person's own sign-in, made now or within the last hour; another organization's provider proves nothing
-   * here.
+   * Refuses a person who signed in more than an hour before the confirmation was requested, or through another
+   * organization's provider, which proves nothing here.
    */
   async #requireOwnProof(
     person: Pick<SignedIn, 'connectionId' | 'signedInAt'>,

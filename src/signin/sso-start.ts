@@ -115,7 +115,7 @@ export class SsoStarts {
     return { location, cookies: logins.cookiesFor(login, cookieHeader) }
   }
 
-  /** If the provider prevents the start, this records a refused sign-in, or ends the test. */
+  /** Records a sign-in that could not start because of its provider as refused; a test ends with the failed step. */
   async #notePrevented(
     connection: Connection,
     start: {

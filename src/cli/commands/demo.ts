@@ -126,7 +126,7 @@ async function startDemo(
   }
 }
 
-/** The test provider's client keeps its secret between runs, so that the connection created first stays valid. */
+/** Reads the test provider's client secret, created at the first run and kept so that the connection stays valid. */
 function clientSecretIn(folder: string): string {
   makeFolder(folder)
   const file = join(folder, 'demo-client.secret')
@@ -212,7 +212,7 @@ async function fillWithSample(
 type Does = ReturnType<typeof commandsIn>
 type Options = Readonly<Record<string, string | readonly string[]>>
 
-/** Runs commands in this process with the given command-line words. */
+/** Returns a function that runs a command in this process with the given command-line words. */
 function commandsIn(env: Record<string, string>) {
   return async (
     what: Command,

@@ -70,7 +70,7 @@ async function lookAtDatabase(terminal: Terminal): Promise<Finding[]> {
     })
   } catch (error) {
     if (!(error instanceof DatabaseMissing)) throw error
-    // Run before the first start, when there is nothing to check; it must not create a database.
+    // Before the first start there is nothing to check, and doctor must not create a database.
     return [{ check: 'database', isWell: true, said: error.message }]
   }
 }
@@ -116,7 +116,7 @@ async function checkDatabase(store: Store): Promise<Finding[]> {
   ]
 }
 
-/** An unreachable address is not a fault while no node runs, because doctor may also run before the first start. */
+/** Checks that a ready node answers at BASE_URL. While no node runs, an address that nothing answers at is no fault. */
 async function checkReachable(baseUrl: string, nodes: number): Promise<Finding> {
   const check = 'reachability'
   try {
@@ -183,7 +183,7 @@ async function measureRevocation(store: Store): Promise<{ nodes: number; finding
   return { nodes: nodes + silent, finding }
 }
 
-/** Whether all nodes read the current database, and since when it has been current. */
+/** Checks that all nodes have read the current database, and reports since when they have known its server. */
 async function checkHistory(store: Store): Promise<Finding> {
   const { nodes } = await nodeTable.look(store, undefined)
   const elsewhere = nodes.filter(({ isOfThisHistory }) => !isOfThisHistory).length
@@ -197,7 +197,7 @@ async function checkHistory(store: Store): Promise<Finding> {
   return { check: 'history', isWell: elsewhere === 0, said, details }
 }
 
-/** How rates are shared at the moment; a single node shares nothing. */
+/** Reports how rates are shared at the moment, which is never a fault; a single node shares nothing. */
 async function checkRates(store: Store): Promise<Finding> {
   const { nodes, subjects, short } = await rateShares.countShares(store.calls)
   const said =
@@ -207,7 +207,7 @@ async function checkRates(store: Store): Promise<Finding> {
   return { check: 'rates', isWell: true, said, details: { nodes, subjects, short } }
 }
 
-/** How many deliveries are pending in all organizations. */
+/** Reports how many deliveries are pending or held in all organizations, which is never a fault. */
 async function checkDeliveries(store: Store): Promise<Finding> {
   const queue = await deliveryQueue.look(store)
   const { pending, held, oldestAt, heldEndpoints, disabledEndpoints } = queue
@@ -227,7 +227,7 @@ async function checkDeliveries(store: Store): Promise<Finding> {
   }
 }
 
-/** Database sessions that are waiting for each other's locks (PostgreSQL). */
+/** Reports how many database sessions wait for another's lock, on PostgreSQL only; never a fault. */
 async function checkLocks(store: Store): Promise<Finding[]> {
   const waiting = await probeLockWaits(store)
   if (waiting === undefined) return []

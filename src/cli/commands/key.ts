@@ -299,7 +299,7 @@ function lastUseText(key: Key, at: number): string {
   return `${shortTime(at)} UTC from ${key.lastUsedAddress ?? 'an unknown address'}`
 }
 
-/** Finds the owner of a working key in the database, or by asking the gateway from this address. */
+/** Identifies a working key in the database, or over the API by calling the gateway with it from this machine. */
 async function identify(services: Services, text: string) {
   const { remote } = services
   const isBearer = schemeOfKey(text) === 'bearer'
@@ -322,7 +322,7 @@ async function identify(services: Services, text: string) {
 
 const grantMethods: readonly string[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
-/** Parses `echo` or `echo:GET,POST`. */
+/** Parses a grant: a target, alone or with methods, such as `echo:GET,POST`. */
 function parseGrant(text: string): Grant {
   const [target = '', methods] = text.split(':')
   if (target === '') throw new UsageError('--grant must be TARGET or TARGET:METHOD,METHOD')

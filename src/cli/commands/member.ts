@@ -115,7 +115,7 @@ export const commands = {
   }),
 }
 
-/** Finds a member by id or e-mail address; throws `not_found`. */
+/** Finds a member by id or e-mail address; throws `not_found`, or `conflict` if several have the address. */
 async function findMember(
   members: MemberWork,
   organizationId: OrganizationId,

@@ -42,7 +42,7 @@ export const commands = {
       if (values['secret-stdin'] === true && !/^(svc_)?whsec_/.test(secret)) {
         throw new UsageError('Standard input must hold a secret that starts with svc_whsec_')
       }
-      // It forwards to the developer's own machine, so loopback must be allowed.
+      // Deliveries are forwarded to the developer's own machine, so loopback must be allowed.
       await using outbound = createOutbound({ allowLoopback: true })
       if (values.forward !== undefined) outbound.checkUrl(values.forward)
 

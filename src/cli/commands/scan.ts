@@ -7,7 +7,7 @@ import { BadFinding, command } from '../lib/command.ts'
 import { createSecretFinder, type FoundSecret } from '../lib/secret-finder.ts'
 
 interface Finding extends FoundSecret {
-  /** A file, or a git object with the commit that added it. */
+  /** A file's path, or a repository's with the commit and the file name of a git object. */
   readonly place: string
 }
 
@@ -80,7 +80,7 @@ async function scanHistory(path: string): Promise<{ objects: number; findings: F
   return { objects, findings }
 }
 
-/** Finds the newest commit that added an object, with the file's name there; otherwise returns the object's id. */
+/** Names the newest commit that added or removed an object, and its file; the object's id if no commit did. */
 async function nameObject(path: string, id: string): Promise<string> {
   const git = spawn(
     'git',

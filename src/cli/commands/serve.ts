@@ -38,8 +38,8 @@ export const commands = {
 const endsWithinMs = 2000
 
 /**
- * Releases the channel to the supervisor, which would keep a worker alive even if its start failed. When the channel
- * closes, Node ends the worker with code 0 unless the disconnect was intended; then the command's own exit code counts.
+ * Closes the channel to the supervisor, which would keep a worker alive even if its start failed. The disconnect is
+ * marked as intended, because Node would otherwise end the worker with code 0 instead of the command's own exit code.
  */
 function letGo(worker: Worker): void {
   worker.exitedAfterDisconnect = true
@@ -56,7 +56,7 @@ async function serve(config: Config, terminal: Terminal, log: Log): Promise<void
   const running = await start(config, { log })
   if (cluster.isWorker) reportToSupervisor(async () => await running.report())
   for (const remark of remarks(config)) log.info({}, remark)
-  // Only one of several workers prints it.
+  // Only one of several workers prints the setup link.
   if (!cluster.isWorker || cluster.worker?.id === 1) {
     await printSetupLink(running, log)
   }
@@ -69,7 +69,7 @@ async function serve(config: Config, terminal: Terminal, log: Log): Promise<void
   await running[Symbol.asyncDispose]()
 }
 
-/** If the database is down at this moment the node keeps running: `intercept setup-link` prints the link later. */
+/** Prints the link for the first owner, if nobody is here yet. The node keeps running if the link cannot be made. */
 async function printSetupLink(running: Running, log: Log): Promise<void> {
   try {
     const url = await running.setupLink()
@@ -79,7 +79,7 @@ async function printSetupLink(running: Running, log: Log): Promise<void> {
   }
 }
 
-/** Resolves when the supervisor is gone; otherwise the worker would run on unnoticed. */
+/** Resolves when the supervisor has gone, so that its worker stops too instead of running on unnoticed. */
 async function untilOrphaned(): Promise<void> {
   await new Promise<void>((resolve) => process.once('disconnect', () => resolve()))
 }

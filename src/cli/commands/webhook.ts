@@ -136,7 +136,7 @@ export const commands = {
     about: 'remove an endpoint, named by its id; what waits for it is skipped',
     examples: ['intercept webhook remove ep_01hzy3k9v6m2d8q4t7w0x5c1bn'],
     run: async ({ positionals }, terminal) => {
-      // The id is required even for an only endpoint, so that nobody deletes one without having looked at it.
+      // The id is required even if there is a single endpoint, so that nobody deletes one without having looked at it.
       const id = positionals.at(-1) ?? ''
       if (!id.startsWith('ep_')) throw new UsageError('Say which endpoint, by its id (ep_…)')
       return await withWebhookWork(terminal, async (webhooks, services) => {
@@ -169,7 +169,7 @@ export const commands = {
   }),
 }
 
-/** Finds an endpoint by its id, with or without its organization in front; or all of an organization's. */
+/** Finds the endpoints that the arguments name: one by `<id>` or `<org> <id>`, or all of an organization by `<org>`. */
 async function chosen(
   webhooks: WebhookWork,
   services: Services,

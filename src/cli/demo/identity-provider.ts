@@ -59,7 +59,7 @@ interface ProviderDeps {
 }
 
 class DemoProvider {
-  /** Set once it listens. */
+  /** The provider's URL, set once its server listens. */
   issuer = ''
   readonly #deps: ProviderDeps
   readonly #grants = new Map<string, Grant>()

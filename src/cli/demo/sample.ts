@@ -115,7 +115,7 @@ function pickScene(random: () => number): Scene {
   return scenes[0] ?? { share: 1, method: 'GET', path: '/', status: 200 }
 }
 
-/** Ranges from 0.3 at night and on weekends to 1.7 at noon (UTC). */
+/** How busy a time is: from 0.3 at midnight to 1.7 at noon (UTC) on weekdays, and 0.4 throughout the weekend. */
 function busyness(at: number): number {
   const date = new Date(at)
   if (date.getUTCDay() % 6 === 0) return 0.4

@@ -27,7 +27,7 @@ export interface Flag {
  */
 export interface Local {
   readonly because: string
-  /** It needs neither a database nor a node, so the server named in the environment does not matter. */
+  /** Whether the command needs neither a database nor a node, so that a server named in the environment is ignored. */
   readonly standsAlone?: boolean
 }
 

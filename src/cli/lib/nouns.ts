@@ -11,7 +11,7 @@ import type { remoteTokens } from '../remote/tokens.ts'
 import type { CallList, CallQuery } from './call-query.ts'
 import type { Services } from './services.ts'
 
-// Loaded where they are used: a command starts in a fraction of the time that loading the whole product takes.
+// Imports each module only where it is used, so that a command need not wait until the whole product is loaded.
 
 type Both<Whole, Remote extends (...args: never[]) => unknown> = Pick<
   Whole,
@@ -83,7 +83,7 @@ export async function callsOf(
   return await (await import('./call-list.ts')).openCallList(services, organizationId, query)
 }
 
-/** The base URL of the server. */
+/** The base URL of the server: the one that the command works on over the API, otherwise the setting BASE_URL. */
 export function baseUrlOf({ remote, config }: Services): string {
   return remote?.server ?? config.baseUrl
 }

@@ -111,7 +111,7 @@ function tokenOfFile(path: string | undefined): string | undefined {
   return path === undefined ? undefined : readFileSync(path, 'utf8').trim()
 }
 
-/** Refuses a URL that would send tokens to another machine without TLS. */
+/** Refuses a URL without TLS, except on this machine or for a host name without a dot, as containers have it. */
 function checkedServer(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   const isLocal =

@@ -74,7 +74,10 @@ async function requireDatabase({ databaseUrl, dataDir: folder }: Config): Promis
   )
 }
 
-/** Reading needs no key, so a missing one blocks only sealing and authenticating; no new key is created. */
+/**
+ * Opens the sealer without ever creating a master key. If the key is missing, only commands that seal or open something
+ * fail, because others work without it.
+ */
 async function openSealer({
   masterSecret: setting,
   dataDir: folder,

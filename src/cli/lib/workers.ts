@@ -27,7 +27,7 @@ export async function superviseWorkers(
     const worker = cluster.fork({ PORT: String(port), METRICS_PORT: 'off' })
     living.set(index, worker)
     let hasListened = false
-    // A worker also opens other listeners, earlier than this one.
+    // A worker opens other listeners too, so only the one on this port shows that it has started.
     worker.on('listening', (at) => (hasListened ||= at.port === port))
     worker.once('exit', (code, signal) => {
       living.delete(index)

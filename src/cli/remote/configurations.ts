@@ -33,7 +33,7 @@ export function remoteConfigurations(remote: Remote) {
       const added = planned.filter(
         ({ change, subject }) => change === 'add' && subject.startsWith('key '),
       )
-      // Refused here, before creating anything whose secret would have no destination.
+      // Called before anything is created, so that it can refuse if the new secrets would have no destination.
       by.onIssued?.(added.map(({ subject }) => ({ name: subject.slice(4), id: '', secret: '' })))
       const done = await remote.call<{
         applied: Difference[]

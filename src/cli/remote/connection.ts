@@ -75,7 +75,7 @@ async function send(url: string, request: RequestInit): Promise<Response> {
   }
 }
 
-/** The header has whole seconds, so a smaller difference counts as none. */
+/** Returns 0 for a difference of up to a second, because the Date header has whole seconds. */
 function beyondOneSecond(ms: number): number {
   return Math.abs(ms) <= 1000 ? 0 : ms
 }

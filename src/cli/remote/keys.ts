@@ -66,7 +66,7 @@ export async function whoIs(remote: Remote, credential: Readonly<Record<string, 
   return { id, name, hint, organization: organization.slug, expiresAt: msOf(key.expires_at) }
 }
 
-/** Undefined fields are left out: they mean the default for a new key, and no limit for an edit. */
+/** Converts an input to the API's body. An undefined field means the default for a new key, and no limit in an edit. */
 function bodyOf(input: KeyInput | IssueInput) {
   const { expiresAt, ...edit } = keys.editOf(input as KeyInput)
   return { ...(snakeCased(edit) as object), expires_at: timeOf(expiresAt) }

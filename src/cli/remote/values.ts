@@ -38,13 +38,13 @@ export function createSecret(text: string, hint = `…${text.slice(-shownAtTheEn
   return new Secret(text, hint)
 }
 
-/** The organization of a thing named by its id alone; without the API, the thing's row names it. */
+/** Returns the organization chosen with `--org`; the API needs it even for a thing that is named by its id. */
 export function organizationFor(remote: Remote): string {
   if (remote.organization !== undefined) return remote.organization
   throw new Problem('invalid_input', 'Over the API, say whose it is: --org SLUG, or INTERCEPT_ORG.')
 }
 
-/** Replaces functions that only the database offers: refuses every call. */
+/** Stands in for an object that only the database offers: reading any of its members throws. */
 export function onlyLocal(): never {
   return new Proxy(
     {},

@@ -77,7 +77,7 @@ export interface Section {
   /** Normalizes values to their stored form; throws `invalid_input` if they make no sense. */
   readonly tidy: (entry: Entry) => Entry
   readonly present: (scene: Pick<Scene, 'organization' | 'services' | 'nameOf'>) => Promise<Thing[]>
-  /** Creates or changes it; returns its id, or undefined if it must wait for something created elsewhere. */
+  /** Creates or changes a thing; returns its id, or undefined if it must wait for something created elsewhere. */
   readonly put: (wanted: Wanted, scene: Scene) => Promise<string | undefined>
   readonly remove: (id: string, scene: Scene) => Promise<void>
 }
