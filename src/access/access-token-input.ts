@@ -65,7 +65,7 @@ export function checkTokenInput(input: AccessTokenInput, maker: TokenMaker, nowM
   }
 }
 
-/** A stolen token must not be able to issue one that works from the thief's address. */
+/** Refuses a range outside the issuing token's, because a stolen token must not issue one for the thief's address. */
 function checkCidr(asked: string, { cidrs }: TokenMaker): void {
   const range = parseCidr(asked)
   if (cidrs === undefined || cidrs.some((own) => cidrIncludes(parseCidr(own), range))) return
@@ -112,7 +112,10 @@ function isPermission(text: string): text is Permission {
   return Object.hasOwn(permissions, text)
 }
 
-/** A token never outlives the token that issued it; otherwise a stolen one could renew itself for ever. */
+/**
+ * Returns when the new token expires; undefined means never. Refuses a time after the issuing token's expiry, because a
+ * stolen token could otherwise renew itself for ever.
+ */
 function checkExpiry(
   asked: number | null | undefined,
   maker: TokenMaker,

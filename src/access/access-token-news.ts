@@ -15,7 +15,7 @@ export function announceIssued(tx: Tx, token: AccessTokenRecord, actor: Actor): 
 }
 
 /**
- * Announces a token that expires within two weeks; the operator's tokens belong to no organization that could be told.
+ * Announces a token that expires within two weeks, except the operator's, as no organization could receive the event.
  */
 export function announceExpiring(tx: Tx, token: AccessTokenRecord): void {
   const { organizationId } = token

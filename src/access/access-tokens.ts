@@ -76,8 +76,8 @@ export class AccessTokens {
   }
 
   /**
-   * Throws `invalid_input`, `permission_required` or `conflict`. The secret is returned here and can never be read
-   * again.
+   * Issues a token; throws `invalid_input`, `permission_required` or `conflict`. The secret is returned here and can
+   * never be read again.
    */
   async issue(input: AccessTokenInput, { organization, actor }: TokenIssuer) {
     const { secret } = mintCredential(prefix)
@@ -211,7 +211,7 @@ export class AccessTokens {
 }
 
 /**
- * The principal of a token that is neither revoked nor expired and whose issuer is still a member; else the refusal.
+ * Returns a token's principal; throws if the token was revoked or has expired, or if its issuer is no longer a member.
  */
 function principalOf(known: KnownAccessToken, nowMs: number): TokenPrincipal {
   const { token, organizationSlug } = known

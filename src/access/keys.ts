@@ -45,8 +45,8 @@ export class Keys {
   }
 
   /**
-   * The organization's defaults fill in what the input leaves open; throws `invalid_input` for values that make no
-   * sense. The secret is returned here and can never be read again.
+   * Issues a key, with the organization's defaults for what the input leaves open; throws `invalid_input` for values
+   * that make no sense. The secret is returned here and can never be read again.
    */
   async issue(
     organizationId: OrganizationId,
@@ -186,7 +186,7 @@ export class Keys {
     return key
   }
 
-  /** Who made its newest calls, and who still calls with an old secret that overlaps. Throws `not_found`. */
+  /** Returns who made a key's newest calls, and who still calls with an old secret that overlaps. Throws `not_found`. */
   async callers(organizationId: OrganizationId, id: string) {
     const { id: keyId } = await this.get(organizationId, id)
     const { slowCallReads } = this.#store

@@ -64,7 +64,7 @@ export function deal(
   }
   const want = wantedOf(request, { own, free, others })
   let share = own
-  // The row knows of spending that the node does not, if the response to a commit was lost.
+  // If the response to an earlier commit was lost, the row shows more spending than the node remembers.
   let wholeInMs = Math.max(request.wholeInMs, (before?.wholeAt ?? 0) - now)
   if (want < own) {
     freeWholeInMs = mixed([free, freeWholeInMs], [own - want, wholeInMs])
@@ -114,7 +114,7 @@ function wantedOf(
 ): number {
   if (typeof want === 'number') return want
   if (want === 'more' && others.some(({ short }) => short)) {
-    // Else a busy node would take back what it has just given up for the node that is short.
+    // Otherwise a busy node would take back what it has just given up for the node that is short.
     const sum = others.reduce((all, other) => all + other.demand, demand)
     return sum === 0 ? own : Math.max(own, Math.floor((whole * demand) / sum))
   }

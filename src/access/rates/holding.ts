@@ -200,13 +200,13 @@ export class Holding {
     return isSettled && !this.written.short && !this.#othersShort
   }
 
-  /** Whether it has been unused for so long that it holds more than it may keep. */
+  /** Whether the holding has been unused for so long that its share must become smaller, or be given up. */
   isIdle(monotonic: number): boolean {
     const idleMs = monotonic - this.lastAskedAt
     return idleMs > this.#goneAfterMs || (idleMs > idleAfterMs && this.share > idleShare)
   }
 
-  /** How long it may be unused before it is dropped; shorter for sources, because only a limited number is tracked. */
+  /** How long a holding may be unused before it is dropped; shorter for sources, of which only some are tracked. */
   get #goneAfterMs(): number {
     return this.subject.isSource === true ? idleAfterMs : goneAfterMs
   }

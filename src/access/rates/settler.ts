@@ -41,7 +41,7 @@ export class Settler {
     const { id } = holding.subject
     const known = this.#claims.get(id)
     if (known?.holding === holding) return await known.promise
-    // Nobody asks for a forgotten holding any more; whoever waits for it asks again.
+    // An earlier claim is for a holding that was forgotten since: those who wait for it ask again, with the new one.
     known?.resolve()
     const claim = { holding, ...Promise.withResolvers<void>() }
     this.#claims.set(id, claim)

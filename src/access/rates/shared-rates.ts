@@ -185,7 +185,7 @@ export class SharedRates implements AsyncDisposable {
     return request
   }
 
-  /** Called when there may be another node: from now on spends only what this node holds in the database. */
+  /** Starts sharing because there may be another node: from now on spends only what this node holds in the database. */
   #share(): void {
     this.#aloneSince = undefined
     if (this.#isShared || this.#closed) return
@@ -370,12 +370,12 @@ export class SharedRates implements AsyncDisposable {
     }
     this.#holdings.visit(holding)
     const request = this.#requestOf(holding, change)
-    // Stops spending it before the database gives it to another node.
+    // A returned part is no longer spent from now on, before the database can give it to another node.
     if (change.want < holding.share) holding.share = change.want
     return request
   }
 
-  /** Called when no other node is left: spends whole rates from now on, and what was spent still counts. */
+  /** Stops sharing once no other node is left: whole rates are spent from now on, and what was spent still counts. */
   async #beAlone(): Promise<void> {
     const { store } = this.#deps
     const isStillAlone = await this.#settler.inTurn(
@@ -388,7 +388,7 @@ export class SharedRates implements AsyncDisposable {
     )
     if (!isStillAlone) return
     this.#holdings.clear()
-    // Another node has joined meanwhile, and the database gives it shares of which it knows no holder.
+    // Another node has joined meanwhile and may get any share, because no row is left that holds one.
     if (this.#aloneSince === undefined) return
     this.#isShared = false
     this.#nodes = new Set()

@@ -4,7 +4,8 @@ import { cookieValues, hostCookie } from '../../http/message/index.ts'
 /** The cookie that holds a session's token. */
 export const sessionCookieName = '__Host-session'
 
-// SameSite=Lax, so unlike the session's own cookie it also comes with links from other sites. It only names the session.
+// A marker that names the session but gives no access to it. As SameSite=Lax it also comes with links from other sites,
+// unlike the session's own cookie.
 const markerName = '__Host-signed-in'
 
 /**

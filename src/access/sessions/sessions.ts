@@ -122,7 +122,7 @@ export class Sessions {
   }
 
   /**
-   * * Starts a session; the token is returned here and can never be read again. `within` runs in the same transaction,
+   * Starts a session; the token is returned here and can never be read again. `within` runs in the same transaction,
    * and if it throws, no session is started.
    */
   async start(
@@ -206,8 +206,8 @@ export class Sessions {
   }
 
   /**
-   * * Calls back when a session may have ended (undefined: any may have), so that open streams check theirs again.
-   * Returns a function that stops it.
+   * Calls back when a session may have ended (undefined: any may have), so that open streams check theirs again. The
+   * returned function stops that.
    */
   onChange(heard: (sessionId: SessionId | undefined) => void): () => void {
     return this.#cache.onChange(heard)

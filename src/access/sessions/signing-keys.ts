@@ -17,8 +17,8 @@ export interface SigningKeys {
   /** The JWK set (RFC 7517, section 5), for /.well-known/jwks.json. */
   jwks(): { keys: Record<string, unknown>[] }
   /**
-   * Creates a new signing key if the present one is older than 30 days, or immediately with `force`; otherwise withdraws
-   * retired keys that no valid token needs any more.
+   * Creates a new signing key if the present one is older than 30 days, or immediately with `force`. In any case
+   * withdraws the retired keys that no valid token needs any more.
    */
   rotate(force?: boolean): Promise<void>
 }
