@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Any Node from 18 on starts this file; the product itself runs from source under Node 24 or later.
+// Starts under any Node from version 18; the product itself needs the version that is checked below.
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import * as module from 'node:module'
@@ -14,12 +14,12 @@ await endWithWhoeverStartedUs()
 if (major > 24 || (major === 24 && minor >= 21)) {
   if (here.includes(`${sep}node_modules${sep}`)) stripTypesHere()
   readKyselyAsOneFile()
-  // The next start neither strips nor compiles: half the time and 40 MB less. Beside the code, where nobody else may
-  // write (a shared folder such as /tmp would let others put code of theirs in our place); without a right to write
-  // there is simply no cache.
+  // Later starts need neither strip types nor compile, which halves the startup time and saves 40 MB. The cache is next
+  // to the code, where nobody else may write: in a shared folder such as /tmp, others could replace our code with theirs.
+  // If the folder is not writable, nothing is cached.
   const cache = join(dirname(here), '..', 'node_modules', '.cache', 'intercept')
   module.enableCompileCache?.(cache)
-  // A thread looks for the cache here. Without it, each one loads Node's TypeScript compiler (17 MB) to read one file.
+  // Makes worker threads use the cache; otherwise each would load Node's TypeScript compiler (17 MB) to read one file.
   process.env.NODE_COMPILE_CACHE ??= cache
   const { run } = await import('../src/cli/index.ts')
   await run(process.argv.slice(2))
@@ -27,7 +27,7 @@ if (major > 24 || (major === 24 && minor >= 21)) {
   relaunch()
 }
 
-/** Runs the same command under the Node that npm installed with us; our exit is the child's. */
+/** Runs the same command under a Node that is new enough, and exits as that process does. */
 function relaunch() {
   let node
   try {
@@ -53,12 +53,12 @@ function relaunch() {
 }
 
 /**
- * npx and npm do not pass SIGTERM on, and nobody can pass SIGKILL on: without this a node whose launcher is gone would
- * run on unnoticed. It gets the SIGTERM that its launcher got, drains and ends.
+ * Sends SIGTERM to this process, which then drains and exits, once the process that launched it is gone. npx and npm
+ * don't forward SIGTERM, and SIGKILL can't be forwarded, so otherwise a node would keep running unnoticed.
  */
 async function endWithWhoeverStartedUs() {
   const end = () => process.kill(process.pid, 'SIGTERM')
-  // Workers have a supervisor that does this itself.
+  // Not for workers, because their supervisor ends them itself.
   if (process.channel && (await import('node:cluster')).default.isPrimary) {
     process.once('disconnect', end)
     process.channel.unref()
@@ -73,7 +73,7 @@ async function endWithWhoeverStartedUs() {
   timer.unref()
 }
 
-/** Our parent, and above a shell that npm may have put between, its parent too. */
+/** Identifies our parent process and, if that is a shell (npm may start one), the parent of the shell. */
 function launchers() {
   const parent = statusOf(process.ppid)
   return /^(da|ba|a|z|k)?sh$|^busybox$/.test(parent.name)
@@ -81,7 +81,7 @@ function launchers() {
     : String(process.ppid)
 }
 
-/** What Linux says of a process; elsewhere nothing. */
+/** Reads a process's name and parent from /proc, which only Linux has. */
 function statusOf(id) {
   try {
     const text = readFileSync(`/proc/${id}/status`, 'utf8')
@@ -94,7 +94,7 @@ function statusOf(id) {
   }
 }
 
-/** Saves a third of a command's start where `deploy/prepare.ts` or `npm run pack` made the file. */
+/** Loads Kysely from one file, if `web/build.ts` has made it; this saves a third of a command's startup time. */
 function readKyselyAsOneFile() {
   const { dependencies } = JSON.parse(readFileSync(join(dirname(here), '..', 'package.json')))
   const file = join(dirname(here), 'bundled', `kysely-${dependencies.kysely}.js`)
@@ -107,13 +107,13 @@ function readKyselyAsOneFile() {
 }
 
 /**
- * Node strips types everywhere but below node_modules, where a package packed from source lies
- * (`npm run pack` makes one that needs none of this).
+ * Strips the types of our own files if they are below node_modules, where Node refuses to do so: a package packed from
+ * source is there. One packed by `npm run pack` is plain JavaScript and does not need this.
  */
 function stripTypesHere() {
   const own = new URL('../src/', import.meta.url).href
   const emitWarning = process.emitWarning.bind(process)
-  // Node calls the function experimental each time; people who run a command need not know.
+  // Node warns each time that the function is experimental, which is no concern of people who run a command.
   process.emitWarning = (warning, ...more) => {
     if (!String(warning).includes('stripTypeScriptTypes')) emitWarning(warning, ...more)
   }

@@ -1,4 +1,4 @@
-// Fetches the Node that Intercept runs on, once, where the system's is too old. Plain JavaScript for Node 18 and later.
+// Downloads the Node that Intercept needs, once, if the system's is too old. Runs under Node 18 and later.
 import { spawnSync } from 'node:child_process'
 import {
   existsSync,
@@ -14,18 +14,18 @@ import { dirname, join } from 'node:path'
 
 const fetchWithinMs = 300_000
 
-/** The runtime's version and, per platform, its package with the digest that npm must find. */
+/** The version of Node, and for each platform the npm package with its integrity digest. */
 const runtime = JSON.parse(readFileSync(new URL('./node-runtime.json', import.meta.url), 'utf8'))
 
 /**
- * Returns the path of a Node that is new enough: one that npm installed beside us, one fetched earlier, or one fetched
- * now. Throws an Error with one sentence when there is none for this platform or it cannot be fetched.
+ * Returns the path of a Node that is new enough: one that npm installed next to us, one downloaded earlier, or one
+ * downloaded now. Throws an error with a one-sentence message if there is none for this platform or downloading fails.
  */
 export function findRuntime(from) {
   return installedBeside(from) ?? fetchedEarlier() ?? fetchNow()
 }
 
-/** Looks upward, so that it is found from a checkout and from a folder that depends on us. */
+/** Looks in this folder and all parent folders, which works in a checkout and in a folder that depends on us. */
 function installedBeside(from) {
   for (let folder = dirname(from); ; folder = dirname(folder)) {
     const candidate = join(folder, 'node_modules', '.bin', 'node')
@@ -34,7 +34,7 @@ function installedBeside(from) {
   }
 }
 
-/** The user's own cache: nobody else may put a program there. */
+/** The user's own cache folder, where nobody else can put a program. */
 function cacheFolder() {
   const base = process.env.XDG_CACHE_HOME || join(homedir(), '.cache')
   return join(base, 'interceptd', `node-${runtime.version}`)
@@ -52,7 +52,7 @@ function fetchNow() {
   console.error(`${need}. Fetching it once, about 50 MB …`)
   const parent = dirname(cacheFolder())
   mkdirSync(parent, { recursive: true, mode: 0o700 })
-  // Made aside and renamed whole: two starts at once do not see each other's half.
+  // Installed in a temporary folder and then renamed, so that two simultaneous starts never see a partial one.
   const folder = mkdtempSync(join(parent, 'fetching-'))
   try {
     install(folder, found, need)
@@ -63,7 +63,7 @@ function fetchNow() {
   return fetchedEarlier()
 }
 
-/** npm checks the digest in the lock file before it unpacks anything. */
+/** Installs the package with `npm ci`, which verifies the digest in the lock file before unpacking anything. */
 function install(folder, { name, integrity }, need) {
   const { version } = runtime
   const root = { name: 'intercept-node', version, dependencies: { [name]: version } }

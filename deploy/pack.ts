@@ -1,5 +1,6 @@
-// npm run pack [-- --to folder]: the package as it is published: plain JavaScript with types, lines unmoved, and no
-// second Node. Below node_modules Node refuses to strip types itself (ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING).
+// npm run pack [-- --to folder]: builds the package as it is published, in plain JavaScript with types, because Node
+// refuses to strip types below node_modules (ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING). Line numbers stay the same,
+// and no second Node is installed with it.
 import { execFileSync } from 'node:child_process'
 import {
   cpSync,
@@ -29,7 +30,7 @@ try {
     if (existsSync(join(root, name)))
       cpSync(join(root, name), join(stage, name), { recursive: true })
   }
-  // For people who develop Intercept, not for those who run it.
+  // These are for people who develop Intercept, not for those who run it.
   for (const name of ['docs/decisions', 'docs/requirements.md']) {
     rmSync(join(stage, name), { recursive: true })
   }
@@ -89,7 +90,10 @@ function packTypes(entry: string): void {
   }
 }
 
-/** The manifest without what only a checkout needs; the launcher downloads Node where the system's is too old. */
+/**
+ * Writes the manifest without what only a checkout needs. Not even Node remains a dependency: the launcher downloads it
+ * if the system's is too old.
+ */
 function packManifest(): void {
   const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Record<
     string,
@@ -104,7 +108,7 @@ function packManifest(): void {
   writeFileSync(join(stage, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
 }
 
-/** In the package, imports of our own files end in `.js`. */
+/** Makes imports of our own files end in `.js`, as the files in the package do. */
 function asJavaScript(text: string): string {
   return text.replace(/(['"]\.{1,2}\/[^'"\n]*)\.ts(['"])/g, '$1.js$2')
 }

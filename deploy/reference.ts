@@ -15,7 +15,7 @@ import { eventTypes } from '../src/webhooks/index.ts'
 const folder = join(import.meta.dirname, '..', 'docs', 'reference')
 const made = "This page is made from the product's own tables by `npm run reference`."
 
-/** What each permission is for, in the words of the pages. */
+/** What each permission allows, as the reference describes it. */
 const uses: Readonly<Record<Permission, string>> = {
   'traffic.see': 'see targets, keys (as hints), calls, endpoints and deliveries',
   'keys.issue': 'issue keys, and change, rotate and revoke those',

@@ -18,7 +18,7 @@ export interface Component {
   readonly version: string
   readonly license: string
   readonly integrity: string | undefined
-  /** Its folder in this checkout. */
+  /** The package's folder in this checkout. */
   readonly folder: string
 }
 
@@ -74,7 +74,10 @@ export function renderNotices(components: readonly Component[]): string {
   return `The dashboard contains these programs and fonts.\n\n${parts.join('\n')}`
 }
 
-/** A bill of materials (CycloneDX 1.6), without time or random number: the same tree gives the same text. */
+/**
+ * Renders a bill of materials (CycloneDX 1.6). It contains no time and no random number, so that the same tree gives
+ * the same text.
+ */
 export function renderBill(
   product: { readonly name: string; readonly version: string },
   components: readonly Component[],
@@ -128,7 +131,7 @@ function purlOf({ name, version }: Component): string {
   return `pkg:npm/${name.replace('@', '%40')}@${version}`
 }
 
-/** npm's integrity is in base64, but a bill of materials needs hex. */
+/** Converts npm's integrity from base64 to hex, which a bill of materials needs. */
 function hashOf(integrity: string): { alg: string; content: string } {
   const [, base64 = ''] = /^sha512-(.+)$/.exec(integrity) ?? []
   return { alg: 'SHA-512', content: Buffer.from(base64, 'base64').toString('hex') }

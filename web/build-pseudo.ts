@@ -1,6 +1,6 @@
-// Builds the dashboard for the tests of its words: `node web/build-pseudo.ts FOLDER [de]`. Every text of the catalogue
-// comes out in brackets, and in a language that is none also accented and 40 % longer; with `de` the German catalogue
-// comes out as it is. What comes out without brackets was never in the catalogue.
+// Usage: node web/build-pseudo.ts FOLDER [de]. Builds the dashboard for the tests of its words. Every text from the
+// catalogue appears in brackets, so a text without brackets is missing from the catalogue. English is also accented and
+// 40 % longer, to show where there is too little room; German is only put in brackets.
 import { join } from 'node:path'
 import react from '@vitejs/plugin-react'
 import { build, type Plugin } from 'vite'
@@ -10,7 +10,7 @@ const words = join(import.meta.dirname, 'words')
 const lengthener = join(import.meta.dirname, 'lengthen.ts')
 const mark = language === 'en' ? 'lengthen' : 'bracket'
 
-/** The consoles of identity providers are described in their own words in every language. */
+/** Used in every language, because the consoles of identity providers are described in their own words. */
 const ofEveryLanguage = join(words, 'en', 'sso-guides.ts')
 
 const pseudo: Plugin = {

@@ -19,12 +19,12 @@ const accents: Readonly<Record<string, string>> = {
 }
 const longer = 0.4
 
-/** The same words with every text accented, in brackets and 40 % longer; commands and addresses stay as they are. */
+/** Returns the words with every text accented, in brackets and 40 % longer; commands and URLs stay unchanged. */
 export function lengthen<T>(words: T): T {
   return changed(words, lengthenedText) as T
 }
 
-/** The same words with every text in brackets. */
+/** Returns the words with every text in brackets; commands and URLs stay unchanged. */
 export function bracket<T>(words: T): T {
   return changed(words, (text) => (isPlain(text) ? text : `⟦${text}⟧`)) as T
 }
@@ -42,7 +42,7 @@ function changed(words: unknown, change: (text: string) => string): unknown {
   )
 }
 
-/** Commands, addresses, what is marked already, and what has no letters. */
+/** Whether a text stays unchanged: a command, a URL, a text already in brackets, or one without letters. */
 function isPlain(text: string): boolean {
   return /^npx interceptd|^https?:|^⟦[^⟦⟧]*⟧$/.test(text) || !/\p{L}/u.test(text)
 }
@@ -53,7 +53,7 @@ function lengthenedText(text: string): string {
     /npx interceptd [\w-]+|\p{L}/gu,
     (found) => accents[found] ?? found,
   )
-  // The brackets are a part of what is added.
+  // The two brackets count as part of the added length.
   const more = ' ñéšï'.repeat(text.length).slice(0, Math.ceil(text.length * longer) - 2)
   return `⟦${accented}${more.trimEnd()}⟧`
 }

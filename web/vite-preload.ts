@@ -10,16 +10,16 @@ type Place = Exclude<keyof typeof frameWords.pages, 'you'>
 
 interface Page {
   readonly module: string
-  /** What it asks for first, below its organization; a day ago and the next quarter of an hour stand in braces. */
+  /** The page's first requests, as paths below its organization; `{from}` and `{to}` span the last 24 hours. */
   readonly asks: readonly string[]
-  /** The fields that a slow line shows of the first list asked for, a cell each; a cell may hold several. */
+  /** The columns of the first requested list, shown on a slow connection; each names one or more fields. */
   readonly rows?: readonly string[]
-  /** Whether everybody in the organization may see it: it stands in the navigation before we know who this is. */
+  /** Whether every member may see the page, so that it is in the navigation before the person is known. */
   readonly isEverybodys?: boolean
 }
 
 const traffic = '/rollups?from={from}&to={to}&step_ms=900000'
-/** The pages whose code and data are asked for with the first bytes, by the part of their address behind the organization. */
+/** The pages whose code and data are requested early, by the part of their path after the organization. */
 const pages: Readonly<Record<Place, Page>> = {
   overview: {
     module: 'overview/Overview.tsx',
@@ -42,9 +42,9 @@ const pages: Readonly<Record<Place, Page>> = {
 }
 
 /**
- * The dashboard's code is asked for beside the few lines that choose its language, not after them. start.js asks for it,
- * but first for the page's data: a browser opens six connections, and on a slow line code would hold them for seconds. It
- * writes the page's heading, the navigation and its first rows, so that there is something to read meanwhile.
+ * Lists each page's files and first requests in index.html, so that start.js can request them before any module runs.
+ * start.js requests the page's data before its code: a browser opens six connections, and on a slow connection code
+ * would occupy them for seconds. Meanwhile it shows the heading, the navigation and the first rows.
  */
 export function preloadApp(): Plugin {
   return {
@@ -72,7 +72,7 @@ export function preloadApp(): Plugin {
   }
 }
 
-/** A chunk, what it imports, and the styles of all of them. */
+/** Finds the files of a chunk: the chunk itself, everything it imports, and the styles of all of these. */
 function filesOf(entry: Chunk | undefined, chunks: readonly Chunk[]): string[] {
   const found = new Set<string>()
   function add(chunk: Chunk): void {

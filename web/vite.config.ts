@@ -3,21 +3,21 @@ import { defineConfig } from 'vite'
 import { compress } from './vite-compress.ts'
 import { preloadApp } from './vite-preload.ts'
 
-/** Loaded only when somebody opens something: these stay files of their own. */
+/** Modules loaded only when somebody opens something; each stays in a file of its own. */
 const late =
   /parts.(MenuParts|WindowedBody|LeaveQuestion|CustomRange)|frame.(Palette|palette-choices|Help|Sheet|SignedOutDialog|TakeOver)/
-/** Shared by a few pages, none of them one that people come to first. */
+/** Modules shared by a few pages that people rarely visit first. */
 const seldom =
   /parts.(RateShares|QuotaGauge|SaveForm)|frame.Managed|api.(webhooks|webhook-shapes|directory|managed|sso|sign-ins|access-tokens|entry)\.ts/
-/** What needs the library of dialogs and tabs. */
+/** Modules that need the library for dialogs and tabs. */
 const dialogs = /parts.(Dialogs|ConfirmDialog|IssuedToken|RevokeToken|SecretDialog|Tabs)\.tsx/
 /**
- * Over a slow line each file costs a round trip, six at a time: what every page needs is a few files, not sixty. A
- * group takes along what its modules import, unless one of a higher priority has it already.
+ * Bundles what every page needs into a few files instead of sixty, because on a slow connection each file costs a round
+ * trip, six at a time. A group also contains what its modules import, unless a group of higher priority contains it.
  */
 const groups = [
-  // Beside the app's code it would bring that along: the first paint would wait for its styles, and a catalogue would
-  // come after modules that have read their words already. React itself comes with it.
+  // Must not share a file with the app's code: the first paint would wait for the app's styles, and modules would read
+  // their words before the catalogue is loaded.
   {
     name: 'main',
     test: /web.(src.main\.tsx|words.(language|locale|plural)\.ts)/,
@@ -47,7 +47,7 @@ const groups = [
   },
 ]
 
-// The page's policy allows nothing inline and no data: addresses, so nothing may be inlined here.
+// The content security policy allows neither inline scripts nor data: URLs, so nothing may be inlined.
 export default defineConfig({
   root: import.meta.dirname,
   base: '/',

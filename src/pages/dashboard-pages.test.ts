@@ -16,7 +16,7 @@ test('a dashboard that another process was replacing at our start is served once
   const webFolder = mkdtempSync(join(tmpdir(), 'intercept-pages-'))
   try {
     const ask = pagesOf(webFolder)
-    // By the second request, the work started by the first read is done.
+    // Waits until the build that starts after the first read has failed, because the folder does not exist yet.
     while ((await ask('/')).body.includes('being built')) await setImmediate()
     assert.equal((await ask('/')).status, 503)
     mkdirSync(join(webFolder, 'dist'))
@@ -27,7 +27,7 @@ test('a dashboard that another process was replacing at our start is served once
   }
 })
 
-/** Serves the pages of a folder without a server. */
+/** Registers a folder's pages without a server; the returned function requests one of them. */
 function pagesOf(webFolder: string): (address: string) => Promise<Reply> {
   const handlers = new Map<string, (request: object, reply: object) => Promise<unknown>>()
   const app = { get: (address: string, handle: never) => void handlers.set(address, handle) }

@@ -41,8 +41,8 @@ const missing = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name
 <h1>The dashboard is not built</h1><p>The files of the dashboard are missing. Build them with <code>npx vite build web</code>, then start again. Everything else works: <code>npx interceptd help</code>.</p></html>`
 
 /**
- * Serves the dashboard: one static shell for all pages, which asks its own origin who is signed in, and its hashed
- * files. The server never redirects a document request to sign-in, because the Strict cookie may be missing from it.
+ * Serves the dashboard: its hashed files, and one static shell for all pages, which asks the server who is signed in.
+ * The server never redirects a document request to sign-in, because the SameSite=Strict cookie may be missing from it.
  */
 export function addPages(app: App, deps: PagesDeps & { readonly baseUrl: string }): void {
   const headers = pageHeaders(deps.baseUrl)
@@ -107,19 +107,19 @@ class BuiltPages {
 
   async find(path: string): Promise<PageFile | undefined> {
     await this.#firstRead
-    // A process that replaced the build while it was read has finished by now.
+    // If the first read failed because another process was replacing the build, this one may succeed.
     if (this.#files === undefined && !this.#isBuilding) await this.#read()
     return this.#files?.get(path)
   }
 
   async #read(): Promise<void> {
-    // Another process may be replacing the build at this moment; then a later request reads it again.
+    // Reading fails while another process replaces the build; a later request then reads it again.
     this.#files = await readPageFiles(join(this.#deps.webFolder, 'dist')).catch(() => undefined)
   }
 
   async #buildIfStale(): Promise<void> {
     const { webFolder, log } = this.#deps
-    // Until staleness is known, a request waits instead of reporting that the files are missing.
+    // Set before the check, so that a request meanwhile is told to wait and not that the files are missing.
     this.#isBuilding = true
     try {
       if (!(await isStale(webFolder))) return await this.#read()
@@ -154,7 +154,7 @@ function pageHeaders(baseUrl: string): Record<string, string> {
     'Content-Security-Policy': contentSecurityPolicy,
     'Cross-Origin-Opener-Policy': 'same-origin',
     'Cross-Origin-Resource-Policy': 'same-origin',
-    // The URLs of setup and invitation links contain a token, which must not leak as a referrer.
+    // The URLs of setup and invitation links contain a token, which must not leak in a Referer header.
     'Referrer-Policy': 'no-referrer',
     'X-Frame-Options': 'DENY',
     'Permissions-Policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
@@ -175,7 +175,10 @@ function transportSecurity(baseUrl: string): Record<string, string> {
   return baseUrl.startsWith('https:') ? { 'Strict-Transport-Security': 'max-age=63072000' } : {}
 }
 
-/** Builds in a separate process: the server keeps responding, and the build's 300 MB of memory are freed with it. */
+/**
+ * Builds in a separate process, so that the server keeps responding and the build's 300 MB of memory are freed when it
+ * exits.
+ */
 async function build(webFolder: string): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const builder = spawn(process.execPath, [join(webFolder, 'build.ts')], {

@@ -20,7 +20,7 @@ const types: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 }
 
-/** Reads the built dashboard, about 1 MB; undefined if it has not been built. Addresses start with a slash. */
+/** Reads the built dashboard, about 1 MB, as a map by URL path; undefined if it has not been built. */
 export async function readPageFiles(
   folder: string,
 ): Promise<ReadonlyMap<string, PageFile> | undefined> {
@@ -64,7 +64,7 @@ export async function isStale(webFolder: string): Promise<boolean> {
 
 /**
  * Chooses the smallest encoding that the request accepts. Browsers don't offer `br` on insecure origins, and a proxy
- * may remove offers; an encoding that was not offered is never used (RFC 9110, section 12.5.3).
+ * may remove encodings from the header; one that was not offered is never used (RFC 9110, section 12.5.3).
  */
 export function chooseEncoding(
   file: PageFile,

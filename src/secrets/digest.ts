@@ -10,7 +10,7 @@ export function digestBase64url(text: string): string {
   return hash('sha256', text, 'base64url')
 }
 
-/** Compares in constant time; strings of different lengths are compared by their digests. */
+/** Compares two strings in constant time, by their digests, because `timingSafeEqual` requires equal lengths. */
 export function sameSecret(a: string, b: string): boolean {
   return timingSafeEqual(Buffer.from(digest(a), 'hex'), Buffer.from(digest(b), 'hex'))
 }
@@ -18,7 +18,7 @@ export function sameSecret(a: string, b: string): boolean {
 const hexPool = Buffer.alloc(4096)
 let hexUsed = hexPool.length
 
-/** Random bytes in hex from a pool, for trace ids, not for secrets. */
+/** Takes random bytes, in hex, from a pool: cheap enough for trace ids, but not meant for secrets. */
 export function randomHex(bytes: number): string {
   if (hexUsed + bytes > hexPool.length) {
     randomFillSync(hexPool)

@@ -12,8 +12,8 @@ import { join } from 'node:path'
 import { makeFolder } from '../folder.ts'
 
 /**
- * The master secrets, newest first: from the setting (comma-separated, newest first), or from `secret.key` in the data
- * folder, which the first start creates (0600).
+ * Loads the master secrets, newest first: from the setting, where commas separate them, or from `secret.key` in the
+ * data folder, which the first start creates with mode 0600.
  */
 export function loadMasterSecrets(
   setting: string | undefined,
@@ -30,7 +30,7 @@ export class MissingMasterKey extends Error {}
 
 /**
  * Like `loadMasterSecrets`, but throws `MissingMasterKey` rather than create a key for a database that is already in
- * use: its own can't be recreated, and a new one would only hide the loss.
+ * use: the key that encrypted its secrets can't be recreated, and a new one would only hide the loss.
  */
 export async function loadMasterSecretsFor(database: {
   readonly setting: string | undefined

@@ -16,7 +16,7 @@ export interface Minted {
   readonly lookup: string
 }
 
-/** Mints a credential of the usual shape; 43 base62 characters carry 256 random bits. */
+/** Mints a credential in the format of `Minted`; 43 base62 characters carry 256 random bits. */
 export function mintCredential(prefix: string): Minted {
   const lookup = randomBase62(idDigits)
   const body = `${prefix}${lookup}_${randomBase62(randomDigits)}`
@@ -25,8 +25,8 @@ export function mintCredential(prefix: string): Minted {
 }
 
 /**
- * The public id of a credential with this prefix; undefined if its shape or checksum is wrong. It needs no look-up or
- * I/O, and the cheapest test comes first.
+ * Returns the public id of a credential with this prefix; undefined if its shape or checksum is wrong. The function
+ * does no I/O, and the cheapest test comes first.
  */
 export function credentialLookup(text: string, prefix: string): string | undefined {
   if (text.length !== credentialLength(prefix) || !text.startsWith(prefix)) return undefined
@@ -50,7 +50,7 @@ export function randomBase62(digits: number): string {
   let text = ''
   while (text.length < digits) {
     for (const byte of randomBytes(digits * 2)) {
-      // 248 = 4 × 62: higher bytes would make the first characters more likely.
+      // 248 = 4 × 62: with higher bytes, the first characters of the alphabet would be more likely.
       if (byte < 248 && text.length < digits) text += base62.charAt(byte % 62)
     }
   }
@@ -81,7 +81,9 @@ export function checksumHolds(text: string): boolean {
   return said === crcOfStart(text, end)
 }
 
-/** How a credential is displayed later: prefix, public id and the last four characters. */
+/**
+ * Returns the form in which a credential is displayed after its creation: prefix, public id and last four characters.
+ */
 export function hintOf(text: string, prefix: string): string {
   return `${text.slice(0, prefix.length + idDigits + 1)}…${text.slice(-4)}`
 }
@@ -89,12 +91,12 @@ export function hintOf(text: string, prefix: string): string {
 const underscore = 95
 const noDigit = 255
 
-// Outsiders can trigger this check as often as they like, so it uses tables and allocates no slice or buffer per
+// Outsiders can trigger a checksum check as often as they like, so it uses tables and allocates no slice or buffer per
 // string.
 const digitValues = new Uint8Array(128).fill(noDigit)
 for (let value = 0; value < base62.length; value++) digitValues[base62.charCodeAt(value)] = value
 
-/** The value of a base62 character; `noDigit` if it is not one. */
+/** The value of a base62 character by its code; `noDigit` for any other character. */
 function valueOf(code: number): number {
   return digitValues[code] ?? noDigit
 }
@@ -106,7 +108,7 @@ const crcTable = Int32Array.from({ length: 256 }, (_, byte) => {
   return crc
 })
 
-/** CRC-32 of a text's first characters; like `crc32` for ASCII, and wrong for anything else. */
+/** CRC-32 of the first `end` characters of a text, which must be ASCII. */
 function crcOfStart(text: string, end: number): number {
   let crc = -1
   for (let at = 0; at < end; at++) {

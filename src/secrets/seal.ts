@@ -15,7 +15,7 @@ const tagBytes = 16
  * Authenticates data that is not secret: someone who can write to the database but has no master key can't forge it.
  */
 export interface Authenticator {
-  /** HMAC-SHA256 with the newest master key, together with that key's id. */
+  /** Returns an HMAC-SHA256 made with the newest master key, together with that key's id. */
   authenticate(parts: readonly (string | number)[]): string
   /** Whether a MAC was made from exactly these parts with one of the keys. */
   isAuthentic(code: string, parts: readonly (string | number)[]): boolean
@@ -38,7 +38,7 @@ export interface Sealer extends Authenticator {
   readonly keyId: string
 }
 
-/** Creates a sealer from the master keys, newest first; older ones only open. Each has at least 32 characters. */
+/** Creates a sealer from the master keys, newest first: the newest seals, the others only open. */
 export function createSealer(masterSecrets: readonly string[]): Sealer {
   const keys = masterSecrets.map((secret) => {
     const key = Buffer.from(hkdfSync('sha256', secret, 'intercept', 'seal/v1', 32))
@@ -89,7 +89,8 @@ export function createSealer(masterSecrets: readonly string[]): Sealer {
 }
 
 /**
- * Replaces a sealer when the master key is missing: operations that need no key work, all others fail with the reason.
+ * Creates a sealer for a node whose master key is missing: every member throws `reason`, so only work that needs no key
+ * succeeds.
  */
 export function sealerWithoutKey(reason: Error): Sealer {
   const fail = (): never => {
@@ -112,7 +113,10 @@ function mac(key: Buffer, parts: readonly (string | number)[]): Buffer {
   return createHmac('sha256', key).update(JSON.stringify(parts)).digest()
 }
 
-/** Lengths come first, so that ['a', 'bc'] and ['ab', 'c'] differ. */
+/**
+ * Encodes a context as additional authenticated data, with each part's length in front, so that ['a', 'bc'] and ['ab',
+ * 'c'] differ.
+ */
 function aad(context: readonly string[]): Buffer {
   return Buffer.from(context.map((part) => `${part.length}:${part}`).join(''))
 }

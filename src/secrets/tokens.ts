@@ -3,7 +3,7 @@ import type { CryptoKey, JWK } from 'jose'
 // Loaded with the first token, because most command-line commands neither sign nor verify one.
 const loadJose = async () => await import('jose')
 
-/** A key pair for ES256; its private half is JWK text, to be sealed. */
+/** A key pair for ES256, as JWKs in JSON; the private one must be sealed before it is stored. */
 export interface SigningKeyPair {
   readonly publicJwk: string
   readonly privateJwk: string
@@ -18,7 +18,7 @@ export interface Signer {
 /** The claims of a signed token; times are seconds since 1970 (RFC 7519, section 2). */
 export type Claims = Readonly<Record<string, unknown>>
 
-/** Generates a P-256 key pair, as JWKs in JSON; the private one is still to be sealed. */
+/** Generates a P-256 key pair for ES256. */
 export async function mintSigningKeyPair(): Promise<SigningKeyPair> {
   const { exportJWK, generateKeyPair } = await loadJose()
   const pair = await generateKeyPair('ES256', { extractable: true })

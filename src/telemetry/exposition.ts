@@ -3,8 +3,8 @@
 export type MetricType = 'counter' | 'gauge' | 'histogram'
 
 /**
- * How several workers' values combine: most are added; for something they share (a queue in the database), the maximum
- * counts.
+ * How a metric's values are combined across workers: added, or, where every worker measures the same thing (such as a
+ * queue in the database), reduced to their maximum.
  */
 export type Across = 'sum' | 'max'
 
@@ -14,14 +14,14 @@ export interface MetricFamily {
   readonly help: string
   readonly type: MetricType
   readonly across: Across
-  /** The rest of the series' name (suffix and labels), and its value. */
+  /** For each series, the rest of its name (suffix and labels) and its value. */
   readonly samples: readonly (readonly [series: string, value: number])[]
 }
 
 /** Label values by label name. Keep them few, because each combination stays a series forever. */
 export type Labels = Readonly<Record<string, string>>
 
-/** One series of a metric; after the suffix `_bucket` come a space and the bucket's bound. */
+/** One series of a metric; a bucket's suffix is `_bucket`, a space and the bucket's bound. */
 export type CollectedSample = readonly [labels: Labels | undefined, value: number, suffix?: string]
 
 /** Renders the text for a scrape (Prometheus text format 0.0.4). */
@@ -59,7 +59,7 @@ function join(across: Across, one: number, other: number): number {
   return across === 'sum' ? one + other : Math.max(one, other)
 }
 
-/** Renders labels in braces; empty if there are none. */
+/** Renders labels in braces, followed by `more`, a label that is already rendered; empty if there are none. */
 export function renderLabels(labels: Labels | undefined, more = ''): string {
   const parts = Object.entries(labels ?? {}).map(
     ([name, value]) => `${name}="${escapeValue(value)}"`,

@@ -10,12 +10,11 @@ const buckets = boundsUs.length + 1
 const width = buckets + 1
 const firstRows = 16
 
-/** Latencies by row in one typed array, so that an observation allocates nothing. */
+/** Latency histograms, one per row, in a single typed array, so that an observation allocates nothing. */
 export class LatencyTable {
   #cells: Float64Array
   #rows = 0
 
-  /** Creates the table with `rows` rows. */
   constructor(rows = 0) {
     this.#cells = new Float64Array(Math.max(rows, firstRows) * width)
     this.#rows = rows
@@ -41,7 +40,7 @@ export class LatencyTable {
     cells[start + buckets] = (cells[start + buckets] ?? 0) + us
   }
 
-  /** A row as a histogram's series; empty until something was observed. */
+  /** Returns a row as a histogram's series; empty if nothing has been observed. */
   samples(row: number, labels: Labels | undefined): CollectedSample[] {
     const cells = this.#cells.subarray(row * width, (row + 1) * width)
     let total = 0

@@ -4,7 +4,7 @@ import { createLog } from './log.ts'
 import { redact } from './redact.ts'
 
 const body = 'k3x9Qa2P_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG000000'
-/** Text that someone may put into a line, with the part that must not appear there. */
+/** Secrets that someone may put into a log line, each with the part that must not appear in the output. */
 const canaries = [
   [`svc_live_${body}`, '0123456789'],
   [`sk_live_${body}`, '0123456789'],

@@ -5,15 +5,15 @@ const maxWaiting = 4096
 const itemsInBatch = 512
 const everyMs = 1000
 
-/** Queues items and sends them in the background; those that don't fit or fail are dropped and counted. */
+/** Queues items and sends them in the background; those that don't fit or can't be sent are dropped and counted. */
 export interface LossySender<T> extends AsyncDisposable {
   /** Never waits. */
   add(item: T): void
 }
 
 /**
- * Creates a sender that drops items rather than take more memory or delay a call. `post` has its own deadline and
- * throws on failure.
+ * Creates a sender that drops items rather than use more memory or delay a call. `post` has its own deadline and throws
+ * on failure.
  */
 export function createLossySender<T>(deps: {
   readonly post: (body: string) => Promise<void>
@@ -29,7 +29,10 @@ export function createLossySender<T>(deps: {
   const timer = setInterval(() => void flush(), everyMs)
   timer.unref()
 
-  /** Sends everything that waits; a failed batch and all items behind it are dropped, because memory is bounded. */
+  /**
+   * Sends all waiting items; if a batch fails, it and the items behind it are dropped, so that an unreachable collector
+   * costs no more memory.
+   */
   async function sendAll(): Promise<void> {
     while (waiting.length > 0) {
       const batch = waiting.slice(0, itemsInBatch)

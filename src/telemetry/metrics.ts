@@ -11,7 +11,7 @@ import {
 import { LatencyTable } from './latency-table.ts'
 
 export interface Counter {
-  /** Adds to the series with these labels. */
+  /** Adds 1, or `amount`, to the series with these labels. */
   add(labels?: Labels, amount?: number): void
 }
 
@@ -37,14 +37,17 @@ export interface Metrics {
   counter(name: string, help: string, series?: readonly Labels[]): Counter
   /** A value measured at scrape time; a counter if the name ends in `_total`. */
   measured(name: string, help: string, measure: () => number): void
-  /** Like `measured`, for a gauge whose maximum over all workers counts instead of the sum. */
+  /** Like `measured`, for a gauge of which workers report the maximum instead of the sum. */
   highest(name: string, help: string, measure: () => number): void
   /** Series counted elsewhere and collected at scrape time. */
   collected(about: MetricAbout, collect: () => Iterable<CollectedSample>): void
   histogram(name: string, help: string): Histogram
-  /** Awaited before each scrape, to read values from the database first; must not fail. */
+  /**
+   * Registers a function that each scrape awaits for up to a second, to read values from the database; it must not
+   * fail.
+   */
   beforeScrape(refresh: () => Promise<void>): void
-  /** All metrics as data. */
+  /** All metrics as data, without refreshing them first. */
   families(): readonly MetricFamily[]
   /** Refreshes all metrics and returns them as data. */
   scrape(): Promise<readonly MetricFamily[]>
@@ -60,7 +63,7 @@ interface Registered {
 
 /** A metric with more series than this indicates a mistake or an attack; further ones are counted together. */
 const maxSeries = 2000
-/** After this time a scrape gets the previous values rather than nothing. */
+/** If refreshing takes longer, a scrape gets the previous values. */
 const refreshWithinMs = 1000
 const overflow: Labels = { overflow: 'true' }
 
@@ -163,7 +166,7 @@ function checkName(name: string): void {
   if (!/^[a-z][a-z0-9_]*$/.test(name)) throw new Error(`${name} is no name for a metric`)
 }
 
-/** Renders suffix and labels; after a space, the suffix `_bucket` carries the bucket's bound: `_bucket le="0.1"`. */
+/** Renders a series' suffix and labels. A bucket's suffix also carries its bound, after a space: `_bucket le="0.1"`. */
 function suffixed(suffix: string, labels: Labels | undefined): string {
   const [name = '', bound = ''] = suffix.split(' ')
   return `${name}${renderLabels(labels, bound)}`

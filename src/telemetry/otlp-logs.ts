@@ -14,7 +14,9 @@ export interface LogRecord {
 const severityInfo = 9
 const severityWarning = 13
 
-/** The body of an OTLP/HTTP request for logs (opentelemetry-proto 1.x, JSON mapping: 64-bit numbers as strings). */
+/**
+ * Renders the body of an OTLP/HTTP request for logs (opentelemetry-proto 1.x, JSON mapping: 64-bit numbers as strings).
+ */
 export function renderLogs(records: readonly LogRecord[], resource: Attributes): string {
   return JSON.stringify({
     resourceLogs: [

@@ -18,7 +18,10 @@ export type Attributes = Readonly<Record<string, string | number | undefined>>
 const kinds = { server: 2, client: 3 } as const
 const statusError = 2
 
-/** The body of an OTLP/HTTP request for traces (opentelemetry-proto 1.x, JSON mapping: 64-bit numbers as strings). */
+/**
+ * Renders the body of an OTLP/HTTP request for traces (opentelemetry-proto 1.x, JSON mapping: 64-bit numbers as
+ * strings).
+ */
 export function renderSpans(spans: readonly Span[], resource: Attributes): string {
   return JSON.stringify({
     resourceSpans: [
@@ -45,7 +48,7 @@ function renderSpan(span: Span): object {
   }
 }
 
-/** The instrumentation scope: this product, whatever the service is called. */
+/** The instrumentation scope, which names this product even if the service has another name. */
 export function scopeOf(resource: Attributes): object {
   return { name: 'intercept', version: resource['service.version'] }
 }

@@ -3,12 +3,15 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { Metrics } from './metrics.ts'
 
 /**
- * Each sample wakes the process: frequent enough to catch every relevant stall, rare enough to cost an idle node almost
- * nothing.
+ * The interval at which the event loop's delay is sampled. Each sample wakes the process: the interval is short enough
+ * to catch every relevant stall, and long enough to cost an idle node almost nothing.
  */
 const delayEveryMs = 100
 
-/** Measures the process under the names that Prometheus' own clients use; the returned function stops the measuring. */
+/**
+ * Registers process metrics under the names that Prometheus' own client libraries use; the returned function stops the
+ * measuring.
+ */
 export function measureProcess(metrics: Metrics): () => void {
   metrics.measured('process_cpu_seconds_total', 'User and system time of the process.', () => {
     const { user, system } = process.cpuUsage()
@@ -34,7 +37,7 @@ export function measureProcess(metrics: Metrics): () => void {
 function measureDelay(metrics: Metrics): () => void {
   const delay = monitorEventLoopDelay({ resolution: delayEveryMs })
   delay.enable()
-  // Node records the whole interval between two samples, so the interval itself is subtracted.
+  // Node records the whole time between two samples, so the nominal interval is subtracted.
   const seconds = (ns: number): number =>
     Number.isFinite(ns) ? Math.max(0, ns / 1e9 - delayEveryMs / 1000) : 0
   metrics.highest(

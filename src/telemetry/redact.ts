@@ -1,9 +1,8 @@
 import { anyPrefix } from '../credential-formats.ts'
 
 /**
- * Matches secrets that must never appear in a line, whether they come from a field, a message or an error. One
- * expression over the finished line covers all of these; it knows the formats of our own credentials and the usual ways
- * of carrying others.
+ * Matches secrets that must never appear in a log line: our own credentials by their formats, others by the usual ways
+ * of carrying them. It is applied to the finished line, so that fields, messages and errors are all covered.
  */
 const secretForms = new RegExp(
   [

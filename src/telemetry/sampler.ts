@@ -1,4 +1,4 @@
-/** Whether a trace is reported (OpenTelemetry, environment variables: OTEL_TRACES_SAMPLER). */
+/** Decides whether a trace is reported, as the OpenTelemetry setting OTEL_TRACES_SAMPLER specifies. */
 export type Sampler = (traceId: string, parentIsSampled: boolean | undefined) => boolean
 
 const names = [
@@ -17,7 +17,8 @@ export function createSampler(name: SamplerName, ratio: number): Sampler {
   const decide = (traceId: string): boolean => {
     if (name.endsWith('always_on')) return true
     if (name.endsWith('always_off')) return false
-    // The last 56 bits are random (W3C Trace Context, level 2), so every service reaches the same decision.
+    // The last 56 bits are random (W3C Trace Context, level 2), so all services with the same ratio reach the same
+    // decision.
     return Number.parseInt(traceId.slice(-14), 16) < ratio * 2 ** 56
   }
   if (!name.startsWith('parentbased_')) return decide

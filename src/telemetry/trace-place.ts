@@ -1,6 +1,6 @@
 import type { Sampler } from './sampler.ts'
 
-/** The ids by which a span continues a trace. */
+/** A span's position in its trace, and whether the trace is reported. */
 export interface TracePlace {
   readonly traceId: string
   readonly spanId: string
@@ -11,12 +11,12 @@ export interface TracePlace {
 
 const traceparentShape = /^00-((?!0{32})[0-9a-f]{32})-((?!0{16})[0-9a-f]{16})-([0-9a-f]{2})$/
 
-/** Whether a `traceparent` header can be continued (W3C Trace Context, section 3.2). */
+/** Whether a `traceparent` header is valid, so that its trace can be continued (W3C Trace Context, section 3.2). */
 export function isTraceparent(given: string | undefined): given is string {
   return given !== undefined && traceparentShape.test(given)
 }
 
-/** Creates a child of the caller's span, or the root span of a new trace. */
+/** Creates a child span of the caller's span, or the root span of a new trace. */
 export function placeInTrace(
   given: string | undefined,
   how: { readonly randomHex: (bytes: number) => string; readonly sample: Sampler },
@@ -32,7 +32,7 @@ export function placeInTrace(
   }
 }
 
-/** Whether spans of the trace are reported. */
+/** Whether a trace with these flags is reported. */
 export function isSampled(flags: string): boolean {
   return (Number.parseInt(flags, 16) & 1) === 1
 }

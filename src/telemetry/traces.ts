@@ -10,9 +10,9 @@ export type { Span } from './otlp.ts'
 
 /** Queues spans and sends them in the background. */
 export interface Tracer extends LossySender<Span> {
-  /** Creates a child of the caller's span (`traceparent`), or the root span of a new trace. */
+  /** Creates a child span of the caller's span (`traceparent`), or the root span of a new trace. */
   place(traceparent: string | undefined): TracePlace
-  /** An id for another span of the same trace. */
+  /** Generates an id for another span of the same trace. */
   spanId(): string
 }
 

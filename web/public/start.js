@@ -1,6 +1,6 @@
-// Runs before the first paint and long before the dashboard's code is there. A module would be deferred.
+// Runs before the first paint and long before the dashboard's code has arrived; a module would be deferred.
 ;(() => {
-  // The code of a fast line is there before these rows could be read: they would only flash.
+  // On a fast connection the code arrives before these rows could be read, so they would only flash.
   const rowsAfterMs = 600
   const maxRows = 30
   const { dataset } = document.documentElement
@@ -10,15 +10,15 @@
     .map((one) => one.slice(0, 2))
     .find((one) => /^(en|de)$/.test(one))
   try {
-    // A chosen theme never flashes.
+    // Applied before the first paint, so that the other theme never flashes.
     const theme = localStorage.getItem('theme')
     if (theme === 'light' || theme === 'dark') dataset.theme = theme
-    // Fonts that an earlier visit has loaded are in the browser's cache; otherwise they come after the first page.
+    // Fonts loaded by an earlier visit are in the browser's cache; otherwise they are loaded after the first page.
     if (localStorage.getItem('fonts') === 'loaded') dataset.fonts = ''
     language = localStorage.getItem('language') ?? language
     if (localStorage.getItem('time-zone') === 'utc') timeZone = 'UTC'
   } catch {
-    // Storage is closed to this page: the system's theme, fonts and language it is.
+    // Storage is unavailable, so the theme, fonts and language are the system's.
   }
 
   const appFiles = document.querySelector('meta[name=app]')?.content.split(' ') ?? []
@@ -28,7 +28,7 @@
   const pages = JSON.parse(document.querySelector('meta[name=pages]')?.content ?? '{}')
   const page = pages[name || 'overview']
 
-  // Each answer is taken once, by the first who asks for it.
+  // Responses by URL; call.ts takes each of them once.
   window.asked = {}
   if (search === '') {
     const quarterMs = 900_000
@@ -44,7 +44,7 @@
   }
   ask('/api/v1/me')
   for (const file of [...appFiles, ...(page?.files ?? [])]) preload(file)
-  // The end of parsing would be too late: it waits for the dashboard's code.
+  // DOMContentLoaded would be too late, because it waits for the dashboard's code.
   const parsed = new MutationObserver(() => {
     if (document.querySelector('.shell-page > span + span') === null) return
     parsed.disconnect()
@@ -67,7 +67,7 @@
     document.head.append(link)
   }
 
-  /** The heading and the pages that everybody may see: they can be read, and gone to, while the rest is on its way. */
+  /** Writes the heading and links to the pages that every member may see, for use while the code is loading. */
   function write() {
     const titleOf = ({ title }) => title[language] ?? title.en
     const heading = document.querySelector('.shell-title')
@@ -83,7 +83,7 @@
     document.querySelector('.shell-nav')?.replaceChildren(...links)
   }
 
-  /** The first rows of the page's list, as plain text: its code, which makes a table of them, takes seconds more. */
+  /** Shows the first rows of the page's list as plain text until its code has arrived and draws the list. */
   async function showRows(address) {
     const response = await window.asked[address]
     if (!response.ok) return

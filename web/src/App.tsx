@@ -10,7 +10,7 @@ const mostRetries = 2
 const client = new QueryClient({
   defaultOptions: {
     queries: {
-      // A refusal is a final answer: only a missing response is worth retrying.
+      // A refusal is final: only a missing response, or a 502 and above, is worth retrying.
       retry: (failures, error) =>
         failures < mostRetries &&
         error instanceof Refused &&
@@ -24,7 +24,7 @@ const client = new QueryClient({
 })
 const router = createAppRouter()
 
-// The fonts load after the first page has received its data, or a little later if it requests nothing.
+// The fonts load once no request has been running for half a second, or after 15 seconds without any request.
 const quietMs = 500
 const fontsAtLastMs = 15_000
 let quiet = setTimeout(showFontsOnce, fontsAtLastMs)
@@ -38,7 +38,6 @@ function showFontsOnce(): void {
   void showFonts().catch(() => undefined)
 }
 
-/** The complete dashboard. */
 export function App() {
   return (
     <QueryClientProvider client={client}>

@@ -6,7 +6,7 @@ import './styles/tokens.css'
 const root = document.querySelector('#root')
 if (root !== null) void start(root)
 
-/** Modules read their translations when they load, so the language must be set before the dashboard is imported. */
+/** Loads the language, then the dashboard, whose modules read their translations when they are imported. */
 async function start(place: Element): Promise<void> {
   await loadLanguage()
   const { App } = await import('./App.tsx')

@@ -293,7 +293,7 @@ const tree = root.addChildren([
   ]),
 ])
 
-/** All pages, each loaded when first opened; filters are kept in the URL as plain strings. */
+/** Creates the router for all pages, each loaded when first opened; filters are kept in the URL as plain strings. */
 export function createAppRouter() {
   return createRouter({
     routeTree: tree,

@@ -1,13 +1,13 @@
-/** The languages that there is a catalogue for. */
+/** The languages that have a catalogue. */
 export const languages = ['en', 'de'] as const
 export type Language = (typeof languages)[number]
 
 const storageName = 'language'
 
-/** What somebody chose; `system` follows the browser. */
+/** A person's choice; `system` follows the browser. */
 export type LanguageChoice = Language | 'system'
 
-/** What somebody chose in this browser. */
+/** Reads the choice made in this browser; `system` if there is none. */
 export function chosenLanguage(): LanguageChoice {
   try {
     const chosen = localStorage.getItem(storageName)
@@ -17,21 +17,21 @@ export function chosenLanguage(): LanguageChoice {
   }
 }
 
-/** Shows the dashboard in a language from now on: words are read once, so the page is loaded again. */
+/** Changes the language of the dashboard; reloads the page, because modules read their words only once. */
 export function chooseLanguage(choice: LanguageChoice): void {
   try {
     if (choice === 'system') localStorage.removeItem(storageName)
     else localStorage.setItem(storageName, choice)
   } catch {
-    // Storage is closed: the browser's language it stays.
+    // Storage is unavailable, so the language stays the browser's.
   }
   window.location.reload()
 }
 
-/** The language of this page: the chosen one, or the first of the browser's that there is a catalogue for. */
+/** The language of this page: the chosen one, otherwise the first of the browser's that has a catalogue. */
 export const language: Language = languageOf(chosenLanguage())
 
-/** How dates are written: English ones put the day first, as they always did here. */
+/** The locale in which dates are formatted; in English, the day comes first. */
 export const dateLocale = language === 'de' ? 'de' : 'en-GB'
 
 function languageOf(choice: LanguageChoice): Language {

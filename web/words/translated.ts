@@ -1,4 +1,4 @@
-/** What a translation of some words must have: the same names, texts of its own, functions of the same values. */
+/** The type of a translation: the same names, other texts, and functions with the same parameters. */
 export type Translated<T> = T extends string
   ? string
   : T extends (...given: infer Given) => string

@@ -11,7 +11,7 @@ export interface ClientOptions {
   readonly fetch?: typeof globalThis.fetch
   /** How often to try a request that is safe to repeat; defaults to 3. */
   readonly tries?: number
-  /** Milliseconds per attempt; defaults to 30,000. */
+  /** The timeout of each attempt in milliseconds; defaults to 30,000. */
   readonly timeoutMs?: number
   /** Waits between two attempts; defaults to a timer. */
   readonly wait?: (ms: number) => Promise<void>
@@ -42,7 +42,7 @@ type Listing = {
 type Item<Name extends Listing> =
   Output<Name> extends { items: (infer One)[]; next: string | null } ? One : never
 
-/** A method for each operation of the API, by its id. */
+/** A method for each operation of the API, named by its operation id. */
 export type Client = {
   readonly [Name in keyof Operations]: (...call: Arguments<Name>) => Promise<Output<Name>>
 } & {

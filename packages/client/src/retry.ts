@@ -8,7 +8,6 @@ export interface Retries {
   readonly wait: (ms: number) => Promise<void>
 }
 
-/** Waits with a timer. */
 export async function wait(ms: number): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, ms))
 }
@@ -41,7 +40,10 @@ export async function sendWithRetries(
   }
 }
 
-/** The delay that the server asks for; otherwise it doubles each time, with random jitter. */
+/**
+ * The delay before the next attempt: the server's Retry-After, otherwise one that doubles each time; up to 20 % longer
+ * at random, so that clients don't retry in step.
+ */
 function waitMs(at: number, retryAfter: string | null): number {
   const seconds = Number(retryAfter ?? Number.NaN)
   const asked = Number.isFinite(seconds) ? seconds * 1000 : firstWaitMs * 2 ** (at - 1)

@@ -82,7 +82,7 @@ export const accessTokenRoutes = {
   }),
 
   'GET /organizations/:organization/access-tokens/:access_token': route({
-    summary: 'One access token',
+    summary: 'An access token with its permissions and last use, without its secret',
     permission: 'tokens.manage',
     answer: AccessToken,
     handle: async ({ organization, param }, services) =>
@@ -93,7 +93,7 @@ export const accessTokenRoutes = {
   }),
 
   'POST /organizations/:organization/access-tokens/:access_token/revoke': route({
-    summary: 'Revoke permanently; responds when every node refuses the token',
+    summary: 'Revoke an access token permanently; responds when every node refuses it',
     permission: 'tokens.manage',
     status: 200,
     answer: Type.Object({ access_token: AccessToken, confirmation: Confirmed }),

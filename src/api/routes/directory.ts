@@ -215,7 +215,7 @@ export const directoryRoutes = {
     },
   }),
   [`GET ${base}/duplicates` as const]: route({
-    summary: 'Identifiers shared by several users, by which nobody is found',
+    summary: 'Identifiers that several users share, and that therefore identify nobody',
     permission: 'sso.manage',
     answer: Type.Object({
       items: Type.Array(

@@ -71,7 +71,7 @@ export const keyRoutes = {
   }),
 
   'GET /organizations/:organization/keys/:key': route({
-    summary: 'One key',
+    summary: 'A key with its restrictions and state, without its secret',
     permission: 'traffic.see',
     answer: ApiKey,
     handle: async ({ organization, param }, services) =>
@@ -137,7 +137,7 @@ export const keyRoutes = {
   }),
 
   'POST /organizations/:organization/keys/:key/revoke': route({
-    summary: 'Revoke permanently; responds when every node refuses the key',
+    summary: 'Revoke a key permanently; responds when every node refuses it',
     permission: 'keys.issue',
     status: 200,
     answer: KeyAndConfirmation,

@@ -164,7 +164,7 @@ export const meRoutes = {
   }),
 
   'POST /me/identities/look': route({
-    summary: 'What a proven identity would add, before it is confirmed',
+    summary: 'What linking a proven identity would add, before it is confirmed',
     permission: 'signed-in',
     status: 200,
     body: input({ proof: Type.String({ minLength: 20, maxLength: 4000 }) }),

@@ -49,7 +49,7 @@ export const memberRoutes = {
   }),
 
   'GET /organizations/:organization/members/:member': route({
-    summary: 'One member',
+    summary: 'A member with their role and state',
     permission: 'members.manage',
     answer: Member,
     handle: async ({ organization, param }, services) =>

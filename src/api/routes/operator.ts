@@ -23,7 +23,7 @@ export const operatorRoutes = {
   }),
 
   'POST /operator/organizations': route({
-    summary: 'Create an organization',
+    summary: 'Create an organization without members',
     permission: 'operator',
     status: 201,
     body: input({

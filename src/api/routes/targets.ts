@@ -54,7 +54,7 @@ export const targetRoutes = {
   }),
 
   'GET /organizations/:organization/targets/:target': route({
-    summary: 'One target',
+    summary: 'A target with its rules and settings',
     permission: 'traffic.see',
     answer: ApiTarget,
     handle: async ({ organization, param }, services) =>

@@ -31,7 +31,7 @@ export class Library {
     return (await this.pages()).get(name)
   }
 
-  /** An image of the documentation; undefined if there is none with that name. */
+  /** Reads an image of the documentation; undefined if there is none with that name. */
   async picture(name: string): Promise<Buffer | undefined> {
     if (!/^[a-z0-9-]+\.(svg|png)$/.test(name)) return undefined
     return await readFile(join(this.#folder, 'pictures', name)).catch(() => undefined)

@@ -3,7 +3,7 @@ import { posix } from 'node:path'
 import type { Tokens } from 'marked'
 import { addressOf } from './navigation.ts'
 
-/** A heading, for links to it and for the search. */
+/** A heading of a page: links lead to its id, and the search looks at its text. */
 export interface Heading {
   readonly level: number
   readonly text: string
@@ -16,7 +16,7 @@ export interface RenderedPage {
   readonly headings: readonly Heading[]
 }
 
-/** Links to files outside the documentation lead to the repository. */
+/** Prefixes links to files outside the documentation. */
 const repository = 'https://github.com/interceptd/intercept/blob/main/'
 
 /** Renders a page of docs/; only Markdown syntax becomes markup. */
@@ -56,7 +56,7 @@ export async function renderPage(page: string, text: string): Promise<RenderedPa
   return { html, title: headings[0]?.text ?? page, headings }
 }
 
-/** Converts a link in a file into one that works on a node. */
+/** Converts a link between files of docs/ into an address that works on a node. */
 export function linkFrom(page: string, href: string): string {
   if (/^(https?:|mailto:|#|\/)/.test(href)) return href
   const [path = '', fragment] = href.split('#')

@@ -2,7 +2,7 @@ import { queryOptions } from '@tanstack/react-query'
 import { call } from './call.ts'
 import { listQuery } from './list.ts'
 
-/** The log's filters. */
+/** The filters of the audit log, in the API's form. */
 export interface AuditFilter {
   readonly action?: string | undefined
   readonly actor_id?: string | undefined
@@ -20,7 +20,7 @@ export function auditQuery(organization: string, filter: AuditFilter) {
   })
 }
 
-/** Verifies that every entry follows from the previous one. */
+/** Has the server verify that every entry follows from the previous one. */
 export function chainQuery(organization: string) {
   return queryOptions({
     queryKey: [organization, 'audit', 'chain'],

@@ -7,7 +7,7 @@ export type Input<R extends Route> = PathInput<R> & Part<R, 'query'> & Part<R, '
 /** A route's response. */
 export type Answer<R extends Route> = Routes[R] extends { answer: infer A } ? Parsed<A> : undefined
 
-/** JSON's null becomes undefined, as everywhere in the product. */
+/** A parsed response: JSON's null becomes undefined, as everywhere in the product. */
 export type Parsed<T> = T extends readonly (infer Item)[]
   ? readonly Parsed<Item>[]
   : T extends object
@@ -29,7 +29,7 @@ type Part<R extends Route, Name extends 'query' | 'body'> = Name extends keyof R
     ? { [N in Name]?: Loose<Routes[R][Name]> }
     : { [N in Name]: Loose<Routes[R][Name]> }
   : object
-/** Undefined members are left out of a request. */
+/** Lets callers pass undefined for any member; such members are left out of the request. */
 type Loose<T> = T extends object ? { [Name in keyof T]: T[Name] | undefined } : T
 
 /** An invalid field of a form, as reported by the server. */
@@ -65,7 +65,7 @@ export class Refused extends Error {
 
 const signedOutListeners = new Set<() => void>()
 
-/** Calls back when the server reports that there is no session any more. */
+/** Calls `listener` whenever the server reports that there is no session any more; the returned function ends that. */
 export function onSignedOut(listener: () => void): () => void {
   signedOutListeners.add(listener)
   return () => signedOutListeners.delete(listener)
@@ -102,7 +102,7 @@ interface More {
   readonly signal?: AbortSignal
   /** The caller handles a 401 itself. */
   readonly quiet?: boolean
-  /** The version that was read; an edit of any other is refused with 412. */
+  /** The version that was read, sent as If-Match: if the record has changed since, the edit is refused with 412. */
   readonly version?: number
 }
 
@@ -149,7 +149,7 @@ async function send(address: string, head: RequestInit): Promise<Response> {
   }
 }
 
-/** Takes the response to a request sent earlier; it can be read only once. */
+/** Takes the response to a request that start.js sent; it can be read only once. */
 function takeAsked(address: string, { method }: RequestInit): Promise<Response> | undefined {
   const early = method === 'GET' ? window.asked?.[address] : undefined
   if (early !== undefined) delete window.asked?.[address]
@@ -180,7 +180,7 @@ function refusalOf(answer: Response, text: string): Refused {
       fields: body.errors,
     })
   } catch {
-    // Not our response: a proxy in front of Intercept responded instead.
+    // A response without a problem document is not ours: it comes from a proxy in front of Intercept.
     const isProxy = answer.status >= 502 && answer.status <= 504
     const code = isProxy ? 'unanswered' : 'internal_error'
     return new Refused(answer.status, code, {

@@ -12,7 +12,7 @@ export const outcomes = [
   'refused',
 ] as const satisfies readonly Outcome[]
 
-/** The filters for calls as kept in the URL: strings, and a named range. */
+/** The filters for calls as kept in the URL: strings, and the name of a range. */
 export type CallFilter = {
   readonly [Name in Exclude<keyof CallsQuery, 'after' | 'newer' | 'limit'>]?: string | undefined
 } & { readonly range?: string | undefined }
@@ -40,7 +40,7 @@ export function callsQuery(organization: string, filter: CallFilter) {
   })
 }
 
-/** Converts a filter to the API's form; a named range reaches back from now and has no end. */
+/** Converts a filter to the API's form; a named range becomes its start, without an end. */
 export function askedCalls(filter: CallFilter) {
   const { range: _, ...narrowed } = filter
   if (rangeName(filter) === undefined) return asOutcome(narrowed)
@@ -51,7 +51,7 @@ export function askedCalls(filter: CallFilter) {
   }
 }
 
-/** Ignores an unknown outcome in the URL. */
+/** Drops an outcome from the URL that the API doesn't know. */
 export function asOutcome(filter: Omit<CallFilter, 'range'>) {
   return { ...filter, outcome: outcomes.find((one) => one === filter.outcome) }
 }

@@ -14,7 +14,10 @@ export type DirectoryGroup =
   Answer<'GET /organizations/:organization/directory/groups'>['items'][number]
 export type GroupRole = NonNullable<DirectoryGroup['role']>
 
-/** Refetches only a list with a single page, so that a reader further down is not disturbed. */
+/**
+ * The refetch interval of a list that shows only its first page; none for a longer one, so that a reader further down
+ * is not disturbed.
+ */
 function watchFirstPage(query: {
   readonly state: {
     readonly status: string
@@ -24,7 +27,7 @@ function watchFirstPage(query: {
   return query.state.status !== 'error' && query.state.data?.pages.length === 1 ? watchMs : false
 }
 
-/** The directory as a whole; refetched, because people wait for its first request. */
+/** The directory's settings and status; refetched, because an administrator waits here for its first request. */
 export function directoryQuery(organization: string) {
   return queryOptions({
     queryKey: [organization, 'directory', 'whole'],

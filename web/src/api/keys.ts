@@ -41,7 +41,6 @@ export function keysQuery(
   })
 }
 
-/** One key. */
 export function keyQuery(organization: string, key: string) {
   return queryOptions({
     queryKey: [organization, 'keys', key],
@@ -91,7 +90,7 @@ export async function revokeKey(organization: string, key: string) {
   })
 }
 
-/** Moves a key's expiry to a number of days from now; everything else stays. */
+/** Sets a key's expiry to a number of days from now; everything else stays. */
 export async function extendKey(organization: string, key: Key, days: number) {
   return await call(
     'PUT /organizations/:organization/keys/:key',

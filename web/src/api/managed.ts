@@ -7,7 +7,7 @@ export type Managed =
 export type ManagedSection = Managed['section']
 
 const freshMs = 30_000
-/** Few organizations manage more things than this, so one request usually returns them all. */
+/** Few organizations manage more things than fit on one page of this size, so one request usually returns them all. */
 const asMany = 200
 const idsInQuestion = 100
 const route = 'GET /organizations/:organization/configuration/managed'
@@ -33,8 +33,8 @@ function managedAmongQuery(organization: string, section: ManagedSection, ids: r
 }
 
 /**
- * The things among these that configuration files manage, by id. Empty until known, because the server refuses locked
- * changes anyway.
+ * Returns those of the given things that configuration files manage, by id. The map is empty until it is loaded; the
+ * server refuses changes to locked things anyway.
  */
 export function useManagedAmong(
   organization: string,

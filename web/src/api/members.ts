@@ -29,7 +29,6 @@ export function memberListQuery(
   })
 }
 
-/** One member. */
 export function memberQuery(organization: string, member: string) {
   return queryOptions({
     queryKey: [organization, 'members', member],

@@ -4,7 +4,6 @@ import { call, type Answer } from './call.ts'
 /** An organization with the defaults of its keys. */
 export type Organization = Answer<'GET /organizations/:organization'>
 
-/** One organization with its version. */
 export function organizationQuery(organization: string) {
   return queryOptions({
     queryKey: [organization, 'organization'],

@@ -1,9 +1,9 @@
 import type { Routes as Landed } from '../../../src/api/index.ts'
 
-/** Signing out belongs to sign-in, which is not in the table of routes. */
+/** The route for signing out, which is not in the server's table of routes because it belongs to sign-in. */
 interface OfSignIn {
   'POST /auth/logout': { answer: { provider_logout_url: string } | undefined }
 }
 
-/** Every route that the dashboard may call, typed by the server's own table. */
+/** Every route that the dashboard may call, typed by the server's table of routes. */
 export type Routes = Landed & OfSignIn

@@ -9,7 +9,7 @@ export type Domain = Answer<'GET /organizations/:organization/domains'>['items']
 /** A connection to an identity provider, without its credential. */
 export type Connection = Answer<'GET /organizations/:organization/connections'>['items'][number]
 export type ConnectionKind = Connection['kind']
-/** The fields a person decides about a new connection. */
+/** The fields of a new connection that a person chooses. */
 export type ConnectionInput = Input<'POST /organizations/:organization/connections'>['body']
 /** The fields of a connection that can be changed. */
 export type ConnectionChange = NonNullable<
@@ -56,7 +56,6 @@ export function dependentsQuery(organization: string, connection: string) {
   })
 }
 
-/** Whether company sign-in is required. */
 export function policyQuery(organization: string) {
   return queryOptions({
     queryKey: [organization, 'sso', 'policy'],
@@ -65,7 +64,7 @@ export function policyQuery(organization: string) {
   })
 }
 
-/** The URLs of a connection that does not exist yet; fetched only once. */
+/** Reserves the URLs of a connection that does not exist yet; requested only once. */
 export function reservationQuery(organization: string) {
   return queryOptions({
     queryKey: [organization, 'sso', 'reservation'],
@@ -113,7 +112,7 @@ export function testQuery(organization: string, connection: string, test: string
   })
 }
 
-/** Adds a domain; it takes effect once its record is found. */
+/** Adds a domain; it takes effect once its DNS record is found. */
 export async function addDomain(organization: string, name: string) {
   return await call('POST /organizations/:organization/domains', {
     path: { organization },
@@ -121,14 +120,14 @@ export async function addDomain(organization: string, name: string) {
   })
 }
 
-/** Checks DNS now. */
+/** Looks up a domain's DNS record now, without waiting for the next scheduled check. */
 export async function checkDomain(organization: string, domain: string) {
   return await call('POST /organizations/:organization/domains/:domain/check', {
     path: { organization, domain },
   })
 }
 
-/** Routes a domain's people to a connection; undefined means the default one. */
+/** Routes sign-ins from a domain to a connection; undefined means the default one. */
 export async function routeDomain(
   organization: string,
   domain: string,
@@ -168,7 +167,6 @@ export async function changeConnection(
   )
 }
 
-/** Enables or disables a connection. */
 export async function switchConnection(organization: string, connection: string, on: boolean) {
   const path = { organization, connection }
   return on
@@ -176,14 +174,14 @@ export async function switchConnection(organization: string, connection: string,
     : await call('POST /organizations/:organization/connections/:connection/disable', { path })
 }
 
-/** Makes it the connection for people who name only the organization. */
+/** Makes a connection the default, for people who name only their organization. */
 export async function makeDefault(organization: string, connection: string) {
   return await call('POST /organizations/:organization/connections/:connection/default', {
     path: { organization, connection },
   })
 }
 
-/** Deletes a connection; its sessions end. */
+/** Deletes a connection; the sessions that it started end. */
 export async function deleteConnection(organization: string, connection: string): Promise<void> {
   await call('DELETE /organizations/:organization/connections/:connection', {
     path: { organization, connection },
@@ -197,7 +195,7 @@ export async function startTest(organization: string, connection: string) {
   })
 }
 
-/** Sets whether company sign-in is required. */
+/** Sets whether company sign-in is required, and which owners are exempt (`break_glass`). */
 export async function setPolicy(
   organization: string,
   policy: { readonly required: boolean; readonly break_glass: readonly string[] },

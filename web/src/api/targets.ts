@@ -52,7 +52,6 @@ export function rateSharesQuery(organization: string, subject: string) {
   })
 }
 
-/** Adds a target. */
 export async function addTarget(
   organization: string,
   target: { readonly slug: string; readonly upstream: string },

@@ -5,15 +5,15 @@ import { asOutcome, type CallFilter } from './calls.ts'
 
 const refreshMs = 15_000
 
-/** Statistics of calls over time steps. */
+/** Statistics of calls, by time step. */
 export type Rollup = Answer<'GET /organizations/:organization/rollups'>
 
 interface RollupInput {
   readonly range: RangeSearch
   readonly filter?: CallFilter
-  /** Whether to separate the upstream's part of the time from ours. */
+  /** Whether to report the upstream's share of the latency separately from Intercept's. */
   readonly parts?: boolean
-  /** Whether to fetch the previous period, as a single step. */
+  /** Whether to fetch the period before the range instead, as a single step. */
   readonly previous?: boolean
 }
 

@@ -20,7 +20,7 @@ export type Secrets = Answer<'GET /organizations/:organization/webhooks/secret'>
 /** A long-running operation and its progress. */
 export type Operation = Answer<'GET /organizations/:organization/operations/:operation'>
 export type OperationState = Operation['state']
-/** The fields of an endpoint that a person decides. */
+/** The fields of a new endpoint that a person chooses. */
 export type EndpointInput = Input<'POST /organizations/:organization/webhooks/endpoints'>['body']
 /** The fields of an endpoint that can be changed. */
 export type EndpointChange = NonNullable<

@@ -149,7 +149,6 @@ export async function endOldSecrets(organization: string): Promise<void> {
   })
 }
 
-/** Adds an endpoint. */
 export async function addEndpoint(organization: string, input: EndpointInput) {
   return await call('POST /organizations/:organization/webhooks/endpoints', {
     path: { organization },
@@ -169,7 +168,6 @@ export async function changeEndpoint(
   })
 }
 
-/** Enables or disables an endpoint. */
 export async function switchEndpoint(organization: string, endpoint: string, on: boolean) {
   const path = { organization, endpoint }
   return on

@@ -157,7 +157,7 @@ function Floating({
   /** The navigation, which slides in on a phone. */
   readonly children: ReactNode
 }) {
-  // Kept mounted once opened, so that it can also slide out.
+  // The drawer stays mounted once it has been opened, so that its closing can be animated.
   const [sheetSeen, setSheetSeen] = useState(false)
   if (floating === 'menu' && !sheetSeen) setSheetSeen(true)
   return (

@@ -13,12 +13,12 @@ import { Time } from '../parts/Time.tsx'
 import { whole } from '../parts/upgrade.ts'
 import { useOrganization } from './membership.ts'
 
-// Few visits take something over, so the dialog is loaded on demand.
+// Few people take a thing over, so the dialog is loaded on demand.
 const TakeOver = lazy(async () => ({
   default: (await whole(async () => await import('./TakeOver.tsx'))()).TakeOver,
 }))
 
-/** The permission to change each kind of thing; taking it over requires this as well. */
+/** The permission needed to change each kind of thing, and therefore also to take it over. */
 const permissionOf: Readonly<Record<ManagedSection, Permission>> = {
   organization: 'organization.manage',
   targets: 'targets.manage',
@@ -29,7 +29,7 @@ const permissionOf: Readonly<Record<ManagedSection, Permission>> = {
   keys: 'keys.manage',
 }
 
-/** The file that manages a thing, if any; its controls are then locked. */
+/** Returns the entry of the file that manages a thing, if any; the thing's controls are then locked. */
 export function useManaged(section: ManagedSection, id: string): ManagedThing | undefined {
   const { slug } = useOrganization()
   return useManagedAmong(slug, section, [id]).get(id)

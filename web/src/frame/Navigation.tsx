@@ -10,7 +10,7 @@ import { may, type Membership } from './membership.ts'
 import { RunningOperation } from './RunningOperation.tsx'
 import { useTheme } from './theme.ts'
 
-/** The pages of an organization: their paths, their keys after `g`, and who may see them. */
+/** The pages of an organization: their paths, the keys that open them after `g`, and who may see them. */
 export const places = [
   {
     name: 'overview',

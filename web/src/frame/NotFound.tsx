@@ -4,7 +4,7 @@ import { Button, ButtonLink } from '../parts/Button.tsx'
 import { Card, PageHead } from '../parts/Surface.tsx'
 import { isFileGone, reloadOnceAfterUpgrade } from '../parts/upgrade.ts'
 
-/** Nothing was found; does not reveal whether it exists elsewhere. */
+/** Says that nothing was found, without revealing whether it exists in another organization. */
 export function NotFound() {
   return (
     <>
@@ -27,7 +27,7 @@ export function NotFound() {
   )
 }
 
-/** A page whose code threw, or whose file is gone after an upgrade. */
+/** Replaces a page whose code threw, or whose file an upgrade has removed. */
 export function PageFailed({ error }: { readonly error: unknown }) {
   useEffect(() => void reloadOnceAfterUpgrade(error), [error])
   return (

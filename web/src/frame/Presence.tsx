@@ -6,7 +6,7 @@ import { Lamp } from '../parts/Button.tsx'
 import classes from './frame.module.css'
 import { whole } from '../parts/upgrade.ts'
 
-/** Retries errors less often than missing responses, because each error response costs the server work. */
+/** The time between retries; error responses are retried less often, because each of them costs the server work. */
 const retryMs = { offline: 3000, unanswered: 3000, failing: 5000 }
 const load = whole(async () => await import('./SignedOutDialog.tsx'))
 const SignedOutDialog = lazy(async () => ({ default: (await load()).SignedOutDialog }))
@@ -45,7 +45,7 @@ export function TroubleBanner() {
   )
 }
 
-/** The worst problem that this page's queries met most recently. */
+/** The worst problem among this page's queries; undefined if all of them work. */
 function troubleOf(client: QueryClient): Trouble | undefined {
   const troubled = client.getQueryCache().findAll({ type: 'active', predicate: isTroubled })
   if (troubled.length === 0) return undefined
@@ -58,7 +58,7 @@ function isTroubled({ state: { error } }: Query): boolean {
   return error instanceof Refused && (error.code === 'offline' || error.status >= 500)
 }
 
-/** The session ended while a page was open: sign in in another tab, and nothing typed is lost. */
+/** Offers to sign in in another tab when the session ends while a page is open, so that nothing typed is lost. */
 export function SignedOut() {
   const [open, setOpen] = useState(false)
   useEffect(() => onSignedOut(() => setOpen(true)), [])

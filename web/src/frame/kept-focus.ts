@@ -1,16 +1,19 @@
 import { useEffect, type RefObject } from 'react'
 
-/** After a dialog, the element that gets the focus back has it within this time. */
+/**
+ * How long a closing dialog may take to return the focus to an element; only after that is the focus considered lost.
+ */
 const patienceMs = 120
 
 /**
- * When the focused element disappears (a row opened another page, a button is gone), the browser would reset the focus
- * to the start of the document. This moves it to the nearest remaining container instead, which is not a control, so
- * that a key still held down does nothing.
+ * Keeps the focus near its place when the focused element disappears (a row opened another page, a button is gone): the
+ * browser would reset it to the start of the document. The nearest remaining container gets the focus; it is not a
+ * control, so a key still held down does nothing.
  */
 export function useKeptFocus(main: RefObject<HTMLElement | null>): void {
   useEffect(() => {
-    // Ancestors of the last focused element, starting with itself: anywhere, and within the page.
+    // Ancestors of the last focused element, starting with itself: of the last one anywhere, and of the last one within
+    // the page.
     let anywhere: readonly Element[] = []
     let ofPage: readonly Element[] = []
     let timer = 0

@@ -10,17 +10,17 @@ export const MembershipContext = createContext<
   { readonly me: Me; readonly membership: Membership | undefined } | undefined
 >(undefined)
 
-/** Whether the role has a permission. The server decides; this only hides what it would refuse. */
+/** Whether the role has a permission. Only for hiding what the server would refuse; the server decides. */
 export function may(membership: Membership, permission: Permission): boolean {
   return membership.permissions.includes(permission)
 }
 
-/** The membership with this slug. */
+/** The person's membership of the organization with this slug, if any. */
 export function membershipOf(me: Me, slug: string | undefined): Membership | undefined {
   return me.organizations.find((one) => one.slug === slug)
 }
 
-/** The signed-in person; only for pages inside the frame. */
+/** The signed-in person; throws outside the frame. */
 export function usePerson(): Me {
   const here = use(MembershipContext)
   if (here === undefined) throw new Error('This page belongs to somebody.')

@@ -47,7 +47,7 @@ const doings = [
   },
 ] as const
 
-/** The matches for a text, for this person in this organization. */
+/** Finds what matches a text, among the pages, actions and things that this person may use in this organization. */
 export function useChoices(
   membership: Membership,
   text: string,
@@ -141,7 +141,7 @@ function keyChoices(organization: string, keys: readonly Key[]): Place[] {
   }))
 }
 
-/** Revoking is offered only for a key that the text names. */
+/** Offers to revoke the active keys that were found, but only if the text begins with "rev". */
 function revokeChoices(membership: Membership, text: string, keys: readonly Key[]): Place[] {
   if (!/^rev/i.test(text) || !may(membership, 'keys.issue')) return []
   return keys
@@ -159,7 +159,7 @@ function revokeChoices(membership: Membership, text: string, keys: readonly Key[
     }))
 }
 
-/** A pasted id leads to its thing. */
+/** Offers to open the thing with a pasted id. */
 function pastedChoices(organization: string, id: string): Place[] {
   const params = { organization }
   if (id.startsWith('req_')) {

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { membersQuery } from '../api/members.ts'
 import { useOrganization, usePerson } from './membership.ts'
 
-/** People's names by user id, as far as this person may see them; the command line is named operator. */
+/** Returns a function from user ids to names; it returns the id itself if this person may not see the name. */
 export function useNames(): (userId: string | undefined) => string | undefined {
   const { slug, may } = useOrganization()
   const me = usePerson()

@@ -71,7 +71,7 @@ function Anchor({
 /** A link inside the dashboard that looks like a button. */
 export const ButtonLink = createLink(Anchor)
 
-/** The yellow lamp: something is waiting or live. Always shown next to a word. */
+/** The yellow lamp, which means that something is waiting or live. The word next to it says the same. */
 export function Lamp({ on = true }: { readonly on?: boolean }) {
   return <span className={cx(classes.lamp, on && classes.lampOn)} aria-hidden="true" />
 }

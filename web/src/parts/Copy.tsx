@@ -7,7 +7,7 @@ import classes from './surface.module.css'
 
 type Outcome = 'idle' | 'copied' | 'selected'
 
-/** Copies the text of a visible node; reports the result for two seconds. */
+/** Copies a text, or selects the node that shows it if copying fails; reports success for two seconds. */
 export function useCopy(
   visible: RefObject<HTMLElement | null>,
 ): readonly [Outcome, (text: string) => Promise<boolean>] {
@@ -95,7 +95,7 @@ export function BodySnippet({ text, label }: { readonly text: string; readonly l
   )
 }
 
-/** Formats only JSON that parsing and printing preserve: numbers beyond 2^53 and duplicate names would change. */
+/** Formats JSON, unless that would change it: numbers beyond 2^53 and duplicate names do not survive parsing. */
 function formatJson(text: string): string | undefined {
   try {
     const value: unknown = JSON.parse(text)

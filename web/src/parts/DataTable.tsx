@@ -22,7 +22,7 @@ export interface Column<Row> {
   readonly end?: boolean
   /** Where the column is hidden: below 1100 px, 700 px or 480 px. */
   readonly hide?: 'medium' | 'narrow' | 'phone'
-  /** Whether its text may wrap to a second line; not in lists with rows of fixed height. */
+  /** Whether the cell's text may wrap to a second line; not in lists with rows of fixed height. */
   readonly wraps?: boolean
   /** The server can sort by this column under its id. */
   readonly sorts?: boolean
@@ -34,7 +34,7 @@ export interface BodyProps<Row> {
   readonly renderRow: (row: Row, index: number) => ReactNode
 }
 
-/** The part of a TanStack Query list result that this needs, so that no state can be forgotten. */
+/** The part of a TanStack Query list result that a table needs, so that no state can be forgotten. */
 export interface ListState {
   readonly isPending: boolean
   readonly isError: boolean

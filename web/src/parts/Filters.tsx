@@ -124,7 +124,7 @@ function SearchBox({
     return () => window.clearTimeout(timer)
   }, [text, search, onChange])
   useEffect(() => {
-    // A new key means that a new search took effect: keep the focus and the cursor position.
+    // The box is mounted anew when another search takes effect; it gets the focus back, with the cursor at the end.
     const node = box.current
     if (node !== null && document.activeElement === document.body && node.value !== '') {
       node.focus()

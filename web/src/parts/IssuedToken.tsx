@@ -1,7 +1,7 @@
 import { SecretDialog } from './SecretDialog.tsx'
 
 interface IssuedTokenProps {
-  /** The secret of the token; undefined while none was just issued. */
+  /** The new token's secret; undefined while there is none to show. */
   readonly secret: string | undefined
   readonly words: {
     readonly secretName: string

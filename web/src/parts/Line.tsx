@@ -58,7 +58,7 @@ function middleOf(station: number): number {
   return station * stationPx + (stationPx - 2) / 2
 }
 
-/** The dashes of several checks as one path, because a list has hundreds of lines. */
+/** Draws the dashes of several checks as one path, because a list has hundreds of lines. */
 function dashes(from: number, to: number): string {
   let path = ''
   for (let station = from; station < to; station++) {
@@ -67,7 +67,7 @@ function dashes(from: number, to: number): string {
   return path
 }
 
-/** A call with all its checks. `waiting` shows a light that waits for a first call. */
+/** A call with all its checks. With `waiting`, a lamp shows that a first call is awaited. */
 export function FullLine({
   stoppedAt,
   waiting = false,

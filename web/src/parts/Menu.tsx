@@ -39,7 +39,7 @@ export function Menu({
   const id = useId()
   const button = useRef<HTMLButtonElement>(null)
   const [opened, setOpened] = useState<'no' | 'pointer' | 'keyboard'>('no')
-  // Kept mounted once opened, so that it can also fade out.
+  // The popup stays mounted once it has been opened, so that its closing can be animated.
   const [seen, setSeen] = useState(false)
   function open(how: 'pointer' | 'keyboard') {
     setSeen(true)

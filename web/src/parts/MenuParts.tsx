@@ -4,7 +4,7 @@ import classes from './dialog.module.css'
 import { Icon, type IconName } from './Icon.tsx'
 
 export interface MenuPopupProps {
-  /** The button that opened it: the popup is placed next to it and returns the focus to it. */
+  /** The button that opened the menu. The popup is placed next to this button, and returns the focus to it. */
   readonly trigger: RefObject<HTMLElement | null>
   readonly open: boolean
   readonly byKeyboard: boolean
@@ -24,7 +24,8 @@ export function MenuPopup(props: MenuPopupProps) {
       onOpenChange={(next, details) => {
         if (next) return
         const { target } = details.event
-        // The button itself closes the menu; otherwise its click would open it again.
+        // A press on the button is left to the button, which closes the menu itself; otherwise its click would open the
+        // menu again.
         if (target instanceof Node && trigger.current?.contains(target) === true) details.cancel()
         else onClose()
       }}

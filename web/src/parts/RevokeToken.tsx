@@ -19,7 +19,7 @@ interface RevokeWords {
 }
 
 interface RevokeTokenProps {
-  /** The token in question; undefined while nobody asks. */
+  /** The token to be revoked; undefined while the dialog is closed. */
   readonly token: RevocableToken | undefined
   readonly words: RevokeWords
   readonly revoke: (id: string) => Promise<unknown>

@@ -6,7 +6,10 @@ import { CopyText } from './Copy.tsx'
 import classes from './surface.module.css'
 import { Notice } from './Surface.tsx'
 
-/** Stands in for data that is not there yet: it is loading, or could not be read and can be tried again. */
+/**
+ * Stands in for data that has not arrived: shows that it is loading, or why it could not be read and a button to try
+ * again.
+ */
 export function QueryState({
   query,
   padded = false,
@@ -24,7 +27,7 @@ export function QueryState({
   return padded ? <div className="pad">{notice}</div> : notice
 }
 
-/** The loading state. */
+/** Says that data is loading. */
 export function Loading({ what }: { readonly what?: string }) {
   return (
     <p className={classes.loading} role="status">
@@ -49,7 +52,7 @@ export function Empty({
   )
 }
 
-/** Filters are active and nothing matches. */
+/** Says that nothing matches the active filters, and offers to clear them. */
 export function NoneMatch({
   what,
   filters,

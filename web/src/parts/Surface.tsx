@@ -146,7 +146,7 @@ export function Items({ children }: { readonly children: ReactNode }) {
   return <ul className={classes.items}>{children}</ul>
 }
 
-/** One row of Items. */
+/** One row of `Items`: an icon, words, and an action. */
 export function Item({
   mark,
   children,

@@ -9,7 +9,7 @@ export interface TabDescription {
   readonly content: ReactNode
 }
 
-/** Tabs; with `value` another component controls their state, such as the URL. */
+/** Tabs; with `value`, the caller controls which one is open, for example from the URL. */
 export function Tabs({
   label,
   tabs,

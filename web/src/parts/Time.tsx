@@ -20,12 +20,12 @@ const steps = [
   ['minute', 60_000],
 ] as const
 
-/** Converts an API time (ISO 8601), or one of this page, to milliseconds since 1970. */
+/** Converts an API time (ISO 8601) to milliseconds since 1970; a number is returned unchanged. */
 export function millis(at: number | string): number {
   return typeof at === 'string' ? Date.parse(at) : at
 }
 
-/** "6 minutes ago", "in 3 days", "now". */
+/** Formats a time relative to now: "6 minutes ago", "in 3 days", "now". */
 export function relative(at: number | string, now: number = Date.now()): string {
   const distance = millis(at) - now
   for (const [unit, ms] of steps) {
@@ -34,12 +34,12 @@ export function relative(at: number | string, now: number = Date.now()): string 
   return words.now
 }
 
-/** The exact local time, to the second; with `clock`, only the time of day. */
+/** The exact time in the chosen zone, to the second; with `clock`, only the time of day. */
 export function exact(at: number | string, clock = false): string {
   return shownAs(millis(at), clock ? 'clock' : 'exact')
 }
 
-/** The local day. */
+/** The day in the chosen zone. */
 export function day(at: number | string): string {
   return shownAs(millis(at), 'day')
 }

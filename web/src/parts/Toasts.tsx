@@ -18,7 +18,7 @@ const shownMs = { pass: 5000, undo: 10_000, refuse: 12_000 }
 const listeners = new Set<() => void>()
 let toasts: readonly Toast[] = []
 let lastId = 0
-/** Toasts stay while a person reads one or is about to press its button (WCAG 2.2, 2.2.1). */
+/** While true, toasts stay: a person is reading one or is about to press its button (WCAG 2.2, 2.2.1). */
 let held = false
 const heldAgainMs = 1000
 

@@ -1,6 +1,6 @@
 /**
- * Copies a visible node's text to the clipboard. Without a secure context it selects that node, because a dialog's
- * focus trap would take the focus from a hidden textarea. If both ways fail, the text stays selected.
+ * Copies a text to the clipboard. Without a secure context it copies the selected `visible` node instead, because a
+ * dialog's focus trap would take the focus from a hidden textarea. If both ways fail, the node stays selected.
  */
 export async function copyText(text: string, visible: HTMLElement | null): Promise<boolean> {
   if (window.isSecureContext) {
@@ -8,7 +8,7 @@ export async function copyText(text: string, visible: HTMLElement | null): Promi
       await navigator.clipboard.writeText(text)
       return true
     } catch {
-      // Refused by the browser or a policy; the older way may still work.
+      // The browser or a policy refused; copying the selected node may still work.
     }
   }
   if (visible === null) return false

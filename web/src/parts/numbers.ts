@@ -8,12 +8,12 @@ const compact = new Intl.NumberFormat(language, {
 const percents = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 1 })
 const bytesPerStep = 1024
 
-/** 12,480 */
+/** Formats a number with separators: 12,480. */
 export function count(number: number): string {
   return counter.format(number)
 }
 
-/** 12.5K, for axes. */
+/** Formats a number briefly, for axes: 12.5K. */
 export function short(number: number): string {
   return compact.format(number)
 }
@@ -23,7 +23,7 @@ export function percent(part: number, whole: number): string {
   return percents.format(whole === 0 ? 0 : part / whole)
 }
 
-/** 65 ms, 1.8 s, 4 min */
+/** Formats a duration: 65 ms, 1.8 s, 4 min. */
 export function duration(ms: number): string {
   if (ms > 0 && ms < 0.5) return '< 1 ms'
   if (ms < 1000) return `${Math.round(ms)} ms`
@@ -31,7 +31,7 @@ export function duration(ms: number): string {
   return `${counter.format(Math.round(ms / 60_000))} min`
 }
 
-/** 512 bytes, 8.1 KiB, 3 MiB */
+/** Formats a size in binary units: 512 bytes, 8.1 KiB, 3 MiB. */
 export function size(bytes: number): string {
   if (bytes < bytesPerStep) return `${bytes} ${bytes === 1 ? 'byte' : 'bytes'}`
   const step = Math.min(3, Math.floor(Math.log2(bytes) / 10))

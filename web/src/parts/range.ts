@@ -32,7 +32,7 @@ export function rangeName({ range, from }: RangeSearch): RangeName | undefined {
   return range !== undefined && Object.hasOwn(ranges, range) ? (range as RangeName) : '24h'
 }
 
-/** The times that a range means now; named ones end with the current step. */
+/** The times that a range means now; a named range ends with the current step. */
 export function spanOf(search: RangeSearch, now = Date.now()): Span {
   const name = rangeName(search)
   if (name !== undefined) {

@@ -24,7 +24,7 @@ export function isFileGone(error: unknown): boolean {
 
 /**
  * Reloads a page whose file is gone, once and only if the server responds. Call it where the page would be shown, not
- * where its link is hovered: a reload there would discard what a person types.
+ * where its link is hovered: reloading on hover would discard what a person types.
  */
 export async function reloadOnceAfterUpgrade(failure: unknown): Promise<void> {
   if (!isFileGone(failure)) return

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react'
 
 const settledMs = 150
 
-/** The text as of when typing last paused, for requests to the server. */
+/** Returns the text as it was when typing last paused, so that not every keystroke sends a request. */
 export function useSettled(text: string): string {
   const [settled, setSettled] = useState(text)
   useEffect(() => {

@@ -17,7 +17,7 @@ export function zoneShort(): string {
   return parts.find(({ type }) => type === 'timeZoneName')?.value ?? zoneName()
 }
 
-/** How far the zone of displayed times is ahead of UTC at a moment. */
+/** The offset from UTC, at a given time, of the zone in which times are displayed. */
 export function zoneOffsetMs(ms: number): number {
   return utc ? 0 : new Date(ms).getTimezoneOffset() * -60_000
 }

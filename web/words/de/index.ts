@@ -1,4 +1,4 @@
-/** The German catalogue. What the consoles of identity providers call things stays in their own words. */
+/** The German catalogue, without the guides for identity providers, whose consoles are described in their own words. */
 export { accessTokenWords } from './access-tokens.ts'
 export { auditWords } from './audit.ts'
 export { callsWords } from './calls.ts'

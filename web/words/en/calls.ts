@@ -94,7 +94,7 @@ const englishCallsWords = {
     rule: 'Rule',
   },
   rule: {
-    /** Which rule it was, as its target has it now. */
+    /** Describes the rule that decided, in its current form. */
     said: (rule: { number: number; denies: boolean; methods: string; path: string }) =>
       `Rule ${rule.number} ${rule.denies ? 'denies' : 'allows'} ${rule.methods === '' ? 'every method' : rule.methods} on ${rule.path}`,
     lastLine: 'No rule matched, and the last line refuses.',

@@ -1,13 +1,13 @@
 interface Guide {
   readonly name: string
   readonly issuerExample: string
-  /** At the provider, for the sign-in; our addresses stand beside it. */
+  /** The steps at the provider to set up sign-in; our URLs are shown next to them. */
   readonly connection: readonly string[]
-  /** At the provider, for the directory. */
+  /** The steps at the provider to set up the directory. */
   readonly directory: readonly string[]
 }
 
-/** What to do at each provider, in its own words. */
+/** The steps at each provider, in the words of its console. */
 export const guides = {
   okta: {
     name: 'Okta',
@@ -75,7 +75,7 @@ export const guides = {
   },
 } as const satisfies Readonly<Record<string, Guide>>
 
-/** What to do at directories that are no sign-in of a kind of their own here. */
+/** The steps at directories that have no kind of sign-in connection of their own. */
 export const directoryGuides = {
   jumpcloud: [
     'Admin Portal → SSO Applications → Add New Application → Custom Application, with Export users to this app (Identity Management).',

@@ -51,7 +51,7 @@ export const callRoutes = {
   }),
 
   'GET /organizations/:organization/calls/:call': route({
-    summary: 'One call',
+    summary: 'A call with its checks, timings and captured data',
     permission: 'traffic.see',
     answer: ApiCall,
     handle: async ({ organization, param }, services) => {

@@ -98,7 +98,7 @@ export const connectionRoutes = {
   }),
 
   [`GET ${one}` as const]: route({
-    summary: 'One connection',
+    summary: 'A connection with its settings, without its credential',
     permission: 'sso.manage',
     answer: ConnectionSchema,
     handle: async ({ organization, param }, services) =>
@@ -170,7 +170,7 @@ export const connectionRoutes = {
   }),
 
   [`POST ${one}/default` as const]: route({
-    summary: 'Make it the connection for people who name only the organization',
+    summary: 'Make a connection the default, for people who name only the organization',
     permission: 'sso.manage',
     freshSignIn: true,
     status: 200,
@@ -182,11 +182,11 @@ export const connectionRoutes = {
   }),
 
   [`POST ${one}/disable` as const]: switchRoute(
-    'Disable it: its sessions end, and sign-ins in progress fail',
+    'Disable a connection: its sessions end, and sign-ins in progress fail',
     'disable',
   ),
 
-  [`POST ${one}/enable` as const]: switchRoute('Enable it again', 'enable'),
+  [`POST ${one}/enable` as const]: switchRoute('Enable a disabled connection', 'enable'),
 
   [`POST ${one}/tests` as const]: route({
     summary: 'Start a test: open its URL in a window; nobody is signed in',

@@ -70,7 +70,7 @@ export const domainRoutes = {
   }),
 
   [`GET ${one}` as const]: route({
-    summary: 'One domain',
+    summary: 'A domain with its DNS record and the last check',
     permission: 'sso.manage',
     answer: Domain,
     handle: async ({ organization, param }, services) =>
@@ -78,7 +78,7 @@ export const domainRoutes = {
   }),
 
   [`PATCH ${one}` as const]: route({
-    summary: "Route this domain's people to another connection",
+    summary: 'Route sign-ins from a domain to another connection',
     permission: 'sso.manage',
     managed: { section: 'domains', param: 'domain' },
     freshSignIn: true,
@@ -94,7 +94,7 @@ export const domainRoutes = {
   }),
 
   [`POST ${one}/check` as const]: route({
-    summary: 'Check DNS now; the response contains what it returned',
+    summary: 'Look up the record of a domain now; the response contains what DNS returned',
     permission: 'sso.manage',
     status: 200,
     answer: Domain,

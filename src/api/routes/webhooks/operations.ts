@@ -19,7 +19,7 @@ export const operationRoutes = {
   }),
 
   [`GET ${O}/:operation` as const]: route({
-    summary: 'One operation',
+    summary: 'An operation with its state and progress',
     permission: 'traffic.see',
     answer: Operation,
     handle: async ({ organization, param }, { webhooks }) =>
@@ -27,7 +27,7 @@ export const operationRoutes = {
   }),
 
   [`POST ${O}/:operation/pause` as const]: route({
-    summary: 'Pause an operation where it is',
+    summary: 'Pause an operation, which keeps its progress',
     permission: 'deliveries.replay',
     status: 200,
     answer: Operation,
@@ -45,7 +45,7 @@ export const operationRoutes = {
   }),
 
   [`POST ${O}/:operation/cancel` as const]: route({
-    summary: 'End an operation; what it has done stays done',
+    summary: 'Cancel an operation; what it has already done is not undone',
     permission: 'deliveries.replay',
     status: 200,
     answer: Operation,

@@ -62,7 +62,7 @@ export const webhookRoutes = {
   }),
 
   [`POST ${E}` as const]: route({
-    summary: 'Add an endpoint',
+    summary: 'Add an endpoint, which receives events from now on',
     permission: 'webhooks.manage',
     status: 201,
     body: input({ url: Url, ...inputProperties }),
@@ -79,7 +79,7 @@ export const webhookRoutes = {
   }),
 
   [`GET ${E}/:endpoint` as const]: route({
-    summary: 'One endpoint',
+    summary: 'An endpoint with its health and delivery counts',
     permission: 'traffic.see',
     answer: Endpoint,
     handle: async (request, services) => await one(request, services),

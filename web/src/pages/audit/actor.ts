@@ -1,10 +1,10 @@
 import type { AuditEntry } from '../../api/shapes.ts'
 import { auditWords as w } from '../../../words/en/audit.ts'
 
-/** The actor's name in words. */
+/** The actor's name in the viewer's language; otherwise its kind. */
 export function actorName(entry: AuditEntry): string {
   const { kind, name } = entry.actor
-  // In the log, actions of the product itself have an English name.
+  // The log names the product's own components in English, so those names are translated here.
   if (kind === 'system' && name !== undefined && name !== null) return w.systemActors[name] ?? name
   return name ?? w.actorKinds[kind] ?? kind
 }

@@ -91,7 +91,7 @@ function Turn({
   )
 }
 
-/** While the drawer is open, j and k work wherever the focus is, except in text fields. */
+/** Shows the next call on j and the previous one on k, wherever the focus is except in text fields. */
 function useTurning(
   newer: string | undefined,
   older: string | undefined,
@@ -109,7 +109,7 @@ function useTurning(
       event.stopPropagation()
       onTurn(to)
     }
-    // Captures the key before the table behind the drawer moves its own focus.
+    // The capture phase comes before the table behind the drawer, which would move its own focus.
     document.addEventListener('keydown', turn, true)
     return () => document.removeEventListener('keydown', turn, true)
   }, [singleKeys, newer, older, onTurn])
@@ -191,7 +191,7 @@ function who({ organization, call }: DetailProps): FactList {
   ]
 }
 
-/** How long it took and how many bytes it carried. */
+/** How long the call took and how many bytes it carried. */
 function measures(call: Call): FactList {
   const { duration_ms: took, upstream_ms: upstream } = call
   return [

@@ -133,7 +133,10 @@ function narrowing({ range: _range, from: _from, to: _to, ...narrowed }: CallFil
   return Object.values(narrowed).filter(Boolean).length
 }
 
-/** Every change adds a step to the browser's history, except for typing. */
+/**
+ * Returns a function that changes the filters in the URL; every change except typing adds a step to the browser's
+ * history.
+ */
 function useChange() {
   const navigate = here.useNavigate()
   return useCallback(
@@ -145,7 +148,7 @@ function useChange() {
 }
 type Change = ReturnType<typeof useChange>
 
-/** A drawer that added a history step is closed by going back. */
+/** Opens and closes the drawer; if opening it added a history step, closing it goes back. */
 function useDrawer(change: Change) {
   const router = useRouter()
   const openedHere = useRef(false)
@@ -172,7 +175,7 @@ function LiveButton({
   readonly onChange: Change
 }) {
   const toggle = useCallback(
-    // A live list ends with the present, so it clears a range that has ended.
+    // A live list always ends at the present, so turning it on clears explicit times.
     () => onChange(isOn ? { live: undefined } : { live: 'on', from: undefined, to: undefined }),
     [onChange, isOn],
   )
@@ -222,7 +225,7 @@ function NoneHere({ organization, filter, onChange }: FilterProps) {
   )
 }
 
-/** New calls held back because a person is looking at older ones. */
+/** Offers to show the calls that were held back while a person was looking at older ones. */
 function Waiting({
   calls,
   onShow,
@@ -281,7 +284,7 @@ function useFilters(
   onChange: (patch: Readonly<Record<string, string | undefined>>) => void,
 ): readonly Filter[] {
   const isQuiet = useQuiet()
-  // The names of hundreds of targets are a long response, so the calls are requested first.
+  // With hundreds of targets the response is long, so their names are requested after the calls.
   const things = useQuery({ ...paletteQuery(organization), enabled: isQuiet })
   const chosen = useQuery({
     ...keyQuery(organization, filter.key ?? ''),

@@ -42,7 +42,7 @@ const columns: readonly Column<Call>[] = [
     get head() {
       return `${w.columns.time} (${zoneShort()})`
     },
-    // Wide enough for the date that rows of other days also show; narrower on a phone.
+    // Wide enough for the date, which is shown in rows from other days; narrower on a phone.
     width: 'clamp(132px, 12vw, 156px)',
     cell: (call) => (
       <span className="mono">

@@ -9,7 +9,7 @@ const freshMs = 1500
 const pageSize = 200
 const mostKept = 5000
 
-/** The calls that the tail follows. */
+/** The calls that the live tail follows. */
 interface Followed {
   readonly organization: string
   readonly filter: CallFilter
@@ -19,7 +19,8 @@ interface Followed {
 }
 
 /**
- * The live tail: polls every second while the tab is visible, and pauses while a person looks at a row or has scrolled.
+ * Follows new calls: polls every second while the tab is visible, and holds new calls back while a person looks at a
+ * row or has scrolled.
  */
 export function useLive({ organization, filter, on, newestKnown }: Followed) {
   const [rows, setRows] = useState<readonly Call[]>([])
@@ -74,7 +75,7 @@ export function useLive({ organization, filter, on, newestKnown }: Followed) {
   }
 }
 
-/** The calls that arrived after a given one, newest first. */
+/** Fetches the calls that arrived after the given one, newest first. */
 async function arrivedSince(
   after: string | undefined,
   {
@@ -97,7 +98,9 @@ async function arrivedSince(
     .toSorted((one, other) => (one.id < other.id ? 1 : -1))
 }
 
-/** Polls every second while the tab is visible, more slowly on failures; the third failure is reported. */
+/**
+ * Calls `ask` every second while the tab is visible, less often after failures; the third failure in a row is reported.
+ */
 async function pollUntil(signal: AbortSignal, ask: () => Promise<void>): Promise<void> {
   let failures = 0
   while (!signal.aborted) {

@@ -43,7 +43,10 @@ export function Invitation() {
 
 type Looked = Answer<'POST /invitations/look'>
 
-/** Signing in with the invited address accepts the invitation, so a returning person is redirected. */
+/**
+ * Says that the invitation is no longer valid. Signing in with the invited address has already accepted it, so a person
+ * who returns from sign-in is redirected to the organization.
+ */
 function Gone({
   error,
   me,

@@ -58,7 +58,7 @@ function useCreate(token: string, draft: Draft, onDone: (slug: string) => void) 
   return { create, cookieLost }
 }
 
-/** Steps 1 and 2: their values are kept, submitted together, and sign the owner in. */
+/** Steps 1 and 2, which survive a reload and are submitted together; the first owner is then signed in. */
 export function OwnerSteps({ token, step, onStep, onDone }: OwnerStepsProps) {
   const draft = useDraft()
   const { create, cookieLost } = useCreate(token, draft, onDone)

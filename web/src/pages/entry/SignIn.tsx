@@ -13,7 +13,10 @@ import { Card, Notice } from '../../parts/Surface.tsx'
 const w = entryWords.signIn
 const here = getRouteApi('/sign-in')
 
-/** The ways to sign in, as links: the page's policy would block a form that is redirected to a provider. */
+/**
+ * Offers the ways to sign in. They are links or scripted navigations, because the page's content security policy would
+ * block a form that is redirected to a provider.
+ */
 export function SignIn() {
   const { return_to: returnTo, error, request_id: requestId } = here.useSearch()
   const options = useQuery(signInOptionsQuery)
@@ -83,7 +86,7 @@ function CompanySignIn({ back }: { readonly back: string }) {
   )
 }
 
-/** Browsers keep a Secure cookie only over https and on loopback names. */
+/** Warns on an insecure origin, because browsers keep a Secure cookie only over HTTPS and on loopback names. */
 function Insecure({ base }: { readonly base: string | undefined }) {
   if (window.isSecureContext || base === undefined) return undefined
   return (

@@ -55,7 +55,9 @@ export function TargetStep({
   )
 }
 
-/** The upstream is being checked or did not respond: correct its URL here, or continue anyway. */
+/**
+ * Shows that the upstream is being checked; if it did not respond, lets the person correct its URL or continue anyway.
+ */
 function Unreached({
   organization,
   target,
@@ -168,7 +170,7 @@ function TargetForm({
   )
 }
 
-/** Step 4: a key with defaults, the command to run, and a light that waits for the call. */
+/** Step 4: issues a key with defaults, shows the command to run, and waits for the first call. */
 export function KeyStep({
   organization,
   onIssued,
@@ -226,8 +228,8 @@ export function KeyStep({
 }
 
 /**
- * Shown before a key is issued, and after a reload: a key is shown only once, so the page says so instead of issuing
- * another.
+ * Stands in place of the key before it is issued and after a reload. A secret is shown only once, so after a reload the
+ * page says so instead of issuing another key.
  */
 function NotShown({
   organization,

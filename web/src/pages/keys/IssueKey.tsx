@@ -34,7 +34,7 @@ function startOf(defaults: Organization['key_defaults'] | undefined): Draft {
   }
 }
 
-/** Asks two questions, folds the rest, then shows the key once. `target` fills in the curl command. */
+/** Issues a key: asks for name and expiry, hides the other fields until they are opened, then shows the secret once. */
 export function IssueKey({
   organization,
   onClose,
@@ -71,7 +71,8 @@ export function IssueKey({
       title={w.form.title}
       action={w.issue}
       saving={{ isPending: issue.isPending, error: issue.error ?? known.error }}
-      // The form sends every field explicitly, so without the loaded defaults it would remove them.
+      // The form sends every field explicitly, so submitting it before the defaults are loaded would override them with
+      // empty values.
       disabled={draft.name.trim() === '' || defaults === undefined}
       onSubmit={() => issue.mutate()}
     >

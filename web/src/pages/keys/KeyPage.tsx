@@ -101,7 +101,10 @@ function Shown({ it, back }: { readonly it: Key; readonly back: ReactNode }) {
   )
 }
 
-/** A file locks the fields it describes; it never contains the secret, so rotating and revoking stay possible. */
+/**
+ * The actions for a key. A file that manages the key locks only its fields: the file never contains the secret, so
+ * rotating and revoking stay possible.
+ */
 function Actions({
   locked,
   onDo,

@@ -12,7 +12,7 @@ import { keyHeader } from './parts.tsx'
 
 const waitMs = 1500
 
-/** Shows a key the only time it is visible, with commands to run and a light that waits for the first call. */
+/** Shows a key's secret the only time it is visible, with commands to run and a lamp that waits for the first call. */
 export function KeySecret({
   organization,
   issued,

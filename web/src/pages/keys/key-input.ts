@@ -27,7 +27,7 @@ export const emptyDraft: KeyDraft = {
   period: 'day',
 }
 
-/** The fields of a key as its form shows them, but for its end. */
+/** A key's fields as its form shows them, except for the expiry. */
 export function draftOf(key: Key): KeyDraft {
   return {
     ...emptyDraft,

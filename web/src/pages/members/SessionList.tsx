@@ -7,7 +7,7 @@ import { agentName } from './agent.ts'
 
 const w = membersWords.session
 
-/** Active sessions, this device first; this one can't be ended here, because that is signing out. */
+/** Active sessions, this device's first. Its own session has no button, because ending it is signing out. */
 export function SessionList({
   sessions,
   onEnd,

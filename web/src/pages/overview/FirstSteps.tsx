@@ -19,7 +19,7 @@ export function FirstStepsCard({ organization }: { readonly organization: string
     try {
       localStorage.setItem(storageName(organization), 'hidden')
     } catch {
-      // Storage is unavailable, so it stays hidden only until the next load.
+      // Storage is unavailable, so the card stays hidden only until the next load.
     }
   }
   return (

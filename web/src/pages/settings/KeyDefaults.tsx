@@ -11,7 +11,7 @@ import { SaveForm } from '../../parts/SaveForm.tsx'
 import { Card } from '../../parts/Surface.tsx'
 import { say } from '../../parts/Toasts.tsx'
 
-/** The defaults of new keys. */
+/** Edits the scheme, expiry and addresses that new keys get by default. */
 export function KeyDefaults({ it }: { readonly it: Organization }) {
   const client = useQueryClient()
   const { key_defaults: keyDefaults } = it

@@ -10,7 +10,7 @@ import { fieldError } from '../../parts/States.tsx'
 import { Card, Columns } from '../../parts/Surface.tsx'
 import { say } from '../../parts/Toasts.tsx'
 
-/** The rate shared by all of the organization's calls. */
+/** Edits the rate limit shared by all of the organization's calls. */
 export function RateOfAll({ it }: { readonly it: Organization }) {
   const client = useQueryClient()
   const { rate_limit: rate } = it
@@ -21,7 +21,7 @@ export function RateOfAll({ it }: { readonly it: Organization }) {
     (calls === '' || seconds === String(rate?.per_seconds ?? 1))
   const save = useMutation({
     mutationFn: () => {
-      // Keeps a burst that was set elsewhere.
+      // Keeps a burst that was set through the API, because no field shows it.
       const input = { ...rate, calls: Number(calls), per_seconds: Number(seconds) }
       return call(
         'PATCH /organizations/:organization',

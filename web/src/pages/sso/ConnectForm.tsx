@@ -27,7 +27,7 @@ const nothing: Draft = { issuer: '', clientId: '', secret: '', keyPair: false, n
 
 interface ConnectProps {
   readonly kind: ConnectionKind
-  /** Makes the connection keep the URLs that were shown. */
+  /** The reservation of the URLs that were shown, so that the new connection gets exactly those. */
   readonly reservation: string | undefined
   readonly onDone: () => void
 }

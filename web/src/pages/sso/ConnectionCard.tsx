@@ -89,7 +89,10 @@ function ConnectionFacts({ connection }: { readonly connection: Connection }) {
   )
 }
 
-/** Whether nobody has tried it yet, so that its URLs still have to be copied. */
+/**
+ * Whether a connection has neither been tested nor refused a sign-in; its URLs may still have to be copied to the
+ * provider.
+ */
 function isNew({
   tested_at: testedAt,
   last_refusal: lastRefusal,

@@ -14,7 +14,7 @@ import { Dependents } from './Dependents.tsx'
 const w = ssoWords.connection
 const secondsPerHour = 3600
 
-/** Edits a connection; asks for its secret only when issuer or client id change. */
+/** Edits a connection. An empty secret keeps the stored one, but a new issuer or client id requires it again. */
 export function EditConnection({
   connection,
   onClose,
@@ -78,7 +78,7 @@ function textsOf({ draft, setDraft, error }: PartProps) {
   })
 }
 
-/** The provider and our client there; warns about affected people when moving to another provider. */
+/** The fields for the provider and our registration there; shows who is affected when the issuer changes. */
 function Provider(part: PartProps) {
   const { connection, draft } = part
   const text = textsOf(part)

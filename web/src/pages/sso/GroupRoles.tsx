@@ -23,7 +23,7 @@ interface Row {
   readonly role: GroupRole
 }
 
-/** Roles by the groups sent with each sign-in, for organizations without a directory. */
+/** Maps the groups sent with each sign-in to roles, for organizations without a directory. */
 export function GroupRoles({ connection }: { readonly connection: Connection }) {
   const { slug } = useOrganization()
   const managed = useManaged('connections', connection.id)

@@ -114,7 +114,7 @@ function useSaving({
   })
 }
 
-/** Owners who may sign in another way when the provider does not respond. */
+/** Selects the owners who may sign in another way when the provider does not respond. */
 function BreakGlass({
   policy,
   chosen,

@@ -79,14 +79,14 @@ function useTest(connection: Connection) {
   return {
     mine: testedId === connection.id ? testId : undefined,
     starting,
-    // Opened during the click, because a browser would block it later.
+    // The window is opened during the click, because the browser would block it later.
     start: () => starting.mutate(window.open('', 'intercept-test', 'popup,width=560,height=720')),
     address,
     blocked,
   }
 }
 
-/** A finished test changes its connection's state, so the connections are refetched. */
+/** Refetches the connections when a test has finished, because the test changes its connection's state. */
 function useConnectionsAgain(finished: boolean): void {
   const { slug } = useOrganization()
   const client = useQueryClient()

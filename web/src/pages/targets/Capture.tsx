@@ -8,7 +8,7 @@ import { Card, Columns } from '../../parts/Surface.tsx'
 import { useEdit, type TargetFormProps } from './useEdit.ts'
 
 const w = targetsWords.capture
-/** The server refuses to capture these. */
+/** Headers that the server refuses to capture. */
 const neverKept: ReadonlySet<string> = new Set([
   'authorization',
   'x-api-key',
@@ -25,7 +25,7 @@ interface Draft {
   readonly redact: string
 }
 
-/** Chooses what is captured of calls in addition to their record, with a preview in words. */
+/** Edits which calls leave a record, and what is captured of them in addition, with a preview in words. */
 export function Capture({ organization, it, editable }: TargetFormProps) {
   const [draft, setDraft] = useState(() => draftOf(it))
   const edit = useEdit(organization, it, {

@@ -23,7 +23,7 @@ interface Draft {
   readonly period: QuotaPeriod
 }
 
-/** The rate and the quota, for all keys together. */
+/** Edits a target's rate limit and quota, which all keys share. */
 export function Limits({ organization, it, editable }: TargetFormProps) {
   const [draft, setDraft] = useState(() => draftOf(it))
   const used = useQuery({

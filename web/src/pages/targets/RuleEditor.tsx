@@ -20,7 +20,7 @@ export function RuleEditor({
   readonly onDone: () => void
 }) {
   const editor = useRef<HTMLDivElement>(null)
-  // It was just opened, so its first field gets the focus.
+  // The editor was just opened, so its first field gets the focus.
   useEffect(() => editor.current?.querySelector('select')?.focus(), [])
   return (
     <div ref={editor} className={classes.editor}>

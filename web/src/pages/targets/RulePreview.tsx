@@ -42,7 +42,10 @@ export function savedDraft({ rules, otherwise }: RuleDraft) {
   return { rules: rules.map(savedRule), otherwise: otherwise ?? null }
 }
 
-/** Previews the draft against the last 24 hours of calls once its author stops typing; `ask` does not wait for that. */
+/**
+ * Previews the draft against the last 24 hours of calls once its author stops typing; `ask` previews a draft
+ * immediately.
+ */
 export function useRulePreview(organization: string, target: Target, draft: RuleDraft | undefined) {
   const client = useQueryClient()
   const settled = useSettled(draft, settledAfterMs)
@@ -61,7 +64,7 @@ export function useRulePreview(organization: string, target: Target, draft: Rule
   }
 }
 
-/** A value once it has not changed for a while. */
+/** Returns the value after it has not changed for `afterMs`. */
 function useSettled<T>(value: T, afterMs: number): T {
   const [settled, setSettled] = useState(value)
   useEffect(() => {

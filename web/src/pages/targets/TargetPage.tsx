@@ -26,7 +26,7 @@ import { Upstream } from './Upstream.tsx'
 
 const here = getRouteApi('/frame/o/$organization/targets/$target')
 
-/** How one API is protected. */
+/** One target: its rules, traffic, limits, upstream and capture. */
 export function TargetPage() {
   const { slug } = useOrganization()
   const { target: name } = here.useParams()

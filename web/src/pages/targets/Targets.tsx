@@ -20,7 +20,7 @@ import { AddTarget } from './AddTarget.tsx'
 
 const here = getRouteApi('/frame/o/$organization/targets')
 
-/** The APIs behind Intercept. */
+/** Lists the targets, which are the APIs behind Intercept. */
 export function Targets() {
   const { slug, may } = useOrganization()
   const { q, add } = here.useSearch()
@@ -116,7 +116,7 @@ function NoTargets({
   )
 }
 
-/** The columns, with additional data about these targets. */
+/** The columns of the list, with the last hours of traffic and the managing files of these targets. */
 function useColumns(organization: string, rows: readonly Target[]): readonly Column<Target>[] {
   const hours = useQuery(targetHoursQuery(organization)).data
   const managed = useManagedAmong(

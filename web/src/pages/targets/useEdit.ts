@@ -35,7 +35,7 @@ export function useEdit(
   }
   return useMutation({
     mutationFn: async (body: Body) => {
-      // Taken now, because once the response arrives the displayed target has already changed.
+      // Taken before the request, because the displayed target has already changed once the response arrives.
       const before = beforeOf(it, body)
       const { version } = await patch(body, it.version)
       return { before, version }
@@ -50,7 +50,7 @@ export function useEdit(
 /** The body that restores the changed fields; undefined for a credential, which can't be read back. */
 function beforeOf(it: Target, body: Body): Body | undefined {
   if ('credential' in body) return undefined
-  // A different origin removes the stored credential.
+  // Moving to a different origin removes the stored credential.
   if (it.credential_header !== undefined && body.upstream !== it.upstream && 'upstream' in body) {
     return undefined
   }

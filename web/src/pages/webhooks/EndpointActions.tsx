@@ -17,7 +17,7 @@ export type EndpointDialog = 'edit' | 'delete' | 'replay'
 
 interface ActionProps {
   readonly endpoint: Endpoint
-  /** Whether a file manages its settings; pinging, enabling, disabling and replaying stay possible. */
+  /** Whether a file manages the endpoint's settings; pinging, enabling, disabling and replaying stay possible. */
   readonly locked: boolean
   readonly onDialog: (dialog: EndpointDialog) => void
   readonly onDone: () => void

@@ -33,7 +33,7 @@ interface PartProps {
   readonly onPatch: (patch: Partial<Draft>) => void
 }
 
-/** Adds or edits an endpoint: asks for the URL first, everything else has a good default. */
+/** Adds or edits an endpoint: asks for the URL first, because everything else has a good default. */
 export function EndpointForm({
   organization,
   endpoint,

@@ -22,7 +22,7 @@ interface Draft {
   readonly length: string
 }
 
-/** Asks what to resend, counts it first, then starts an operation that runs on its own. */
+/** Asks what to resend, counts it, then starts an operation that runs in the background. */
 export function ReplayDialog({
   start,
   onClose,

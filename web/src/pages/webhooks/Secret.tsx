@@ -23,7 +23,7 @@ const ownPrefixLength = 'svc_'.length
 /** The signing secret in both forms, its rotation, and how to verify with it. */
 export function Secret() {
   const { slug, may } = useOrganization()
-  // Kept out of the query cache, so that it is gone when this page is left.
+  // The secret is kept out of the query cache, so that it is gone from memory when this page is left.
   const [shown, setShown] = useState<Secrets>()
   const [rotating, setRotating] = useState(false)
   const reading = useMutation({

@@ -23,7 +23,6 @@ const deliveryTones: Readonly<Record<DeliveryState, Tone>> = {
   skipped: 'plain',
 }
 
-/** Shows an endpoint's state. */
 export function EndpointBadge({ state }: { readonly state: EndpointState }) {
   return <Badge tone={endpointTones[state]}>{w.states[state]}</Badge>
 }
@@ -64,7 +63,7 @@ export function answerText(status: number | undefined, failure: string | undefin
   return status === undefined ? w.deliveries.notTried : String(status)
 }
 
-/** Whether an attempt succeeded. */
+/** Whether an attempt was answered with a 2xx status. */
 export function succeeded(attempt: Pick<Attempt, 'status' | 'failure'>): boolean {
   const { status, failure } = attempt
   return failure === undefined && status !== undefined && status >= 200 && status < 300
