@@ -173,7 +173,7 @@ export interface Operations {
   deleteMySessions: { input: Record<string, never>; output: { "ended": number; "confirmation": Confirmation } }
   /** End one session of the caller. */
   deleteMySession: { input: { session: string }; output: { "ended": number; "confirmation": Confirmation } }
-  /** What a proven identity would add, before it is confirmed. */
+  /** What linking a proven identity would add, before it is confirmed. */
   lookAtIdentity: { input: { body: { "proof": string } }; output: { "provider": string; "issuer": string; "subject": string; "email": string | null; "name": string | null } }
   /** Add an identity that was just proven from this session. */
   linkIdentity: { input: { body: { "proof": string } }; output: Identity }
@@ -193,13 +193,13 @@ export interface Operations {
   deleteOrganization: { input: { organization: string; body: { "slug": string } }; output: undefined }
   /** Every organization, by slug. */
   listOperatorOrganizations: { input: { query?: { after?: string; limit?: number } }; output: { "items": (Organization)[]; "next": string | null } }
-  /** Create an organization. */
+  /** Create an organization without members. */
   createOperatorOrganization: { input: { body: { "slug": string; "name"?: string; "plan"?: "standard" | "enterprise" } }; output: Organization }
   /** Set an organization's plan. */
   setOperatorOrganizationPlan: { input: { organization: string; body: { "plan": "standard" | "enterprise" } }; output: Organization }
   /** Members, oldest first. */
   listMembers: { input: { organization: string; query?: { after?: string; limit?: number; role?: "owner" | "admin" | "developer" | "viewer"; search?: string } }; output: { "items": (Member)[]; "next": string | null } }
-  /** One member. */
+  /** A member with their role and state. */
   getMember: { input: { organization: string; member: string }; output: Member }
   /** Change a member's role, deactivate or reactivate them; their sessions end. */
   updateMember: { input: { organization: string; member: string; body?: { "role"?: "owner" | "admin" | "developer" | "viewer"; "active"?: boolean } }; output: Member }
@@ -229,7 +229,7 @@ export interface Operations {
   listKeys: { input: { organization: string; query?: { after?: string; limit?: number; state?: "active" | "expiring" | "unused" | "expired" | "revoked"; search?: string; created_by?: string } }; output: { "items": (ApiKey)[]; "next": string | null } }
   /** Issue a key; only this response contains its secret. Omitted fields take their defaults. */
   issueKey: { input: { organization: string; body: { "name": string; "grants"?: (Grant)[] | null; "cidrs"?: (string)[] | null; "rate_limit"?: RateLimit | null; "quota"?: Quota | null; "expires_at"?: string | null; "scheme"?: "x-api-key" | "bearer"; "personal"?: boolean } }; output: { "key": ApiKey; "secret": string } }
-  /** One key. */
+  /** A key with its restrictions and state, without its secret. */
   getKey: { input: { organization: string; key: string }; output: ApiKey }
   /** Edit a key; the body replaces all of its editable fields. */
   updateKey: { input: { organization: string; key: string; body: { "name": string; "grants"?: (Grant)[] | null; "cidrs"?: (string)[] | null; "rate_limit"?: RateLimit | null; "quota"?: Quota | null; "expires_at"?: string | null } }; output: ApiKey }
@@ -239,7 +239,7 @@ export interface Operations {
   rotateKey: { input: { organization: string; key: string; body: { "overlap_seconds": number } }; output: { "key": ApiKey; "secret": string; "confirmation": Confirmation } }
   /** End the old secret of a rotation immediately. */
   endOldSecretOfKey: { input: { organization: string; key: string }; output: { "key": ApiKey; "confirmation": Confirmation } }
-  /** Revoke permanently; responds when every node refuses the key. */
+  /** Revoke a key permanently; responds when every node refuses it. */
   revokeKey: { input: { organization: string; key: string }; output: { "key": ApiKey; "confirmation": Confirmation } }
   /** How much of a key's quota is used in this period. */
   getKeyQuota: { input: { organization: string; key: string }; output: QuotaUse }
@@ -253,7 +253,7 @@ export interface Operations {
   reserveConnection: { input: { organization: string }; output: { "reservation": string; "redirect_uri": string; "initiate_login_uri": string; "backchannel_logout_uri": string; "client_keys_uri": string } }
   /** What an issuer’s discovery document says, before anything is saved. */
   discoverProvider: { input: { organization: string; body: { "issuer": string } }; output: Discovered }
-  /** One connection. */
+  /** A connection with its settings, without its credential. */
   getConnection: { input: { organization: string; connection: string }; output: Connection }
   /** Change a connection; a new issuer or client id requires the credential again. */
   updateConnection: { input: { organization: string; connection: string; body?: { "name"?: string; "scopes"?: (string)[]; "claims"?: { "email"?: string; "email_verified"?: string; "name"?: string; "groups"?: string; "directory"?: { "claim": string; "attribute": "externalId" | "userName" } }; "ask_user_info"?: boolean; "admits_new_people"?: boolean; "ends_provider_session"?: boolean; "required_group"?: string | null; "group_roles"?: ({ "group": string; "role": "admin" | "developer" | "viewer" })[]; "session_maximum_seconds"?: number | null; "client_secret"?: string; "private_key"?: boolean; "issuer"?: string; "client_id"?: string } }; output: Connection }
@@ -261,11 +261,11 @@ export interface Operations {
   deleteConnection: { input: { organization: string; connection: string }; output: undefined }
   /** The people affected by deleting a connection or changing its issuer. */
   getConnectionDependents: { input: { organization: string; connection: string }; output: ConnectionDependents }
-  /** Make it the connection for people who name only the organization. */
+  /** Make a connection the default, for people who name only the organization. */
   makeConnectionDefault: { input: { organization: string; connection: string }; output: Connection }
-  /** Disable it: its sessions end, and sign-ins in progress fail. */
+  /** Disable a connection: its sessions end, and sign-ins in progress fail. */
   disableConnection: { input: { organization: string; connection: string }; output: Connection }
-  /** Enable it again. */
+  /** Enable a disabled connection. */
   enableConnection: { input: { organization: string; connection: string }; output: Connection }
   /** Start a test: open its URL in a window; nobody is signed in. */
   createConnectionTest: { input: { organization: string; connection: string }; output: { "id": string; "address": string } }
@@ -275,13 +275,13 @@ export interface Operations {
   listDomains: { input: { organization: string }; output: { "items": (Domain)[] } }
   /** Add a domain, which takes effect once its TXT record is found. */
   createDomain: { input: { organization: string; body: { "name": string; "connection_id"?: string } }; output: Domain }
-  /** One domain. */
+  /** A domain with its DNS record and the last check. */
   getDomain: { input: { organization: string; domain: string }; output: Domain }
-  /** Route this domain's people to another connection. */
+  /** Route sign-ins from a domain to another connection. */
   updateDomain: { input: { organization: string; domain: string; body: { "connection_id": string | null } }; output: Domain }
   /** Remove a domain; its addresses are no longer routed. */
   deleteDomain: { input: { organization: string; domain: string }; output: undefined }
-  /** Check DNS now; the response contains what it returned. */
+  /** Look up the record of a domain now; the response contains what DNS returned. */
   checkDomain: { input: { organization: string; domain: string }; output: Domain }
   /** The directory: its base URL, and whether it has sent requests. */
   getDirectory: { input: { organization: string }; output: { "base_address": string; "is_on": boolean; "users": number; "groups": number; "tokens_at_most": number; "people": { "in_step": number; "different": number; "not_sent": number }; "last_request_at": string | null; "nothing_for_hours": number | null; "kept_owner": { "id": string; "name": string } | null } }
@@ -297,7 +297,7 @@ export interface Operations {
   listDirectoryUsers: { input: { organization: string; query?: { after?: string; limit?: number } }; output: { "items": (DirectoryUser)[]; "next": string | null } }
   /** One user as the directory sent it, with every stored attribute. */
   getDirectoryUser: { input: { organization: string; user: string }; output: { "user": DirectoryUser; "attributes": Record<string, unknown>; "version": number; "created_at": string } }
-  /** Identifiers shared by several users, by which nobody is found. */
+  /** Identifiers that several users share, and that therefore identify nobody. */
   listDirectoryDuplicates: { input: { organization: string }; output: { "items": ({ "kind": "external_id" | "address"; "value": string; "users": (DirectoryUser)[] })[] } }
   /** Groups that the directory sent, and the roles they grant. */
   listDirectoryGroups: { input: { organization: string; query?: { after?: string; limit?: number } }; output: { "items": (DirectoryGroup)[]; "next": string | null } }
@@ -315,7 +315,7 @@ export interface Operations {
   listTargets: { input: { organization: string }; output: { "items": (Target)[] } }
   /** Add a target, which is an API to protect. */
   createTarget: { input: { organization: string; body: { "name"?: string; "upstream": string; "enabled"?: boolean; "credential"?: CredentialInput | null; "rate_limit"?: TargetRateLimit | null; "rate_scope"?: "all" | "node"; "quota"?: TargetQuota | null; "call_records"?: string | null; "assertion"?: boolean; "verbatim_paths"?: boolean; "allow_browser"?: boolean; "timeouts"?: Timeouts; "body_limit_bytes"?: number; "answer_headers"?: (string)[]; "capture"?: CaptureInput; "rules"?: (RuleInput)[]; "otherwise"?: "allow" | "refuse" | null; "slug": string } }; output: Target }
-  /** One target. */
+  /** A target with its rules and settings. */
   getTarget: { input: { organization: string; target: string }; output: Target }
   /** Change a target; another upstream origin drops its credential. */
   updateTarget: { input: { organization: string; target: string; body?: { "name"?: string; "upstream"?: string; "enabled"?: boolean; "credential"?: CredentialInput | null; "rate_limit"?: TargetRateLimit | null; "rate_scope"?: "all" | "node"; "quota"?: TargetQuota | null; "call_records"?: string | null; "assertion"?: boolean; "verbatim_paths"?: boolean; "allow_browser"?: boolean; "timeouts"?: Timeouts; "body_limit_bytes"?: number; "answer_headers"?: (string)[]; "capture"?: CaptureInput; "rules"?: (RuleInput)[]; "otherwise"?: "allow" | "refuse" | null } }; output: { "id": string; "slug": string; "name": string; "upstream": string; "enabled": boolean; "health": "healthy" | "unhealthy" | "unknown"; "rules": (Rule)[]; "otherwise": "allow" | "refuse"; "otherwise_set": boolean; "credential_header"?: string; "rate_limit"?: TargetRateLimit; "rate_scope": "all" | "node"; "quota"?: TargetQuota; "call_records": string; "assertion": boolean; "verbatim_paths": boolean; "allow_browser": boolean; "timeouts": Timeouts; "body_limit_bytes": number; "answer_headers": (string)[]; "capture": { "headers": (string)[]; "body_bytes": number; "redact": (string)[] }; "ca"?: string; "created_at": string; "calls24h": number; "refused24h": number; "version": number; "confirmation": Confirmation } }
@@ -335,7 +335,7 @@ export interface Operations {
   streamCalls: { input: { organization: string }; output: string }
   /** Calls, newest first; `newer` returns those after a given call. */
   listCalls: { input: { organization: string; query?: { after?: string; limit?: number; newer?: string; q?: string; target?: string; key?: string; stopped_at?: string; outcome?: "answered" | "upstream_error" | "refused"; status?: string; method?: string; path?: string; address?: string; from?: string; to?: string } }; output: { "items": (Call)[]; "next": string | null; "searched_back_to"?: string } }
-  /** One call. */
+  /** A call with its checks, timings and captured data. */
   getCall: { input: { organization: string; call: string }; output: Call }
   /** The keys and targets with the most calls, and the codes with the most refusals. */
   getTopOfCalls: { input: { organization: string; query?: { q?: string; target?: string; key?: string; stopped_at?: string; outcome?: "answered" | "upstream_error" | "refused"; status?: string; method?: string; path?: string; address?: string; from?: string; to?: string; limit?: number } }; output: TopOfCalls }
@@ -359,9 +359,9 @@ export interface Operations {
   listAccessTokens: { input: { organization: string; query?: { after?: string; limit?: number } }; output: { "items": (AccessToken)[]; "next": string | null } }
   /** Issue an access token; only this response contains its secret. */
   issueAccessToken: { input: { organization: string; body: { "name": string; "permissions"?: ("traffic.see" | "keys.issue" | "keys.manage" | "deliveries.replay" | "targets.manage" | "webhooks.manage" | "members.manage" | "audit.see" | "organization.manage" | "tokens.manage" | "sso.manage" | "owners.manage" | "organization.delete")[]; "cidrs"?: (string)[] | null; "expires_at"?: string | null } }; output: { "access_token": AccessToken; "secret": string } }
-  /** One access token. */
+  /** An access token with its permissions and last use, without its secret. */
   getAccessToken: { input: { organization: string; access_token: string }; output: AccessToken }
-  /** Revoke permanently; responds when every node refuses the token. */
+  /** Revoke an access token permanently; responds when every node refuses it. */
   revokeAccessToken: { input: { organization: string; access_token: string }; output: { "access_token": AccessToken; "confirmation": Confirmation } }
   /** What needs a person's attention, most severe first. */
   getAttention: { input: { organization: string }; output: { "items": (Attention)[] } }
@@ -377,9 +377,9 @@ export interface Operations {
   exportAudit: { input: { organization: string; body: { "format": "ndjson" | "csv"; "action"?: string; "actor_id"?: string; "subject_id"?: string; "search"?: string; "from"?: string; "until"?: string } }; output: string }
   /** Endpoints with their health and delivery counts. */
   listEndpoints: { input: { organization: string }; output: { "items": (Endpoint)[] } }
-  /** Add an endpoint. */
+  /** Add an endpoint, which receives events from now on. */
   createEndpoint: { input: { organization: string; body: { "url": string; "description"?: string; "types"?: (string)[] | null; "headers"?: Record<string, string>; "rate_per_second"?: number | null; "ordered"?: boolean; "asymmetric"?: boolean } }; output: Endpoint }
-  /** One endpoint. */
+  /** An endpoint with its health and delivery counts. */
   getEndpoint: { input: { organization: string; endpoint: string }; output: Endpoint }
   /** Change an endpoint; omitted fields stay unchanged. Headers are dropped when the origin changes. */
   updateEndpoint: { input: { organization: string; endpoint: string; body?: { "url"?: string; "description"?: string; "types"?: (string)[] | null; "headers"?: Record<string, string>; "rate_per_second"?: number | null; "ordered"?: boolean; "asymmetric"?: boolean } }; output: Endpoint }
@@ -417,13 +417,13 @@ export interface Operations {
   listEvents: { input: { organization: string; query?: { after?: string; limit?: number; types?: (string)[] } }; output: { "items": (Event)[]; "next": string | null; "more": boolean } }
   /** Operations, newest first. */
   listOperations: { input: { organization: string; query?: { after?: string; limit?: number } }; output: { "items": (Operation)[]; "next": string | null } }
-  /** One operation. */
+  /** An operation with its state and progress. */
   getOperation: { input: { organization: string; operation: string }; output: Operation }
-  /** Pause an operation where it is. */
+  /** Pause an operation, which keeps its progress. */
   pauseOperation: { input: { organization: string; operation: string }; output: Operation }
   /** Resume a paused operation. */
   resumeOperation: { input: { organization: string; operation: string }; output: Operation }
-  /** End an operation; what it has done stays done. */
+  /** Cancel an operation; what it has already done is not undone. */
   cancelOperation: { input: { organization: string; operation: string }; output: Operation }
   /** Revoke a leaked API key, SCIM token or access token by presenting it. */
   revokeCredential: { input: { body: { "secret": string } }; output: { "received": boolean } }
