@@ -23,6 +23,11 @@ export interface StoreOptions {
   readonly onTransaction?: ((tookMs: number) => void) | undefined
   /** Whether this process serves requests: if so, it registers as a node and other nodes wait for it. */
   readonly isNode: boolean
+  /**
+   * Whether pending migrations of an existing database are applied, which is the default; otherwise opening it throws
+   * `SchemaBehind`. An empty database gets its schema in any case.
+   */
+  readonly mayUpgrade?: boolean | undefined
   readonly poolSize?: number | undefined
   /** Maximum size of an event in bytes; defaults to 64 KiB. */
   readonly maxEventBytes?: number | undefined
@@ -91,7 +96,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 /** Loads only the driver in use: the other one would cost memory for nothing. */
 async function openEngine(options: StoreOptions, clock: Clock): Promise<EngineHandle> {
   const { databaseUrl, folder, maxEventBytes, authenticator } = options
-  const settings = { clock, ledger: { maxEventBytes, authenticator } }
+  const { mayUpgrade = true } = options
+  const settings = { clock, ledger: { maxEventBytes, authenticator }, mayUpgrade }
   if (databaseUrl) {
     const { openPostgres } = await import('./engine/postgres/postgres.ts')
     const poolSize = options.poolSize ?? usualPoolSize

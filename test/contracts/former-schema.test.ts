@@ -1,5 +1,6 @@
 // A database from before 0.1.0, created by the longer list of migrations of that time, continues with the shorter one.
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,6 +11,7 @@ import { systemClock } from '../../src/clock.ts'
 import { createId } from '../../src/ids.ts'
 import { openStore, organizations, type Engine, type Store } from '../../src/store/index.ts'
 import { postgresForTests, type TestDatabase } from '../harness/postgres.ts'
+import { intercept } from '../harness/terminal.ts'
 import { engines } from './engines.ts'
 
 const formerSchema = (name: string): string =>
@@ -143,5 +145,27 @@ for (const engine of engines) {
     const before = await schemaOf(former)
     await assert.rejects(open(former), /made before version 0\.1\.0 and not brought up to date/)
     assert.deepEqual(await schemaOf(former), before)
+  })
+}
+
+for (const engine of engines) {
+  test(`on ${engine} no command but migrate upgrades the schema of an earlier version under its nodes`, async () => {
+    await using place = await emptyPlace(engine)
+    await makeFormer(place)
+    const { folder, database } = place
+    const env = {
+      DATA_DIR: folder,
+      INTERCEPT_SECRET: randomBytes(32).toString('base64'),
+      ...(database === undefined ? {} : { DATABASE_URL: database.url }),
+    }
+    for (const words of [['org', 'list'], ['org', 'create', 'new'], ['doctor']]) {
+      const refused = await intercept(words, { env })
+      assert.equal(refused.code, 1, words.join(' '))
+      assert.match(refused.err + refused.out, /has the schema of an earlier version of Intercept/)
+    }
+    assert.equal((await intercept(['migrate'], { env })).code, 0)
+    const listed = await intercept(['org', 'list'], { env })
+    assert.equal(listed.code, 0, listed.err)
+    assert.match(listed.out, /old/)
   })
 }

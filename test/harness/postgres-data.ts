@@ -97,7 +97,7 @@ async function migrateIn(socket: string): Promise<void> {
   try {
     await client.query(`create database ${migratedDatabase}`)
     const connection = { host: socket, database: migratedDatabase, user: 'postgres' }
-    await migratePostgres(connection, async () => {})
+    await migratePostgres(connection, { complete: async () => {}, mayUpgrade: true })
   } finally {
     await client.end()
   }

@@ -16,7 +16,7 @@ export const commands = {
           data: { engine: store.engine, state: 'up_to_date' },
           text: `The schema (${store.engine}) is up to date.`,
         }),
-        { creates: true },
+        { creates: true, mayUpgrade: true },
       ),
   }),
 }

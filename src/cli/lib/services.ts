@@ -28,8 +28,15 @@ export interface Services {
 export async function withServices<T>(
   terminal: Terminal,
   work: (services: Services) => Promise<T>,
-  /** Commands that create something may create a database; all others must leave an empty folder untouched. */
-  { creates = false }: { readonly creates?: boolean } = {},
+  {
+    creates = false,
+    mayUpgrade = false,
+  }: {
+    /** Commands that create something may create a database; all others must leave an empty folder untouched. */
+    readonly creates?: boolean
+    /** A new version's command must not upgrade a schema under nodes of the old version unless it is asked to. */
+    readonly mayUpgrade?: boolean
+  } = {},
 ): Promise<T> {
   const { remote } = terminal
   if (remote !== undefined) return await work(overTheApi(remote))
@@ -43,6 +50,7 @@ export async function withServices<T>(
     clock: systemClock,
     followsDatabaseClock: true,
     isNode: false,
+    mayUpgrade,
     poolSize: 2,
     maxEventBytes: config.limits.webhookBodyBytes,
     authenticator: sealer,

@@ -30,19 +30,36 @@ const formerLists: Readonly<Record<string, string>> = {
   'sqlite-calls': '06997a3c0e20b35b0ba737c89dede2681546a2cf93b910e53218291be96059dd',
 }
 
+/** An existing database lacks migrations, and whoever opened it may not apply them. */
+export class SchemaBehind extends Error {
+  constructor() {
+    super(
+      'The database has the schema of an earlier version of Intercept. Once it is upgraded, nodes of that version can no longer start. Back up with that version, then start a node of this one or run `intercept migrate`.',
+    )
+    this.name = 'SchemaBehind'
+  }
+}
+
 /**
- * Applies the pending migrations in numeric order. Throws if an applied file has changed since, or if the database
- * contains migrations that this version does not know.
+ * Applies the pending migrations in numeric order; an empty database gets all of them. Throws if an applied file has
+ * changed since, if the database contains migrations that this version does not know, or `SchemaBehind` if it lacks
+ * some and `mayUpgrade` is false.
  */
-export async function migrate(target: MigrationTarget, folder: string): Promise<void> {
+export async function migrate(
+  target: MigrationTarget,
+  folder: string,
+  mayUpgrade: boolean,
+): Promise<void> {
   const files = readdirSync(folder)
     .filter((name) => name.endsWith('.sql'))
     .sort()
     .map((name) => ({ name, text: readFileSync(join(folder, name), 'utf8') }))
-  const applied = await appliedNow(target, { folder, files })
+  const applied = await appliedNow(target, { folder, files, mayUpgrade })
   const known = new Set(files.map(({ name }) => name))
   const unknown = [...applied.keys()].find((name) => !known.has(name))
   if (unknown !== undefined) throw new Error(refusalOf(unknown))
+  const isComplete = files.every(({ name }) => applied.has(name))
+  if (!mayUpgrade && applied.size > 0 && !isComplete) throw new SchemaBehind()
   const done: string[] = []
   for (const { name, text } of files) {
     const before = applied.get(name)
@@ -65,13 +82,14 @@ interface MigrationFile {
 /** Returns the applied migrations; if a former release's list was applied, records the files that replaced it instead. */
 async function appliedNow(
   target: MigrationTarget,
-  { folder, files }: { folder: string; files: readonly MigrationFile[] },
+  of: { folder: string; files: readonly MigrationFile[]; mayUpgrade: boolean },
 ): Promise<ReadonlyMap<string, string>> {
   const applied = await target.applied()
   const list = [...applied].sort(([a], [b]) => (a < b ? -1 : 1))
-  const listed = list.map(([name, of]) => `${name} ${of}`).join('\n')
-  if (digest(listed) !== formerLists[basename(folder)]) return applied
-  const start = files.filter(({ name }) => name < endOfStart)
+  const listed = list.map((entry) => entry.join(' ')).join('\n')
+  if (digest(listed) !== formerLists[basename(of.folder)]) return applied
+  if (!of.mayUpgrade) throw new SchemaBehind()
+  const start = of.files.filter(({ name }) => name < endOfStart)
   await target.forgetAll()
   for (const { name, text } of start) await target.record(name, digest(text))
   return new Map(start.map(({ name, text }) => [name, digest(text)]))

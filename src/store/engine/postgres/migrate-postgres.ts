@@ -12,7 +12,13 @@ const migrationLock = 7263940
 /** Brings the schema up to date under a lock, in one transaction with the migration's non-SQL part. */
 export async function migratePostgres(
   settings: pg.PoolConfig,
-  complete: (query: Kysely<Tables>, applied: readonly string[]) => Promise<void>,
+  {
+    complete,
+    mayUpgrade,
+  }: {
+    readonly complete: (query: Kysely<Tables>, applied: readonly string[]) => Promise<void>
+    readonly mayUpgrade: boolean
+  },
 ): Promise<void> {
   // A separate pool: building an index may take longer than the normal statement timeout.
   const query = new Kysely<Tables>({
@@ -50,6 +56,7 @@ export async function migratePostgres(
           },
         },
         join(migrationsFolder, 'postgres'),
+        mayUpgrade,
       )
     })
   } finally {

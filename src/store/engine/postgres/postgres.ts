@@ -34,12 +34,8 @@ const urgentConnections = 3
 // A transaction that stalls midway blocks everyone waiting for its locks.
 const idleInTransactionMs = 2000
 
-/** PostgreSQL through a pool, with a few more connections for background work and one for NOTIFY. */
-export async function openPostgres(
-  url: string,
-  { poolSize, ...deps }: LaneDeps & { readonly poolSize: number },
-): Promise<EngineHandle> {
-  const settings: pg.PoolConfig = {
+function settingsOf(url: string, poolSize: number): pg.PoolConfig {
+  return {
     connectionString: url,
     max: poolSize,
     statement_timeout: statementTimeoutMs,
@@ -49,9 +45,24 @@ export async function openPostgres(
     application_name: 'intercept',
     types: { getTypeParser: typeParser as typeof pg.types.getTypeParser },
   }
-  await migratePostgres(settings, async (query, applied) => {
-    const db = { query, engine: 'postgres' as const, ...deps.ledger }
-    await sealAfterMigration(createTransaction(db, deps.clock.now()).transaction, applied)
+}
+
+/** PostgreSQL through a pool, with a few more connections for background work and one for NOTIFY. */
+export async function openPostgres(
+  url: string,
+  {
+    poolSize,
+    mayUpgrade,
+    ...deps
+  }: LaneDeps & { readonly poolSize: number; readonly mayUpgrade: boolean },
+): Promise<EngineHandle> {
+  const settings = settingsOf(url, poolSize)
+  await migratePostgres(settings, {
+    mayUpgrade,
+    complete: async (query, applied) => {
+      const db = { query, engine: 'postgres' as const, ...deps.ledger }
+      await sealAfterMigration(createTransaction(db, deps.clock.now()).transaction, applied)
+    },
   })
   const servers = new ServerWatch()
   const greeted = {

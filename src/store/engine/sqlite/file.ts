@@ -20,6 +20,7 @@ interface MainFileOptions {
   readonly path: string
   readonly monotonic: () => number
   readonly complete: CompleteMigration
+  readonly mayUpgrade: boolean
 }
 
 /**
@@ -28,7 +29,7 @@ interface MainFileOptions {
 export class SqliteMainFile {
   readonly #path: string
   readonly #monotonic: () => number
-  readonly #complete: CompleteMigration
+  readonly #place: Place
   #writer: Database.Database
   #reader: Database.Database
   #identity: string
@@ -37,10 +38,10 @@ export class SqliteMainFile {
   #isClosed = false
   #lookedAt: number
 
-  private constructor({ path, monotonic, complete }: MainFileOptions, opened: Opened) {
-    this.#path = path
+  private constructor({ monotonic, ...place }: MainFileOptions, opened: Opened) {
+    this.#path = place.path
     this.#monotonic = monotonic
-    this.#complete = complete
+    this.#place = place
     this.#writer = opened.writer
     this.#reader = opened.reader
     this.#identity = opened.identity
@@ -75,8 +76,7 @@ export class SqliteMainFile {
       throw new FileAwayError(this.#path)
     this.#isOpening = true
     try {
-      const place = { path: this.#path, complete: this.#complete }
-      const opened = await openBoth(place, true)
+      const opened = await openBoth(this.#place, true)
       this.#closeFiles()
       this.#writer = opened.writer
       this.#reader = opened.reader
@@ -109,6 +109,8 @@ export class SqliteMainFile {
   }
 }
 
+type Place = Omit<MainFileOptions, 'monotonic'>
+
 interface Opened {
   readonly writer: Database.Database
   readonly reader: Database.Database
@@ -116,13 +118,13 @@ interface Opened {
 }
 
 async function openBoth(
-  { path, complete }: Pick<MainFileOptions, 'path' | 'complete'>,
+  { path, complete, mayUpgrade }: Place,
   fileMustExist = false,
 ): Promise<Opened> {
   const writer = openFile(path, 'FULL', fileMustExist)
   try {
     const identity = identityOf(path)
-    await migrateFile(writer, 'sqlite', complete)
+    await migrateFile(writer, { folder: 'sqlite', complete, mayUpgrade })
     const reader = openFile(path, 'FULL', fileMustExist)
     reader.pragma('query_only = true')
     // The reader may sort large results, so its temporary storage goes to files.
@@ -173,8 +175,15 @@ export function openFile(
 /** Brings a file's schema up to date. */
 export async function migrateFile(
   file: Database.Database,
-  folder: string,
-  complete?: CompleteMigration,
+  {
+    folder,
+    complete,
+    mayUpgrade,
+  }: {
+    readonly folder: string
+    readonly complete?: CompleteMigration
+    readonly mayUpgrade: boolean
+  },
 ): Promise<void> {
   const target: MigrationTarget = {
     execute: async (statement) => void file.exec(statement),
@@ -201,7 +210,7 @@ export async function migrateFile(
   await new Promise((resolve) => setImmediate(resolve))
   file.exec('begin immediate')
   try {
-    await migrate(target, join(migrationsFolder, folder))
+    await migrate(target, join(migrationsFolder, folder), mayUpgrade)
     file.exec('commit')
   } catch (error) {
     if (file.inTransaction) file.exec('rollback')

@@ -23,19 +23,20 @@ import { openSlowReads } from './slow-reads.ts'
  */
 export async function openSqlite(
   folder: string,
-  { clock, ledger }: SqliteDeps,
+  { clock, ledger, mayUpgrade }: SqliteDeps,
 ): Promise<EngineHandle> {
   makeFolder(folder)
   const path = join(folder, 'intercept.db')
   const main = await SqliteMainFile.open({
     path,
     monotonic: () => clock.monotonic(),
+    mayUpgrade,
     complete: async (db, applied) => {
       const tx = createTransaction({ ...db, ...ledger }, clock.now()).transaction
       await sealAfterMigration(tx, applied)
     },
   })
-  const calls = await openCalls(join(folder, 'calls.db'), clock)
+  const calls = await openCalls(join(folder, 'calls.db'), { clock, mayUpgrade })
   const slowReads = openSlowReads(path)
   const writer = { ...connectionOver(main.writer), ...ledger }
   const commits = createCommitQueue(main.writer, writer, clock)
@@ -83,12 +84,14 @@ export async function openSqlite(
 interface SqliteDeps {
   readonly clock: Pick<Clock, 'now' | 'monotonic'>
   readonly ledger: LedgerSettings
+  /** Whether pending migrations of an existing database may be applied. */
+  readonly mayUpgrade: boolean
 }
 
 /** The file of call records. */
-async function openCalls(path: string, clock: SqliteDeps['clock']) {
+async function openCalls(path: string, { clock, mayUpgrade }: Omit<SqliteDeps, 'ledger'>) {
   const file = openFile(path, 'NORMAL')
-  await migrateFile(file, 'sqlite-calls')
+  await migrateFile(file, { folder: 'sqlite-calls', mayUpgrade })
   const calls = connectionOver(() => file)
   const slowReads = openSlowReads(path)
   const commits = createCommitQueue(() => file, calls, clock)
