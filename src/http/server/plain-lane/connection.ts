@@ -2,17 +2,11 @@ import type { Socket } from 'node:net'
 import { Pace } from '../lane/pace.ts'
 import type { CarriedExchange, RelayedLines, ResponseHead } from '../lane/carrier.ts'
 import { endWithLinger, foldMapped } from '../lane/front-connection.ts'
+import { keepAliveGraceMs, maxHeldBytes, maxPieces, maxTakenPerTurn } from './bounds.ts'
 import type { LaneConnection, PlainDeps } from './deps.ts'
 import type { ResponseEnding } from './response-head.ts'
 import { ResponseWriter } from './response-writer.ts'
 import { readShared } from './shared-reads.ts'
-
-/** How much of later requests is read while one is in progress. */
-const maxHeldBytes = 64 * 1024
-/** Maximum reads for one head; a head in more pieces goes to the standard lane, which parses incrementally. */
-const maxPieces = 16
-/** Node allows callers this much longer than it announces. */
-const keepAliveGraceMs = 1000
 
 /** One caller's connection on the plain lane: one request after the other, parsed directly from the socket's bytes. */
 export class PlainConnection implements LaneConnection {
@@ -30,6 +24,7 @@ export class PlainConnection implements LaneConnection {
   /** Whether the held bytes are the start of an incomplete head. */
   #isPartial = false
   #pieces = 0
+  #takenThisTurn = 0
   #bodyLeft = 0
   #isAdvancing = false
   #isBodyAtHand = false
@@ -128,6 +123,7 @@ export class PlainConnection implements LaneConnection {
     return (
       this.#exchange === undefined &&
       this.#bodyLeft === 0 &&
+      this.#takenThisTurn < maxTakenPerTurn &&
       !this.#isLast &&
       !this.#isRefused &&
       !this.socket.writableNeedDrain &&
@@ -138,6 +134,7 @@ export class PlainConnection implements LaneConnection {
   /** Takes requests until one is in progress or the bytes are used up. */
   #advance(bytes: Buffer): void {
     this.#isAdvancing = true
+    this.#takenThisTurn = 0
     let at = 0
     while (at < bytes.length && this.#mayTake()) {
       const next = this.#takeOne(bytes, at)
@@ -150,6 +147,12 @@ export class PlainConnection implements LaneConnection {
     }
     this.#isAdvancing = false
     if (at < bytes.length) this.#hold(bytes.subarray(at))
+    if (this.#takenThisTurn === maxTakenPerTurn) setImmediate(this.#onNextTurn)
+    this.#goOn()
+  }
+
+  readonly #onNextTurn = (): void => {
+    this.#takenThisTurn = 0
     this.#goOn()
   }
 
@@ -172,6 +175,7 @@ export class PlainConnection implements LaneConnection {
     this.#waitsSince = -1
     this.#isFresh = false
     this.#pieces = 0
+    this.#takenThisTurn++
     this.#isBodyAtHand = length > 0 && bytes.length > request.bodyAt
     this.#deps.take(request, head, this)
     this.#isBodyAtHand = false
