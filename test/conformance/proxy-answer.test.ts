@@ -134,6 +134,14 @@ describe('answers of upstreams', () => {
     assert.doesNotMatch(await ask('/x', 'HEAD'), /poisoned/)
   })
 
+  test('a 204 that announces a body reaches the caller without the announcement', async () => {
+    end = false
+    answer = 'HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\nabcde'
+    const transcript = await ask()
+    assert.match(transcript, /^HTTP\/1\.1 204 /)
+    assert.doesNotMatch(transcript, /content-length|abcde/i)
+  })
+
   test('an upstream that says nothing is 504 at its first-byte deadline', async () => {
     answer = ''
     end = false

@@ -1,4 +1,5 @@
 import { foldHeaderName, responseHeaderFate } from '../message/header-rules.ts'
+import type { UpstreamResponseHead } from './response-head.ts'
 
 /** Selects the response headers that reach the caller. */
 export interface AnswerFilter {
@@ -10,11 +11,13 @@ export interface AnswerFilter {
 
 /** The upstream's headers for the caller: without hop-by-hop and withheld ones, plus `own`. */
 export function filterAnswerHeaders(
-  head: { readonly headers: readonly string[]; readonly connectionNames: readonly string[] },
+  head: Pick<UpstreamResponseHead, 'status' | 'headers' | 'connectionNames'>,
   filter: AnswerFilter,
   own: readonly string[],
 ): string[] {
-  const { headers, connectionNames } = head
+  const { status, headers, connectionNames } = head
+  // RFC 9110, section 8.6: such a response has no body to announce.
+  const hasNoLength = status === 204 || status < 200
   const kept: string[] = []
   for (let at = 0; at + 1 < headers.length; at += 2) {
     const name = headers[at] ?? ''
@@ -24,6 +27,7 @@ export function filterAnswerHeaders(
     if (fate === 'cors' && !filter.forPages) continue
     if (fate === 'origin' && !mayPass(name, value, filter)) continue
     if (connectionNames.length > 0 && connectionNames.includes(name.toLowerCase())) continue
+    if (hasNoLength && name.toLowerCase() === 'content-length') continue
     kept.push(name, value)
   }
   for (const item of own) kept.push(item)
@@ -33,6 +37,6 @@ export function filterAnswerHeaders(
 function mayPass(name: string, value: string, filter: AnswerFilter): boolean {
   const folded = foldHeaderName(name)
   if (!filter.allowed.has(folded)) return false
-  // Cookies with this prefix are ours, whatever the target allows.
-  return folded !== 'set-cookie' || !value.trimStart().startsWith('__Host-')
+  // Cookies with this prefix are ours, whatever the target allows; browsers may send one without a name as its value.
+  return folded !== 'set-cookie' || !/^\s*(?:=\s*)?__Host-/i.test(value)
 }
