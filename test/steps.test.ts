@@ -5,7 +5,8 @@ import { ScimError } from '../src/scim/protocol/errors.ts'
 import { parseFilter } from '../src/scim/filter/filter.ts'
 import { parseJson } from '../src/scim/protocol/json.ts'
 import { userType } from '../src/scim/schema/schema-group.ts'
-import { compileRule } from '../src/targets/rules.ts'
+import { readingsOf } from '../src/targets/path.ts'
+import { compileRule, decide } from '../src/targets/rules.ts'
 import { parseRule } from '../src/targets/rule-text.ts'
 import { startSteps } from './harness/steps.ts'
 
@@ -117,6 +118,24 @@ describe('how the work grows with hostile input, in steps', () => {
       await assertLinear('src/targets', (length) => `/${'a'.repeat(length)}/c`, rule.matches)
     })
   }
+
+  test('many rules as long as they may be take steps as the path and the rules are long', async () => {
+    const text = 'a'.repeat(400)
+    for (const pattern of [
+      `/*${text}b*/c`,
+      `/*b${text}*/c`,
+      `/*${text}b/c`,
+      `/*${text.slice(1)}b*`,
+    ]) {
+      const rules = Array.from({ length: 20 }, (_, at) =>
+        compileRule(`rul_${at}`, parseRule(`deny * ${pattern}`)),
+      )
+      const path = `/${'a'.repeat(2000)}%25/c/`
+      const work = answered(() => decide({ rules, otherwise: undefined }, 'GET', readingsOf(path)))
+      const taken = await steps.of('src/targets', work)
+      assert.ok(taken < 20 * 8 * 6 * 2000, `${pattern.slice(0, 5)}: ${taken} steps`)
+    }
+  })
 
   for (const unit of [
     '"',

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { randomFrom } from '../../test/torture/torture.ts'
+import { compilePattern } from './path-pattern.ts'
 import { readingsOf } from './path.ts'
 import { parseRule } from './rule-text.ts'
 import { compileRule, decide, type LastLine } from './rules.ts'
@@ -128,12 +130,29 @@ describe('rules', () => {
     assert.equal(ask(['allow * /v*/items/*'], 'GET', '/v1/items/7/8').allowed, true)
     assert.equal(ask(['allow * /file*'], 'GET', '/file/a/b').allowed, true)
     assert.equal(ask(['allow * /a*b*'], 'GET', '/axbx/y').allowed, true)
+    assert.equal(ask(['allow * /a*b*'], 'GET', '/a/b').allowed, false)
+    assert.equal(ask(['deny * /a*b*'], 'GET', '/a/b').allowed, false)
   })
 
   test('GET covers HEAD, in a deny rule too', () => {
     assert.equal(ask(['deny GET /a', 'allow * /*'], 'HEAD', '/a').allowed, false)
     assert.equal(ask(['allow GET /a'], 'HEAD', '/a').allowed, true)
     assert.equal(ask(['allow HEAD /a'], 'GET', '/a').allowed, false)
+  })
+
+  test('every pattern matches what it matches when each star tries every length', () => {
+    const random = randomFrom(7)
+    const below = (bound: number): number => Math.floor(random() * bound)
+    const textOf = (letters: string, most: number): string =>
+      Array.from({ length: below(most) }, () => letters[below(letters.length)]).join('')
+    for (let left = 20_000; left > 0; left--) {
+      const pattern = `/${textOf('ab*/', 12)}`
+      const path = `/${textOf('aab/', 14)}`
+      for (const isWide of [false, true]) {
+        const matches = compilePattern(pattern, isWide)
+        assert.equal(matches(path), isMatch(pattern, path, isWide), `${pattern} and ${path}`)
+      }
+    }
   })
 
   // test/steps.test.ts counts the steps this takes.
@@ -159,3 +178,17 @@ describe('rules', () => {
     })
   }
 })
+
+/** The meaning of a pattern, written down without regard to time. */
+function isMatch(pattern: string, path: string, isWide: boolean): boolean {
+  const within = (text: string): string => text.replaceAll('*', '[^/]*')
+  const slash = pattern.lastIndexOf('/')
+  const last = pattern.slice(slash, -1)
+  const isBelow = pattern.endsWith('/*')
+  const source = isBelow
+    ? `${within(pattern.slice(0, -2))}(?:/.*)?`
+    : pattern.endsWith('*')
+      ? `${within(pattern.slice(0, slash))}${isWide ? last.replaceAll('*', '.*') : within(last)}.*`
+      : within(pattern)
+  return new RegExp(`^${source}$`).test(path)
+}

@@ -1,11 +1,15 @@
-import { decode, withoutEndSlash, type PathReadings } from './path.ts'
+import { compilePattern } from './path-pattern.ts'
+import { withoutEndSlash, type PathReadings } from './path.ts'
 
 /** A rule as written; the first one that matches method and path decides. */
 export interface RuleText {
   readonly effect: 'allow' | 'deny'
   /** Upper-case methods; an empty list means all. */
   readonly methods: readonly string[]
-  /** A path below the target; `*` matches anything within a segment, and at the end everything below. */
+  /**
+   * A path below the target; `*` matches anything within a segment, and at the end everything below. In a deny rule
+   * whose path ends with `*`, each star of the last segment does that.
+   */
   readonly path: string
   /** Whether the rule refuses nothing and only counts the calls that it would refuse. */
   readonly trial: boolean
@@ -72,67 +76,13 @@ export function coversMethod(methods: readonly string[], method: string): boolea
   )
 }
 
-/** Compiles a rule; in a deny rule, slashes at the end of the path are ignored. */
+/** Compiles a rule; a deny rule ignores slashes at the end of the path, and reads its stars as widely as possible. */
 export function compileRule(id: string, rule: RuleText): Rule {
-  const path = rule.effect === 'deny' ? withoutEndSlash(rule.path) : rule.path
-  return { ...rule, id, matches: compilePattern(path) }
+  const isDeny = rule.effect === 'deny'
+  const path = isDeny ? withoutEndSlash(rule.path) : rule.path
+  return { ...rule, id, matches: compilePattern(path, isDeny) }
 }
 
 function matchesReadings(rule: Rule, { usual, possible }: PathReadings): boolean {
   return rule.effect === 'deny' ? possible.some(rule.matches) : usual.every(rule.matches)
-}
-
-/** Compiles a pattern into a function whose time is linear in the path's length. */
-function compilePattern(pattern: string): (path: string) => boolean {
-  const text = decode(pattern)
-  if (text === '*' || text === '/*') return () => true
-  if (!text.includes('*')) return (path) => path === text
-  const below = text.endsWith('/*') ? text.slice(0, -2) : undefined
-  if (below !== undefined && !below.includes('*')) {
-    return (path) => path === below || (path.startsWith(below) && path.charAt(below.length) === '/')
-  }
-  const start = text.slice(0, -1)
-  if (text.endsWith('*') && !start.includes('*')) return (path) => path.startsWith(start)
-  const segments = text.split('/')
-  return (path) => matchesSegments(segments, path.split('/'))
-}
-
-function matchesSegments(pattern: readonly string[], path: readonly string[]): boolean {
-  for (let at = 0; at < pattern.length; at++) {
-    const wanted = pattern[at] ?? ''
-    const isLast = at === pattern.length - 1
-    if (isLast && wanted === '*') return path.length >= at
-    const given = path[at]
-    if (given === undefined) return false
-    if (isLast && wanted.endsWith('*')) return matchesGlob(wanted, path.slice(at).join('/'))
-    if (!matchesGlob(wanted, given)) return false
-  }
-  return pattern.length === path.length
-}
-
-/**
- * Matches a pattern whose `*` stands for any run of characters. Only the last star is tried again, so the time is at
- * most the product of both lengths.
- */
-function matchesGlob(pattern: string, text: string): boolean {
-  let at = 0
-  let star = -1
-  let resume = 0
-  let p = 0
-  while (at < text.length) {
-    if (pattern.charAt(p) === '*') {
-      star = p++
-      resume = at
-    } else if (p < pattern.length && pattern.charAt(p) === text.charAt(at)) {
-      p++
-      at++
-    } else if (star !== -1) {
-      p = star + 1
-      at = ++resume
-    } else {
-      return false
-    }
-  }
-  while (pattern.charAt(p) === '*') p++
-  return p === pattern.length
 }

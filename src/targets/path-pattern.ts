@@ -1,0 +1,105 @@
+import { decode } from './path.ts'
+
+/**
+ * Compiles the path of a rule into a function whose time is linear in the length of the path plus that of the pattern:
+ * members write the patterns, and everybody's calls wait while one is matched. `isWide` lets each star of a last part
+ * that ends with one reach below, not only the last star.
+ */
+export function compilePattern(pattern: string, isWide: boolean): (path: string) => boolean {
+  const text = decode(pattern)
+  if (text === '*' || text === '/*') return () => true
+  if (!text.includes('*')) return (path) => path === text
+  const below = text.endsWith('/*') ? text.slice(0, -2) : undefined
+  if (below !== undefined && !below.includes('*')) {
+    return (path) => path === below || (path.startsWith(below) && path.charAt(below.length) === '/')
+  }
+  const start = text.slice(0, -1)
+  if (text.endsWith('*') && !start.includes('*')) return (path) => path.startsWith(start)
+  const segments = text.split('/').map((segment) => new Segment(segment))
+  return (path) => matchesSegments(segments, path, isWide)
+}
+
+function matchesSegments(segments: readonly Segment[], path: string, isWide: boolean): boolean {
+  let from = 0
+  for (const [at, segment] of segments.entries()) {
+    const isOpenEnd = at === segments.length - 1 && segment.endsWithStar
+    // Such a pattern also matches the path above it.
+    if (isOpenEnd && segment.isStar) return true
+    if (from > path.length) return false
+    const slash = isOpenEnd && isWide ? -1 : path.indexOf('/', from)
+    const end = slash === -1 ? path.length : slash
+    if (!segment.matches(path, from, end)) return false
+    if (isOpenEnd) return true
+    from = end + 1
+  }
+  return from > path.length
+}
+
+/** A part of a pattern between slashes: texts with any characters between them. */
+class Segment {
+  readonly isStar: boolean
+  readonly endsWithStar: boolean
+  readonly #first: string
+  readonly #middle: readonly Search[]
+  /** Undefined if there is no star. */
+  readonly #last: string | undefined
+
+  constructor(segment: string) {
+    const [first = '', ...others] = segment.split('*')
+    this.isStar = segment === '*'
+    this.endsWithStar = segment.endsWith('*')
+    this.#first = first
+    this.#last = others.pop()
+    this.#middle = others.filter((text) => text !== '').map((text) => new Search(text))
+  }
+
+  /** Whether the path between two offsets is as this part says. */
+  matches(path: string, from: number, end: number): boolean {
+    const last = this.#last ?? ''
+    let at = from + this.#first.length
+    const until = end - last.length
+    if (at > until || !path.startsWith(this.#first, from)) return false
+    if (this.#last === undefined) return at === end
+    if (!path.startsWith(last, until)) return false
+    // The earliest place of each text leaves the most room for the next.
+    for (const search of this.#middle) {
+      at = search.endIn(path, at, until)
+      if (at === -1) return false
+    }
+    return true
+  }
+}
+
+/** Finds a text without ever looking at a character of the path again (Knuth, Morris and Pratt). */
+class Search {
+  readonly #text: string
+  /** For each number of matched characters: how many of them still match when the next one does not. */
+  readonly #fallbacks: Uint16Array
+
+  constructor(text: string) {
+    this.#text = text
+    this.#fallbacks = new Uint16Array(text.length + 1)
+    for (let length = 2; length <= text.length; length++) {
+      const before = this.#fallbacks[length - 1] ?? 0
+      this.#fallbacks[length] = this.#matchedAfter(before, text.charCodeAt(length - 1))
+    }
+  }
+
+  /** The end of the text's first occurrence between two offsets; -1 if there is none. */
+  endIn(path: string, from: number, until: number): number {
+    let matched = 0
+    for (let at = from; at < until; at++) {
+      matched = this.#matchedAfter(matched, path.charCodeAt(at))
+      if (matched === this.#text.length) return at + 1
+    }
+    return -1
+  }
+
+  #matchedAfter(before: number, code: number): number {
+    let matched = before
+    while (matched > 0 && this.#text.charCodeAt(matched) !== code) {
+      matched = this.#fallbacks[matched] ?? 0
+    }
+    return this.#text.charCodeAt(matched) === code ? matched + 1 : 0
+  }
+}
