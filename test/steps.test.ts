@@ -5,6 +5,7 @@ import { ScimError } from '../src/scim/protocol/errors.ts'
 import { parseFilter } from '../src/scim/filter/filter.ts'
 import { parseJson } from '../src/scim/protocol/json.ts'
 import { userType } from '../src/scim/schema/schema-group.ts'
+import { createClientAddresses } from '../src/http/server/client-address.ts'
 import { readingsOf } from '../src/targets/path.ts'
 import { compileRule, decide } from '../src/targets/rules.ts'
 import { parseRule } from '../src/targets/rule-text.ts'
@@ -136,6 +137,22 @@ describe('how the work grows with hostile input, in steps', () => {
       assert.ok(taken < 20 * 8 * 6 * 2000, `${pattern.slice(0, 5)}: ${taken} steps`)
     }
   })
+
+  for (const trusted of [
+    { kind: 'count', count: 2 },
+    { kind: 'ranges', ranges: ['10.0.0.0/8'] },
+  ] as const) {
+    test(`of a long X-Forwarded-For only what trusted proxies appended is read (${trusted.kind})`, async () => {
+      const { of } = createClientAddresses(trusted)
+      const forwarded = `${'::,'.repeat(5000)} 203.0.113.5, 10.0.0.2`
+      assert.equal(of('10.0.0.1', forwarded), '203.0.113.5')
+      const taken = await steps.of(
+        'src/http',
+        answered(() => of('10.0.0.1', forwarded)),
+      )
+      assert.ok(taken < 100, `${taken} steps`)
+    })
+  }
 
   for (const unit of [
     '"',

@@ -72,10 +72,12 @@ function readerOf(trusted: TrustedProxies): AddressReader {
     const { count } = trusted
     return {
       isTrusted: () => count > 0,
-      of: (peer, forwardedFor) =>
-        count === 0 || forwardedFor === undefined
-          ? peer
-          : (entriesOf(forwardedFor, peer).at(-1 - count) ?? peer),
+      of: (peer, forwardedFor) => {
+        if (count === 0 || forwardedFor === undefined) return peer
+        let left = count
+        for (const address of entriesOf(forwardedFor)) if (--left === 0) return address
+        return peer
+      },
     }
   }
   const ranges = blockListOf(trusted.ranges)
@@ -85,23 +87,25 @@ function readerOf(trusted: TrustedProxies): AddressReader {
     isTrusted,
     of: (peer, forwardedFor) => {
       if (forwardedFor === undefined || !isTrusted(peer)) return peer
-      return entriesOf(forwardedFor, peer).findLast((address) => !isTrusted(address)) ?? peer
+      for (const address of entriesOf(forwardedFor)) if (!isTrusted(address)) return address
+      return peer
     },
   }
 }
 
 /**
- * The chain of addresses up to the peer. An unreadable entry ends the chain: neither its author nor anything to its
- * left can be trusted.
+ * The addresses in front of the peer, the nearest first, read one by one because strangers may write thousands. An
+ * unreadable entry ends the chain: neither its author nor anything to its left can be trusted.
  */
-function entriesOf(forwardedFor: string, peer: string): string[] {
-  const chain = [peer]
-  for (const entry of forwardedFor.split(',').toReversed()) {
-    const address = addressOf(entry.trim())
-    if (address === undefined) break
-    chain.unshift(address)
+function* entriesOf(forwardedFor: string): Generator<string> {
+  let end = forwardedFor.length
+  while (end !== -1) {
+    const comma = end === 0 ? -1 : forwardedFor.lastIndexOf(',', end - 1)
+    const address = addressOf(forwardedFor.slice(comma + 1, end).trim())
+    if (address === undefined) return
+    yield address
+    end = comma
   }
-  return chain
 }
 
 /** An entry without port and brackets; undefined if it is not an address. */
