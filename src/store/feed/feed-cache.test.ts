@@ -44,7 +44,9 @@ class FakeFeed implements Feed {
   }
 }
 
-function open(options: { capacity?: number; overlap?: (feed: FakeFeed) => void } = {}) {
+function open(
+  options: { capacity?: number; overlap?: (feed: FakeFeed, reads: number) => void } = {},
+) {
   const feed = new FakeFeed()
   const reads: string[] = []
   const cache = new FeedCache<Row>({
@@ -53,7 +55,7 @@ function open(options: { capacity?: number; overlap?: (feed: FakeFeed) => void }
     async read(key) {
       reads.push(key)
       await Promise.resolve()
-      options.overlap?.(feed)
+      options.overlap?.(feed, reads.length)
       const [session = '', user = ''] = key.split('/')
       return key.startsWith('no') ? undefined : { key, session, user }
     },
@@ -85,10 +87,32 @@ describe('a cache that follows the change feed', () => {
     assert.equal(cache.size, 0)
   })
 
-  test('remembers nothing that a change overlapped, after reading it three times', async () => {
+  test('changes of others during a read cost no other read, and the value is remembered', async () => {
     const { reads, cache } = open({ overlap: (feed) => feed.tell('session', 'other') })
     assert.equal((await cache.find('a/x'))?.session, 'a')
-    assert.equal(reads.length, 3)
+    assert.equal(reads.length, 1)
+    assert.equal(cache.size, 1)
+  })
+
+  for (const [what, tell] of [
+    ['its own change', (feed: FakeFeed) => feed.tell('user', 'x')],
+    ['a change of everything', (feed: FakeFeed) => feed.tell('organization', 'org_1')],
+    ['another history', (feed: FakeFeed) => feed.reset()],
+  ] as const) {
+    test(`no read that ${what} overlapped is believed, although others changed during each read before`, async () => {
+      const { reads, cache } = open({
+        overlap: (feed, read) => (read < 4 ? tell(feed) : feed.tell('session', 'other')),
+      })
+      assert.equal((await cache.find('a/x'))?.session, 'a')
+      assert.equal(reads.length, 4)
+      assert.equal(cache.size, 1)
+    })
+  }
+
+  test('remembers nothing that changed during each of ten reads', async () => {
+    const { reads, cache } = open({ overlap: (feed) => feed.tell('session', 'a') })
+    assert.equal((await cache.find('a/x'))?.session, 'a')
+    assert.equal(reads.length, 10)
     assert.equal(cache.size, 0)
   })
 

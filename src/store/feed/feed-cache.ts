@@ -1,7 +1,7 @@
 import type { Change, ChangeKind, ChangeOf } from '../db/changes.ts'
 import type { Feed } from './feed.ts'
 
-const maxReads = 3
+const maxReads = 10
 
 /** A change that touches every value. */
 export const everything = Symbol('everything')
@@ -23,10 +23,16 @@ export interface FeedCacheDeps<Value> {
   readonly isKept?: (value: Value) => boolean
 }
 
+/** The changes that arrived during a read. */
+interface Overlap {
+  readonly subjects: Set<string>
+  isEverything: boolean
+}
+
 /**
  * Caches database reads for as long as the change feed is current, and evicts the oldest first. A change drops the
- * values it touches, a different database history drops everything, and a read that overlaps a change is repeated, so a
- * cached value is never older than the last change heard.
+ * values it touches, a different database history drops everything, and a read is repeated if a change of its value
+ * overlapped it, so a cached value is never older than the last change heard.
  */
 export class FeedCache<Value extends object> {
   readonly #deps: FeedCacheDeps<Value>
@@ -35,8 +41,8 @@ export class FeedCache<Value extends object> {
   // Most subjects have one value, so a list is used only for several.
   readonly #keysOf = new Map<string, string | readonly string[]>()
   readonly #listeners = new Set<(change: Change | undefined) => void>()
-  // Counts changes, so that a read overlapping one is not remembered.
-  #generation = 0
+  /** What has changed since each read in progress began. */
+  readonly #reading = new Set<Overlap>()
 
   constructor(deps: FeedCacheDeps<Value>) {
     this.#deps = deps
@@ -82,11 +88,11 @@ export class FeedCache<Value extends object> {
   /** Reads a value from the database and remembers it, unless a change arrives in the meantime. */
   async read(key: string): Promise<Value | undefined> {
     for (let reads = 1; ; reads++) {
-      const before = this.#generation
-      const found = await this.#deps.read(key)
+      const overlap: Overlap = { subjects: new Set(), isEverything: false }
+      const found = await this.#readBeside(overlap, key)
       // A change that arrived during the read may be missing from its result.
-      const isOverlapped = before !== this.#generation
-      if (found !== undefined && isOverlapped && reads < maxReads) continue
+      const isOverlapped = found !== undefined && this.#isTouched(found, key, overlap)
+      if (isOverlapped && reads < maxReads) continue
       this.#drop(key)
       if (found === undefined || isOverlapped) return found
       if (this.#deps.isKept?.(found) !== false) this.#remember(key, found)
@@ -107,6 +113,22 @@ export class FeedCache<Value extends object> {
   onChange(heard: (change: Change | undefined) => void): () => void {
     this.#listeners.add(heard)
     return () => void this.#listeners.delete(heard)
+  }
+
+  async #readBeside(overlap: Overlap, key: string): Promise<Value | undefined> {
+    this.#reading.add(overlap)
+    try {
+      return await this.#deps.read(key)
+    } finally {
+      this.#reading.delete(overlap)
+    }
+  }
+
+  #isTouched(value: Value, key: string, { subjects, isEverything }: Overlap): boolean {
+    return (
+      isEverything ||
+      listOf(this.#deps.subjectsOf(value, key)).some((subject) => subjects.has(subject))
+    )
   }
 
   #remember(key: string, value: Value): void {
@@ -131,12 +153,12 @@ export class FeedCache<Value extends object> {
   }
 
   #forget(subject: string): void {
-    this.#generation += 1
+    for (const overlap of this.#reading) overlap.subjects.add(subject)
     for (const key of listOf(this.#keysOf.get(subject))) this.#drop(key)
   }
 
   #forgetAll(): void {
-    this.#generation += 1
+    for (const overlap of this.#reading) overlap.isEverything = true
     this.#remembered.clear()
     this.#keysOf.clear()
   }
