@@ -14,7 +14,7 @@ export interface FailedCredentialsDeps {
   /** How many failures a source may have; undefined = no limit. */
   readonly failures: Rate | undefined
   /**
-   * How many lookups this node still makes for all sources over their limit together, so that good credentials get in.
+   * How many look-ups this node still makes for all sources over their limit together, so that good credentials get in.
    */
   readonly spare?: Rate | undefined
   /** How to count together with other nodes; if left out, this node counts alone. */
@@ -42,7 +42,7 @@ export class FailedCredentials {
   }
 
   /**
-   * To be called before a lookup. Counts nothing for a source below its limit, and never waits for
+   * Decides before a look-up whether it may be made. Counts nothing for a source below its limit, and never waits for
    * other nodes.
    */
   beforeLookUp(address: string): number | undefined {

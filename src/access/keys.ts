@@ -76,7 +76,7 @@ export class Keys {
     return { key: await this.#withSecrets(key), secret }
   }
 
-  /** Throws `not_found`, `version_conflict`, `invalid_input`, or `conflict` for a revoked key. */
+  /** Changes a key; throws `not_found`, `version_conflict`, `invalid_input`, or `conflict` for a revoked key. */
   async edit(
     organizationId: OrganizationId,
     id: string,
@@ -186,7 +186,7 @@ export class Keys {
     return key
   }
 
-  /** Returns who made a key's newest calls, and who still calls with an old secret that overlaps. Throws `not_found`. */
+  /** Returns who made a key's newest calls, and who still calls with its old secret. Throws `not_found`. */
   async callers(organizationId: OrganizationId, id: string) {
     const { id: keyId } = await this.get(organizationId, id)
     const { slowCallReads } = this.#store

@@ -180,7 +180,7 @@ async function applyWithin(
   return { differences: steps.map(toDifference), issued: scene.issued }
 }
 
-/** Refuses a change that the caller has no permission for: a thing takes the same permission as in the dashboard. */
+/** Refuses steps that the caller may not take; each section requires the same permission as in the dashboard. */
 function refuseForbidden(
   file: ConfigurationFile,
   steps: readonly Pick<Step, 'section' | 'name' | 'subject'>[],

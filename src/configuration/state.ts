@@ -64,7 +64,7 @@ export function withoutDefaults(
   )
 }
 
-/** Names things as their files do; the others get their own names, made unique. */
+/** Names things as the files that manage them do; unmanaged things keep their own names, made unique. */
 function named(found: readonly Thing[], owned: readonly ManagedRecord[]): Map<string, Thing> {
   const names = new Map(owned.map((row) => [row.subjectId, row.name]))
   const result = new Map<string, Thing>()

@@ -67,7 +67,7 @@ const pagination = {
   cursorTimeout: limits.cursorTimeoutMs / 1000,
 }
 
-// Matches the name alone, one of its parts, or either with its schema in front (RFC 7644 section 3.10).
+// Whether a path names `pagination` or one of its parts, with or without the schema in front (RFC 7644 section 3.10).
 function namesPagination(path: string): boolean {
   const folded = path.toLowerCase()
   const prefix = `${providerConfigSchema.id.toLowerCase()}:`

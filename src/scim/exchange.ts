@@ -57,7 +57,7 @@ export interface ScimAnswer {
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
-/** A response with one resource, its location and its version. */
+/** Builds a response with one resource, its location and its version. */
 export function showResource(
   status: number,
   document: Record<string, unknown>,
@@ -81,13 +81,13 @@ export function checkVersion(request: ScimRequest, etag: string): void {
   }
 }
 
-/** Whether the caller already has the current version. */
+/** Whether If-None-Match shows that the caller already has the current version. */
 export function isUnchanged(request: ScimRequest, etag: string): boolean {
   const { ifNoneMatch } = request
   return ifNoneMatch !== undefined && (ifNoneMatch.trim() === '*' || listsTag(ifNoneMatch, etag))
 }
 
-// Weak comparison (RFC 9110 section 8.8.3.2) ignores a leading `W/`.
+// Whether a list of entity tags has this one, by weak comparison, which ignores `W/` (RFC 9110 section 8.8.3.2).
 function listsTag(list: string, etag: string): boolean {
   const opaque = (tag: string): string => tag.trim().replace(/^W\//, '')
   return list.split(',').some((tag) => opaque(tag) === opaque(etag))

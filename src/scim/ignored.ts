@@ -15,8 +15,8 @@ const maxNames = 20
 const maxLength = 200
 
 /**
- * The names in an accepted request that the schemas do not define and that were therefore ignored (attributes, their
- * parts and extensions), for the request log. Read-only attributes are left out, because every client sends those back.
+ * Collects, for the request log, the attributes, parts and extensions in an accepted request that were ignored because
+ * no schema defines them. Read-only attributes are left out, because every client sends those back.
  */
 export function ignoredNames(request: {
   readonly method: string

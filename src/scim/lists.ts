@@ -8,7 +8,7 @@ import { groupType, userType } from './schema/schema-group.ts'
 
 const listUrn = 'urn:ietf:params:scim:api:messages:2.0:ListResponse'
 
-/** A page of users or groups, by index or by cursor. */
+/** Lists a page of users or groups, by index or by cursor. */
 export async function listResources(
   deps: ScimDeps,
   request: ScimRequest,
@@ -19,7 +19,7 @@ export async function listResources(
   return answerList([resources], page, asked.query)
 }
 
-/** A page of users followed by groups: `.search` and queries at the root (RFC 7644 section 3.4.2.1). */
+/** Lists a page of users followed by groups, for `.search` and queries at the root (RFC 7644 section 3.4.2.1). */
 export async function listEverything(
   deps: ScimDeps,
   request: ScimRequest,
@@ -46,7 +46,7 @@ export async function listEverything(
   return answerList(resources, { total, nextCursor: undefined }, query)
 }
 
-/** A list of the discovery documents, which need no store. */
+/** Answers with a list of discovery documents, in one page and without asking the store. */
 export function listPlain(documents: readonly Record<string, unknown>[]): ScimAnswer {
   return {
     status: 200,

@@ -50,7 +50,7 @@ export function queryOfUrl(search: URLSearchParams): Query {
   })
 }
 
-/** Parses the attributes requested in a URL; at a discovery address no query is ever refused. */
+/** Parses the names in `attributes` without refusing anything, because discovery addresses ignore other parameters. */
 export function askedAttributes(search: URLSearchParams): string[] {
   return [...search].flatMap(([name, text]) =>
     name.toLowerCase() === 'attributes' ? names(text) : [],
@@ -141,7 +141,7 @@ export function listingOf(
 ): DirectoryListing {
   const { filter, sortBy, descending, count } = query
   const tree = filter && parseFilter(filter, type, bounds)
-  // An attribute that is unknown or has no single value sorts nothing.
+  // An attribute that is unknown or has no single value is ignored, and the list is not sorted.
   const target = sortBy === undefined ? undefined : resolveTarget(type, sortBy)
   const sort = target && sortField(type, target)
   return {

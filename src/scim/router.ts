@@ -176,7 +176,7 @@ function notAllowed(methods: readonly string[]): ScimError {
   return new ScimError(405, `Allowed here: ${Allow}.`, { headers: { Allow } })
 }
 
-// RFC 7644 section 3.11: /Me is optional, and a directory's token does not represent a person.
+// Creates the refusal of /Me, which is optional (RFC 7644 section 3.11): a directory's token represents no person.
 function notImplemented(): ScimError {
   return new ScimError(501, '/Me is not supported.')
 }

@@ -242,7 +242,7 @@ export class ScimServer {
   }
 }
 
-// Returns a request's path, or an empty one if the address is malformed: that is refused only after authentication.
+// Returns a request's path. A malformed address gives an empty one here and is refused after authentication.
 function pathOf(request: AppRequest, base: string): readonly string[] {
   try {
     return readAddress(request, base, prefix).path

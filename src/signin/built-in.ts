@@ -9,7 +9,7 @@ interface Credentials {
   readonly clientSecret: string
 }
 
-/** The built-in providers that the operator has configured. */
+/** Opens the built-in providers that the operator has configured. */
 export function openProviders(
   settings: {
     readonly github: (Credentials & { readonly url: string; readonly apiUrl: string }) | undefined

@@ -43,7 +43,7 @@ export function createCallbackLimit(deps: {
   }
 }
 
-/** Whether the response was at fault; a database outage is not the caller's failure. */
+/** Whether an error counts as a failed sign-in; a database outage (503) is not the caller's failure. */
 function isFailure(error: unknown): boolean {
   return error instanceof Problem && error.status !== 429 && error.status !== 503
 }

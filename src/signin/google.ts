@@ -5,7 +5,7 @@ import type { SignInProvider } from './provider.ts'
 // Below ten seconds, the longest that a person should have to wait.
 const budgetMs = 9_000
 
-/** Google, or another OpenID provider that the operator has configured instead. */
+/** Creates the provider Google, or another OpenID provider that the operator has configured instead. */
 export function createGoogle(deps: {
   readonly relyingParty: RelyingParty
   readonly issuer: string

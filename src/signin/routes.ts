@@ -42,7 +42,7 @@ interface BuiltIn {
   readonly name: string
 }
 
-/** GET login: sends the browser to the provider with a cookie that binds it to this sign-in. 302. */
+/** GET login: redirects the browser to the provider (302) with a cookie that binds it to this sign-in. */
 export async function startSignIn(
   { deps, name }: BuiltIn,
   request: AppRequest,
@@ -109,7 +109,7 @@ export async function finishSignIn(
         return await sendPage(reply, landingPage(linkProposal(deps, login, proven)))
       }
       const { cookies, page } = await signIn(deps, login, { ...proven, ...person, request })
-      // A separate header line for each cookie.
+      // An array gives each cookie a Set-Cookie field line of its own.
       reply.header('Set-Cookie', cookies)
       return await sendPage(reply, page)
     },
@@ -170,8 +170,8 @@ export async function land(
 }
 
 /**
- * POST logout: ends the session on every node and removes it from the browser. 204, also without a session; 200 with
- * the URL that ends the provider's session if its connection asks for that.
+ * POST logout: ends the session on every node and removes it from the browser. Answers 204, even without a session, or
+ * 200 with the URL that ends the provider's session if the connection asks for that.
  */
 export async function logOut(
   deps: SignInDeps,

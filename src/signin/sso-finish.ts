@@ -140,8 +140,9 @@ export class SsoFinishes {
   }
 
   /**
-   * The person signed in with this browser, if a sign-in that began on another site would replace them without asking:
-   * a foreign provider can start a sign-in in anyone's browser and respond with any identity (login CSRF).
+   * Returns the person signed in with this browser if a sign-in that began on another site would replace them. They are
+   * asked first, because a foreign provider can start a sign-in in anyone's browser and respond with any identity
+   * (login CSRF).
    */
   async #somebodyElse(
     { user }: Admitted,

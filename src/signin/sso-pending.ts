@@ -23,7 +23,7 @@ interface Sealed<Input> {
   readonly startedAt: number
 }
 
-/** Keeps pending confirmations in a sealed cookie: for exactly this subject and browser, for ten minutes. */
+/** Keeps a pending confirmation for ten minutes, in a sealed cookie of the browser that proved the identity. */
 export interface PendingConfirmations<Input> {
   /** Returns the Set-Cookie value and the mark of the pending confirmation. */
   keep(input: Input, returnTo: string): { readonly cookie: string; readonly mark: string }

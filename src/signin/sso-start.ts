@@ -115,7 +115,7 @@ export class SsoStarts {
     return { location, cookies: logins.cookiesFor(login, cookieHeader) }
   }
 
-  /** Records a sign-in that could not start because of its provider as refused; a test ends with the failed step. */
+  /** Records a start that the provider prevented: as a refused sign-in, or as the end of a test. */
   async #notePrevented(
     connection: Connection,
     start: {

@@ -130,7 +130,7 @@ export function checkCaller(caller: Caller): Refused | undefined {
 
 type Steps = readonly Step<never, never, unknown>[]
 
-/** Returns the last check's result, or where the request was refused. */
+/** Runs checks in order; returns the last one's result, or the check that refused the request. */
 function run(steps: Steps, question: Caller): unknown {
   let found: unknown
   let at = 0

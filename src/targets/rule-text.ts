@@ -40,7 +40,7 @@ function wordsOf(line: string): RuleText {
   }
 }
 
-/** Validates a rule and returns its normal form; `invalid_input` otherwise. */
+/** Validates a rule and returns its normal form; throws `invalid_input`. */
 function checkRule(rule: RuleText): RuleText {
   const { effect, path, trial } = rule
   const methods = rule.methods.map((method) => method.toUpperCase())

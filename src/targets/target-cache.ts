@@ -14,7 +14,7 @@ export interface TargetCache {
 
 export type TargetsBySlug = ReadonlyMap<string, GuardedTarget>
 
-/** Creates a cache of the targets of up to `organizations` organizations, which evicts the oldest first. */
+/** Creates a cache of the targets of up to `organizations` organizations; the oldest entry is evicted first. */
 export function createTargetCache(deps: {
   store: Store
   sealer: Sealer

@@ -56,22 +56,22 @@ export interface TargetPlace {
 
 /** An organization's targets: create, edit, remove and view them. */
 export interface Targets {
-  /** Throws `invalid_input`, `outbound_blocked`, or `conflict` if the slug is taken. */
+  /** Creates a target; throws `invalid_input`, `outbound_blocked`, or `conflict` if the slug is taken. */
   create(
     organizationId: OrganizationId,
     input: TargetInput & { readonly slug: string; readonly upstream: string },
     actor: Actor,
   ): Promise<Target>
   /**
-   * Resolves when every node applies the change. Throws what `create` does, and `not_found` or `version_conflict`. A
-   * different upstream origin removes the credential unless a new one is given.
+   * Changes a target and resolves when every node applies the change. Throws what `create` does, and `not_found` or
+   * `version_conflict`. A different upstream origin removes the credential unless a new one is given.
    */
   edit(
     at: TargetPlace & { readonly expectedVersion?: number | undefined },
     input: TargetInput,
     actor: Actor,
   ): Promise<{ target: Target; credentialDropped: boolean; confirmation: Confirmation }>
-  /** Resolves when no node forwards calls to it any more. Throws `not_found`. */
+  /** Removes a target; resolves when no node forwards calls to it any more. Throws `not_found`. */
   remove(organizationId: OrganizationId, idOrSlug: string, actor: Actor): Promise<void>
   /** Throws `not_found`. */
   get(organizationId: OrganizationId, idOrSlug: string): Promise<Target>

@@ -25,13 +25,13 @@ export const permissions = {
 
 export type Permission = keyof typeof permissions
 
-/** Whether a role has a permission. */
+/** Whether a role has a permission, according to the table above. */
 export function may(role: Role, permission: Permission): boolean {
   const allowed: readonly Role[] = permissions[permission]
   return allowed.includes(role)
 }
 
-/** All permissions of a role. */
+/** All permissions of a role, in the order of the table. */
 export function permissionsOf(role: Role): Permission[] {
   return (Object.keys(permissions) as Permission[]).filter((permission) => may(role, permission))
 }

@@ -41,8 +41,9 @@ export class Holding {
   share = 0
   /** This node's own row, as last written to the database. */
   written = { share: 0, demand: 0, short: false }
-  /** The number of calls since the last tick, and the average number per second. */
+  /** Calls since the last tick. */
   asked = 0
+  /** The average number of calls per second. */
   demand = 0
   lastAskedAt: number
   /** Whether the share was too small for a call since the last tick. */

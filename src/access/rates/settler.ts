@@ -13,7 +13,7 @@ export interface SettlerDeps {
   /** Settles requests in one transaction, and applies the result. */
   readonly settle: (requests: Requests) => Promise<void>
   readonly claimOf: (holding: Holding) => ShareRequest
-  /** Whether this is still what the node holds of its subject. */
+  /** Whether the node still uses this holding for its subject; it may have dropped it and created another. */
   readonly isCurrent: (holding: Holding) => boolean
 }
 

@@ -27,7 +27,7 @@ const jwtType = 'session+jwt'
 const opaqueShape = /^[A-Za-z0-9_-]{43}$/
 const maxTokenLength = 3000
 
-/** Session tokens in the format that the operator chose. */
+/** Creates the session tokens' implementation for the format that the operator chose. */
 export function createSessionTokens(deps: TokenDeps): SessionTokens {
   return deps.format === 'jwt' ? jwtTokens(deps) : opaqueTokens()
 }

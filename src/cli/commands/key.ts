@@ -273,7 +273,7 @@ function parseChange(values: {
   return change
 }
 
-/** All details of a key except its secret. */
+/** Formats all details of a key, except its secret, for people. */
 function keyText(key: Key): string {
   const { grants, cidrs, rateLimit, quota } = key
   const rows: [string, string][] = [

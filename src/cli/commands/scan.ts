@@ -7,7 +7,7 @@ import { BadFinding, command } from '../lib/command.ts'
 import { createSecretFinder, type FoundSecret } from '../lib/secret-finder.ts'
 
 interface Finding extends FoundSecret {
-  /** A file's path, or a repository's with the commit and the file name of a git object. */
+  /** The path of a file, or that of a repository with the commit and file name of a git object. */
   readonly place: string
 }
 

@@ -242,7 +242,7 @@ function readInput(values: WishValues): TargetInput {
   }
 }
 
-/** Parses the action; `default` removes the setting. */
+/** Parses the action for calls that no rule decides; `default` removes the setting. */
 function parseOtherwise(text: string): LastLine | null {
   if (text === 'allow' || text === 'refuse') return text
   if (text === 'default') return null

@@ -18,7 +18,7 @@ type Both<Whole, Remote extends (...args: never[]) => unknown> = Pick<
   keyof Whole & keyof ReturnType<Remote>
 >
 
-/** Organizations, on the database or over the API. */
+/** Opens the operations on organizations, on the database or over the API. */
 export async function organizationsOf(
   services: Services,
 ): Promise<Both<Organizations, typeof remoteOrganizations>> {
@@ -29,7 +29,7 @@ export async function organizationsOf(
   return new (await import('../../organizations/index.ts')).Organizations(services)
 }
 
-/** Keys, on the database or over the API. */
+/** Opens the operations on keys, on the database or over the API. */
 export async function keysOf(services: Services): Promise<Both<Keys, typeof remoteKeys>> {
   const { remote } = services
   if (remote !== undefined) return (await import('../remote/keys.ts')).remoteKeys(remote)
@@ -37,7 +37,7 @@ export async function keysOf(services: Services): Promise<Both<Keys, typeof remo
   return new Keys(services)
 }
 
-/** Access tokens, on the database or over the API. */
+/** Opens the operations on access tokens, on the database or over the API. */
 export async function tokensOf(
   services: Services,
 ): Promise<Both<AccessTokens, typeof remoteTokens>> {
@@ -47,7 +47,7 @@ export async function tokensOf(
   return new AccessTokens(services)
 }
 
-/** Targets, on the database or over the API. */
+/** Opens the operations on targets, on the database or over the API. */
 export async function targetsOf(services: Services): Promise<Both<Targets, typeof remoteTargets>> {
   const { remote, config } = services
   if (remote !== undefined) return (await import('../remote/targets.ts')).remoteTargets(remote)
@@ -63,14 +63,14 @@ export async function targetsOf(services: Services): Promise<Both<Targets, typeo
   })
 }
 
-/** The audit log, on the database or over the API. */
+/** Opens the audit log, on the database or over the API. */
 export async function auditOf(services: Services): Promise<Both<Audit, typeof remoteAudit>> {
   const { remote } = services
   if (remote !== undefined) return (await import('../remote/audit.ts')).remoteAudit(remote)
   return (await import('../../audit/index.ts')).createAudit(services)
 }
 
-/** An organization's calls, from the database or over the API. */
+/** Opens the list of an organization's calls, from the database or over the API. */
 export async function callsOf(
   services: Services,
   organizationId: OrganizationId,

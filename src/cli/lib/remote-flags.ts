@@ -94,7 +94,7 @@ interface Profile {
   readonly organization?: string
 }
 
-/** Reads server, token and organization from a JSON file, which nobody else may read. */
+/** Reads server, token and organization from a JSON file; refuses one that other users may read or write. */
 function readProfile(path: string): Profile {
   // The last nine bits are the permissions to read, write and execute.
   if ((statSync(path).mode & 0o077) !== 0) {
@@ -111,7 +111,7 @@ function tokenOfFile(path: string | undefined): string | undefined {
   return path === undefined ? undefined : readFileSync(path, 'utf8').trim()
 }
 
-/** Refuses a URL without TLS, except on this machine or for a host name without a dot, as containers have it. */
+/** Refuses a URL without TLS, except for this machine and for a host name without a dot, such as a container's. */
 function checkedServer(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   const isLocal =

@@ -66,7 +66,7 @@ function overTheApi(remote: Remote): Services {
   return { config, store, sealer, clock: remote.clock, actor: operator(), remote }
 }
 
-/** A command needs a database, but none exists. */
+/** Thrown if a command needs a database and none exists. */
 export class DatabaseMissing extends Error {
   constructor(where: string) {
     super(`There is no database ${where} yet; \`intercept serve\` makes one.`)

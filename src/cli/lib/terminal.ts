@@ -21,7 +21,7 @@ export interface Terminal {
 
 /** The terminal of this process. */
 export function processTerminal(): Terminal {
-  // The reader of our output has gone (`| head`), so there is nothing left to do.
+  // An error means that the reader of our output has gone (`| head`), so there is nothing left to do.
   process.stdout.once('error', () => process.exit(0))
   return {
     env: process.env,

@@ -103,7 +103,7 @@ async function sendMetrics(response: ServerResponse, asked: Iterable<Worker>): P
   response.writeHead(200).end(text)
 }
 
-/** Sends 200 if every worker that answers is ready; one that is not counts for all, because they share the port. */
+/** Sends 200 if every worker that answers is ready: they share the port, so any of them may get the next request. */
 async function sendReadiness(response: ServerResponse, asked: Iterable<Worker>): Promise<void> {
   const reports = await askWorkers(asked)
   const against = reports.find(({ isReady }) => !isReady)

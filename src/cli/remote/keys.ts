@@ -19,7 +19,7 @@ interface WhoAmIJson {
 
 type KeyJson = Readonly<Record<string, unknown>>
 
-/** Keys over the API. */
+/** Implements the operations on keys by calls of a server's API. */
 export function remoteKeys(remote: Remote) {
   const at = (organizationId: string, id?: string): string =>
     `/organizations/${part(organizationId)}/keys${id === undefined ? '' : `/${part(id)}`}`

@@ -13,7 +13,7 @@ interface TargetJson {
   readonly capture: { headers: string[]; body_bytes: number; redact: string[] }
 }
 
-/** Targets over the API. */
+/** Implements the operations on targets by calls of a server's API. */
 export function remoteTargets(remote: Remote) {
   const at = (organizationId: string, slug?: string): string =>
     `/organizations/${part(organizationId)}/targets${slug === undefined ? '' : `/${part(slug)}`}`

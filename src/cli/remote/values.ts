@@ -33,7 +33,7 @@ export function timeOf(ms: number | null | undefined): string | null | undefined
   return ms === undefined || ms === null ? ms : new Date(ms).toISOString()
 }
 
-/** Wraps a secret from a response. */
+/** Wraps a secret from a response, so that it prints as its hint. */
 export function createSecret(text: string, hint = `…${text.slice(-shownAtTheEnd)}`): Secret {
   return new Secret(text, hint)
 }

@@ -24,7 +24,7 @@ interface Schema {
 
 interface Pointed {
   readonly node: FileNode
-  /** The line of its name, if it has one. */
+  /** The line of the value's name, if it has one. */
   readonly line?: number
 }
 
@@ -59,7 +59,7 @@ export class Place {
     )
   }
 
-  /** Finds the value of a field such as `credential.value` or `rules[0]`; returns this one if it is missing. */
+  /** Finds the value of a field such as `credential.value` or `rules[0]`; returns this place if the field is missing. */
   at(field: string): Place {
     const [, name = '', index, rest = ''] = /^([^.[]*)(?:\[(\d+)\])?\.?(.*)$/.exec(field) ?? []
     const found = this.#node.kind === 'mapping' ? this.members().get(name) : undefined

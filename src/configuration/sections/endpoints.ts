@@ -3,7 +3,7 @@ import { Type } from '../../http/index.ts'
 import { flag, mapOf, nullable, object, reference, text, texts, whole } from './fields.ts'
 import { slugFrom, type Entry, type Section } from './section.ts'
 
-/** Webhook endpoints, which a file names by itself because they have no names of their own. */
+/** Webhook endpoints, which are named in the file only, because they have no names of their own. */
 export const endpointSection: Section = {
   key: 'endpoints',
   noun: 'endpoint',

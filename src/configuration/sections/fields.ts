@@ -34,7 +34,7 @@ export function texts(maxItems: number, description: string): TSchema {
   return Type.Array(Type.String({ minLength: 1, maxLength: 1000 }), { maxItems, description })
 }
 
-/** The schema of an integer. */
+/** The schema of an integer between two bounds, both included. */
 export function whole(minimum: number, maximum: number, description: string): TSchema {
   return Type.Integer({ minimum, maximum, description })
 }

@@ -15,7 +15,7 @@ import { camelCased, snakeCasedMembers } from './casing.ts'
 
 const keysInPage = 200
 
-/** Keys without their secrets: their permissions and their expiry. */
+/** Keys without their secrets: where they may be used, their limits and their expiry. */
 export const keySection: Section = {
   key: 'keys',
   noun: 'key',

@@ -48,7 +48,8 @@ function changed(path: Path, list: readonly Item[], operation: PatchOperation): 
   return withOnePrimary([...list, ...added], added)
 }
 
-// Removes the listed values, because Entra lists members and roles instead of using a filter; without a list, all.
+// Removes the values that an operation lists, or all if it lists none. Entra lists members and roles instead of using a
+// filter.
 function removed(
   attribute: Attribute,
   list: readonly Item[],
