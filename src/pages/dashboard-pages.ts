@@ -4,7 +4,7 @@ import { Problem } from '../errors.ts'
 import type { App, AppReply } from '../http/index.ts'
 import { chooseEncoding, isStale, readPageFiles, type PageFile } from './pages-files.ts'
 
-/** The application's pages; every other address has its own handler or gets a plain 404. */
+/** The paths of the dashboard's pages; every other path has its own handler or gets a plain 404. */
 const pages = [
   '/',
   '/sign-in',

@@ -24,7 +24,10 @@ export type SignatureAlgorithm = keyof typeof signatureAlgorithms
 /** A public key as published by someone else (RFC 7517); its members are unchecked. */
 export type PublicJwk = Readonly<Record<string, unknown>>
 
-/** Whether a compact JWS was signed by this key with exactly this algorithm; `unusable` if the key is unsuitable. */
+/**
+ * Checks whether this key signed a compact JWS with exactly this algorithm; `unusable` means that the key is
+ * unsuitable.
+ */
 export async function verifyJws(
   token: string,
   jwk: PublicJwk,
@@ -51,7 +54,7 @@ export function halfHash(algorithm: SignatureAlgorithm, text: string): string {
   return digest.subarray(0, digest.length / 2).toString('base64url')
 }
 
-/** Creates an RSA key pair for client assertions: the private JWK to be sealed, the public JWK for the provider. */
+/** Generates an RSA key pair for client assertions: the private JWK to be sealed, the public JWK for the provider. */
 export async function mintClientKey(
   keyId: string,
 ): Promise<{ privateJwk: Record<string, unknown>; publicJwk: Record<string, unknown> }> {

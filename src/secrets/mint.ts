@@ -91,7 +91,7 @@ export function hintOf(text: string, prefix: string): string {
 const underscore = 95
 const noDigit = 255
 
-// Outsiders can trigger a checksum check as often as they like, so it uses tables and allocates no slice or buffer per
+// Outsiders can trigger checksum checks as often as they like, so these use tables and allocate no slice or buffer per
 // string.
 const digitValues = new Uint8Array(128).fill(noDigit)
 for (let value = 0; value < base62.length; value++) digitValues[base62.charCodeAt(value)] = value

@@ -20,7 +20,7 @@ export interface Histogram {
   observe(seconds: number, labels?: Labels): void
 }
 
-/** A metric's name and description. */
+/** A metric's name, description and type, and how its values are combined across workers. */
 export interface MetricAbout {
   readonly name: string
   readonly help: string
@@ -31,8 +31,9 @@ export interface MetricAbout {
 /** All metrics of a process; requesting the same name again returns the same metric. */
 export interface Metrics {
   /**
-   * A counter whose series exist from the start, at 0: the one without labels, or these. To Prometheus the first value of
-   * a series is no increase, so an alert would miss the event that creates it.
+   * Creates a counter whose series exist from the start with the value 0: the given ones, or the one without labels.
+   * Prometheus does not treat the first value of a series as an increase, so an alert would miss the event that creates
+   * it.
    */
   counter(name: string, help: string, series?: readonly Labels[]): Counter
   /** A value measured at scrape time; a counter if the name ends in `_total`. */

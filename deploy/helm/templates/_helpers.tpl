@@ -1,4 +1,4 @@
-{{- /* A Service's name begins with a letter and has no dots (RFC 1035); a release's may. */ -}}
+{{- /* Turns a release's name into one for a Service, which begins with a letter and has no dots (RFC 1035). */ -}}
 {{- define "intercept.name" -}}
 {{- $name := .Release.Name | replace "." "-" }}
 {{- if not (regexMatch "^[a-z]" $name) }}
@@ -7,7 +7,7 @@
 {{- $name | trunc 50 | trimSuffix "-" }}
 {{- end }}
 
-{{- /* The text of a setting. Helm reads numbers as floating-point numbers; JSON writes them without an exponent. */ -}}
+{{- /* Renders a setting as text. Helm reads numbers as floating-point ones; toJson writes them without an exponent. */ -}}
 {{- define "intercept.text" -}}
 {{- if kindIs "string" . }}{{ . }}{{ else }}{{ toJson . }}{{ end }}
 {{- end }}

@@ -9,7 +9,7 @@ export interface ClientOptions {
   /** An access token: `svc_admin_…`. */
   readonly token: string
   readonly fetch?: typeof globalThis.fetch
-  /** How often to try a request that is safe to repeat; defaults to 3. */
+  /** How many times to try a request that is safe to repeat; defaults to 3. */
   readonly tries?: number
   /** The timeout of each attempt in milliseconds; defaults to 30,000. */
   readonly timeoutMs?: number

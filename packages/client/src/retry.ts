@@ -1,7 +1,7 @@
 const maxWaitMs = 30_000
 const firstWaitMs = 250
 
-/** How often to try a request, and how to wait in between. */
+/** How many times to try a request, and how to wait in between. */
 export interface Retries {
   /** The total number of attempts; defaults to 3. */
   readonly tries: number

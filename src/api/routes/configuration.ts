@@ -122,7 +122,7 @@ export const configurationRoutes = {
   }),
 
   [`GET ${C}/managed` as const]: route({
-    summary: 'The things that files manage, by section and name',
+    summary: 'The things that files manage, ordered by section and name',
     permission: 'traffic.see',
     query: Type.Object({
       ...pageQuery,

@@ -162,7 +162,7 @@ export const directoryRoutes = {
       toToken(await directories.tokens.revoke(organization.id, param('token'), actor)),
   }),
   [`GET ${base}/requests` as const]: route({
-    summary: 'The last requests of the directory, newest first',
+    summary: 'The latest requests of the directory, newest first',
     permission: 'sso.manage',
     query: Type.Object({
       ...pageQuery,

@@ -57,7 +57,7 @@ export const memberRoutes = {
   }),
 
   'PATCH /organizations/:organization/members/:member': route({
-    summary: "Change a member's role, deactivate or reactivate them; their sessions end",
+    summary: "Change a member's role, or deactivate or reactivate them; their sessions end",
     permission: 'members.manage',
     body: input({ role: Type.Optional(Role), active: Type.Optional(Type.Boolean()) }),
     answer: Member,
@@ -76,7 +76,7 @@ export const memberRoutes = {
   }),
 
   'DELETE /organizations/:organization/members/:member': route({
-    summary: 'Remove a member; every session ends, personal keys are revoked',
+    summary: 'Remove a member; their sessions end and their personal keys are revoked',
     permission: 'members.manage',
     status: 200,
     answer: Ended,

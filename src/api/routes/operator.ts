@@ -9,7 +9,7 @@ const Plan = oneOf(['standard', 'enterprise'])
 /** The operator's routes: organizations and plans. They require an operator's access token. */
 export const operatorRoutes = {
   'GET /operator/organizations': route({
-    summary: 'Every organization, by slug',
+    summary: 'Every organization, ordered by slug',
     permission: 'operator',
     query: Type.Object(pageQuery),
     answer: pageOf(Organization),

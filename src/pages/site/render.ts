@@ -16,7 +16,7 @@ export interface RenderedPage {
   readonly headings: readonly Heading[]
 }
 
-/** Prefixes links to files outside the documentation. */
+/** The prefix of links to files outside the documentation. */
 const repository = 'https://github.com/interceptd/intercept/blob/main/'
 
 /** Renders a page of docs/; only Markdown syntax becomes markup. */

@@ -18,7 +18,7 @@ export function operationQuery(organization: string, operation: string) {
   })
 }
 
-/** The newest operations, refetched while one of them runs. */
+/** The newest operations, refetched every second while one of them runs, otherwise every 30 seconds. */
 export function operationsQuery(organization: string) {
   return queryOptions({
     queryKey: [organization, 'operations', 'list'],

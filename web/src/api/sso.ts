@@ -4,7 +4,7 @@ import { call, type Answer, type Input } from './call.ts'
 const domainPollMs = 10_000
 const testPollMs = 1500
 
-/** A mail domain and the DNS record that proves it. */
+/** An e-mail domain and the DNS record that proves control of it. */
 export type Domain = Answer<'GET /organizations/:organization/domains'>['items'][number]
 /** A connection to an identity provider, without its credential. */
 export type Connection = Answer<'GET /organizations/:organization/connections'>['items'][number]

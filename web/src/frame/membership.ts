@@ -15,7 +15,7 @@ export function may(membership: Membership, permission: Permission): boolean {
   return membership.permissions.includes(permission)
 }
 
-/** The person's membership of the organization with this slug, if any. */
+/** The person's membership in the organization with this slug, if any. */
 export function membershipOf(me: Me, slug: string | undefined): Membership | undefined {
   return me.organizations.find((one) => one.slug === slug)
 }
@@ -27,7 +27,7 @@ export function usePerson(): Me {
   return here.me
 }
 
-/** This page's organization and the person's permissions in it; only for pages below /o/. */
+/** This page's organization and the person's permissions in it; throws on pages that are not below /o/. */
 export function useOrganization(): {
   readonly slug: string
   readonly membership: Membership

@@ -17,7 +17,7 @@ export function useSingleKeys(): readonly [boolean, (on: boolean) => void] {
   return [on, write]
 }
 
-/** Calls `onKey` with 'l', '?', 'g k' or 'mod+k', but never while a person is typing or a dialog is open. */
+/** Calls `onKey` with 'l', '?', 'g k' or 'mod+k'. Only 'mod+k' also works in text fields, dialogs and menus. */
 export function useShortcuts(onKey: (key: string) => boolean): void {
   useEffect(() => {
     let first: { key: string; at: number } | undefined

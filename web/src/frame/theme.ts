@@ -4,7 +4,7 @@ export type Theme = 'light' | 'dark' | 'system'
 
 const listeners = new Set<() => void>()
 
-/** The theme chosen in this browser; theme.js applies it before the first paint. */
+/** The theme chosen in this browser; start.js applies it before the first paint. */
 export function useTheme(): readonly [Theme, (theme: Theme) => void] {
   return [useSyncExternalStore(listen, read), choose]
 }

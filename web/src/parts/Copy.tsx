@@ -72,7 +72,7 @@ export function Snippet({ text, label }: { readonly text: string; readonly label
   )
 }
 
-/** A body: JSON is shown formatted, or unchanged with one click; copying takes what is shown. */
+/** A body: JSON is shown formatted, or unchanged with one click; the button copies what is shown. */
 export function BodySnippet({ text, label }: { readonly text: string; readonly label: string }) {
   const [asSent, setAsSent] = useState(false)
   const formatted = formatJson(text)

@@ -16,8 +16,9 @@ interface SecretDialogProps {
 }
 
 /**
- * Shows a secret the only time it can be shown. Escape, outside clicks and navigation are blocked until it was copied
- * or the person confirms having stored it. Mount it at page level, so that reloading a list does not unmount it.
+ * Shows a secret the only time it can be shown. Until it is copied or the person confirms having stored it, Escape and
+ * outside clicks don't close the dialog, and the browser asks before leaving the page. Mount it at page level, so that
+ * reloading a list does not unmount it.
  */
 export function SecretDialog(dialog: SecretDialogProps) {
   const { secret, onClose } = dialog

@@ -23,8 +23,8 @@ export function isFileGone(error: unknown): boolean {
 }
 
 /**
- * Reloads a page whose file is gone, once and only if the server responds. Call it where the page would be shown, not
- * where its link is hovered: reloading on hover would discard what a person types.
+ * Reloads a page whose file is gone, at most once a minute and only if the server responds. Call it where the page
+ * would be shown, not where its link is hovered: reloading on hover would discard what a person types.
  */
 export async function reloadOnceAfterUpgrade(failure: unknown): Promise<void> {
   if (!isFileGone(failure)) return

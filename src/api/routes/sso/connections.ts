@@ -189,7 +189,7 @@ export const connectionRoutes = {
   [`POST ${one}/enable` as const]: switchRoute('Enable a disabled connection', 'enable'),
 
   [`POST ${one}/tests` as const]: route({
-    summary: 'Start a test: open its URL in a window; nobody is signed in',
+    summary: 'Start a test, whose URL is to be opened in a window; nobody is signed in',
     permission: 'sso.manage',
     status: 201,
     answer: Type.Object({ id: Type.String(), address: Type.String() }),

@@ -43,7 +43,7 @@ const one = `${collection}/:domain`
 /** An organization's mail domains. */
 export const domainRoutes = {
   [`GET ${collection}` as const]: route({
-    summary: 'Domains by name',
+    summary: 'Domains, ordered by name',
     permission: 'sso.manage',
     answer: Type.Object({ items: Type.Array(Domain) }),
     handle: async ({ organization }, services) => ({

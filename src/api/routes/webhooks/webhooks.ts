@@ -118,7 +118,7 @@ export const webhookRoutes = {
 
   [`POST ${E}/:endpoint/disable` as const]: setState(
     'disable',
-    'Disable an endpoint; its deliveries become skipped',
+    'Disable an endpoint; its pending and future deliveries become skipped',
   ),
 
   [`POST ${E}/:endpoint/ping` as const]: route({

@@ -16,7 +16,7 @@ export function useKept(name: string): readonly [string, (text: string) => void]
   ]
 }
 
-/** Deletes everything the wizard stored. */
+/** Deletes the stored texts with these names. */
 export function forgetKept(...names: readonly string[]): void {
   try {
     for (const name of names) sessionStorage.removeItem(name)

@@ -63,7 +63,9 @@ export function RotateKey({ organization, it, onDone }: Doing) {
   )
 }
 
-/** One confirmation with the consequences, then the result. The name must be typed only for keys in use. */
+/**
+ * Asks for confirmation, naming the consequences, then shows the result. The name must be typed only for keys in use.
+ */
 export function RevokeKey({ organization, it, onDone }: Doing) {
   const recent = useQuery(latestCallsQuery(organization, it.id, looksAt))
   const revoke = useMutation({

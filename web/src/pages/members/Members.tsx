@@ -22,7 +22,7 @@ import { RolesExplained } from './RolesExplained.tsx'
 
 const here = getRouteApi('/frame/o/$organization/members')
 
-/** The members and their roles. */
+/** Lists the members and the invitations, and explains the roles. */
 export function Members() {
   const { slug, may } = useOrganization()
   const { tab } = here.useSearch()

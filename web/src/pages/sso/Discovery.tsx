@@ -40,7 +40,7 @@ export function Discovery({ issuer }: { readonly issuer: string }) {
   )
 }
 
-/** Returns the value after it has not changed for a moment. */
+/** Returns the last value that stayed unchanged for a moment. */
 function useSettled(value: string): string {
   const [settled, setSettled] = useState(value)
   useEffect(() => {

@@ -7,7 +7,7 @@ import { say, sayRefused } from '../../parts/Toasts.tsx'
 
 const w = ssoWords.domains
 
-/** The connection for a domain's people; selectable only if there are several. */
+/** Selects the connection for sign-ins from a domain, if there are several. */
 export function DomainRoute({
   domain,
   locked,

@@ -12,7 +12,7 @@ import { DomainCard } from './DomainCard.tsx'
 
 const w = ssoWords.domains
 
-/** The company's mail domains, each with its proof. */
+/** The company's e-mail domains, each with the DNS record that proves control of it. */
 export function DomainsTab() {
   const { slug } = useOrganization()
   const domains = useQuery(domainsQuery(slug))

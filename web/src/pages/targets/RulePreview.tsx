@@ -64,7 +64,7 @@ export function useRulePreview(organization: string, target: Target, draft: Rule
   }
 }
 
-/** Returns the value after it has not changed for `afterMs`. */
+/** Returns the last value that stayed unchanged for `afterMs`. */
 function useSettled<T>(value: T, afterMs: number): T {
   const [settled, setSettled] = useState(value)
   useEffect(() => {

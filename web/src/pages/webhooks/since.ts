@@ -4,7 +4,7 @@ const lengths = { hour: hourMs, day: 24 * hourMs, week: 7 * 24 * hourMs } as con
 /** The time spans that lists offer. */
 export const sinceLengths = ['hour', 'day', 'week'] as const
 
-/** The start of such a span, for the URL. */
+/** The start of the time span with this name, for the URL; undefined if the name is unknown. */
 export function since(length: string): string | undefined {
   const ms = (lengths as Readonly<Record<string, number>>)[length]
   return ms === undefined ? undefined : new Date(Date.now() - ms).toISOString()

@@ -11,7 +11,7 @@ const webhook = new Webhook(process.env.INTERCEPT_WEBHOOK_SECRET.slice(4))  // s
 
 export async function receive(request) {
   const body = await request.text()  // the raw bytes, before any JSON parser
-  const event = webhook.verify(body, Object.fromEntries(request.headers))  // throws if it does not hold
+  const event = webhook.verify(body, Object.fromEntries(request.headers))  // throws if the signature is invalid
   if (await alreadySeen(event.id)) return new Response(null, { status: 204 })
   await enqueue(event)  // answer within 15 seconds, work later
   return new Response(null, { status: 204 })

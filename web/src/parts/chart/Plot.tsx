@@ -176,7 +176,7 @@ function Grid({
   ))
 }
 
-/** One path per series, because thousands of rectangles would be too slow. */
+/** Draws one path per series, because thousands of rectangles would be too slow. */
 function Bars({
   shape,
   steps,

@@ -62,7 +62,7 @@ export function highest(series: readonly Series[], steps: number): number {
   return most
 }
 
-/** Splits a line into pieces without gaps, each a list of [step, value]. */
+/** Splits a line at its gaps into pieces, each a list of [step, value]. */
 export function piecesOf(values: Series['values']): readonly (readonly [number, number])[][] {
   const pieces: [number, number][][] = [[]]
   for (const [step, value] of values.entries()) {
