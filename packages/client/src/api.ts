@@ -191,7 +191,7 @@ export interface Operations {
   updateOrganization: { input: { organization: string; body?: { "name"?: string; "key_defaults"?: KeyDefaultsInput; "rate_limit"?: TargetRateLimit | null } }; output: OrganizationWithSettings }
   /** Delete an organization; its keys are refused from now on. */
   deleteOrganization: { input: { organization: string; body: { "slug": string } }; output: undefined }
-  /** Every organization, by slug. */
+  /** Every organization, ordered by slug. */
   listOperatorOrganizations: { input: { query?: { after?: string; limit?: number } }; output: { "items": (Organization)[]; "next": string | null } }
   /** Create an organization without members. */
   createOperatorOrganization: { input: { body: { "slug": string; "name"?: string; "plan"?: "standard" | "enterprise" } }; output: Organization }
@@ -201,9 +201,9 @@ export interface Operations {
   listMembers: { input: { organization: string; query?: { after?: string; limit?: number; role?: "owner" | "admin" | "developer" | "viewer"; search?: string } }; output: { "items": (Member)[]; "next": string | null } }
   /** A member with their role and state. */
   getMember: { input: { organization: string; member: string }; output: Member }
-  /** Change a member's role, deactivate or reactivate them; their sessions end. */
+  /** Change a member's role, or deactivate or reactivate them; their sessions end. */
   updateMember: { input: { organization: string; member: string; body?: { "role"?: "owner" | "admin" | "developer" | "viewer"; "active"?: boolean } }; output: Member }
-  /** Remove a member; every session ends, personal keys are revoked. */
+  /** Remove a member; their sessions end and their personal keys are revoked. */
   deleteMember: { input: { organization: string; member: string }; output: Ended }
   /** A member's active sessions. */
   listMemberSessions: { input: { organization: string; member: string }; output: { "items": (Session)[] } }
@@ -267,11 +267,11 @@ export interface Operations {
   disableConnection: { input: { organization: string; connection: string }; output: Connection }
   /** Enable a disabled connection. */
   enableConnection: { input: { organization: string; connection: string }; output: Connection }
-  /** Start a test: open its URL in a window; nobody is signed in. */
+  /** Start a test, whose URL is to be opened in a window; nobody is signed in. */
   createConnectionTest: { input: { organization: string; connection: string }; output: { "id": string; "address": string } }
   /** A test's result, step by step. */
   getConnectionTest: { input: { organization: string; connection: string; test: string }; output: ConnectionTest }
-  /** Domains by name. */
+  /** Domains, ordered by name. */
   listDomains: { input: { organization: string }; output: { "items": (Domain)[] } }
   /** Add a domain, which takes effect once its TXT record is found. */
   createDomain: { input: { organization: string; body: { "name": string; "connection_id"?: string } }; output: Domain }
@@ -291,7 +291,7 @@ export interface Operations {
   createDirectoryToken: { input: { organization: string; body: { "name": string } }; output: { "token": ScimToken; "secret": string } }
   /** Revoke a SCIM token; its next request is refused. */
   revokeDirectoryToken: { input: { organization: string; token: string }; output: ScimToken }
-  /** The last requests of the directory, newest first. */
+  /** The latest requests of the directory, newest first. */
   listDirectoryRequests: { input: { organization: string; query?: { after?: string; limit?: number; failed?: boolean; resource_id?: string } }; output: { "items": (DirectoryRequest)[]; "next": string | null } }
   /** Users that the directory sent, in order of arrival. */
   listDirectoryUsers: { input: { organization: string; query?: { after?: string; limit?: number } }; output: { "items": (DirectoryUser)[]; "next": string | null } }
@@ -311,7 +311,7 @@ export interface Operations {
   setSso: { input: { organization: string; body: { "required": boolean; "break_glass": (string)[] } }; output: SsoPolicy }
   /** Who would be signed out of the organization if company sign-in were required. */
   previewSso: { input: { organization: string; body: { "break_glass": (string)[] } }; output: SsoPreview }
-  /** Targets by name, with their counts. */
+  /** Targets with their counts, ordered by name. */
   listTargets: { input: { organization: string }; output: { "items": (Target)[] } }
   /** Add a target, which is an API to protect. */
   createTarget: { input: { organization: string; body: { "name"?: string; "upstream": string; "enabled"?: boolean; "credential"?: CredentialInput | null; "rate_limit"?: TargetRateLimit | null; "rate_scope"?: "all" | "node"; "quota"?: TargetQuota | null; "call_records"?: string | null; "assertion"?: boolean; "verbatim_paths"?: boolean; "allow_browser"?: boolean; "timeouts"?: Timeouts; "body_limit_bytes"?: number; "answer_headers"?: (string)[]; "capture"?: CaptureInput; "rules"?: (RuleInput)[]; "otherwise"?: "allow" | "refuse" | null; "slug": string } }; output: Target }
@@ -351,7 +351,7 @@ export interface Operations {
   planConfiguration: { input: { organization: string; body: { "file": string; "label": string; "prune"?: boolean; "secrets"?: Record<string, string> } }; output: { "differences": (ConfigurationDifference)[] } }
   /** Make the organization match a file, all or nothing; each change requires its usual permission. */
   applyConfiguration: { input: { organization: string; body: { "file": string; "label": string; "prune"?: boolean; "secrets"?: Record<string, string> } }; output: { "applied": (ConfigurationDifference)[]; "keys": ({ "name": string; "id": string; "secret": string })[]; "confirmation": Confirmation } }
-  /** The things that files manage, by section and name. */
+  /** The things that files manage, ordered by section and name. */
   listManagedThings: { input: { organization: string; query?: { after?: string; limit?: number; section?: "organization" | "targets" | "endpoints" | "connections" | "domains" | "groups" | "keys"; ids?: string } }; output: { "items": (ManagedThing)[]; "next": string | null } }
   /** Let people edit a thing that a file manages, until the file is next applied. */
   takeOver: { input: { organization: string; body: { "section": "organization" | "targets" | "endpoints" | "connections" | "domains" | "groups" | "keys"; "id": string } }; output: undefined }
@@ -387,7 +387,7 @@ export interface Operations {
   deleteEndpoint: { input: { organization: string; endpoint: string }; output: undefined }
   /** Enable an endpoint in any state. */
   enableEndpoint: { input: { organization: string; endpoint: string }; output: Endpoint }
-  /** Disable an endpoint; its deliveries become skipped. */
+  /** Disable an endpoint; its pending and future deliveries become skipped. */
   disableEndpoint: { input: { organization: string; endpoint: string }; output: Endpoint }
   /** Send webhook.ping to this endpoint only. */
   pingEndpoint: { input: { organization: string; endpoint: string }; output: { "id": string } }
