@@ -1,5 +1,5 @@
 /** Finds names in the environment that look like misspelled settings. */
-import { isNear } from './setting.ts'
+import { isNear } from './nearest.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 

@@ -198,32 +198,3 @@ export function isLoopback(hostname: string): boolean {
     (isIP(hostname) === 4 && hostname.startsWith('127.'))
   )
 }
-
-/**
- * Whether a name was probably meant: up to two letters omitted, added, changed or swapped; only one in a short name.
- */
-export function isNear(written: string, meant: string): boolean {
-  const most = meant.length < 8 ? 1 : 2
-  if (Math.abs(written.length - meant.length) > most) return false
-  // Optimal string alignment distance, row by row; `earlier` is the row before last, needed for swaps.
-  let earlier: number[] = []
-  let above = Array.from({ length: meant.length + 1 }, (_, at) => at)
-  for (let i = 1; i <= written.length; i++) {
-    const row = [i]
-    for (let j = 1; j <= meant.length; j++) {
-      const isSame = written[i - 1] === meant[j - 1]
-      const isSwap = written[i - 1] === meant[j - 2] && written[i - 2] === meant[j - 1]
-      row[j] = Math.min(
-        (above[j] ?? 0) + 1,
-        (row[j - 1] ?? 0) + 1,
-        (above[j - 1] ?? 0) + (isSame ? 0 : 1),
-        isSwap && i > 1 && j > 1 ? (earlier[j - 2] ?? 0) + 1 : Infinity,
-      )
-    }
-    // Once two consecutive rows exceed the limit, no later one can be below it (a swap skips one row).
-    if (Math.min(...row) > most && Math.min(...above) > most) return false
-    earlier = above
-    above = row
-  }
-  return (above[meant.length] ?? Infinity) <= most
-}

@@ -19,6 +19,7 @@ const common = [
   'html',
   'ids',
   'methods',
+  'nearest',
   'rate',
   'record-choice',
   'storable',

@@ -1,6 +1,6 @@
 import { Problem } from '../errors.ts'
 import type { OrganizationId } from '../ids.ts'
-import { cidrIncludes, parseCidr } from './cidr.ts'
+import { cidrIncludes, parseCidr } from './key-fields/cidr.ts'
 import { permissions, type Permission } from './permissions/permissions.ts'
 import { dayMs } from '../units.ts'
 

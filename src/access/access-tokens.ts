@@ -15,7 +15,7 @@ import {
 import { checkTokenInput, type AccessTokenInput } from './access-token-input.ts'
 import { issuerPower } from './access-token-issuer.ts'
 import { announceExpiring, announceIssued, endTokens } from './access-token-news.ts'
-import { cidrContains, parseCidr } from './cidr.ts'
+import { cidrContains, parseCidr } from './key-fields/cidr.ts'
 import type { Permission } from './permissions/permissions.ts'
 import { permissionsOfToken, tokenFault } from './permissions/token-permissions.ts'
 import { dayMs, minuteMs } from '../units.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Problem } from '../errors.ts'
 import { mintCredential } from '../secrets/index.ts'
-import { cidrContains, parseCidr } from './cidr.ts'
+import { cidrContains, parseCidr } from './key-fields/cidr.ts'
 import { keyAtHand, readKey } from './credential.ts'
 import type { Scheme } from './schemes.ts'
 

@@ -1,6 +1,6 @@
 import { Problem } from '../errors.ts'
 import type { UserId } from '../ids.ts'
-import { parseCidr } from './cidr.ts'
+import { parseCidr } from './key-fields/cidr.ts'
 import type { KeyInput } from './key-input.ts'
 import type { Scheme } from './schemes.ts'
 import { dayMs } from '../units.ts'

@@ -1,12 +1,9 @@
 import { Problem } from '../errors.ts'
 import type { OrganizationId } from '../ids.ts'
-import { isMethod, methods } from '../methods.ts'
 import { keys, targets, type Db, type Grant, type KeyEdit, type KeyInput } from '../store/index.ts'
-import { parseCidr } from './cidr.ts'
+import { everyField } from './key-fields/key-json.ts'
 
 const maxNameLength = 100
-const maxGrants = 100
-const maxCidrs = 100
 
 export type { KeyInput } from '../store/index.ts'
 
@@ -19,31 +16,11 @@ export function checkInput(input: KeyInput, nowMs: number): KeyEdit {
   if (input.expiresAt !== undefined && !(input.expiresAt > nowMs)) {
     throw new Problem('invalid_input', 'A key ends in the future.')
   }
-  if ((input.grants?.length ?? 0) > maxGrants || (input.cidrs?.length ?? 0) > maxCidrs) {
-    throw new Problem(
-      'invalid_input',
-      `A key has at most ${maxGrants} grants and ${maxCidrs} CIDRs.`,
-    )
+  for (const [, field] of everyField) {
+    const value = input[field.column]
+    if (value !== undefined) field.check?.(value)
   }
-  if (input.cidrs?.length === 0 || input.grants?.length === 0) {
-    throw new Problem(
-      'invalid_input',
-      'Leave grants or CIDRs out to allow all; an empty list allows none.',
-    )
-  }
-  for (const cidr of input.cidrs ?? []) parseCidr(cidr)
-  for (const grant of input.grants ?? []) checkMethods(grant)
   return keys.editOf({ ...input, name })
-}
-
-/** Refuses unknown methods: a grant of a method that no call has would allow nothing. */
-function checkMethods(grant: Grant): void {
-  const wrong = grant.methods?.find((method) => !isMethod(method))
-  if (wrong === undefined) return
-  throw new Problem(
-    'invalid_input',
-    `"${wrong.slice(0, 20)}" is no method that can be granted; there are ${methods.join(', ')}.`,
-  )
 }
 
 /**

@@ -4,7 +4,7 @@ import { Problem } from '../errors.ts'
 import { BadFinding, command, UsageError, type Answer, type Command } from './lib/command.ts'
 import { renderCompletion, shells } from './lib/completion.ts'
 import { helpOf, pasteable, usageOf } from './lib/help.ts'
-import { nearest } from './lib/nearest.ts'
+import { nearest } from '../nearest.ts'
 import {
   openRemote,
   ownArguments,

@@ -1,4 +1,5 @@
 import { stringify } from 'yaml'
+import { fieldsToJson } from '../../src/access/index.ts'
 import { createConfigurations, type Configurations } from '../../src/configuration/index.ts'
 import { createAddressGuard, createOutbound } from '../../src/http/index.ts'
 import type { Provider } from '../../src/oidc/index.ts'
@@ -6,6 +7,7 @@ import { createSealer } from '../../src/secrets/index.ts'
 import type { Actor, Store } from '../../src/store/index.ts'
 import { defaultSettings } from '../../src/targets/index.ts'
 import { createLog } from '../../src/telemetry/index.ts'
+import { exampleFields } from './key-examples.ts'
 
 export const operator: Actor = { kind: 'operator', name: 'test' }
 export const sealer = createSealer(['a master secret of the tests, long enough'])
@@ -50,6 +52,9 @@ function providerOf(issuer: string): Provider {
 }
 
 type Random = () => number
+
+/** The examples of a key's fields, as files show them; only grants are written differently. */
+const exampleJson = fieldsToJson(exampleFields)
 
 /** Generates a valid file for an organization; the same random numbers give the same file. */
 export function fileOf(random: Random, slug: string): string {
@@ -105,11 +110,13 @@ export function fileOf(random: Random, slug: string): string {
     session_maximum_seconds: some(() => pick(null, 3600)),
   })
   const key = (targets: readonly string[]) => ({
+    ...Object.fromEntries(
+      Object.entries(exampleJson).map(([name, value]) => [name, some(() => pick(null, value))]),
+    ),
     name: some(() => pick('CI', 'Billing worker')),
     grants: some(() =>
       targets.length === 0 ? null : [pick(...targets), `${pick(...targets)}:get,POST`],
     ),
-    cidrs: some(() => pick(null, ['10.0.0.0/8'])),
     rate_limit: some(() => pick(null, rate())),
     quota: some(() => pick(null, quota())),
     expires_at: some(() => pick(null, '2099-01-31', '2099-01-31T10:00:00Z')),

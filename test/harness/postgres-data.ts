@@ -15,7 +15,7 @@ import {
 import { join } from 'node:path'
 import pg from 'pg'
 import { migratePostgres } from '../../src/store/engine/postgres/migrate-postgres.ts'
-import { migrationsFolder } from '../../src/store/engine/migrate.ts'
+import { migrationFiles } from '../../src/store/engine/migrate.ts'
 import { cacheFolder } from './cache-folder.ts'
 
 /** A database in every prepared cluster that has our tables but no rows; test databases are created from it. */
@@ -39,15 +39,12 @@ export async function preparedData(
 }
 
 function keyOf(native: string, uid = process.getuid?.()): string {
-  const folder = join(migrationsFolder, 'postgres')
   const hash = createHash('sha256').update(
     `${uid} ${statSync(join(native, 'bin', 'postgres')).size}`,
   )
-  const engine = join(migrationsFolder, '..', 'engine')
+  const engine = join(import.meta.dirname, '..', '..', 'src', 'store', 'engine')
   const files = [
-    ...readdirSync(folder)
-      .toSorted()
-      .map((name) => join(folder, name)),
+    ...migrationFiles('postgres'),
     ...[join(engine, 'migrate.ts'), join(engine, 'postgres', 'migrate-postgres.ts')],
   ]
   for (const file of files) hash.update(file).update(readFileSync(file))

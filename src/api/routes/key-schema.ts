@@ -1,44 +1,37 @@
-import { keyStateAt, type Key, type KeyInput, type Keys } from '../../access/index.ts'
-import { Type, type Static } from '../../http/index.ts'
-import { methods } from '../../methods.ts'
+import {
+  everyField,
+  fieldsFromJson,
+  fieldsToJson,
+  keyStateAt,
+  type Key,
+  type KeyFieldsJson,
+  type KeyInput,
+  type Keys,
+} from '../../access/index.ts'
+import { Type, type Static, type TSchema } from '../../http/index.ts'
 import { momentOf } from '../core/moments.ts'
 import { nullable, oneOf, Time, time, timeOrNull } from '../core/schemas.ts'
 
-const Grant = Type.Object(
-  {
-    target: Type.String({ minLength: 1, maxLength: 60 }),
-    /** Defaults to every method. */
-    methods: Type.Optional(Type.Array(oneOf(methods), { minItems: 1, maxItems: 10 })),
-  },
-  { title: 'Grant', additionalProperties: false },
-)
-const RateLimit = Type.Object(
-  {
-    calls: Type.Integer({ minimum: 1, maximum: 1_000_000_000 }),
-    per_seconds: Type.Integer({ minimum: 1, maximum: 86_400 }),
-    burst: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000_000 })),
-  },
-  { title: 'RateLimit', additionalProperties: false },
-)
-const Quota = Type.Object(
-  {
-    calls: Type.Integer({ minimum: 1, maximum: 1_000_000_000_000 }),
-    period: oneOf(['day', 'month']),
-  },
-  { title: 'Quota', additionalProperties: false },
-)
+/** The fields of a key as a response shows them; null means none. */
+const shownFields = eachField((schema) => nullable(schema)) as {
+  readonly [Name in keyof KeyFieldsJson]: Type.TUnsafe<KeyFieldsJson[Name]>
+}
+/** The fields of a key as a request sends them; missing means none, too. */
+const askedFields = eachField((schema) => Type.Optional(nullable(schema))) as {
+  readonly [Name in keyof KeyFieldsJson]: Type.TOptional<Type.TUnsafe<KeyFieldsJson[Name]>>
+}
+
+function eachField(change: (schema: TSchema) => TSchema): unknown {
+  const schemas = everyField.map(([name, { schema }]) => [name, change(Type.Unsafe(schema))])
+  return Object.fromEntries(schemas)
+}
 
 /**
  * The fields of a key that a person decides; null or missing means no limit, every target, every address or no expiry.
  */
 export const keyInputProperties = {
   name: Type.String({ minLength: 1, maxLength: 100 }),
-  grants: Type.Optional(nullable(Type.Array(Grant, { minItems: 1, maxItems: 100 }))),
-  cidrs: Type.Optional(
-    nullable(Type.Array(Type.String({ maxLength: 50 }), { minItems: 1, maxItems: 100 })),
-  ),
-  rate_limit: Type.Optional(nullable(RateLimit)),
-  quota: Type.Optional(nullable(Quota)),
+  ...askedFields,
   expires_at: Type.Optional(nullable(Time)),
 }
 
@@ -46,15 +39,9 @@ const KeyBody = Type.Object(keyInputProperties)
 
 /** Converts a request body to the domain's input. */
 export function toKeyInput(body: Static<typeof KeyBody>): KeyInput {
-  const { rate_limit: limit } = body
   return {
     name: body.name,
-    grants: body.grants ?? undefined,
-    cidrs: body.cidrs ?? undefined,
-    rateLimit: limit
-      ? { calls: limit.calls, perSeconds: limit.per_seconds, burst: limit.burst }
-      : undefined,
-    quota: body.quota ?? undefined,
+    ...fieldsFromJson(body),
     expiresAt: body.expires_at == null ? undefined : momentOf(body.expires_at),
   }
 }
@@ -79,10 +66,7 @@ export const ApiKey = Type.Object(
     hint: Type.String(),
     scheme: oneOf(['x-api-key', 'bearer']),
     state: oneOf(['active', 'suspended', 'expired', 'revoked']),
-    grants: nullable(Type.Array(Grant)),
-    cidrs: nullable(Type.Array(Type.String())),
-    rate_limit: nullable(RateLimit),
-    quota: nullable(Quota),
+    ...shownFields,
     created_at: Time,
     created_by: nullable(Type.String()),
     personal_user_id: nullable(Type.String()),
@@ -107,16 +91,7 @@ export function toApiKey(key: Key, nowMs: number): Static<typeof ApiKey> {
     hint: key.secrets[0]?.hint ?? '',
     scheme: key.scheme,
     state: keyStateAt(key, nowMs),
-    grants: key.grants?.map(toGrant) ?? null,
-    cidrs: key.cidrs ? [...key.cidrs] : null,
-    rate_limit: key.rateLimit
-      ? {
-          calls: key.rateLimit.calls,
-          per_seconds: key.rateLimit.perSeconds,
-          ...(key.rateLimit.burst === undefined ? {} : { burst: key.rateLimit.burst }),
-        }
-      : null,
-    quota: key.quota ?? null,
+    ...fieldsToJson(key),
     created_at: time(key.createdAt),
     created_by: key.createdBy ?? null,
     personal_user_id: key.personalUserId ?? null,
@@ -137,11 +112,6 @@ export function toApiKey(key: Key, nowMs: number): Static<typeof ApiKey> {
     })),
     version: key.version,
   }
-}
-
-function toGrant(grant: NonNullable<Key['grants']>[number]): Static<typeof Grant> {
-  const known = methods.filter((method) => grant.methods?.includes(method))
-  return grant.methods ? { target: grant.target, methods: known } : { target: grant.target }
 }
 
 const callerProperties = {

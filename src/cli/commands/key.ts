@@ -1,19 +1,18 @@
 import {
   createKeyCache,
+  fieldsToJson,
   keyStateAt,
   readKey,
   schemeOfKey,
   schemes,
-  type Grant,
   type Key,
   type KeyInput,
-  type Quota,
 } from '../../access/index.ts'
-import { snakeCased, type Confirmation } from '../../store/index.ts'
-import { parseCallsPerSeconds, parseDuration } from '../../units.ts'
+import type { Confirmation } from '../../store/index.ts'
+import { parseDuration } from '../../units.ts'
 import { command, need, read, UsageError } from '../lib/command.ts'
+import { fieldFlags, fieldLines, fieldUsage, readFields } from '../lib/key-flags.ts'
 import { keysOf, organizationsOf } from '../lib/nouns.ts'
-import { nearest } from '../lib/nearest.ts'
 import { parseScheme } from '../lib/scheme.ts'
 import { withServices, type Services } from '../lib/services.ts'
 import { isoTime, renderTable, shortTime } from '../lib/table.ts'
@@ -22,49 +21,28 @@ const maxListed = 1000
 
 export const commands = {
   issue: command({
-    usage:
-      '<org> --name NAME [--scheme x-api-key|bearer] [--grant TARGET[:METHOD,…]]… [--expires 90d|never] [--cidr RANGE]… [--rate 100/s] [--quota 10000/day]',
+    usage: `<org> --name NAME [--scheme x-api-key|bearer] [--expires 90d|never] ${fieldUsage('issue')}`,
     about: 'issue a key; its secret is printed once',
     options: {
       name: { type: 'string', value: 'NAME', about: 'what the key is for' },
       scheme: { type: 'string', value: 'x-api-key|bearer', about: 'the header it travels in' },
-      grant: {
-        type: 'string',
-        multiple: true,
-        value: 'TARGET[:METHOD,…]',
-        about: 'what it may call; may be given more than once. Without it: every target',
-      },
       expires: {
         type: 'string',
         value: 'TIME',
         about: '90d from now, a date such as 2027-01-31, or never',
       },
-      cidr: {
-        type: 'string',
-        multiple: true,
-        value: 'RANGE',
-        about: 'addresses it may come from; may be given more than once',
-      },
-      rate: { type: 'string', value: 'RATE', about: 'how many calls in which time, such as 100/s' },
-      quota: {
-        type: 'string',
-        value: 'QUOTA',
-        about: 'how many calls a day or a month, such as 10000/day or 1000000/month',
-      },
+      ...fieldFlags('issue'),
     },
     examples: [
       'intercept key issue acme --name ci --grant payments:GET,POST --expires 90d',
       'intercept key issue acme --name partner --scheme bearer --cidr 203.0.113.0/24 --quota 10000/day',
     ],
     run: async ({ values, positionals: [slug = ''] }, terminal) => {
-      const { rate, quota, expires } = values
+      const { expires } = values
       const input = {
         name: need('--name', values.name),
         scheme: values.scheme === undefined ? undefined : parseScheme(values.scheme),
-        grants: values.grant?.map(parseGrant),
-        cidrs: values.cidr,
-        rateLimit: rate === undefined ? undefined : read('--rate', rate, parseCallsPerSeconds),
-        quota: quota === undefined ? undefined : parseQuota(quota),
+        ...readFields(values, 'issue'),
         expiresAt: expires === undefined ? undefined : parseEnd(expires),
       }
       return await withServices(terminal, async (services) => {
@@ -120,36 +98,12 @@ export const commands = {
       }),
   }),
   edit: command({
-    usage:
-      '<key-id> [--name NAME] [--grant TARGET[:METHOD,…] | --all-targets] [--expires 90d|never] [--cidr RANGE | --any-address] [--rate 100/s|none] [--quota 10000/day|none]',
+    usage: `<key-id> [--name NAME] [--expires 90d|never] ${fieldUsage('edit')}`,
     about: 'change what a key may do; what is left out stays. Done when every node knows',
     options: {
       name: { type: 'string', value: 'NAME', about: 'what the key is for' },
-      grant: {
-        type: 'string',
-        multiple: true,
-        value: 'TARGET[:METHOD,…]',
-        about: 'what it may call, instead of before; may be given more than once',
-      },
-      'all-targets': { type: 'boolean', about: 'let it call every target' },
       expires: { type: 'string', value: 'TIME', about: '90d from now, a date, or never' },
-      cidr: {
-        type: 'string',
-        multiple: true,
-        value: 'RANGE',
-        about: 'addresses it may come from, instead of before; may be given more than once',
-      },
-      'any-address': { type: 'boolean', about: 'let it come from any address' },
-      rate: {
-        type: 'string',
-        value: 'RATE',
-        about: 'how many calls in which time, such as 100/s, or none',
-      },
-      quota: {
-        type: 'string',
-        value: 'QUOTA',
-        about: 'how many calls a day or a month, such as 10000/day, or none',
-      },
+      ...fieldFlags('edit'),
     },
     examples: [
       'intercept key edit key_01hzy3k9v6m2d8q4t7w0x5c1bn --expires 90d --rate 10/s',
@@ -244,30 +198,17 @@ export const commands = {
 }
 
 /** Parses the changes for `key edit`; no change at all is wrong usage. */
-function parseChange(values: {
-  readonly name?: string | undefined
-  readonly grant?: string[] | undefined
-  readonly 'all-targets'?: boolean | undefined
-  readonly expires?: string | undefined
-  readonly cidr?: string[] | undefined
-  readonly 'any-address'?: boolean | undefined
-  readonly rate?: string | undefined
-  readonly quota?: string | undefined
-}): Partial<KeyInput> {
-  const { name, grant, expires, cidr, rate, quota } = values
-  const isAll = values['all-targets'] === true
-  const isAny = values['any-address'] === true
-  if (isAll && grant !== undefined) throw new UsageError('Either --grant or --all-targets')
-  if (isAny && cidr !== undefined) throw new UsageError('Either --cidr or --any-address')
+function parseChange(
+  values: Readonly<Record<string, unknown>> & {
+    readonly name?: string | undefined
+    readonly expires?: string | undefined
+  },
+): Partial<KeyInput> {
+  const { name, expires } = values
   const change: Partial<KeyInput> = {
     ...(name === undefined ? {} : { name }),
-    ...(grant === undefined && !isAll ? {} : { grants: grant?.map(parseGrant) }),
-    ...(cidr === undefined && !isAny ? {} : { cidrs: cidr }),
     ...(expires === undefined ? {} : { expiresAt: parseEnd(expires) ?? undefined }),
-    ...(rate === undefined
-      ? {}
-      : { rateLimit: rate === 'none' ? undefined : read('--rate', rate, parseCallsPerSeconds) }),
-    ...(quota === undefined ? {} : { quota: quota === 'none' ? undefined : parseQuota(quota) }),
+    ...readFields(values, 'edit'),
   }
   if (Object.keys(change).length === 0) throw new UsageError('Say what is to change')
   return change
@@ -275,24 +216,16 @@ function parseChange(values: {
 
 /** Formats all details of a key, except its secret, for people. */
 function keyText(key: Key): string {
-  const { grants, cidrs, rateLimit, quota } = key
   const rows: [string, string][] = [
     ['Key', `${key.name} (${key.id})`],
     ['Hint', key.secrets[0]?.hint ?? '–'],
     ['State', keyStateAt(key, Date.now())],
-    ['May call', grants?.map(grantText).join(', ') ?? 'every target'],
-    ['From', cidrs?.join(', ') ?? 'any address'],
-    ['Rate', rateLimit ? `${rateLimit.calls} calls in ${rateLimit.perSeconds} s` : 'not limited'],
-    ['Quota', quota ? `${quota.calls} calls a ${quota.period}` : 'none'],
+    ...fieldLines(key),
     ['Created', `${shortTime(key.createdAt)} UTC`],
     ['Ends', key.expiresAt === undefined ? 'never' : `${shortTime(key.expiresAt)} UTC`],
     ['Last used', key.lastUsedAt === undefined ? 'never' : lastUseText(key, key.lastUsedAt)],
   ]
   return rows.map(([name, value]) => `${name.padEnd(10)} ${value}`).join('\n')
-}
-
-function grantText({ target, methods }: Grant): string {
-  return methods === undefined ? target : `${target}:${methods.join(',')}`
 }
 
 function lastUseText(key: Key, at: number): string {
@@ -320,33 +253,6 @@ async function identify(services: Services, text: string) {
   return { id, name, hint, organization, expiresAt }
 }
 
-const grantMethods: readonly string[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
-
-/** Parses a grant: a target, alone or with methods, such as `echo:GET,POST`. */
-function parseGrant(text: string): Grant {
-  const [target = '', methods] = text.split(':')
-  if (target === '') throw new UsageError('--grant must be TARGET or TARGET:METHOD,METHOD')
-  if (methods === undefined) return { target }
-  const names = methods.split(',').map((method) => method.trim().toUpperCase())
-  const wrong = names.find((name) => !grantMethods.includes(name))
-  if (wrong !== undefined) {
-    const meant = nearest(wrong, grantMethods)
-    throw new UsageError(
-      meant === undefined
-        ? `--grant knows no method ${wrong || '""'}, only ${grantMethods.join(', ')}`
-        : `--grant knows no method ${wrong}; did you mean ${meant}?`,
-    )
-  }
-  return { target, methods: names }
-}
-
-function parseQuota(text: string): Quota {
-  const [, calls, period] = /^(\d{1,12})\/(day|month)$/.exec(text) ?? []
-  if (calls === undefined)
-    throw new UsageError('--quota must be such as 10000/day or 1000000/month')
-  return { calls: Number(calls), period: period === 'month' ? 'month' : 'day' }
-}
-
 /** Parses a duration such as `90d` from now, a date, or `never`. */
 function parseEnd(text: string): number | null {
   if (text === 'never') return null
@@ -361,10 +267,7 @@ function present(key: Key) {
     hint: key.secrets[0]?.hint ?? null,
     scheme: key.scheme,
     state: keyStateAt(key, Date.now()),
-    grants: key.grants ?? null,
-    cidrs: key.cidrs ?? null,
-    rate_limit: snakeCased(key.rateLimit ?? null),
-    quota: key.quota ?? null,
+    ...fieldsToJson(key),
     created_at: isoTime(key.createdAt),
     expires_at: isoTime(key.expiresAt),
     revoked_at: isoTime(key.revokedAt),

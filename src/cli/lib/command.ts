@@ -1,5 +1,5 @@
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
-import { nearest } from './nearest.ts'
+import { nearest } from '../../nearest.ts'
 import type { Terminal } from './terminal.ts'
 
 /** The result of a command: `data` for `--json`, `text` for people. */
@@ -98,7 +98,7 @@ export function command<const O extends Flags>(definition: {
 }
 
 /** Parses a value; a failure becomes wrong usage, in one sentence that names the option. */
-export function read<T>(name: string, text: string, parse: (text: string) => T): T {
+export function read<T, Given = string>(name: string, text: Given, parse: (text: Given) => T): T {
   try {
     return parse(text)
   } catch (error) {

@@ -1,5 +1,11 @@
-import type { Key, KeyInput, Keys } from '../../access/index.ts'
-import { keys, snakeCased } from '../../store/index.ts'
+import {
+  fieldsFromJson,
+  fieldsToJson,
+  type Key,
+  type KeyFieldsJson,
+  type KeyInput,
+  type Keys,
+} from '../../access/index.ts'
 import type { Remote } from './connection.ts'
 import { part } from './organizations.ts'
 import { toConfirmation, type Confirmed } from './confirmed.ts'
@@ -17,7 +23,7 @@ interface WhoAmIJson {
   }
 }
 
-type KeyJson = Readonly<Record<string, unknown>>
+type KeyJson = Partial<KeyFieldsJson> & Readonly<Record<string, unknown>>
 
 /** Implements the operations on keys by calls of a server's API. */
 export function remoteKeys(remote: Remote) {
@@ -31,7 +37,8 @@ export function remoteKeys(remote: Remote) {
     async issue(organizationId, input) {
       const made = await remote.call<{ key: KeyJson; secret: string }>(
         `POST ${at(organizationId)}`,
-        { ...bodyOf(input), scheme: input.scheme },
+        // Undefined addresses are left out: they mean the organization's default, and null means any.
+        { ...bodyOf(input), cidrs: input.cidrs, scheme: input.scheme },
       )
       return { key: toKey(made.key), secret: createSecret(made.secret) }
     },
@@ -66,14 +73,15 @@ export async function whoIs(remote: Remote, credential: Readonly<Record<string, 
   return { id, name, hint, organization: organization.slug, expiresAt: msOf(key.expires_at) }
 }
 
-/** Converts an input to the API's body. An undefined field means the default for a new key, and no limit in an edit. */
-function bodyOf(input: KeyInput | IssueInput) {
-  const { expiresAt, ...edit } = keys.editOf(input as KeyInput)
-  return { ...(snakeCased(edit) as object), expires_at: timeOf(expiresAt) }
+/** The fields that a request sends; an undefined expiry is left out. */
+function bodyOf({ name, expiresAt, cidrs, ...input }: KeyInput | IssueInput) {
+  const fields = fieldsToJson({ ...input, cidrs: cidrs ?? undefined })
+  return { name, ...fields, expires_at: timeOf(expiresAt) }
 }
 
 function toKey(json: KeyJson): Key {
   // The API reports that a key is suspended but not since when.
   const suspendedAt = json['state'] === 'suspended' ? 0 : undefined
-  return { ...recordOf(json), organizationId: '', suspendedAt } as unknown as Key
+  const key = { ...recordOf(json), ...fieldsFromJson(json), organizationId: '', suspendedAt }
+  return key as unknown as Key
 }

@@ -1,7 +1,7 @@
 import { Problem } from '../../errors.ts'
-import type { Grant, Key, KeyInput, Quota, Scheme } from '../../access/index.ts'
-import type { Rate } from '../../rate.ts'
-import { formed, nameField, nullable, object, quota, rate, texts, words } from './fields.ts'
+import type { Key, KeyInput, Scheme } from '../../access/index.ts'
+import { formed, nameField, nullable, object, words } from './fields.ts'
+import { fieldSchemas, fieldsFromFile, fieldsInFile, tidyFields } from './key-fields.ts'
 import {
   inField,
   noSecrets,
@@ -11,7 +11,6 @@ import {
   type Section,
   type Thing,
 } from './section.ts'
-import { camelCased, snakeCasedMembers } from './casing.ts'
 
 const keysInPage = 200
 
@@ -23,12 +22,7 @@ export const keySection: Section = {
   schema: object({
     name: nameField('What people see.'),
     scheme: words(['x-api-key', 'bearer'], 'The header that it travels in.'),
-    grants: nullable(
-      texts(100, 'Targets it may call, as TARGET or TARGET:METHOD,METHOD; null = all.'),
-    ),
-    cidrs: nullable(texts(100, 'Addresses it may come from; null = any.')),
-    rate_limit: nullable(rate),
-    quota: nullable(quota),
+    ...fieldSchemas(),
     expires_at: nullable(
       formed(
         '^\\d{4}-\\d\\d-\\d\\d(T\\d\\d:\\d\\d(:\\d\\d(\\.\\d{1,3})?)?Z)?$',
@@ -42,17 +36,12 @@ export const keySection: Section = {
   defaults: (name) => ({
     name,
     scheme: 'x-api-key',
-    grants: null,
-    cidrs: null,
-    rate_limit: null,
-    quota: null,
+    ...fieldsInFile({}),
     expires_at: null,
   }),
-  tidy: ({ grants, expires_at: end, ...entry }) => ({
+  tidy: ({ expires_at: end, ...entry }) => ({
     ...entry,
-    ...(grants === undefined
-      ? {}
-      : { grants: (grants as string[] | null)?.map((one) => grantText(parseGrant(one))) ?? null }),
+    ...tidyFields(entry),
     ...(end === undefined
       ? {}
       : { expires_at: end === null ? null : inField('expires_at', () => timeOf(end as string)) }),
@@ -99,10 +88,7 @@ function thingOf(key: Key): Thing {
   const entry = {
     name: key.name,
     scheme: key.scheme,
-    grants: key.grants?.map(grantText) ?? null,
-    cidrs: key.cidrs ?? null,
-    rate_limit: snakeCasedMembers(key.rateLimit ?? null),
-    quota: key.quota ?? null,
+    ...fieldsInFile(key),
     expires_at: key.expiresAt === undefined ? null : new Date(key.expiresAt).toISOString(),
   }
   return { id: key.id, name: slugFrom(key.name), entry, secrets: noSecrets }
@@ -112,23 +98,9 @@ function toInput(entry: Entry): KeyInput {
   const end = entry['expires_at'] as string | null
   return {
     name: String(entry['name']),
-    grants: (entry['grants'] as string[] | null)?.map(parseGrant),
-    cidrs: (entry['cidrs'] as string[] | null) ?? undefined,
-    rateLimit: (camelCased(entry['rate_limit']) as Rate | null) ?? undefined,
-    quota: (entry['quota'] as Quota | null) ?? undefined,
+    ...fieldsFromFile(entry),
     expiresAt: end === null ? undefined : Date.parse(end),
   }
-}
-
-function parseGrant(text: string): Grant {
-  const [target = '', methods] = text.split(':')
-  return methods === undefined
-    ? { target }
-    : { target, methods: methods.split(',').map((one) => one.trim().toUpperCase()) }
-}
-
-function grantText({ target, methods }: Grant): string {
-  return methods === undefined ? target : `${target}:${methods.join(',')}`
 }
 
 function timeOf(text: string): string {

@@ -17,14 +17,32 @@ export interface MigrationTarget {
   complete?(applied: readonly string[]): Promise<void>
 }
 
-/** Contains one folder of `NNNN-name.sql` files per engine. */
-export const migrationsFolder = join(import.meta.dirname, '..', 'migrations')
+const migrationsFolder = join(import.meta.dirname, '..', 'migrations')
+
+export type Database = 'postgres' | 'sqlite' | 'sqlite-calls'
+
+/** The folders of `NNNN-name.sql` files of each database; `both` contains what both engines understand. */
+const foldersOf: Readonly<Record<Database, readonly string[]>> = {
+  postgres: ['postgres', 'both'],
+  sqlite: ['sqlite', 'both'],
+  'sqlite-calls': ['sqlite-calls'],
+}
+
+/** The paths of a database's migrations, in the order in which they are applied. */
+export function migrationFiles(database: Database): readonly string[] {
+  const paths = foldersOf[database].flatMap((folder) =>
+    readdirSync(join(migrationsFolder, folder))
+      .filter((name) => name.endsWith('.sql'))
+      .map((name) => join(migrationsFolder, folder, name)),
+  )
+  return paths.toSorted((a, b) => (basename(a) < basename(b) ? -1 : 1))
+}
 
 /**
  * Digests of the migration lists before 0.1.0, by folder. The files up to 0007 (0001 for calls) replace those longer
  * lists, so a database that has applied exactly such a list already has this schema.
  */
-const formerLists: Readonly<Record<string, string>> = {
+const formerLists: Readonly<Record<Database, string>> = {
   postgres: 'bce2d591392f5ad8c816dc65e280fe9cb071b0b83b6e8f9c40b61b2f7f9ad555',
   sqlite: '7fb26ad0ccc439952cca37923280096198ce4bd3f48c0c155cbe7f2e9e382972',
   'sqlite-calls': '06997a3c0e20b35b0ba737c89dede2681546a2cf93b910e53218291be96059dd',
@@ -47,14 +65,14 @@ export class SchemaBehind extends Error {
  */
 export async function migrate(
   target: MigrationTarget,
-  folder: string,
+  database: Database,
   mayUpgrade: boolean,
 ): Promise<void> {
-  const files = readdirSync(folder)
-    .filter((name) => name.endsWith('.sql'))
-    .sort()
-    .map((name) => ({ name, text: readFileSync(join(folder, name), 'utf8') }))
-  const applied = await appliedNow(target, { folder, files, mayUpgrade })
+  const files = migrationFiles(database).map((path) => ({
+    name: basename(path),
+    text: readFileSync(path, 'utf8'),
+  }))
+  const applied = await appliedNow(target, { database, files, mayUpgrade })
   const known = new Set(files.map(({ name }) => name))
   const unknown = [...applied.keys()].find((name) => !known.has(name))
   if (unknown !== undefined) throw new Error(refusalOf(unknown))
@@ -82,12 +100,12 @@ interface MigrationFile {
 /** Returns the applied migrations; if a former release's list was applied, records the files that replaced it instead. */
 async function appliedNow(
   target: MigrationTarget,
-  of: { folder: string; files: readonly MigrationFile[]; mayUpgrade: boolean },
+  of: { database: Database; files: readonly MigrationFile[]; mayUpgrade: boolean },
 ): Promise<ReadonlyMap<string, string>> {
   const applied = await target.applied()
   const list = [...applied].sort(([a], [b]) => (a < b ? -1 : 1))
   const listed = list.map((entry) => entry.join(' ')).join('\n')
-  if (digest(listed) !== formerLists[basename(of.folder)]) return applied
+  if (digest(listed) !== formerLists[of.database]) return applied
   if (!of.mayUpgrade) throw new SchemaBehind()
   const start = of.files.filter(({ name }) => name < endOfStart)
   await target.forgetAll()

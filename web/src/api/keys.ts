@@ -1,7 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { call, type Answer, type Input } from './call.ts'
 import { listQuery } from './list.ts'
-import type { Grant, Key } from './shapes.ts'
+import type { Key } from './shapes.ts'
 
 const watchMs = 1000
 const callersMs = 5000
@@ -11,19 +11,6 @@ export type KeyCallers = Answer<'GET /organizations/:organization/keys/:key/call
 
 /** The fields of a key as an edit sends them: all of them, because an edit replaces them all. */
 export type KeyBody = Input<'PUT /organizations/:organization/keys/:key'>['body']
-
-/** A key's current fields, as an edit would send them. */
-export function bodyOf(key: Key): KeyBody {
-  const { name, grants, cidrs, rate_limit: rateLimit, quota, expires_at: expiresAt } = key
-  return {
-    name,
-    ...(expiresAt === undefined ? {} : { expires_at: expiresAt }),
-    ...(grants === undefined ? {} : { grants: [...grants] as Grant[] }),
-    ...(cidrs === undefined ? {} : { cidrs: [...cidrs] }),
-    ...(rateLimit === undefined ? {} : { rate_limit: rateLimit }),
-    ...(quota === undefined ? {} : { quota }),
-  }
-}
 
 /** The keys of an organization. */
 export function keysQuery(
@@ -81,8 +68,6 @@ export function keyQuotaQuery(organization: string, key: string) {
   })
 }
 
-const dayMs = 86_400_000
-
 /** Revokes a key; resolves when every node refuses it. */
 export async function revokeKey(organization: string, key: string) {
   return await call('POST /organizations/:organization/keys/:key/revoke', {
@@ -90,17 +75,12 @@ export async function revokeKey(organization: string, key: string) {
   })
 }
 
-/** Sets a key's expiry to a number of days from now; everything else stays. */
-export async function extendKey(organization: string, key: Key, days: number) {
-  return await call(
-    'PUT /organizations/:organization/keys/:key',
-    {
-      path: { organization, key: key.id },
-      body: {
-        ...bodyOf(key),
-        expires_at: new Date(Date.now() + days * dayMs).toISOString(),
-      },
-    },
-    { version: key.version },
-  )
+/** Edits a key: replaces all of its fields, unless it was changed since this version. */
+export async function editKey(
+  organization: string,
+  { id, version }: Pick<Key, 'id' | 'version'>,
+  body: KeyBody,
+) {
+  const path = { organization, key: id }
+  return await call('PUT /organizations/:organization/keys/:key', { path, body }, { version })
 }

@@ -1,9 +1,8 @@
 import { Kysely, PostgresDialect, sql } from 'kysely'
-import { join } from 'node:path'
 import type pg from 'pg'
 import type { Tables } from '../../tables/index.ts'
 import { refuseStandby } from './greeting.ts'
-import { migrate, migrationsFolder } from '../migrate.ts'
+import { migrate } from '../migrate.ts'
 import { openPool } from './pool.ts'
 
 // An arbitrary number that all versions share: only one process migrates at a time.
@@ -55,7 +54,7 @@ export async function migratePostgres(
             await sql`insert into migration (name, digest) values (${name}, ${digest})`.execute(tx)
           },
         },
-        join(migrationsFolder, 'postgres'),
+        'postgres',
         mayUpgrade,
       )
     })

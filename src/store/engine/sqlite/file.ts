@@ -1,11 +1,11 @@
 import Database from 'better-sqlite3'
 import { Kysely, SqliteDialect } from 'kysely'
 import { chmodSync, statSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 import { makeFolder } from '../../../folder.ts'
 import type { Db } from '../../db/db.ts'
 import type { Tables } from '../../tables/index.ts'
-import { migrate, migrationsFolder, type MigrationTarget } from '../migrate.ts'
+import { migrate, type Database as Migrated, type MigrationTarget } from '../migrate.ts'
 import { boundPageCache } from './page-cache.ts'
 
 const preparedStatements = 500
@@ -124,7 +124,7 @@ async function openBoth(
   const writer = openFile(path, 'FULL', fileMustExist)
   try {
     const identity = identityOf(path)
-    await migrateFile(writer, { folder: 'sqlite', complete, mayUpgrade })
+    await migrateFile(writer, { database: 'sqlite', complete, mayUpgrade })
     const reader = openFile(path, 'FULL', fileMustExist)
     reader.pragma('query_only = true')
     // The reader may sort large results, so its temporary storage goes to files.
@@ -176,11 +176,11 @@ export function openFile(
 export async function migrateFile(
   file: Database.Database,
   {
-    folder,
+    database,
     complete,
     mayUpgrade,
   }: {
-    readonly folder: string
+    readonly database: Migrated
     readonly complete?: CompleteMigration
     readonly mayUpgrade: boolean
   },
@@ -210,7 +210,7 @@ export async function migrateFile(
   await new Promise((resolve) => setImmediate(resolve))
   file.exec('begin immediate')
   try {
-    await migrate(target, join(migrationsFolder, folder), mayUpgrade)
+    await migrate(target, database, mayUpgrade)
     file.exec('commit')
   } catch (error) {
     if (file.inTransaction) file.exec('rollback')

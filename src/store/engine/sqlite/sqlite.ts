@@ -91,7 +91,7 @@ interface SqliteDeps {
 /** The file of call records. */
 async function openCalls(path: string, { clock, mayUpgrade }: Omit<SqliteDeps, 'ledger'>) {
   const file = openFile(path, 'NORMAL')
-  await migrateFile(file, { folder: 'sqlite-calls', mayUpgrade })
+  await migrateFile(file, { database: 'sqlite-calls', mayUpgrade })
   const calls = connectionOver(() => file)
   const slowReads = openSlowReads(path)
   const commits = createCommitQueue(() => file, calls, clock)

@@ -24,7 +24,18 @@ export interface Quota {
   readonly period: 'day' | 'month'
 }
 
-/** Undefined grants allow every target; undefined CIDRs allow every address. */
+/**
+ * What people decide when they issue or edit a key, besides its name. Undefined grants allow every target; undefined
+ * CIDRs allow every address.
+ */
+const decided = {
+  grants: maybe(json<readonly Grant[]>()),
+  cidrs: maybe(json<readonly string[]>()),
+  rateLimit: maybe(json<Rate>()),
+  quota: maybe(json<Quota>()),
+  expiresAt: maybe(time()),
+}
+
 const declared = {
   id: text<KeyId>(),
   organizationId: text<OrganizationId>(),
@@ -33,11 +44,7 @@ const declared = {
   createdAt: time(),
   createdBy: maybe(text()),
   personalUserId: maybe(text<UserId>()),
-  grants: maybe(json<readonly Grant[]>()),
-  cidrs: maybe(json<readonly string[]>()),
-  rateLimit: maybe(json<Rate>()),
-  quota: maybe(json<Quota>()),
-  expiresAt: maybe(time()),
+  ...decided,
   revokedAt: maybe(time()),
   revokedBy: maybe(text()),
   suspendedAt: maybe(time()),
@@ -56,10 +63,11 @@ export type KeyRecord = RecordOf<typeof declared>
 export type KeyTable = TableOf<typeof declared & typeof hidden>
 
 /** The fields a person decides when issuing or editing a key. */
-const editable = ['name', 'grants', 'cidrs', 'rateLimit', 'quota', 'expiresAt'] as const
-
-export type KeyEdit = Pick<KeyRecord, (typeof editable)[number]>
+export type KeyEdit = Pick<KeyRecord, 'name' | keyof typeof decided>
 export type KeyInput = Pick<KeyEdit, 'name'> & Partial<KeyEdit>
+
+/** The names of those fields. */
+export const editable = ['name', ...Object.keys(decided)] as readonly (keyof KeyEdit)[]
 
 /** Extracts exactly the fields a person decides; a missing one is undefined, meaning no limit or no expiry. */
 export function editOf(key: KeyInput): KeyEdit {

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { extendKey, revokeKey } from '../../api/keys.ts'
+import { editKey, revokeKey } from '../../api/keys.ts'
 import type { Key } from '../../api/shapes.ts'
 import { keysWords } from '../../../words/en/keys.ts'
 import { words } from '../../../words/en.ts'
@@ -12,9 +12,11 @@ import { SelectField } from '../../parts/Field.tsx'
 import { say, sayRefused } from '../../parts/Toasts.tsx'
 import classes from './bulk.module.css'
 import { inTurns } from './in-turns.ts'
+import { bodyOf } from './key-fields.tsx'
 
 const w = keysWords.bulk
 const namedInQuestion = 5
+const dayMs = 86_400_000
 
 interface BulkKeysProps {
   readonly organization: string
@@ -101,7 +103,10 @@ function RevokeKeys(props: Asking) {
 function ExtendKeys(props: Asking) {
   const { organization, keys } = props
   const [days, setDays] = useState('90')
-  const extend = useEach(props, async (key) => await extendKey(organization, key, Number(days)))
+  const extend = useEach(props, async (key) => {
+    const end = new Date(Date.now() + Number(days) * dayMs)
+    await editKey(organization, key, { ...bodyOf(key), expires_at: end.toISOString() })
+  })
   const { '': _never, ...choices } = keysWords.form.endChoices
   return (
     <FormDialog

@@ -1,7 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { call } from '../../api/call.ts'
-import { bodyOf, type KeyBody as Body } from '../../api/keys.ts'
+import { editKey, type KeyBody } from '../../api/keys.ts'
 import type { Key } from '../../api/shapes.ts'
 import { targetsQuery } from '../../api/targets.ts'
 import { words } from '../../../words/en.ts'
@@ -10,8 +9,7 @@ import { FormDialog } from '../../parts/Dialogs.tsx'
 import { SelectField, TextField } from '../../parts/Field.tsx'
 import { fieldError } from '../../parts/States.tsx'
 import { sayUndoable } from '../../parts/Toasts.tsx'
-import { KeyFields } from './KeyFields.tsx'
-import { draftOf, inputOf, type KeyDraft } from './key-input.ts'
+import { bodyOf, draftOf, inputOf, KeyFields, type KeyDraft } from './key-fields.tsx'
 
 const asNow = 'now'
 
@@ -56,7 +54,7 @@ export function EditKey({ organization, it, onDone }: EditProps) {
       <KeyFields
         draft={draft}
         error={edit.error}
-        perSeconds={it.rate_limit?.per_seconds ?? 1}
+        before={it}
         slugs={(targets.data?.items ?? []).map((target) => target.slug)}
         onPatch={(patch) => setDraft((before) => ({ ...before, ...patch }))}
       />
@@ -66,17 +64,15 @@ export function EditKey({ organization, it, onDone }: EditProps) {
 
 function useEditing({ organization, it, onDone }: EditProps) {
   const client = useQueryClient()
-  const put = async (body: Body, version: number) => {
-    const path = { organization, key: it.id }
-    const route = 'PUT /organizations/:organization/keys/:key'
-    const after = await call(route, { path, body }, { version })
+  const put = async (body: KeyBody, version: number) => {
+    const after = await editKey(organization, { id: it.id, version }, body)
     void client.invalidateQueries({ queryKey: [organization, 'keys'] })
     return after
   }
   return useMutation({
     mutationFn: async (draft: KeyDraft) => {
       const before = bodyOf(it)
-      const { expires_at: expiresAt, ...input } = inputOf(draft, it.rate_limit)
+      const { expires_at: expiresAt, ...input } = inputOf(draft, it)
       const ends = draft.days === asNow ? it.expires_at : expiresAt
       const body = { ...input, ...(ends === undefined ? {} : { expires_at: ends }) }
       const { version } = await put(body, it.version)

@@ -10,9 +10,8 @@ import { FormDialog } from '../../parts/Dialogs.tsx'
 import { Check, SelectField, TextField } from '../../parts/Field.tsx'
 import { Folded } from '../../parts/Folded.tsx'
 import { fieldError } from '../../parts/States.tsx'
-import { KeyFields } from './KeyFields.tsx'
+import { draftOf, inputOf, KeyFields, type KeyDraft } from './key-fields.tsx'
 import { KeySecret } from './KeySecret.tsx'
-import { emptyDraft, inputOf, type KeyDraft } from './key-input.ts'
 
 type Body = Input<'POST /organizations/:organization/keys'>['body']
 
@@ -26,7 +25,7 @@ const suggestedDays = 90
 /** The organization's defaults as the form's initial values. */
 function startOf(defaults: Organization['key_defaults'] | undefined): Draft {
   return {
-    ...emptyDraft,
+    ...draftOf(),
     days: String(defaults?.expires_after_days ?? suggestedDays),
     cidrs: (defaults?.cidrs ?? []).join('\n'),
     scheme: defaults?.scheme ?? 'x-api-key',
@@ -132,7 +131,7 @@ function Fields({
         <KeyFields
           draft={draft}
           error={error}
-          perSeconds={1}
+          before={undefined}
           slugs={(targets.data?.items ?? []).map((target) => target.slug)}
           onPatch={onPatch}
         />

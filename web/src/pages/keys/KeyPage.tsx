@@ -13,7 +13,6 @@ import { useNames } from '../../frame/useNames.ts'
 import { RateShares } from '../../parts/RateShares.tsx'
 import { Button, ButtonLink } from '../../parts/Button.tsx'
 import { CopyText, Snippet } from '../../parts/Copy.tsx'
-import { count } from '../../parts/numbers.ts'
 import { QueryState } from '../../parts/States.tsx'
 import { Card, Columns, Facts, Notice, PageHead, Pile } from '../../parts/Surface.tsx'
 import { day, exact, Time } from '../../parts/Time.tsx'
@@ -24,6 +23,7 @@ import { Callers } from './Callers.tsx'
 import { EditKey } from './EditKey.tsx'
 import { GrantMatrix } from './GrantMatrix.tsx'
 import { RevokeKey, RotateKey } from './KeyActions.tsx'
+import { factsOf } from './key-fields.tsx'
 import { OldSecret } from './OldSecret.tsx'
 import { grantsText, keyHeader, KeyState } from './parts.tsx'
 
@@ -138,7 +138,7 @@ function GrantsCard({ it }: { readonly it: Key }) {
         <Facts
           facts={[
             ...(isFree ? [[frameWords.pages.targets, grantsText(it)] as const] : []),
-            ...limits(it),
+            ...factsOf(it),
           ]}
         />
         {quota.data?.quota === undefined ? undefined : <QuotaGauge quota={quota.data.quota} />}
@@ -292,27 +292,6 @@ function KeyFacts({ it, organization }: { readonly it: Key; readonly organizatio
       ]}
     />
   )
-}
-
-function limits(it: Key): readonly (readonly [string, string])[] {
-  return [
-    [
-      w.detail.addresses,
-      it.cidrs === undefined || it.cidrs.length === 0 ? w.detail.anyAddress : it.cidrs.join(', '),
-    ],
-    [
-      w.detail.limit,
-      it.rate_limit === undefined
-        ? w.detail.noLimit
-        : w.detail.perSecond(count(it.rate_limit.calls), it.rate_limit.per_seconds),
-    ],
-    [
-      w.detail.quota,
-      it.quota === undefined
-        ? w.detail.noQuota
-        : w.detail.quotaText(count(it.quota.calls), it.quota.period),
-    ],
-  ]
 }
 
 function NotUsed({ it }: { readonly it: Key }) {

@@ -1,4 +1,4 @@
-import { Problem } from '../errors.ts'
+import { Problem } from '../../errors.ts'
 
 /** A range of addresses; IPv4 is kept as IPv4-mapped IPv6, so that one comparison serves both. */
 export interface Cidr {

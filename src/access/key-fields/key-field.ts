@@ -1,0 +1,60 @@
+import type { KeyEdit } from '../../store/index.ts'
+
+/** The columns of a key that are described as fields; its name and its end are unlike all others. */
+export type FieldColumn = Exclude<keyof KeyEdit, 'name' | 'expiresAt'>
+
+/** One field of a key, described for everything that reads, shows or changes it. */
+export interface KeyField<Column extends FieldColumn, Json> {
+  readonly column: Column
+  /** JSON Schema of a value in the API and in files; there, null or missing means none. */
+  readonly schema: Readonly<Record<string, unknown>>
+  toJson(value: Value<Column>): Json
+  /** Undefined also means none. */
+  fromJson(json: Json): KeyEdit[Column]
+  /** Throws `invalid_input` for values that make no sense. */
+  check?(value: Value<Column>): void
+  /** Its line in `key show`. */
+  readonly shown: KeyFieldLine<Value<Column>>
+  readonly flag: KeyFieldFlag & (OneValue<Value<Column>> | ManyValues<Value<Column>>)
+}
+
+type Value<Column extends FieldColumn> = NonNullable<KeyEdit[Column]>
+
+interface KeyFieldLine<Of> {
+  readonly label: string
+  readonly none: string
+  text(value: Of): string
+}
+
+/** How `key issue` and `key edit` ask for a field. */
+interface KeyFieldFlag {
+  readonly name: string
+  /** The placeholder for its value in the list of flags. */
+  readonly value: string
+  /** Its value in the line of usage. */
+  readonly sample: string
+  /** Values that make sense; tests pass them through everything that is derived from the field. */
+  readonly examples: readonly string[]
+  readonly about: string
+  readonly aboutEdit: string
+}
+
+/** A flag with one value; the word `none` clears the field. */
+interface OneValue<Of> {
+  readonly takes: 'one'
+  parse(text: string): Of
+}
+
+/** A flag that may be given more than once; a switch clears the field. */
+interface ManyValues<Of> {
+  readonly takes: 'many'
+  readonly clear: { readonly flag: string; readonly about: string }
+  parse(texts: readonly string[]): Of
+}
+
+/** Describes a field; the types of its value and of its JSON are inferred. */
+export function field<Column extends FieldColumn, Json>(
+  described: KeyField<Column, Json>,
+): KeyField<Column, Json> {
+  return described
+}

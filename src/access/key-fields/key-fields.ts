@@ -1,0 +1,189 @@
+import { Problem } from '../../errors.ts'
+import { isMethod, methods } from '../../methods.ts'
+import type { Grant, Quota } from '../../store/index.ts'
+import { parseCallsPerSeconds } from '../../units.ts'
+import { parseCidr } from './cidr.ts'
+import { field } from './key-field.ts'
+import { grantText, parseGrant, parseQuota } from './key-texts.ts'
+
+const maxGrants = 100
+const maxCidrs = 100
+
+/**
+ * The fields of a key that people decide, by their names in the API. Each is described once: the API, the audit log,
+ * the command line and configuration files follow from here.
+ */
+export const keyFields = {
+  grants: field({
+    column: 'grants',
+    schema: {
+      type: 'array',
+      minItems: 1,
+      maxItems: maxGrants,
+      items: {
+        title: 'Grant',
+        type: 'object',
+        additionalProperties: false,
+        required: ['target'],
+        properties: {
+          target: { type: 'string', minLength: 1, maxLength: 60 },
+          /** Missing means every method. */
+          methods: {
+            type: 'array',
+            minItems: 1,
+            maxItems: 10,
+            items: { type: 'string', enum: methods },
+          },
+        },
+      },
+    },
+    toJson: (grants) => grants.map(grantJson),
+    fromJson: (grants) => grants,
+    check(grants) {
+      if (grants.length > maxGrants) throw tooMany()
+      if (grants.length === 0) throw allowsNone()
+      for (const grant of grants) checkMethods(grant)
+    },
+    shown: {
+      label: 'May call',
+      none: 'every target',
+      text: (grants) => grants.map(grantText).join(', '),
+    },
+    flag: {
+      name: 'grant',
+      value: 'TARGET[:METHOD,…]',
+      sample: 'TARGET[:METHOD,…]',
+      examples: ['payments:GET,POST', 'search'],
+      about: 'what it may call; may be given more than once. Without it: every target',
+      aboutEdit: 'what it may call, instead of before; may be given more than once',
+      takes: 'many',
+      clear: { flag: 'all-targets', about: 'let it call every target' },
+      parse: (texts) => texts.map(parseGrant),
+    },
+  }),
+
+  cidrs: field({
+    column: 'cidrs',
+    schema: {
+      type: 'array',
+      minItems: 1,
+      maxItems: maxCidrs,
+      items: { type: 'string', maxLength: 50 },
+    },
+    toJson: (cidrs) => [...cidrs],
+    fromJson: (cidrs) => cidrs,
+    check(cidrs) {
+      if (cidrs.length > maxCidrs) throw tooMany()
+      if (cidrs.length === 0) throw allowsNone()
+      for (const cidr of cidrs) parseCidr(cidr)
+    },
+    shown: { label: 'From', none: 'any address', text: (cidrs) => cidrs.join(', ') },
+    flag: {
+      name: 'cidr',
+      value: 'RANGE',
+      sample: 'RANGE',
+      examples: ['10.0.0.0/8', '2001:db8::/32'],
+      about: 'addresses it may come from; may be given more than once',
+      aboutEdit: 'addresses it may come from, instead of before; may be given more than once',
+      takes: 'many',
+      clear: { flag: 'any-address', about: 'let it come from any address' },
+      parse: (texts) => texts,
+    },
+  }),
+
+  rate_limit: field({
+    column: 'rateLimit',
+    schema: {
+      title: 'RateLimit',
+      type: 'object',
+      additionalProperties: false,
+      required: ['calls', 'per_seconds'],
+      properties: {
+        calls: { type: 'integer', minimum: 1, maximum: 1_000_000_000 },
+        per_seconds: { type: 'integer', minimum: 1, maximum: 86_400 },
+        burst: { type: 'integer', minimum: 1, maximum: 1_000_000_000 },
+      },
+    },
+    toJson: ({ calls, perSeconds, burst }) => ({
+      calls,
+      per_seconds: perSeconds,
+      ...(burst === undefined ? {} : { burst }),
+    }),
+    fromJson: ({ calls, per_seconds: perSeconds, burst }) => ({ calls, perSeconds, burst }),
+    shown: {
+      label: 'Rate',
+      none: 'not limited',
+      text: ({ calls, perSeconds }) => `${calls} calls in ${perSeconds} s`,
+    },
+    flag: {
+      name: 'rate',
+      value: 'RATE',
+      sample: '100/s',
+      examples: ['100/s'],
+      about: 'how many calls in which time, such as 100/s',
+      aboutEdit: 'how many calls in which time, such as 100/s, or none',
+      takes: 'one',
+      parse: parseCallsPerSeconds,
+    },
+  }),
+
+  quota: field({
+    column: 'quota',
+    schema: {
+      title: 'Quota',
+      type: 'object',
+      additionalProperties: false,
+      required: ['calls', 'period'],
+      properties: {
+        calls: { type: 'integer', minimum: 1, maximum: 1_000_000_000_000 },
+        period: { type: 'string', enum: ['day', 'month'] },
+      },
+    },
+    toJson: ({ calls, period }): Quota => ({ calls, period }),
+    fromJson: (quota) => quota,
+    shown: {
+      label: 'Quota',
+      none: 'none',
+      text: ({ calls, period }) => `${calls} calls a ${period}`,
+    },
+    flag: {
+      name: 'quota',
+      value: 'QUOTA',
+      sample: '10000/day',
+      examples: ['10000/day'],
+      about: 'how many calls a day or a month, such as 10000/day or 1000000/month',
+      aboutEdit: 'how many calls a day or a month, such as 10000/day, or none',
+      takes: 'one',
+      parse: parseQuota,
+    },
+  }),
+}
+
+function grantJson({ target, methods: granted }: Grant) {
+  if (granted === undefined) return { target }
+  return { target, methods: methods.filter((method) => granted.includes(method)) }
+}
+
+/** Refuses unknown methods: a grant of a method that no call has would allow nothing. */
+function checkMethods(grant: Grant): void {
+  const wrong = grant.methods?.find((method) => !isMethod(method))
+  if (wrong === undefined) return
+  throw new Problem(
+    'invalid_input',
+    `"${wrong.slice(0, 20)}" is no method that can be granted; there are ${methods.join(', ')}.`,
+  )
+}
+
+function tooMany(): Problem {
+  return new Problem(
+    'invalid_input',
+    `A key has at most ${maxGrants} grants and ${maxCidrs} CIDRs.`,
+  )
+}
+
+function allowsNone(): Problem {
+  return new Problem(
+    'invalid_input',
+    'Leave grants or CIDRs out to allow all; an empty list allows none.',
+  )
+}

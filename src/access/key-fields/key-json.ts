@@ -1,0 +1,38 @@
+import type { KeyEdit, KeyInput } from '../../store/index.ts'
+import type { FieldColumn, KeyField } from './key-field.ts'
+import { keyFields } from './key-fields.ts'
+
+type Fields = typeof keyFields
+
+/** The fields of a key in JSON; null means none. */
+export type KeyFieldsJson = {
+  [Name in keyof Fields]: ReturnType<Fields[Name]['toJson']> | null
+}
+
+/** Every field with its name in the API. */
+export const everyField = Object.entries(keyFields) as readonly (readonly [
+  keyof Fields,
+  KeyField<FieldColumn, unknown>,
+])[]
+
+/** The fields of a key as the API and configuration files show them. */
+export function fieldsToJson(key: Partial<KeyEdit>): KeyFieldsJson {
+  const shown = everyField.map(([name, field]) => {
+    const value = key[field.column]
+    return [name, value === undefined ? null : field.toJson(value)]
+  })
+  return Object.fromEntries(shown) as KeyFieldsJson
+}
+
+/** The fields of a key from JSON; null and missing become undefined. */
+export function fieldsFromJson(json: Partial<KeyFieldsJson>): Omit<KeyInput, 'name' | 'expiresAt'> {
+  return Object.fromEntries(
+    everyField.map(([name, field]) => {
+      const value = json[name]
+      return [
+        field.column,
+        value === null || value === undefined ? undefined : field.fromJson(value),
+      ]
+    }),
+  )
+}

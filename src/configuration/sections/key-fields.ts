@@ -1,0 +1,54 @@
+import {
+  everyField,
+  fieldsFromJson,
+  fieldsToJson,
+  grantText,
+  type Key,
+  type KeyInput,
+} from '../../access/index.ts'
+import { Type, type TSchema } from '../../http/index.ts'
+import { nullable, quota, rate, texts } from './fields.ts'
+import type { Entry } from './section.ts'
+
+/** Fields whose schema in files is not the API's: people write grants as text, and editors show descriptions. */
+const schemasInFiles: Readonly<Record<string, TSchema>> = {
+  grants: texts(100, 'Targets it may call, as TARGET or TARGET:METHOD,METHOD; null = all.'),
+  cidrs: texts(100, 'Addresses it may come from; null = any.'),
+  rate_limit: rate,
+  quota,
+}
+
+/** The schemas of a key's fields in files. */
+export function fieldSchemas(): Record<string, TSchema> {
+  return Object.fromEntries(
+    everyField.map(([name, { schema }]) => [
+      name,
+      nullable(schemasInFiles[name] ?? Type.Unsafe(schema)),
+    ]),
+  )
+}
+
+/** A key's fields as a file shows them; null means none. */
+export function fieldsInFile(key: Partial<Key>): Entry {
+  return { ...fieldsToJson(key), grants: key.grants?.map(grantText) ?? null }
+}
+
+/** Reads the fields of a file's entry; null and missing become undefined. */
+export function fieldsFromFile({ grants, ...entry }: Entry): Omit<KeyInput, 'name'> {
+  const granted = grants as readonly string[] | null | undefined
+  return { ...fieldsFromJson(entry), grants: granted?.map(parseGrant) }
+}
+
+/** Normalizes the fields that an entry has. */
+export function tidyFields(entry: Entry): Entry {
+  const tidied = Object.entries(fieldsInFile(fieldsFromFile(entry)))
+  return Object.fromEntries(tidied.filter(([name]) => entry[name] !== undefined))
+}
+
+/** Unknown methods are refused when the key is saved, with the sentence that the API gives. */
+function parseGrant(text: string): { readonly target: string; readonly methods?: string[] } {
+  const [target = '', methods] = text.split(':')
+  return methods === undefined
+    ? { target }
+    : { target, methods: methods.split(',').map((one) => one.trim().toUpperCase()) }
+}

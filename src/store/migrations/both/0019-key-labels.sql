@@ -1,0 +1,1 @@
+alter table api_key add column labels text;

@@ -1,0 +1,9 @@
+import { everyField, type KeyInput } from '../../src/access/index.ts'
+
+/** A value for each field of a key that people decide, from the examples in its description. */
+export const exampleFields: Partial<KeyInput> = Object.fromEntries(
+  everyField.map(([, { column, flag }]) => [
+    column,
+    flag.takes === 'one' ? flag.parse(flag.examples[0] ?? '') : flag.parse(flag.examples),
+  ]),
+)

@@ -1,0 +1,205 @@
+import type { ReactNode } from 'react'
+import { chosenOf, quotaPeriods, type Method, type QuotaPeriod } from '../../api/choices.ts'
+import type { KeyBody } from '../../api/keys.ts'
+import type { Grant, Key } from '../../api/shapes.ts'
+import { keysWords as w } from '../../../words/en/keys.ts'
+import { Select, SelectField, TextArea, TextField } from '../../parts/Field.tsx'
+import { count } from '../../parts/numbers.ts'
+import { fieldError } from '../../parts/States.tsx'
+import { GrantChoices } from './GrantChoices.tsx'
+
+/** The fields of a key while they are typed: strings, because an incomplete number is not a number. */
+interface FieldsDraft {
+  readonly some: boolean
+  readonly grants: Readonly<Record<string, readonly Method[]>>
+  readonly cidrs: string
+  readonly limit: string
+  readonly quota: string
+  readonly period: QuotaPeriod
+}
+
+/** A field of a key: its controls in the form, and its line on the key's page. */
+interface KeyField {
+  /** What the controls show of a key, or of a new one. */
+  readonly draftOf: (key: Key | undefined) => Partial<FieldsDraft>
+  /** What a request sends; a field that is left out has no value. */
+  readonly inputOf: (draft: FieldsDraft, before: Key | undefined) => Partial<KeyBody>
+  readonly Controls: (props: ControlsProps) => ReactNode
+  /** Undefined if the page shows it in another way. */
+  readonly fact?: (key: Key) => readonly [string, ReactNode]
+}
+
+interface ControlsProps {
+  readonly draft: FieldsDraft
+  readonly error: unknown
+  /** The key that is edited; undefined for a new one. */
+  readonly before: Key | undefined
+  readonly slugs: readonly string[]
+  readonly onPatch: (patch: Partial<FieldsDraft>) => void
+}
+
+type FieldName = Exclude<keyof KeyBody, 'name' | 'expires_at'>
+
+/** Every field that people decide besides name and end; one that is missing here does not compile. */
+const keyFields: Readonly<Record<FieldName, KeyField>> = {
+  grants: {
+    draftOf: (key) => ({
+      some: key?.grants !== undefined,
+      grants: Object.fromEntries(
+        (key?.grants ?? []).map(({ target, methods = [] }) => [target, methods]),
+      ),
+    }),
+    inputOf: ({ some, grants }) => (some ? { grants: Object.entries(grants).map(grantOf) } : {}),
+    Controls: ({ draft, slugs, onPatch }) => (
+      <>
+        <SelectField
+          label={w.form.grants}
+          value={draft.some ? 'some' : 'all'}
+          options={[
+            { value: 'all', label: w.form.grantsAll },
+            { value: 'some', label: w.form.grantsSome },
+          ]}
+          onValue={(value) => onPatch({ some: value === 'some' })}
+        />
+        {draft.some ? (
+          <GrantChoices
+            slugs={slugs}
+            grants={draft.grants}
+            onGrants={(grants) => onPatch({ grants })}
+          />
+        ) : undefined}
+      </>
+    ),
+  },
+
+  cidrs: {
+    draftOf: (key) => ({ cidrs: (key?.cidrs ?? []).join('\n') }),
+    inputOf: ({ cidrs: typed }) => {
+      const cidrs = typed.split(/[\s,]+/).filter(Boolean)
+      return cidrs.length === 0 ? {} : { cidrs }
+    },
+    Controls: ({ draft, error, onPatch }) => (
+      <TextArea
+        label={w.form.cidrs}
+        hint={w.form.cidrsHint}
+        error={fieldError(error, 'cidrs')}
+        code
+        rows={2}
+        value={draft.cidrs}
+        onValue={(cidrs) => onPatch({ cidrs })}
+      />
+    ),
+    fact: ({ cidrs = [] }) => [
+      w.detail.addresses,
+      cidrs.length === 0 ? w.detail.anyAddress : cidrs.join(', '),
+    ],
+  },
+
+  rate_limit: {
+    draftOf: (key) => ({ limit: key?.rate_limit === undefined ? '' : `${key.rate_limit.calls}` }),
+    // The window and the burst that it had stay.
+    inputOf: ({ limit }, before) =>
+      limit === ''
+        ? {}
+        : { rate_limit: { per_seconds: 1, ...before?.rate_limit, calls: Number(limit) } },
+    Controls: ({ draft, error, before, onPatch }) => (
+      <TextField
+        label={w.form.limit}
+        hint={w.form.limitHint(before?.rate_limit?.per_seconds ?? 1)}
+        error={fieldError(error, 'rate_limit')}
+        inputMode="numeric"
+        pattern="[0-9]*"
+        value={draft.limit}
+        onValue={(limit) => onPatch({ limit })}
+      />
+    ),
+    fact: ({ rate_limit: limit }) => [
+      w.detail.limit,
+      limit === undefined
+        ? w.detail.noLimit
+        : w.detail.perSecond(count(limit.calls), limit.per_seconds),
+    ],
+  },
+
+  quota: {
+    draftOf: (key) => ({
+      quota: key?.quota === undefined ? '' : `${key.quota.calls}`,
+      period: key?.quota?.period ?? 'day',
+    }),
+    inputOf: ({ quota, period }) =>
+      quota === '' ? {} : { quota: { calls: Number(quota), period } },
+    Controls: ({ draft, error, onPatch }) => (
+      <div className="row">
+        <TextField
+          label={w.form.quota}
+          hint={w.form.quotaHint}
+          error={fieldError(error, 'quota')}
+          inputMode="numeric"
+          pattern="[0-9]*"
+          value={draft.quota}
+          onValue={(quota) => onPatch({ quota })}
+        />
+        <Select
+          auto
+          aria-label={w.form.quota}
+          value={draft.period}
+          options={quotaPeriods.map((value) => ({ value, label: w.form.per[value] }))}
+          onValue={(period) => onPatch({ period: chosenOf(quotaPeriods, period) })}
+        />
+      </div>
+    ),
+    fact: ({ quota }) => [
+      w.detail.quota,
+      quota === undefined ? w.detail.noQuota : w.detail.quotaText(count(quota.calls), quota.period),
+    ],
+  },
+}
+
+const everyField = Object.values(keyFields)
+
+function grantOf([target, methods]: readonly [string, readonly Method[]]): Grant {
+  return methods.length === 0 ? { target } : { target, methods: [...methods] }
+}
+
+const dayMs = 86_400_000
+
+/** A key while it is typed. */
+export interface KeyDraft extends FieldsDraft {
+  readonly name: string
+  /** Days from now; '' means no expiry. */
+  readonly days: string
+}
+
+/** A key as its form shows it, but for its end; without a key, a new one. */
+export function draftOf(key?: Key): KeyDraft {
+  const parts = everyField.map((field) => field.draftOf(key))
+  return Object.assign({ name: key?.name ?? '', days: '90' }, ...parts) as KeyDraft
+}
+
+/** Converts the draft to the API's form. */
+export function inputOf(draft: KeyDraft, before?: Key): KeyBody {
+  const ends = draft.days !== '' && Number.isFinite(Number(draft.days))
+  return {
+    name: draft.name.trim(),
+    ...(ends
+      ? { expires_at: new Date(Date.now() + Number(draft.days) * dayMs).toISOString() }
+      : {}),
+    ...(Object.assign({}, ...everyField.map((field) => field.inputOf(draft, before))) as object),
+  }
+}
+
+/** A key's current fields, as an edit sends them: all of them, because an edit replaces them all. */
+export function bodyOf(key: Key): KeyBody {
+  const names = ['name', 'expires_at', ...Object.keys(keyFields)] as readonly (keyof KeyBody)[]
+  return Object.fromEntries(names.map((name) => [name, key[name]])) as unknown as KeyBody
+}
+
+/** The controls of a key's fields. */
+export function KeyFields(props: ControlsProps) {
+  return Object.entries(keyFields).map(([name, { Controls }]) => <Controls key={name} {...props} />)
+}
+
+/** A key's fields on its page. */
+export function factsOf(key: Key): readonly (readonly [string, ReactNode])[] {
+  return everyField.flatMap(({ fact }) => (fact === undefined ? [] : [fact(key)]))
+}
