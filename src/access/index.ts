@@ -11,7 +11,13 @@ export { SharedRates } from './rates/shared-rates.ts'
 export { createKeyCache, type KeyCache } from './key-cache.ts'
 export { checkKeyDefaults, readKeyDefaults, type KeyDefaults } from './key-defaults.ts'
 export type { KeyInput } from './key-input.ts'
-export { everyField, fieldsFromJson, fieldsToJson, type KeyFieldsJson } from './key-fields/key-json.ts'
+export {
+  everyField,
+  fieldsFromJson,
+  fieldsToJson,
+  type KeyFieldsJson,
+} from './key-fields/key-json.ts'
+export { maxLabels, parseLabelFilter } from './key-fields/key-labels.ts'
 export { keyStateAt } from './key-state.ts'
 export { grantText } from './key-fields/key-texts.ts'
 export { Keys, type Key } from './keys.ts'

@@ -83,7 +83,7 @@ function registerRoute(
     preValidation: async (request) => {
       const search = request.url.split('?')[1] ?? ''
       checkText(search)
-      request.query = parseQuery(route.query, search)
+      request.query = parseQuery(route, search)
       checkBody(request.query, services.jsonDepth)
       checkBody(request.body, services.jsonDepth)
     },

@@ -119,7 +119,16 @@ export type {
 } from './tables/directory/directory-users.ts'
 export type { Feed, HistoryChange } from './feed/feed.ts'
 export type { KeySecretRecord, KeyUse } from './tables/keys/key-secrets.ts'
-export type { Grant, KeyEdit, KeyInput, KeyRecord, Quota, Scheme } from './tables/keys/keys.ts'
+export type {
+  Grant,
+  KeyEdit,
+  KeyInput,
+  KeyRecord,
+  LabelFilter,
+  Labels,
+  Quota,
+  Scheme,
+} from './tables/keys/keys.ts'
 export type { AwaitsOwner, IdentityKey, IdentityRecord } from './tables/people/identities.ts'
 export type { InvitationRecord } from './tables/people/invitations.ts'
 export type {

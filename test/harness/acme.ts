@@ -33,8 +33,8 @@ export async function furnish(person: Person, upstreamUrl: string): Promise<Furn
   const secrets: string[] = []
   const keys: string[] = []
   for (const [name, more] of [
-    ['checkout-worker', {}],
-    ['nightly-export', { cidrs: ['10.2.0.0/16'] }],
+    ['checkout-worker', { labels: { team: 'payments', env: 'prod' } }],
+    ['nightly-export', { cidrs: ['10.2.0.0/16'], labels: { team: 'reporting' } }],
     ['partner-acme', { grants: [{ target: 'ledger', methods: ['GET'] }] }],
     ['mobile-bff', { rate_limit: { calls: 1, per_seconds: 60 }, personal: true }],
   ] as const) {

@@ -95,6 +95,7 @@ describe('the packed client, installed in an empty folder', () => {
         renamed: 'Renamed',
         conflict: 'version_conflict',
         pages: 3,
+        labelled: 1,
         once: true,
         tries: 2,
         refused: 'not_found',
@@ -137,8 +138,12 @@ for await (const key of client.all('listKeys', { organization, query: { limit: 1
   said.pages++
   seen.push(key.name)
 }
+const labels = { run: 'r' + Date.now(), note: 'a,b' }
+await client.issueKey({ organization, body: { name: name + ' 4', labels } })
+const label = ['run:' + labels.run, 'note:a,b']
+said.labelled = (await client.listKeys({ organization, query: { label } })).items.length
 said.once = seen.filter((one) => one === name).length === 1
-said.tries = lost - 2
+said.tries = lost - 3
 said.refused = await client.getTarget({ organization, target: 'nope' }).catch((error) => error.code)
 const { secret, body, seconds, mac } = JSON.parse(process.env.HOOK)
 const headers = { 'webhook-id': 'evt_1', 'webhook-timestamp': seconds, 'webhook-signature': 'v1,' + mac }

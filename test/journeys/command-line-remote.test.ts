@@ -36,7 +36,7 @@ describe('the command line over the API', () => {
     await local('target set acme echo --upstream http://127.0.0.1:8099 --rate 5/s')
     await local('webhook add acme --url http://127.0.0.1:9000/hook --event domain.lost')
     await local('member add acme ada@acme.test --role viewer')
-    await local('key issue acme --name first --grant echo:GET --rate 5/s')
+    await local('key issue acme --name first --grant echo:GET --rate 5/s --label cost_center=eu:1')
     const all = Object.keys(permissions).map((one) => `--permission ${one}`)
     const token = await local(`token issue acme --name ci ${all.join(' ')}`)
     const operator = await local('token issue --operator --name op')
@@ -82,6 +82,8 @@ describe('the command line over the API', () => {
     const [key] = (await local('key list acme')) as unknown as { id: string }[]
     for (const words of [
       'key list acme',
+      'key list acme --label cost_center=eu:1',
+      'key list acme --label none',
       `key show ${key!.id}`,
       'target list acme',
       'target show acme echo',

@@ -250,6 +250,35 @@ describe('looking and acting from the command line', () => {
     assert.equal((await told('key', 'edit', id)).code, 2)
   })
 
+  test('labels of a key are set, listed by, replaced and taken away', async () => {
+    const { id } = await gateway.issue('--label', 'team=payments', '--label', 'note=a:b, c=d')
+    await gateway.issue('--label', 'team=search')
+    const found = async (...labels: string[]) => {
+      const flags = labels.flatMap((label) => ['--label', label])
+      return (await listOf('key', 'list', 'acme', ...flags)).map((key) => key['id'])
+    }
+    assert.deepEqual(await found('team=payments'), [id])
+    assert.equal((await found('team')).length, 2)
+    assert.deepEqual(await found('team', 'note=a:b, c=d'), [id])
+    assert.match((await told('key', 'show', id)).out, /^Labels +note=a:b, c=d, team=payments$/m)
+
+    const renamed = await gateway.run('key', 'edit', id, '--name', 'renamed')
+    assert.deepEqual(renamed['labels'], { note: 'a:b, c=d', team: 'payments' })
+    const edited = await gateway.run('key', 'edit', id, '--label', 'constructor=x')
+    assert.deepEqual(edited['labels'], { constructor: 'x' })
+    assert.equal((await gateway.run('key', 'edit', id, '--no-labels'))['labels'], null)
+
+    for (const [label, code, sentence] of [
+      ['team', 2, /--label must be NAME=VALUE/],
+      ['Team=x', 1, /is no name of a label/],
+      ['__proto__=x', 1, /is no name of a label/],
+      [`team=${'x'.repeat(129)}`, 1, /up to 128 characters/],
+    ] as const) {
+      const refused = await told('key', 'edit', id, '--label', label)
+      assert.deepEqual([refused.code, sentence.test(refused.err)], [code, true], refused.err)
+    }
+  })
+
   test('no key is issued for what it could never call', async () => {
     for (const [grant, code, sentence] of [
       ['nope', 1, /There is no target "nope" to grant; there are echo\./],

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { browserForTests, type TestBrowser, type Visitor } from '../harness/browser.ts'
-import { checkState, freshDashboard, visitDashboard } from '../harness/dashboard.ts'
+import { checkState, checkWithout, freshDashboard, visitDashboard } from '../harness/dashboard.ts'
 import { firstOwner, withLinks, type Person } from '../harness/person.ts'
 import { productForTests, type TestProduct } from '../harness/product.ts'
 import { upstreamForTests } from '../harness/upstream.ts'
@@ -119,6 +119,83 @@ describe('API keys in the dashboard', () => {
     await page.getByText('It can’t be used again').waitFor()
     const after = await owner.call(`GET /organizations/acme/keys/${key.id}`)
     assert.equal(after.json.state, 'revoked')
+    assert.deepEqual(visitor.findings, [])
+  })
+
+  test('labels are typed in the form, shown as chips, filtered by, and set on many keys at once', async () => {
+    await using visitor = await visit()
+    const { page } = visitor
+    for (const [name, labels] of [
+      ['labelled one', { team: 'payments', env: 'prod', cost_center: '4711' }],
+      ['labelled two', { team: 'search' }],
+      ['labelled not', undefined],
+    ] as const) {
+      await owner.call('POST /organizations/acme/keys', { name, labels })
+    }
+    await page.goto(`${product.baseUrl}/o/acme/keys?q=labelled`)
+    await page
+      .getByRole('row', { name: /labelled one/ })
+      .getByText('+2')
+      .waitFor()
+    await checkState(visitor, 'keys-labels-light')
+    await checkWithout(visitor, 'the list of labelled keys')
+    await page.getByRole('link', { name: 'team: search' }).click()
+    await page.waitForURL(/\/keys\?label=team%3Asearch$/)
+    await page.getByRole('row', { name: /labelled one/ }).waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Remove filter Label: team:search' }).click()
+
+    const filter = page.getByLabel('Filter by label')
+    await filter.fill('Team')
+    await filter.press('Enter')
+    await page.getByText('A label looks like env:prod.').waitFor()
+    for (const label of ['team', 'env = prod']) {
+      await filter.fill(label)
+      await filter.press('Enter')
+      const chip = `Remove filter Label: ${label.replace(' = ', ':')}`
+      await page.getByRole('button', { name: chip }).waitFor()
+    }
+    await page.waitForURL(/label=team%0Aenv%3Aprod/)
+    await page.getByRole('row', { name: /labelled two/ }).waitFor({ state: 'detached' })
+    await page.goBack()
+    await page.goto(`${product.baseUrl}/o/acme/keys?q=labelled`)
+    for (const name of ['labelled one', 'labelled not']) {
+      await page.getByLabel(`Select ${name}`).check()
+    }
+    const chosen = page.getByRole('group', { name: 'Selected keys' })
+    await chosen.getByRole('button', { name: 'Label…' }).click()
+    const bulk = page.getByRole('dialog', { name: 'Label 2 keys' })
+    await bulk.getByLabel('Set labels').fill('env=test\nenv=x')
+    await bulk.getByRole('button', { name: 'Save' }).click()
+    await bulk.getByText('env is there twice.').waitFor()
+    await bulk.getByLabel('Set labels').fill('env=test\nowner=ada')
+    await bulk.getByLabel('Remove labels').fill('cost_center')
+    await checkState(visitor, 'keys-label-many-light')
+    await bulk.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Done with 2 of 2 keys').waitFor()
+    const { json } = await owner.call('GET /organizations/acme/keys?search=labelled')
+    const keys = json.items as { id: string; name: string; labels: object | null }[]
+    assert.deepEqual(Object.fromEntries(keys.map(({ name, labels }) => [name, labels])), {
+      'labelled one': { env: 'test', owner: 'ada', team: 'payments' },
+      'labelled two': { team: 'search' },
+      'labelled not': { env: 'test', owner: 'ada' },
+    })
+
+    const one = keys.find(({ name }) => name === 'labelled one')
+    await page.goto(`${product.baseUrl}/o/acme/keys/${String(one?.id)}`)
+    await page.getByRole('link', { name: 'team: payments' }).waitFor()
+    await page.getByRole('button', { name: 'Edit key' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Edit labelled one' })
+    const field = dialog.getByLabel('Labels')
+    assert.equal(await field.inputValue(), 'env=test\nowner=ada\nteam=payments')
+    await field.fill('env')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await dialog.getByText('“env” has no “=”').waitFor()
+    await field.fill('env = prod')
+    await checkState(visitor, 'key-labels-edit-light')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('link', { name: 'env: prod' }).waitFor()
+    await page.getByRole('link', { name: 'team: payments' }).waitFor({ state: 'detached' })
+    await checkWithout(visitor, 'the page of a labelled key')
     assert.deepEqual(visitor.findings, [])
   })
 

@@ -24,7 +24,7 @@ const data = [
   // Names given by people.
   /\b(?:Acme|acme|Intercept|Olga Owner|Deployment bot|payments|ledger|(?:partner|nightly|mobile|checkout)-\w+)\b/g,
   /\b(?:Okta production|Okta trial|Entra of the sister company|Keycloak, not yet tried|Google Workspace until 2025)\b/g,
-  /\b(?:developer|platform|audit|search|Mozilla.*|HeadlessChrome\S*|node|Okta SCIM Client 1\.0\.0)\b/g,
+  /\b(?:developer|platform|audit|search|team|env|prod|reporting|Mozilla.*|HeadlessChrome\S*|node|Okta SCIM Client 1\.0\.0)\b/g,
   new RegExp(people.map(([name]) => name).join('|'), 'g'),
   // Messages from the server, which come with a code.
   /An API key was issued\.|Token: It did not exchange.*|There is (?:no attribute|no\s+(?:TXT\s+)?record at|a user).*/g,

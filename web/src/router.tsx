@@ -115,7 +115,7 @@ const calls = createRoute({
 const keys = createRoute({
   getParentRoute: () => organization,
   path: '/keys',
-  validateSearch: texts('q', 'state', 'sort', 'issue'),
+  validateSearch: texts('q', 'state', 'label', 'sort', 'issue'),
   component: lazyRouteComponent(
     whole(async () => await import('./pages/keys/Keys.tsx')),
     'Keys',

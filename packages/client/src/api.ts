@@ -5,7 +5,7 @@ export type ProblemCode = "bad_request" | "not_found" | "method_not_allowed" | "
 
 export type AccessToken = { "id": string; "name": string; "hint": string; "state": "active" | "expiring" | "expired" | "revoked"; "permissions": ("traffic.see" | "keys.issue" | "keys.manage" | "deliveries.replay" | "targets.manage" | "webhooks.manage" | "members.manage" | "audit.see" | "organization.manage" | "tokens.manage" | "sso.manage" | "owners.manage" | "organization.delete")[]; "cidrs": (string)[] | null; "created_by": string | null; "created_at": string; "expires_at": string | null; "last_used_at": string | null; "last_used_address": string | null; "last_used_agent": string | null; "revoked_at": string | null }
 
-export type ApiKey = { "id": string; "name": string; "hint": string; "scheme": "x-api-key" | "bearer"; "state": "active" | "suspended" | "expired" | "revoked"; "grants": (Grant)[] | null; "cidrs": (string)[] | null; "rate_limit": RateLimit | null; "quota": Quota | null; "created_at": string; "created_by": string | null; "personal_user_id": string | null; "expires_at": string | null; "revoked_at": string | null; "revoked_by": string | null; "last_used_at": string | null; "last_used_address": string | null; "last_used_agent": string | null; "last_used_target_id": string | null; "secrets": (KeySecret)[]; "version": number }
+export type ApiKey = { "id": string; "name": string; "hint": string; "scheme": "x-api-key" | "bearer"; "state": "active" | "suspended" | "expired" | "revoked"; "grants": (Grant)[] | null; "cidrs": (string)[] | null; "rate_limit": RateLimit | null; "quota": Quota | null; "labels": Labels | null; "created_at": string; "created_by": string | null; "personal_user_id": string | null; "expires_at": string | null; "revoked_at": string | null; "revoked_by": string | null; "last_used_at": string | null; "last_used_address": string | null; "last_used_agent": string | null; "last_used_target_id": string | null; "secrets": (KeySecret)[]; "version": number }
 
 export type Attempt = { "id": string; "number": number; "probe": boolean; "started_at": string; "duration_ms": number; "status": number | null; "failure": string | null; "answer": string | null; "answer_truncated": boolean }
 
@@ -82,6 +82,8 @@ export type KeyDefaultsInput = { "scheme"?: "x-api-key" | "bearer"; "expires_aft
 export type KeySecret = { "hint": string; "created_at": string; "valid_until": string | null; "last_used_at": string | null; "last_used_address": string | null; "last_used_agent": string | null }
 
 export type KeyStraggler = { "hint": string; "address": string; "agent": string | null; "target": string | null; "calls": number; "last_seen_at": string; "first_seen_at": string }
+
+export type Labels = Record<string, string>
 
 export type Latency = { "p50_ms": number; "p95_ms": number; "p99_ms": number }
 
@@ -226,13 +228,13 @@ export interface Operations {
   /** Join through an invitation link, with an identity whose provider has verified its address. */
   acceptInvitation: { input: { body: { "token": string } }; output: { "organization_id": string; "role": "owner" | "admin" | "developer" | "viewer" } }
   /** API keys, newest first. */
-  listKeys: { input: { organization: string; query?: { after?: string; limit?: number; state?: "active" | "expiring" | "unused" | "expired" | "revoked"; search?: string; created_by?: string } }; output: { "items": (ApiKey)[]; "next": string | null } }
+  listKeys: { input: { organization: string; query?: { after?: string; limit?: number; state?: "active" | "expiring" | "unused" | "expired" | "revoked"; search?: string; created_by?: string; label?: (string)[] } }; output: { "items": (ApiKey)[]; "next": string | null } }
   /** Issue a key; only this response contains its secret. Omitted fields take their defaults. */
-  issueKey: { input: { organization: string; body: { "name": string; "grants"?: (Grant)[] | null; "cidrs"?: (string)[] | null; "rate_limit"?: RateLimit | null; "quota"?: Quota | null; "expires_at"?: string | null; "scheme"?: "x-api-key" | "bearer"; "personal"?: boolean } }; output: { "key": ApiKey; "secret": string } }
+  issueKey: { input: { organization: string; body: { "name": string; "grants"?: (Grant)[] | null; "cidrs"?: (string)[] | null; "rate_limit"?: RateLimit | null; "quota"?: Quota | null; "labels"?: Labels | null; "expires_at"?: string | null; "scheme"?: "x-api-key" | "bearer"; "personal"?: boolean } }; output: { "key": ApiKey; "secret": string } }
   /** A key with its restrictions and state, without its secret. */
   getKey: { input: { organization: string; key: string }; output: ApiKey }
   /** Edit a key; the body replaces all of its editable fields. */
-  updateKey: { input: { organization: string; key: string; body: { "name": string; "grants"?: (Grant)[] | null; "cidrs"?: (string)[] | null; "rate_limit"?: RateLimit | null; "quota"?: Quota | null; "expires_at"?: string | null } }; output: ApiKey }
+  updateKey: { input: { organization: string; key: string; body: { "name": string; "grants"?: (Grant)[] | null; "cidrs"?: (string)[] | null; "rate_limit"?: RateLimit | null; "quota"?: Quota | null; "labels"?: Labels | null; "expires_at"?: string | null } }; output: ApiKey }
   /** A key's callers in the newest 1,000 calls, and who still uses its old secret. */
   getKeyCallers: { input: { organization: string; key: string }; output: KeyCallers }
   /** Create a new secret; the old one stays valid during the overlap. */
@@ -567,4 +569,7 @@ export const operations: { readonly [Name in keyof Operations]: readonly [method
   cancelOperation: ["POST", "/organizations/{organization}/operations/{operation}/cancel", false],
   revokeCredential: ["POST", "/credentials/revoke", false],
 }
+
+/** Lists in queries that are given once for each item; others are separated by commas. */
+export const repeatedParameters: readonly string[] = ["label"]
 

@@ -1,4 +1,4 @@
-import { operations, type Operations } from './api.ts'
+import { operations, repeatedParameters, type Operations } from './api.ts'
 import { errorOf } from './errors.ts'
 import { sendWithRetries, wait } from './retry.ts'
 
@@ -114,7 +114,7 @@ export function createClient(options: ClientOptions): Client {
   return { ...(Object.fromEntries(methods) as object), all } as Client
 }
 
-/** Builds the URL from path parameters and query; lists are separated by commas. */
+/** Builds the URL from path parameters and query; lists are separated by commas or repeated. */
 function addressOf(server: string, path: string, { query = {}, ...parameters }: Given): string {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = parameters[name]
@@ -123,8 +123,10 @@ function addressOf(server: string, path: string, { query = {}, ...parameters }: 
   })
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined)
-      search.set(name, Array.isArray(value) ? value.join(',') : value.toString())
+    if (value === undefined) continue
+    if (!Array.isArray(value)) search.set(name, value.toString())
+    else if (!repeatedParameters.includes(name)) search.set(name, value.join(','))
+    else for (const item of value as readonly string[]) search.append(name, item)
   }
   const text = search.toString()
   return `${server.replace(/\/+$/, '')}/api/v1${filled}${text === '' ? '' : `?${text}`}`

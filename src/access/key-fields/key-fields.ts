@@ -4,6 +4,16 @@ import type { Grant, Quota } from '../../store/index.ts'
 import { parseCallsPerSeconds } from '../../units.ts'
 import { parseCidr } from './cidr.ts'
 import { field } from './key-field.ts'
+import {
+  checkLabels,
+  inOrder,
+  labelNamePattern,
+  labelsText,
+  labelValuePattern,
+  maxLabels,
+  maxLabelValue,
+  parseLabels,
+} from './key-labels.ts'
 import { grantText, parseGrant, parseQuota } from './key-texts.ts'
 
 const maxGrants = 100
@@ -155,6 +165,40 @@ export const keyFields = {
       aboutEdit: 'how many calls a day or a month, such as 10000/day, or none',
       takes: 'one',
       parse: parseQuota,
+    },
+  }),
+
+  labels: field({
+    column: 'labels',
+    schema: {
+      title: 'Labels',
+      type: 'object',
+      maxProperties: maxLabels,
+      propertyNames: {
+        pattern: labelNamePattern,
+        description: 'a lower-case letter, then up to 62 of a–z, 0–9, ".", "_" and "-"',
+      },
+      additionalProperties: {
+        type: 'string',
+        maxLength: maxLabelValue,
+        pattern: labelValuePattern,
+      },
+      description: 'Words to sort keys by; null = none.',
+    },
+    toJson: (labels): Record<string, string> => ({ ...inOrder(labels) }),
+    fromJson: (labels) => inOrder(labels),
+    check: checkLabels,
+    shown: { label: 'Labels', none: 'none', text: (labels) => labelsText(inOrder(labels) ?? {}) },
+    flag: {
+      name: 'label',
+      value: 'NAME=VALUE',
+      sample: 'NAME=VALUE',
+      examples: ['team=payments', 'env=prod', 'constructor=x', 'cost_center=a, b=c'],
+      about: 'a word to find it by, such as team=payments; may be given more than once',
+      aboutEdit: 'its labels, instead of before; may be given more than once',
+      takes: 'many',
+      clear: { flag: 'no-labels', about: 'take all of its labels away' },
+      parse: parseLabels,
     },
   }),
 }

@@ -9,14 +9,26 @@ interface PropertyShape {
 
 /**
  * Parses a query string by its schema: numbers and booleans strictly, lists split at commas. A duplicate or unknown
- * parameter is refused, because two parsers could read such a query differently.
+ * parameter is refused, because two parsers could read such a query differently; only `repeated` lists are given once
+ * for each item.
  */
-export function parseQuery(schema: TSchema | undefined, search: string): Record<string, unknown> {
-  const { properties } = (schema ?? {}) as PropertyShape
+export function parseQuery(
+  {
+    query,
+    repeated,
+  }: { readonly query: TSchema | undefined; readonly repeated: readonly string[] },
+  search: string,
+): Record<string, unknown> {
+  const { properties } = (query ?? {}) as PropertyShape
   const values: Record<string, unknown> = {}
   for (const [name, text] of new URLSearchParams(search)) {
     const shape = properties && Object.hasOwn(properties, name) ? properties[name] : undefined
     if (shape === undefined) throw invalid(name, 'is not a parameter of this route')
+    if (repeated.includes(name)) {
+      const before = Object.hasOwn(values, name) ? (values[name] as readonly unknown[]) : []
+      values[name] = [...before, valueOf(name, text, shape.items ?? {})]
+      continue
+    }
     if (Object.hasOwn(values, name)) throw invalid(name, 'is given twice')
     values[name] = valueOf(name, text, shape)
   }

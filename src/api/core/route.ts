@@ -96,6 +96,8 @@ export interface Route<Query = unknown, Body = unknown, Answer = unknown> {
   /** The largest body in bytes, if not the default. */
   readonly maxBodyBytes: number | undefined
   readonly query: TSchema | undefined
+  /** Lists in the query that are given once for each item; other lists are one parameter, split at commas. */
+  readonly repeated: readonly string[]
   readonly body: TSchema | undefined
   readonly answer: TSchema | undefined
   /** The content types of a streamed response, for the OpenAPI description. */
@@ -127,6 +129,7 @@ interface RouteRow<Query, Body, Answer> {
   readonly managed?: ManagedThing
   readonly maxBodyBytes?: number
   readonly query?: Query
+  readonly repeated?: readonly string[]
   readonly body?: Body
   readonly answer?: Answer
   readonly streams?: readonly string[]
@@ -148,6 +151,7 @@ export function route<Query = undefined, Body = undefined, Answer = undefined>(
     status: row.status ?? (row.answer || row.streams ? 200 : 204),
     check: row.check,
     managed: row.managed,
+    repeated: row.repeated ?? [],
     maxBodyBytes: row.maxBodyBytes,
     query: row.query as TSchema | undefined,
     body: row.body as TSchema | undefined,

@@ -167,8 +167,10 @@ function queryParameters(route: AnyRoute, schemas: Map<string, unknown>): Json[]
     in: 'query',
     required: false,
     schema: named(schema, schemas),
-    // A list is a single parameter, separated by commas.
-    ...((schema as Json)['type'] === 'array' ? { style: 'form', explode: false } : {}),
+    // A list is a single parameter, separated by commas, unless it is repeated.
+    ...((schema as Json)['type'] === 'array'
+      ? { style: 'form', explode: route.repeated.includes(name) }
+      : {}),
   }))
 }
 

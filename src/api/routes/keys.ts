@@ -1,4 +1,4 @@
-import type { Key } from '../../access/index.ts'
+import { maxLabels, parseLabelFilter, type Key } from '../../access/index.ts'
 import { Problem } from '../../errors.ts'
 import { Type, type Static } from '../../http/index.ts'
 import type { Confirmation } from '../../store/index.ts'
@@ -33,11 +33,15 @@ export const keyRoutes = {
       /** An id, part of a name, or the public part of a hint. */
       search: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
       created_by: Type.Optional(Type.String({ maxLength: 60 })),
+      /** A label's name, or its name and value as in team:payments; all that are given must hold. */
+      label: Type.Optional(Type.Array(Type.String({ maxLength: 200 }), { maxItems: maxLabels })),
     }),
+    repeated: ['label'],
     answer: pageOf(ApiKey),
     handle: async ({ organization, query }, services) => {
       const { after: before, state, search, created_by: createdBy } = query
-      const page = { before, state, search, createdBy, limit: limitOf(query) + 1 }
+      const labels = query.label?.map((text) => parseLabelFilter(text, ':'))
+      const page = { before, state, search, createdBy, labels, limit: limitOf(query) + 1 }
       return toPageById(query, await services.keys.list(organization.id, page), (key) =>
         toApiKey(key, services.clock.now()),
       )

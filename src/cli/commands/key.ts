@@ -2,6 +2,7 @@ import {
   createKeyCache,
   fieldsToJson,
   keyStateAt,
+  parseLabelFilter,
   readKey,
   schemeOfKey,
   schemes,
@@ -63,13 +64,23 @@ export const commands = {
     },
   }),
   list: command({
-    usage: '<org>',
+    usage: '<org> [--label NAME[=VALUE]]…',
     about: "list an organization's keys, newest first",
-    examples: ['intercept key list acme'],
-    run: async ({ positionals: [slug = ''] }, terminal) =>
-      await withServices(terminal, async (services) => {
+    options: {
+      label: {
+        type: 'string',
+        multiple: true,
+        value: 'NAME[=VALUE]',
+        about: 'only keys with this label; may be given more than once: all must hold',
+      },
+    },
+    examples: ['intercept key list acme', 'intercept key list acme --label team=payments'],
+    run: async ({ values, positionals: [slug = ''] }, terminal) => {
+      const labels = values.label?.map((text) => parseLabelFilter(text, '='))
+      return await withServices(terminal, async (services) => {
         const organization = await (await organizationsOf(services)).get(slug)
-        const found = await (await keysOf(services)).list(organization.id, { limit: maxListed })
+        const page = { limit: maxListed, labels }
+        const found = await (await keysOf(services)).list(organization.id, page)
         const rows = found.map((key) => [
           key.id,
           key.name,
@@ -81,10 +92,13 @@ export const commands = {
         const text = renderTable(
           ['ID', 'NAME', 'HINT', 'STATE', 'LAST USED (UTC)', 'ENDS'],
           rows,
-          `No key yet; \`intercept key issue ${organization.slug} --name first\` issues one.`,
+          labels === undefined
+            ? `No key yet; \`intercept key issue ${organization.slug} --name first\` issues one.`
+            : 'No key has these labels.',
         )
         return { data: found.map(present), text }
-      }),
+      })
+    },
   }),
   show: command({
     usage: '<key-id>',

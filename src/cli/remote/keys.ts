@@ -31,8 +31,15 @@ export function remoteKeys(remote: Remote) {
     `/organizations/${part(organizationId)}/keys${id === undefined ? '' : `/${part(id)}`}`
   return {
     organizationOf: async () => organizationFor(remote) as Key['organizationId'],
-    list: async (organizationId, { limit }) =>
-      (await remote.list<KeyJson>(at(organizationId), limit)).map(toKey),
+    async list(organizationId, { limit, labels = [] }) {
+      const search = new URLSearchParams()
+      for (const { name, value } of labels) {
+        search.append('label', value === undefined ? name : `${name}:${value}`)
+      }
+      const path =
+        search.size === 0 ? at(organizationId) : `${at(organizationId)}?${search.toString()}`
+      return (await remote.list<KeyJson>(path, limit)).map(toKey)
+    },
     get: async (organizationId, id) => toKey(await remote.call(`GET ${at(organizationId, id)}`)),
     async issue(organizationId, input) {
       const made = await remote.call<{ key: KeyJson; secret: string }>(

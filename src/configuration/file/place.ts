@@ -10,7 +10,7 @@ interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>
   readonly required?: readonly string[]
   readonly additionalProperties?: Schema | false
-  readonly propertyNames?: { readonly pattern: string }
+  readonly propertyNames?: { readonly pattern: string; readonly description?: string }
   readonly maxProperties?: number
   readonly items?: Schema
   readonly maxItems?: number
@@ -125,7 +125,8 @@ export class Place {
           throw place.wrong(`is not known here; there are ${Object.keys(properties).join(', ')}`)
         }
         if (names !== undefined && !names.test(name)) {
-          throw place.wrong('is no name here: use lower-case letters, digits and "-"')
+          const use = propertyNames?.description ?? 'lower-case letters, digits and "-"'
+          throw place.wrong(`is no name here: use ${use}`)
         }
         return [name, place.check(known)]
       }),

@@ -159,7 +159,10 @@ function takeAsked(address: string, { method }: RequestInit): Promise<Response> 
 function queryText(query: object = {}): string {
   const text = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined && value !== '') text.append(name, String(value))
+    // A list is a parameter that is repeated.
+    for (const item of Array.isArray(value) ? (value as readonly unknown[]) : [value]) {
+      if (item !== undefined && item !== '') text.append(name, String(item))
+    }
   }
   return text.size === 0 ? '' : `?${text.toString()}`
 }

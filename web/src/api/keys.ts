@@ -15,7 +15,11 @@ export type KeyBody = Input<'PUT /organizations/:organization/keys/:key'>['body'
 /** The keys of an organization. */
 export function keysQuery(
   organization: string,
-  filter: { readonly search?: string | undefined; readonly state?: string | undefined },
+  filter: {
+    readonly search?: string | undefined
+    readonly state?: string | undefined
+    readonly label?: readonly string[]
+  },
 ) {
   return infiniteQueryOptions({
     ...listQuery([organization, 'keys', 'list'], 'GET /organizations/:organization/keys', {

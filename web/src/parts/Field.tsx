@@ -88,18 +88,32 @@ export function TextField({
   )
 }
 
-/** A multi-line text field. */
-export function TextArea({ label, hint, error, code, onValue, ...rest }: TextProps<'textarea'>) {
+/** A multi-line text field; what is `wrong` with its text holds up the form. */
+export function TextArea({
+  label,
+  hint,
+  error,
+  code,
+  wrong: sentence = '',
+  onValue,
+  ...rest
+}: TextProps<'textarea'> & { readonly wrong?: string | undefined }) {
+  const wrong = useWrongInput()
   return (
-    <Field label={label} hint={hint} error={error}>
+    <Field label={label} hint={hint} error={wrong.sentence ?? error}>
       {(marks) => (
         <textarea
           rows={3}
           spellCheck={code !== true}
           {...rest}
           {...marks}
+          ref={(field) => field?.setCustomValidity(sentence)}
           className={textClass(code)}
-          onChange={(event) => onValue?.(event.target.value)}
+          onInvalid={(event) => wrong.onInvalid(event)}
+          onChange={(event) => {
+            wrong.clear()
+            onValue?.(event.target.value)
+          }}
         />
       )}
     </Field>

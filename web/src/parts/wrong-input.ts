@@ -7,20 +7,22 @@ export function useWrongInput(patternWords: string = words.wrong.number) {
   return {
     sentence,
     clear: () => setSentence(undefined),
-    onInvalid(event: InvalidEvent<HTMLInputElement>) {
+    onInvalid(event: InvalidEvent<HTMLInputElement | HTMLTextAreaElement>) {
       const field = event.currentTarget
       event.preventDefault()
       setSentence(field.validity.patternMismatch ? patternWords : sentenceFor(field))
       const fold = field.closest('details')
       if (fold !== null) fold.open = true
       // Without its bubble the browser does not move the focus, so the first invalid field gets it here.
-      if (field.form?.querySelector('input:invalid') === field) field.focus()
+      if (field.form?.querySelector('input:invalid, textarea:invalid') === field) field.focus()
     },
   }
 }
 
-function sentenceFor({ validity, type, minLength }: HTMLInputElement): string {
+function sentenceFor(field: HTMLInputElement | HTMLTextAreaElement): string {
+  const { validity, type, minLength } = field
   const { wrong } = words
+  if (validity.customError) return field.validationMessage
   if (validity.valueMissing) return wrong.missing
   if (validity.typeMismatch) return type === 'email' ? wrong.email : wrong.url
   if (validity.tooShort) return wrong.short(minLength)

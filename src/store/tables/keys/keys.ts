@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql, type SqlBool } from 'kysely'
 import type { KeyId, OrganizationId, UserId } from '../../../ids.ts'
 import type { Rate } from '../../../rate.ts'
 import type { MembershipRecord } from '../people/memberships.ts'
@@ -6,6 +6,7 @@ import { columns, lastUse, json, maybe, number, text, time } from '../../db/colu
 import type { RecordOf, TableOf } from '../../db/columns.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import { contains } from '../../db/contains.ts'
+import { jsonMember } from '../../db/json-member.ts'
 import { newestFirst, type NewestPage } from '../../db/newest-first.ts'
 import { ownRow } from '../../db/own-rows.ts'
 import { dayMs } from '../../../units.ts'
@@ -24,6 +25,15 @@ export interface Quota {
   readonly period: 'day' | 'month'
 }
 
+/** Words that people sort keys by, such as `team: payments`. */
+export type Labels = Readonly<Record<string, string>>
+
+/** Keys that have a label; with this value, if one is given. */
+export interface LabelFilter {
+  readonly name: string
+  readonly value?: string | undefined
+}
+
 /**
  * What people decide when they issue or edit a key, besides its name. Undefined grants allow every target; undefined
  * CIDRs allow every address.
@@ -33,6 +43,7 @@ const decided = {
   cidrs: maybe(json<readonly string[]>()),
   rateLimit: maybe(json<Rate>()),
   quota: maybe(json<Quota>()),
+  labels: maybe(json<Labels>()),
   expiresAt: maybe(time()),
 }
 
@@ -201,6 +212,8 @@ export async function list(
     nowMs: number
     search?: string | undefined
     createdBy?: string | undefined
+    /** All of them must hold. */
+    labels?: readonly LabelFilter[] | undefined
   },
 ): Promise<KeyRecord[]> {
   let query = newestFirst(db.query.selectFrom('api_key').selectAll(), page).where(
@@ -238,6 +251,12 @@ export async function list(
             .where('lookup', '=', search),
         ),
       ]),
+    )
+  }
+  for (const { name, value } of page.labels ?? []) {
+    const label = jsonMember(db, sql.ref('labels'), name)
+    query = query.where(
+      value === undefined ? sql<SqlBool>`${label} is not null` : sql<SqlBool>`${label} = ${value}`,
     )
   }
   return (await query.execute()).map(fromRow)

@@ -1,7 +1,5 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { editKey, revokeKey } from '../../api/keys.ts'
-import type { Key } from '../../api/shapes.ts'
 import { keysWords } from '../../../words/en/keys.ts'
 import { words } from '../../../words/en.ts'
 import { Button } from '../../parts/Button.tsx'
@@ -9,24 +7,18 @@ import { cx } from '../../parts/cx.ts'
 import { ConfirmDialog } from '../../parts/ConfirmDialog.tsx'
 import { FormDialog } from '../../parts/Dialogs.tsx'
 import { SelectField } from '../../parts/Field.tsx'
-import { say, sayRefused } from '../../parts/Toasts.tsx'
 import classes from './bulk.module.css'
-import { inTurns } from './in-turns.ts'
 import { bodyOf } from './key-fields.tsx'
+import { LabelKeys } from './LabelKeys.tsx'
+import { useEach, type Asking, type BulkKeysProps } from './useEach.ts'
 
 const w = keysWords.bulk
 const namedInQuestion = 5
 const dayMs = 86_400_000
 
-interface BulkKeysProps {
-  readonly organization: string
-  readonly keys: readonly Key[]
-  readonly onDone: () => void
-}
-
 /** The actions for several selected keys. */
 export function BulkKeys({ organization, keys, onDone }: BulkKeysProps) {
-  const [asking, setAsking] = useState<'revoke' | 'extend'>()
+  const [asking, setAsking] = useState<'revoke' | 'extend' | 'label'>()
   const active = keys.filter(({ state }) => state === 'active')
   const close = () => setAsking(undefined)
   const done = () => {
@@ -43,6 +35,9 @@ export function BulkKeys({ organization, keys, onDone }: BulkKeysProps) {
         <Button small disabled={active.length === 0} onClick={() => setAsking('extend')}>
           {w.extend}
         </Button>
+        <Button small disabled={active.length === 0} onClick={() => setAsking('label')}>
+          {w.labels}
+        </Button>
         <Button
           small
           look="danger"
@@ -58,24 +53,11 @@ export function BulkKeys({ organization, keys, onDone }: BulkKeysProps) {
       {asking === 'extend' ? (
         <ExtendKeys {...{ organization, keys: active }} onClose={close} onDone={done} />
       ) : undefined}
+      {asking === 'label' ? (
+        <LabelKeys {...{ organization, keys: active }} onClose={close} onDone={done} />
+      ) : undefined}
     </div>
   )
-}
-
-type Asking = BulkKeysProps & { readonly onClose: () => void }
-
-/** Runs the same action for each key, a few at a time, and reports how many succeeded. */
-function useEach(props: Asking, each: (key: Key) => Promise<unknown>) {
-  const client = useQueryClient()
-  return useMutation({
-    mutationFn: async () => await inTurns(props.keys, each),
-    onSettled: () => void client.invalidateQueries({ queryKey: [props.organization, 'keys'] }),
-    onSuccess: ({ done, failures }) => {
-      if (failures.length > 0) sayRefused(failures[0])
-      say(w.done(done, props.keys.length))
-      props.onDone()
-    },
-  })
 }
 
 function RevokeKeys(props: Asking) {

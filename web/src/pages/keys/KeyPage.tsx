@@ -138,7 +138,7 @@ function GrantsCard({ it }: { readonly it: Key }) {
         <Facts
           facts={[
             ...(isFree ? [[frameWords.pages.targets, grantsText(it)] as const] : []),
-            ...factsOf(it),
+            ...factsOf(it, { card: 'limits', organization: slug }),
           ]}
         />
         {quota.data?.quota === undefined ? undefined : <QuotaGauge quota={quota.data.quota} />}
@@ -266,6 +266,7 @@ function KeyFacts({ it, organization }: { readonly it: Key; readonly organizatio
             : w.detail.personalOf(names(it.personal_user_id) ?? ''),
         ],
         [w.detail.ends, it.expires_at === undefined ? w.noEnd : day(it.expires_at)],
+        ...factsOf(it, { card: 'facts', organization }),
         [
           w.detail.lastUsed,
           it.last_used_at === undefined ? (

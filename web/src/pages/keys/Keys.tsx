@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, Suspense, useState, type ReactNode } from 'react'
 import { keyStates } from '../../api/choices.ts'
 import { keysQuery } from '../../api/keys.ts'
 import { useManagedAmong } from '../../api/managed.ts'
@@ -9,11 +9,13 @@ import { keysWords as w } from '../../../words/en/keys.ts'
 import { useOrganization } from '../../frame/membership.ts'
 import { Button } from '../../parts/Button.tsx'
 import { DataTable } from '../../parts/DataTable.tsx'
-import { FilterBar } from '../../parts/Filters.tsx'
+import { FilterBar, type Filter } from '../../parts/Filters.tsx'
 import { Empty } from '../../parts/States.tsx'
 import { PageHead } from '../../parts/Surface.tsx'
 import { VirtualBody } from '../../parts/VirtualBody.tsx'
 import { keyColumns } from './key-columns.tsx'
+import { labelsInAddress } from './label-text.ts'
+import { LabelFilter } from './Labels.tsx'
 import { whole } from '../../parts/upgrade.ts'
 
 const here = getRouteApi('/frame/o/$organization/keys')
@@ -28,15 +30,18 @@ const BulkKeys = lazy(async () => ({
 /** All keys, and what each may call. */
 export function Keys() {
   const { slug, may } = useOrganization()
-  const { issue, q, state } = here.useSearch()
+  const { issue, q, state, label } = here.useSearch()
   const navigate = here.useNavigate()
-  const list = useInfiniteQuery(keysQuery(slug, { search: q, state }))
+  const labels = labelsInAddress(label)
+  const list = useInfiniteQuery(keysQuery(slug, { search: q, state, label: labels }))
   const rows = list.data?.pages.flatMap((page) => page.items) ?? []
   const { chosen, choice, chooseAll, clear } = useChoice(rows)
   const managed = useManagedAmong(slug, 'keys', idsOf(rows))
   const manages = may('keys.manage')
-  function change(patch: Readonly<Record<string, string | undefined>>) {
-    void navigate({ search: (before) => ({ ...before, ...patch }), replace: true })
+  const labelled = rows.some((row) => row.labels !== undefined)
+  function change(patch: Patch) {
+    const changed = { label: labelsAfter(labels, patch), ...withoutLabels(patch) }
+    void navigate({ search: (before) => ({ ...before, ...changed }), replace: true })
   }
   const issueButton = may('keys.issue') ? (
     <Button look="primary" icon="plus" onClick={() => change({ issue: 'now' })}>
@@ -48,17 +53,13 @@ export function Keys() {
       <PageHead title={w.title} lead={w.lead}>
         {issueButton}
       </PageHead>
-      <FilterBar
-        search={{ id: 'q', label: w.search, value: q }}
-        filters={[{ id: 'state', label: w.state, value: state, options: stateOptions }]}
-        onChange={change}
-      >
+      <KeyFilters labels={labels} onChange={change}>
         {manages && rows.length > 0 ? <Button onClick={chooseAll}>{w.bulk.all}</Button> : undefined}
-      </FilterBar>
+      </KeyFilters>
       <Chosen organization={slug} keys={chosen} onDone={clear} />
       <DataTable
         label={w.title}
-        columns={keyColumns(slug, manages ? choice : undefined, managed)}
+        columns={keyColumns(slug, manages ? choice : undefined, { managed, labelled })}
         rows={rows}
         rowId={idOf}
         list={list}
@@ -68,8 +69,8 @@ export function Keys() {
         }
         filtered={{
           what: w.what,
-          count: [q, state].filter(Boolean).length,
-          clear: () => change({ q: undefined, state: undefined }),
+          count: [q, state, ...labels].filter(Boolean).length,
+          clear: () => change({ q: undefined, state: undefined, label: undefined }),
         }}
         empty={
           <Empty title={w.emptyTitle}>
@@ -83,6 +84,56 @@ export function Keys() {
       )}
     </>
   )
+}
+
+type Patch = Readonly<Record<string, string | undefined>>
+
+function KeyFilters({
+  labels,
+  onChange,
+  children,
+}: {
+  readonly labels: readonly string[]
+  readonly onChange: (patch: Patch) => void
+  readonly children: ReactNode
+}) {
+  const { q, state } = here.useSearch()
+  return (
+    <FilterBar
+      search={{ id: 'q', label: w.search, value: q }}
+      filters={[
+        { id: 'state', label: w.state, value: state, options: stateOptions },
+        ...labelFilters(labels, (next) => onChange({ label: next })),
+      ]}
+      onChange={onChange}
+    >
+      {children}
+    </FilterBar>
+  )
+}
+
+const labelPrefix = 'label '
+
+/** Each label is a filter of its own; in the address they are one text. */
+function labelFilters(
+  labels: readonly string[],
+  onLabels: (text: string) => void,
+): readonly Filter[] {
+  const picker = (
+    <LabelFilter onAdd={(label) => onLabels([...new Set([...labels, label])].join('\n'))} />
+  )
+  const chips = labels.map((value) => ({ id: labelPrefix + value, label: w.labels.one, value }))
+  return [{ id: 'label', label: w.labels.one, value: undefined, picker }, ...chips]
+}
+
+/** The labels that stay after a change of filters, as the address shows them. */
+function labelsAfter(labels: readonly string[], patch: Patch): string | undefined {
+  const kept = labels.filter((label) => !Object.hasOwn(patch, labelPrefix + label))
+  return kept.length === 0 ? undefined : kept.join('\n')
+}
+
+function withoutLabels(patch: Patch): Patch {
+  return Object.fromEntries(Object.entries(patch).filter(([id]) => !id.startsWith(labelPrefix)))
 }
 
 const idOf = ({ id }: Key) => id

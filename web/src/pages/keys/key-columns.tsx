@@ -6,6 +6,7 @@ import { ManagedTag } from '../../frame/Managed.tsx'
 import { onNarrow, rowName, type Column } from '../../parts/DataTable.tsx'
 import { Tag } from '../../parts/Surface.tsx'
 import { Time } from '../../parts/Time.tsx'
+import { Labels } from './Labels.tsx'
 import { grantsText, KeyState } from './parts.tsx'
 
 /** The selected keys, and a function to change the selection. */
@@ -14,13 +15,20 @@ export interface Choice {
   readonly onChoose: (id: string, isChosen: boolean) => void
 }
 
-/** The columns of the list of keys; with checkboxes if keys can be selected. */
+/** The columns of the list of keys; with checkboxes if keys can be selected, with labels if there are any. */
 export function keyColumns(
   organization: string,
   choice: Choice | undefined,
-  managed: ReadonlyMap<string, Managed>,
+  {
+    managed,
+    labelled,
+  }: { readonly managed: ReadonlyMap<string, Managed>; readonly labelled: boolean },
 ): readonly Column<Key>[] {
-  const columns = [nameColumn(organization, managed), ...columnsOfKeys]
+  const columns = [
+    nameColumn(organization, managed),
+    ...(labelled ? [labelsColumn(organization)] : []),
+    ...columnsOfKeys,
+  ]
   return choice === undefined ? columns : [boxOf(choice), ...columns]
 }
 
@@ -56,9 +64,26 @@ function nameColumn(organization: string, managed: ReadonlyMap<string, Managed>)
           {key.name}
         </Link>{' '}
         <ManagedTag by={managed.get(key.id)} />
-        <span className={onNarrow}>{grantsText(key)}</span>
+        <span className={onNarrow}>
+          <span>{grantsText(key)}</span>
+          {labelTexts(key).map((text) => ` · ${text}`)}
+        </span>
       </>
     ),
+  }
+}
+
+function labelTexts({ labels = {} }: Key): string[] {
+  return Object.entries(labels).map(([name, value]) => `${name}: ${value}`)
+}
+
+function labelsColumn(organization: string): Column<Key> {
+  return {
+    id: 'labels',
+    head: w.labels.title,
+    width: '168px',
+    hide: 'medium',
+    cell: ({ labels }) => <Labels inList {...{ organization, labels }} />,
   }
 }
 

@@ -7,6 +7,8 @@ import { Select, SelectField, TextArea, TextField } from '../../parts/Field.tsx'
 import { count } from '../../parts/numbers.ts'
 import { fieldError } from '../../parts/States.tsx'
 import { GrantChoices } from './GrantChoices.tsx'
+import { labelLines, readLabels } from './label-text.ts'
+import { Labels } from './Labels.tsx'
 
 /** The fields of a key while they are typed: strings, because an incomplete number is not a number. */
 interface FieldsDraft {
@@ -16,7 +18,11 @@ interface FieldsDraft {
   readonly limit: string
   readonly quota: string
   readonly period: QuotaPeriod
+  /** One NAME=VALUE on each line. */
+  readonly labels: string
 }
+
+type Card = 'facts' | 'limits'
 
 /** A field of a key: its controls in the form, and its line on the key's page. */
 interface KeyField {
@@ -25,8 +31,9 @@ interface KeyField {
   /** What a request sends; a field that is left out has no value. */
   readonly inputOf: (draft: FieldsDraft, before: Key | undefined) => Partial<KeyBody>
   readonly Controls: (props: ControlsProps) => ReactNode
-  /** Undefined if the page shows it in another way. */
-  readonly fact?: (key: Key) => readonly [string, ReactNode]
+  /** The card of the key's page on which its line is; undefined if the page shows it in another way. */
+  readonly card?: Card
+  readonly fact?: (key: Key, organization: string) => readonly [string, ReactNode]
 }
 
 interface ControlsProps {
@@ -89,6 +96,7 @@ const keyFields: Readonly<Record<FieldName, KeyField>> = {
         onValue={(cidrs) => onPatch({ cidrs })}
       />
     ),
+    card: 'limits',
     fact: ({ cidrs = [] }) => [
       w.detail.addresses,
       cidrs.length === 0 ? w.detail.anyAddress : cidrs.join(', '),
@@ -113,6 +121,7 @@ const keyFields: Readonly<Record<FieldName, KeyField>> = {
         onValue={(limit) => onPatch({ limit })}
       />
     ),
+    card: 'limits',
     fact: ({ rate_limit: limit }) => [
       w.detail.limit,
       limit === undefined
@@ -148,9 +157,35 @@ const keyFields: Readonly<Record<FieldName, KeyField>> = {
         />
       </div>
     ),
+    card: 'limits',
     fact: ({ quota }) => [
       w.detail.quota,
       quota === undefined ? w.detail.noQuota : w.detail.quotaText(count(quota.calls), quota.period),
+    ],
+  },
+
+  labels: {
+    draftOf: (key) => ({ labels: labelLines(key?.labels ?? {}) }),
+    inputOf: ({ labels: typed }) => {
+      const { labels } = readLabels(typed)
+      return Object.keys(labels).length === 0 ? {} : { labels }
+    },
+    Controls: ({ draft, error, onPatch }) => (
+      <TextArea
+        label={w.labels.title}
+        hint={w.labels.hint}
+        error={fieldError(error, 'labels')}
+        wrong={readLabels(draft.labels).wrong}
+        code
+        rows={2}
+        value={draft.labels}
+        onValue={(labels) => onPatch({ labels })}
+      />
+    ),
+    card: 'facts',
+    fact: ({ labels }, organization) => [
+      w.labels.title,
+      labels === undefined ? w.labels.none : <Labels {...{ organization, labels }} />,
     ],
   },
 }
@@ -199,7 +234,12 @@ export function KeyFields(props: ControlsProps) {
   return Object.entries(keyFields).map(([name, { Controls }]) => <Controls key={name} {...props} />)
 }
 
-/** A key's fields on its page. */
-export function factsOf(key: Key): readonly (readonly [string, ReactNode])[] {
-  return everyField.flatMap(({ fact }) => (fact === undefined ? [] : [fact(key)]))
+/** A key's fields on a card of its page. */
+export function factsOf(
+  key: Key,
+  { card, organization }: { readonly card: Card; readonly organization: string },
+): readonly (readonly [string, ReactNode])[] {
+  return everyField.flatMap((field) =>
+    field.card === card && field.fact !== undefined ? [field.fact(key, organization)] : [],
+  )
 }
