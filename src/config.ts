@@ -271,7 +271,7 @@ function compose(parsed: Parsed) {
     metricsPort: parsed.METRICS_PORT,
     metricsTargets: given('METRICS_TARGETS'),
     baseUrl,
-    /** If BASE_URL is not set, it follows the port that is actually used. */
+    /** Whether the base URL follows the port that is actually used, because BASE_URL is not set. */
     baseUrlFollowsPort: parsed.BASE_URL === undefined,
     authUrl: parsed.AUTH_URL ?? baseUrl,
     dataDir: given('DATA_DIR'),

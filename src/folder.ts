@@ -12,7 +12,7 @@ export function makeFolder(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 })
   } catch (error) {
-    // Another of our processes created it first.
+    // Another of our processes created the folder first.
     if (!isFolder(path)) throw error
   }
 }

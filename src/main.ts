@@ -53,7 +53,7 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
   }
 }
 
-/** With `PORT=0`, our own URL is known only after a port has been chosen. */
+/** Chooses a free port if PORT is 0 and BASE_URL is not set, because our own URL must be known before the start. */
 async function withKnownPort(config: Config): Promise<Config> {
   if (config.port !== 0 || !config.baseUrlFollowsPort) return config
   const port = await freePort(config.host)

@@ -68,7 +68,7 @@ export class RateLimiter {
     this.#remember(subject, wholeAt, nowMs)
   }
 
-  // A full bucket is the same as none, so full ones are dropped when there is too much to remember.
+  // Stores when a bucket is full again. Full buckets are dropped when there are too many: they are the same as none.
   #remember(subject: string, wholeAt: number, nowMs: number): void {
     if (this.#wholeAt.size >= this.#subjectsAtMost && !this.#wholeAt.has(subject)) {
       for (const [other, at] of this.#wholeAt) if (at <= nowMs) this.#wholeAt.delete(other)

@@ -37,7 +37,7 @@ export function checkIdToken(
   checkAuthenticationTime(claims['auth_time'], expected)
 }
 
-/** Steps 2 to 5: the exact issuer, and this client in the audience and as the authorized party, if there is one. */
+/** Checks steps 2 to 5: the exact issuer, this client in the audience, and as the authorized party if named. */
 export function checkIssuerAndAudience(
   claims: JsonObject,
   expected: { issuer: string; clientId: string },
@@ -54,7 +54,7 @@ export function checkIssuerAndAudience(
   }
 }
 
-/** Steps 9 and 10: not expired, issued recently, already valid; times are whole or fractional seconds since 1970. */
+/** Checks steps 9 and 10: not expired, issued recently, already valid; times are seconds since 1970, maybe fractional. */
 export function checkTimes(claims: JsonObject, nowMs: number, step: Step): void {
   const now = nowMs / 1000
   const { exp, iat, nbf } = claims
@@ -75,7 +75,7 @@ function off(later: number, earlier: number): string {
   return `${Math.round(later - earlier)} s`
 }
 
-/** Whether `iat` lies within the last ten minutes. */
+/** Checks that `iat` lies within the last ten minutes, give or take a minute of clock skew. */
 export function checkIssuedAt(iat: unknown, nowMs: number, step: Step): void {
   const now = nowMs / 1000
   if (!isTime(iat)) throw fault('issued_at', step)
@@ -85,7 +85,7 @@ export function checkIssuedAt(iat: unknown, nowMs: number, step: Step): void {
   }
 }
 
-/** The subject: 1 to 255 ASCII characters (section 2), compared byte by byte. */
+/** Returns the subject, which must be 1 to 255 ASCII characters (section 2) and is compared byte by byte. */
 export function subjectOf(claims: JsonObject, step: Step): string {
   const { sub } = claims
   if (
