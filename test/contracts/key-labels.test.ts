@@ -61,7 +61,9 @@ for (const engine of engines) {
       assert.equal(await changes('{ env: prod }'), 1)
       await configurations.apply(file('{}'), by)
       assert.equal(await changes('null'), 0)
+      await configurations.plan(file(`{ env: ${'🔑'.repeat(128)} }`), by)
       for (const [labels, sentence] of [
+        [`{ env: ${'🔑'.repeat(129)} }`, /128 characters/],
         ['{ Team: x }', /is no name here: use a lower-case letter/],
         ['{ env: 1 }', /must be a text/],
         ['{ env: a, env: b }', /must be unique/],

@@ -161,7 +161,7 @@ export class Place {
     }
     if (typeof value !== 'string') throw this.wrong('must be a text')
     const { minLength = 0, maxLength = Infinity, pattern } = schema
-    if (value.length < minLength || value.length > maxLength) {
+    if (value.length < minLength || lengthOf(value, maxLength) > maxLength) {
       throw this.wrong(`must have ${minLength} to ${maxLength} characters`)
     }
     if (!value.isWellFormed() || value.includes('\u0000'))
@@ -171,4 +171,9 @@ export class Place {
     }
     return value
   }
+}
+
+/** The number of characters, as JSON Schema counts them: one beyond U+FFFF is one. Counted only if it could matter. */
+function lengthOf(text: string, max: number): number {
+  return text.length <= max ? text.length : Array.from(text).length
 }

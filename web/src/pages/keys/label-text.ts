@@ -37,7 +37,7 @@ export function readLabels(text: string): {
     if (at < 0) wrong ??= w.wrongLine(line)
     else if (!labelName.test(name)) wrong ??= w.wrongName(name)
     else if (labels.has(name)) wrong ??= w.twice(name)
-    else if (value.length > maxValue) wrong ??= w.tooLong(name)
+    else if (Array.from(value).length > maxValue) wrong ??= w.tooLong(name)
     labels.set(name, value)
   }
   if (labels.size > maxLabels) wrong ??= w.tooMany(maxLabels)
