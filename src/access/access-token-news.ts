@@ -9,7 +9,7 @@ import {
 } from '../store/index.ts'
 import { publish } from '../webhooks/events/index.ts'
 
-/** Announces a token that was issued. */
+/** Announces an issued token to the audit log, every node and, unless it is the operator's, the receivers of events. */
 export function announceIssued(tx: Tx, token: AccessTokenRecord, actor: Actor): void {
   announce(tx, { change: 'issued', token, actor })
 }

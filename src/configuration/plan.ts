@@ -162,7 +162,7 @@ function changedSecrets(
   })
 }
 
-/** The reference at a position in an entry. */
+/** The reference at a position in an entry, such as `headers.Authorization`. */
 export function referenceIn(entry: Entry, path: string): string {
   const [first = '', ...rest] = path.split('.')
   const value = rest.length === 0 ? entry[first] : (entry[first] as Entry)[rest.join('.')]

@@ -54,7 +54,7 @@ export function checkIssuerAndAudience(
   }
 }
 
-/** Checks steps 9 and 10: not expired, issued recently, already valid; times are seconds since 1970, maybe fractional. */
+/** Checks steps 9 and 10: not expired, issued recently, already valid; times are in seconds, possibly fractional. */
 export function checkTimes(claims: JsonObject, nowMs: number, step: Step): void {
   const now = nowMs / 1000
   const { exp, iat, nbf } = claims

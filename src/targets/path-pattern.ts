@@ -2,8 +2,8 @@ import { decode } from './path.ts'
 
 /**
  * Compiles the path of a rule into a function whose time is linear in the length of the path plus that of the pattern:
- * members write the patterns, and everybody's calls wait while one is matched. `isWide` lets each star of a last part
- * that ends with one reach below, not only the last star.
+ * members write the patterns, and everybody's calls wait while one is matched. If the last part ends with a star, that
+ * star also matches everything below; with `isWide`, so do the part's other stars.
  */
 export function compilePattern(pattern: string, isWide: boolean): (path: string) => boolean {
   const text = decode(pattern)
@@ -23,7 +23,7 @@ function matchesSegments(segments: readonly Segment[], path: string, isWide: boo
   let from = 0
   for (const [at, segment] of segments.entries()) {
     const isOpenEnd = at === segments.length - 1 && segment.endsWithStar
-    // Such a pattern also matches the path above it.
+    // `/a/*` also matches `/a` itself.
     if (isOpenEnd && segment.isStar) return true
     if (from > path.length) return false
     const slash = isOpenEnd && isWide ? -1 : path.indexOf('/', from)
@@ -53,7 +53,7 @@ class Segment {
     this.#middle = others.filter((text) => text !== '').map((text) => new Search(text))
   }
 
-  /** Whether the path between two offsets is as this part says. */
+  /** Whether the characters of a path between two offsets match this part. */
   matches(path: string, from: number, end: number): boolean {
     const last = this.#last ?? ''
     let at = from + this.#first.length
@@ -70,7 +70,7 @@ class Segment {
   }
 }
 
-/** Finds a text without ever looking at a character of the path again (Knuth, Morris and Pratt). */
+/** Finds a text in a single pass, which reads no character of the path twice (Knuth, Morris and Pratt). */
 class Search {
   readonly #text: string
   /** For each number of matched characters: how many of them still match when the next one does not. */

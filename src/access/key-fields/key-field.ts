@@ -1,19 +1,19 @@
 import type { KeyEdit } from '../../store/index.ts'
 
-/** The columns of a key that are described as fields; its name and its end are unlike all others. */
+/** The columns of a key that are described as fields: all that people edit but its name and its expiry. */
 export type FieldColumn = Exclude<keyof KeyEdit, 'name' | 'expiresAt'>
 
 /** One field of a key, described for everything that reads, shows or changes it. */
 export interface KeyField<Column extends FieldColumn, Json> {
   readonly column: Column
-  /** JSON Schema of a value in the API and in files; there, null or missing means none. */
+  /** The JSON Schema of a value in the API and in files, where null or a missing member means none. */
   readonly schema: Readonly<Record<string, unknown>>
   toJson(value: Value<Column>): Json
   /** Undefined also means none. */
   fromJson(json: Json): KeyEdit[Column]
   /** Throws `invalid_input` for values that make no sense. */
   check?(value: Value<Column>): void
-  /** Its line in `key show`. */
+  /** The field's line in `key show`. */
   readonly shown: KeyFieldLine<Value<Column>>
   readonly flag: KeyFieldFlag & (OneValue<Value<Column>> | ManyValues<Value<Column>>)
 }
@@ -29,9 +29,9 @@ interface KeyFieldLine<Of> {
 /** How `key issue` and `key edit` ask for a field. */
 interface KeyFieldFlag {
   readonly name: string
-  /** The placeholder for its value in the list of flags. */
+  /** The placeholder for the flag's value in the list of flags. */
   readonly value: string
-  /** Its value in the line of usage. */
+  /** The placeholder for the flag's value in the usage line. */
   readonly sample: string
   /** Values that make sense; tests pass them through everything that is derived from the field. */
   readonly examples: readonly string[]

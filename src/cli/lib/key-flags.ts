@@ -17,7 +17,7 @@ export function fieldFlags(purpose: Purpose): Record<string, Flag> {
   return flags
 }
 
-/** Their part of the line of usage. */
+/** The part of a command's usage line that lists these flags. */
 export function fieldUsage(purpose: Purpose): string {
   const parts = everyField.map(([, { flag }]) => {
     const given = `--${flag.name} ${flag.sample}`
@@ -27,7 +27,7 @@ export function fieldUsage(purpose: Purpose): string {
   return parts.join(' ')
 }
 
-/** Reads the fields that were given; one that is cleared is undefined, one that was not mentioned is missing. */
+/** Reads the fields that flags set. A field that a flag clears is undefined; one that no flag mentions is missing. */
 export function readFields(
   values: Readonly<Record<string, unknown>>,
   purpose: Purpose,

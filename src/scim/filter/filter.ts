@@ -16,7 +16,7 @@ export interface FilterOptions {
   readonly characters?: number
 }
 
-/** Parses a filter on resources of a type. */
+/** Parses a filter and resolves its names by the schemas of a resource type; throws `invalidFilter` (400). */
 export function parseFilter(
   source: string,
   type: ResourceType,
