@@ -77,6 +77,27 @@ describe('headers by another name', () => {
     assert.doesNotMatch(upstream.received(), /trailing/)
   })
 
+  test('more trailers than are read are refused, and end neither the process nor the body upstream', async () => {
+    await using upstream = await rawUpstream(() => {})
+    await using gateway = await gatewayForTests()
+    await gateway.run('target', 'set', 'acme', 'raw', '--upstream', upstream.url)
+    const trailers = (count: number): string =>
+      Array.from({ length: count }, (_, at) => `X-${at}: 1\r\n`).join('')
+    const ask = async (target: string, count: number): Promise<string> =>
+      await exchangeRaw(
+        gateway.product.port,
+        `POST ${prefix}/${target}/x HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${gateway.xApiKey.secret}\r\n` +
+          `Transfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n${trailers(count)}\r\n`,
+      )
+    assert.match(await ask('raw', 257), /^HTTP\/1\.1 400 [^]*Intercept-Refused: bad_request\r\n/)
+    assert.doesNotMatch(upstream.received(), /\r\n0\r\n/)
+    assert.match(await ask('echo', 256), /^HTTP\/1\.1 200 /)
+    await until(async () => {
+      const list: unknown = await gateway.run('calls', 'list', 'acme')
+      return (list as { code: string }[]).some(({ code }) => code === 'bad_request')
+    })
+  })
+
   test('nobody but a trusted proxy says where a call comes from, in any usual spelling', async () => {
     await using gateway = await gatewayForTests()
     const names = ['Client-IP', 'X-Forwarded', 'X_Client_IP', 'X-Original-Forwarded-For']

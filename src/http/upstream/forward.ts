@@ -166,6 +166,12 @@ class Forwarding implements ConnectionUser, BodyOwner, ExchangeWatcher {
     this.#refuse(tooLarge(this.#plan.bodyBytes))
   }
 
+  bodyFailed(error: unknown): void {
+    this.#connection?.destroy()
+    const isRefusal = error instanceof Problem
+    this.#refuse(isRefusal ? error : new Problem('internal_error', undefined, { cause: error }))
+  }
+
   bodyFlows(flows: boolean): void {
     if (this.#connection === undefined || this.#status !== 0) return
     this.#connection.deadlineAt = flows ? Infinity : this.#origin.nowMs + this.#plan.timeouts.idleMs

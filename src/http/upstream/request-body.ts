@@ -1,3 +1,4 @@
+import { Problem } from '../../errors.ts'
 import type { BodySink, Exchange } from '../server/exchange.ts'
 import { isSameHeader, mayTrailRequest } from '../message/header-rules.ts'
 import { parseTrailers } from './response-head.ts'
@@ -12,6 +13,8 @@ export interface BodyOwner {
   begin(body: string, ended: boolean): void
   bodyChunk(chunk: Buffer): void
   bodyTooLarge(): void
+  /** Ends the call with a refusal: its body cannot be passed on. */
+  bodyFailed(error: unknown): void
   /** Reports whether the upstream accepts more of the body; its deadline runs only while it does not. */
   bodyFlows(flows: boolean): void
   bodyEnded(): void
@@ -50,7 +53,31 @@ export class RequestBody implements BodySink {
     this.#over = true
   }
 
+  // Both are called from the parser of the caller's bytes, where an error would end the process.
+
   data(chunk: Buffer): boolean {
+    try {
+      return this.#take(chunk)
+    } catch (error) {
+      this.#fail(error)
+      return true
+    }
+  }
+
+  end(): void {
+    try {
+      this.#finish()
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  #fail(error: unknown): void {
+    this.#over = true
+    this.#owner.bodyFailed(error)
+  }
+
+  #take(chunk: Buffer): boolean {
     if (this.#over) return true
     this.#sent += chunk.length
     if (this.#sent > this.#owner.bodyBytes) {
@@ -62,13 +89,12 @@ export class RequestBody implements BodySink {
     return this.#headHeld && chunk.length <= joinedBytes ? this.#join(chunk) : this.#send(chunk)
   }
 
-  end(): void {
+  #finish(): void {
     if (this.#over) return
+    const trailers = this.#length === undefined ? this.#trailerLines() : ''
     this.#releaseHead()
     this.#over = true
-    if (this.#length === undefined) {
-      this.#connection.write(`0\r\n${this.#trailerLines()}\r\n`)
-    }
+    if (this.#length === undefined) this.#connection.write(`0\r\n${trailers}\r\n`)
     this.#owner.bodyEnded()
   }
 
@@ -123,7 +149,7 @@ export class RequestBody implements BodySink {
     if (raw.length === 0) return ''
     let text = ''
     for (let at = 0; at + 1 < raw.length; at += 2) text += `${raw[at]}: ${raw[at + 1]}\r\n`
-    const kept = parseTrailers(text.slice(0, -2), mayTrailRequest)
+    const kept = readTrailers(text.slice(0, -2))
     const { injectedName } = this.#owner
     let lines = ''
     for (let at = 0; at + 1 < kept.length; at += 2) {
@@ -133,5 +159,14 @@ export class RequestBody implements BodySink {
       lines += `${name}: ${kept[at + 1]}\r\n`
     }
     return lines
+  }
+}
+
+/** A caller's trailers that may be forwarded; throws `bad_request`. */
+function readTrailers(text: string): string[] {
+  try {
+    return parseTrailers(text, mayTrailRequest)
+  } catch (cause) {
+    throw new Problem('bad_request', 'The trailers are malformed, or more than 256.', { cause })
   }
 }
