@@ -43,6 +43,8 @@ export class ClientConnection implements FrontConnection {
   #rest: IncomingMessage | undefined
   /** Responses that had to wait behind others, until they are complete. */
   readonly #queued = new Set<ServerResponse>()
+  /** The response to the latest request, until the socket is free for another one. */
+  #newest: ServerResponse | undefined
 
   constructor(socket: Socket, limits: ConnectionLimits) {
     this.socket = socket
@@ -100,6 +102,10 @@ export class ClientConnection implements FrontConnection {
    * contain more than a thousand) and keeps every response until the caller has read the earlier ones.
    */
   queue(response: ServerResponse): boolean {
+    this.#newest = response
+    response.once('close', () => {
+      if (this.#newest === response) this.#newest = undefined
+    })
     if (response.socket !== null) return true
     if (this.#queued.size === this.#limits.queued) {
       this.refused = true
@@ -152,6 +158,14 @@ export class ClientConnection implements FrontConnection {
       response?.headersSent === false &&
       !response.req.complete
     )
+  }
+
+  /**
+   * Whether no response precedes the next one, so that it may have the socket; Node hands over a request for an upgrade
+   * while earlier ones are still being answered.
+   */
+  get mayWriteNext(): boolean {
+    return this.#newest === undefined && this.mayAnswerRaw
   }
 
   /** Whether no response is owed: at most part of a head has arrived, or the last request has been answered. */

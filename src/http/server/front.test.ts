@@ -67,6 +67,27 @@ function testFront(lane: Lane): void {
       }
     }
 
+    for (const path of ['/app', guarded, `${guarded}/later`]) {
+      for (const place of ['/app', guarded]) {
+        test(`an upgrade of ${place} behind a request of ${path} that is not answered yet ends the connection, not the process`, async () => {
+          const errors: Error[] = []
+          const note = (error: Error): void => void errors.push(error)
+          process.on('uncaughtExceptionMonitor', note)
+          const upgrade = 'Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n'
+          const transcript = await exchangeRaw(
+            port,
+            `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\nGET ${place} HTTP/1.1\r\nHost: a\r\n${upgrade}${smuggled}`,
+          )
+          assert.ok(statusesOf(transcript).length <= 2, transcript)
+          assert.ok(!executed.some((url) => url.includes('smuggled')))
+          process.off('uncaughtExceptionMonitor', note)
+          assert.deepEqual(errors, [])
+          const next = await exchangeRaw(port, `GET ${guarded} HTTP/1.1\r\nHost: a\r\n\r\n`)
+          assert.deepEqual(statusesOf(next), [200])
+        })
+      }
+    }
+
     test('requests that arrive in one read are executed some at a time, so that others get their turn', async () => {
       const many = 1000
       let [most, before, isOver] = [0, 0, false]

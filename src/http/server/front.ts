@@ -203,26 +203,33 @@ class TwoLaneFront implements Front {
     })
     // By itself Node would answer 417 and go on to process what follows.
     server.on('checkExpectation', (request, response) => this.#take(request, response, ordinary))
-    server.on('upgrade', (request, duplex, head) => {
-      const socket = duplex as Socket
-      const response = new nodeHttp.ServerResponse(request)
-      response.shouldKeepAlive = false
-      response.assignSocket(socket)
-      response.on('finish', () => socket.destroySoon())
-      // Node removes its own listeners; without one, an error would end the process.
-      socket.on('error', () => socket.destroy())
-      this.#take(request, response, { upgrade: { socket, head }, expectsContinue: false })
-    })
+    server.on('upgrade', (...given) => this.#takeUpgrade(...given))
     server.on('connect', (_request, socket) => this.#refuseConnect(socket))
     server.on('clientError', (error: ParserError, socket) => {
       this.#fail(socket, connectionOf(socket), error)
     })
   }
 
+  #takeUpgrade(request: DirectRequest, duplex: Duplex, head: Buffer): void {
+    const socket = duplex as Socket
+    // Node removes its own listeners; without one, an error would end the process.
+    socket.on('error', () => socket.destroy())
+    if (connectionOf(socket)?.mayWriteNext !== true) {
+      // Earlier responses are still pending.
+      socket.destroy()
+      return
+    }
+    const response = new nodeHttp.ServerResponse(request)
+    response.shouldKeepAlive = false
+    response.assignSocket(socket)
+    response.on('finish', () => socket.destroySoon())
+    this.#take(request, response, { upgrade: { socket, head }, expectsContinue: false })
+  }
+
   #refuseConnect(socket: Duplex): void {
+    socket.on('error', () => socket.destroy())
     const connection = connectionOf(socket)
     if (connection?.mayAnswerRaw !== true) {
-      // Earlier responses are still pending.
       socket.destroy()
       return
     }
