@@ -1,17 +1,20 @@
-// Identifying callers among many keys: CPU µs per call with and without a cached key, and the memory of the cache.
-// `node --expose-gc bench/keys.ts [keys] [requested]` (1,000,000 and 300,000 by default); SQLite.
+// Identifying callers among many keys: CPU µs per call with and without a remembered key, and the memory that one takes.
+// `node --expose-gc bench/keys.ts [keys] [requested] [remembered]` (1,000,000, 300,000 and as many as there are keys by
+// default): `requested` keys are read from SQLite, and `remembered` ones looked up, of which only `requested` are asked
+// for by their text. 10,000,000 remembered keys take no longer than a minute, since they are not read from a database.
 import Database from 'better-sqlite3'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createKeyCache, readKey, schemes } from '../src/access/index.ts'
+import { createKeyCache, keyAtHand, readKey, schemes } from '../src/access/index.ts'
 import { systemClock } from '../src/clock.ts'
 import { createId, type OrganizationId } from '../src/ids.ts'
 import { digest, mintCredential } from '../src/secrets/index.ts'
-import { openStore, organizations } from '../src/store/index.ts'
+import { openStore, organizations, type Store } from '../src/store/index.ts'
 
 const total = Number(process.argv[2] ?? 1_000_000)
 const probes = Math.min(total, Number(process.argv[3] ?? 300_000))
+const remembered = Number(process.argv[4] ?? total)
 const enabledSchemes = ['x-api-key', 'bearer'] as const
 const folder = mkdtempSync(join(tmpdir(), 'intercept-keys-'))
 
@@ -22,26 +25,66 @@ try {
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(0)
   console.log(`${total} keys (made in ${seconds} s), ${probes} of them asked for`)
   await using store = await openStore({ folder, clock: systemClock, isNode: false })
-  const keyCache = createKeyCache({ store, clock: systemClock, enabledSchemes, capacity: total })
-
-  const before = heapUsed()
-  await report('not remembered (SQLite)', secrets, async (text) => {
-    await keyCache.identify(presented(text))
-  })
-  const each = (heapUsed() - before) / keyCache.size
-  let waited = 0
-  const remembered = (text: string) => {
-    if (keyCache.identify(presented(text)) instanceof Promise) waited++
-  }
-  await report('remembered', secrets, remembered)
-  if (waited > 0) console.log(`  (${waited} of them were asked of the database after all)`)
-  console.log(
-    `  memory per remembered key          ${Math.round(each)} B (${keyCache.size} remembered${globalThis.gc === undefined ? '; run with --expose-gc for an exact figure' : ''})`,
-  )
+  await reportReads(store, secrets)
+  await reportRemembered(store, secrets)
   await report('malformed: a character', secrets.map(withWrongCharacter), refused)
   await report('malformed: the checksum', secrets.map(withWrongChecksum), refused)
 } finally {
   rmSync(folder, { recursive: true, force: true })
+}
+
+function cacheOver(store: Store) {
+  const capacity = Math.max(total, remembered)
+  return createKeyCache({ store, clock: systemClock, enabledSchemes, capacity })
+}
+
+async function reportReads(store: Store, secrets: readonly string[]): Promise<void> {
+  const keyCache = cacheOver(store)
+  await report('not remembered (SQLite)', secrets, async (text) => {
+    await keyCache.identify(presented(text))
+  })
+}
+
+/** Remembers keys whose rows are made up, then finds those with the given secrets as the gateway does. */
+async function reportRemembered(store: Store, secrets: readonly string[]): Promise<void> {
+  let keysMade = 0
+  const executeQuery = async () => {
+    const row = { id: createId('key'), expires_at: null, valid_until: null, slug: 'bench' }
+    const more = { organization_id: 'org_bench', settings: '{}' }
+    return { rows: [{ ...row, ...more, shared: '["x-api-key",0,0,null,null,null,null]' }] }
+  }
+  const query = new Proxy(store.query, {
+    get(target, name) {
+      if (name === 'executeQuery') return executeQuery
+      const member: unknown = Reflect.get(target, name)
+      return typeof member === 'function' ? (member.bind(target) as unknown) : member
+    },
+  })
+  const keyCache = cacheOver({ ...store, query })
+  const before = bytesUsed()
+  const every = Math.max(1, Math.floor(remembered / probes))
+  for (; keysMade < remembered; keysMade++) {
+    const text = keysMade % every === 0 ? secrets[keysMade / every] : undefined
+    const keyDigest = digest(text ?? `key ${keysMade}`)
+    await keyCache.identify({ text: '', scheme: 'x-api-key', digest: keyDigest })
+    if (keysMade % 1000 === 0) await new Promise((resolve) => setImmediate(resolve))
+  }
+  const each = (bytesUsed() - before) / keyCache.size
+  let missed = 0
+  await report('digest alone (SHA-256)', secrets, (text) => void digest(text))
+  await report('remembered, with the digest', secrets, (text) => {
+    if (keyCache.known(digest(atHand(text))) === undefined) missed++
+  })
+  if (missed > 0) console.log(`  (${missed} of them were not found)`)
+  const exact = globalThis.gc === undefined ? '; run with --expose-gc for an exact figure' : ''
+  console.log(
+    `  memory per remembered key          ${each.toFixed(1)} B (${keyCache.size} remembered${exact})`,
+  )
+}
+
+function atHand(text: string): string {
+  const head = { apiKey: text, apiKeyCount: 1, authorizationCount: 0 }
+  return keyAtHand(head, enabledSchemes) ?? ''
 }
 
 function presented(text: string) {
@@ -66,9 +109,13 @@ function withWrongChecksum(text: string): string {
   return Buffer.from(text.slice(0, -1) + (text.endsWith('0') ? '1' : '0')).toString('latin1')
 }
 
-function heapUsed(): number {
+/** The heap in use and the typed arrays, which are outside of it. */
+function bytesUsed(): number {
+  // Twice: what the first run frees outside the heap is only counted then.
   globalThis.gc?.()
-  return process.memoryUsage().heapUsed
+  globalThis.gc?.()
+  const { heapUsed, arrayBuffers } = process.memoryUsage()
+  return heapUsed + arrayBuffers
 }
 
 async function report(

@@ -37,7 +37,7 @@ export type EventId = Id<'evt'>
 export type RequestId = Id<'req'>
 
 // Crockford's base 32: sorts like the number, and has no easily confused letters.
-const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
+export const idAlphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 const timeDigits = 10
 const randomDigits = 16
 const pool = Buffer.alloc(randomDigits * 256)
@@ -65,7 +65,7 @@ export function timeOfId(id: string): number {
   const start = id.indexOf('_') + 1
   let time = 0
   for (let at = start; at < start + timeDigits; at++) {
-    time = time * 32 + Math.max(0, alphabet.indexOf(id.charAt(at)))
+    time = time * 32 + Math.max(0, idAlphabet.indexOf(id.charAt(at)))
   }
   return time
 }
@@ -84,7 +84,7 @@ function timePart(nowMs: number): string {
   let rest = nowMs
   let text = ''
   for (let digit = 0; digit < timeDigits; digit++) {
-    text = alphabet.charAt(rest % 32) + text
+    text = idAlphabet.charAt(rest % 32) + text
     rest = Math.floor(rest / 32)
   }
   lastTime = nowMs
@@ -96,7 +96,7 @@ function randomPart(): string {
   if (used + randomDigits > pool.length) {
     randomFillSync(pool)
     // Converts the whole pool to characters at once; 256 = 8 × 32, so every character is equally likely.
-    for (let at = 0; at < pool.length; at++) pool[at] = alphabet.charCodeAt((pool[at] ?? 0) & 31)
+    for (let at = 0; at < pool.length; at++) pool[at] = idAlphabet.charCodeAt((pool[at] ?? 0) & 31)
     used = 0
   }
   used += randomDigits

@@ -2,9 +2,16 @@ import { ForwardClock, type Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import type { KeyId, OrganizationId } from '../ids.ts'
 import { digest } from '../secrets/index.ts'
-import { everything, FeedCache, keyLookUp, type Store } from '../store/index.ts'
+import { FollowingCache, keyLookUp, type Store } from '../store/index.ts'
 import { challenge, invalid, type PresentedKey } from './credential.ts'
-import { keyPrincipal, type KeyPrincipal, type OrganizationPart } from './principal.ts'
+import { KeyMemory } from './key-memory/index.ts'
+import {
+  keyPrincipal,
+  type KeyPrincipal,
+  type KeyShape,
+  type KnownKey,
+  type OrganizationPart,
+} from './principal.ts'
 import { readOrganizationRate } from './rates/organization-rate.ts'
 import type { Scheme } from './schemes.ts'
 
@@ -24,12 +31,23 @@ export interface KeyCache {
     presented: PresentedKey,
     beforeReading?: () => void,
   ): KeyPrincipal | Promise<KeyPrincipal>
+  /**
+   * The name of a principal's key and the hint of its secret, which no call needs. Reads the database; throws
+   * `credential_invalid` (401) if the key is gone, or `credential_unverifiable` (503).
+   */
+  describe(principal: KeyPrincipal): Promise<KeyDescription>
   /** The refusal that a principal's key and secret would get now; undefined while they are good. Reads the database. */
   recheck(principal: KeyPrincipal): Promise<Problem | undefined>
   /** Calls back when anything about a key has changed (or, with undefined, when everything may have). */
   onChange(heard: (keyId: KeyId | undefined) => void): void
   /** How many keys are remembered. */
   readonly size: number
+}
+
+/** What people call a key and its secret. */
+export interface KeyDescription {
+  readonly name: string
+  readonly hint: string
 }
 
 interface KeyCacheDeps {
@@ -39,35 +57,34 @@ interface KeyCacheDeps {
   readonly capacity: number
 }
 
-/** A cache of at most `capacity` keys; the longest remembered are forgotten first. */
+/** A cache of at most `capacity` keys; those remembered longest are forgotten first, or about so after changes. */
 export function createKeyCache(deps: KeyCacheDeps): KeyCache {
   return new FeedKeyCache(deps)
 }
 
+const maxOrganizations = 10_000
+
 class FeedKeyCache implements KeyCache {
   readonly #deps: KeyCacheDeps
-  readonly #revoked = new WeakSet<KeyPrincipal>()
   readonly #organizations = new OrganizationParts()
-  // Keyed by digest, so that no secret stays in memory.
-  readonly #cache: FeedCache<KeyPrincipal>
+  // Finds keys by their digests, so that no secret stays in memory.
+  readonly #memory: KeyMemory
+  readonly #cache: FollowingCache<KnownKey>
   readonly #clock: ForwardClock
 
   constructor(deps: KeyCacheDeps) {
     this.#deps = deps
     this.#clock = new ForwardClock(deps.clock)
-    this.#cache = new FeedCache<KeyPrincipal>({
+    this.#memory = new KeyMemory(deps)
+    const follow = {
       feed: deps.store.feed,
-      capacity: deps.capacity,
-      read: async (keyDigest) => await this.#read(keyDigest),
-      subjectsOf: ({ keyId }) => keyId,
+      read: async (keyDigest: string) => await this.#read(keyDigest),
       forgets: {
-        key: ({ subjectId }) => subjectId,
-        organization: () => everything,
+        key: ({ subjectId }: { subjectId: KeyId }) => subjectId,
+        organization: ({ subjectId }: { subjectId: OrganizationId }) => subjectId,
       },
-    })
-    this.#cache.onChange((change) => {
-      if (change?.kind !== 'key') this.#organizations.clear()
-    })
+    }
+    this.#cache = new FollowingCache<KnownKey>(follow, this.#memory)
   }
 
   get size(): number {
@@ -100,12 +117,19 @@ class FeedKeyCache implements KeyCache {
     }
   }
 
+  async describe(principal: KeyPrincipal): Promise<KeyDescription> {
+    const { store } = this.#deps
+    const found = await asked(async () => await keyLookUp.findByDigest(store, principal.digest))
+    if (found === undefined) throw invalid(this.#deps.enabledSchemes)
+    return { name: found.key.name, hint: found.secret.hint }
+  }
+
   onChange(heard: (keyId: KeyId | undefined) => void): void {
     this.#cache.onChange((change) => heard(change?.kind === 'key' ? change.subjectId : undefined))
   }
 
-  #admit(known: KeyPrincipal): KeyPrincipal {
-    if (this.#revoked.has(known)) {
+  #admit(known: KnownKey): KeyPrincipal {
+    if (known.shape.isRevoked) {
       throw this.#refusal('credential_revoked', 'The API key was revoked.')
     }
     const { expiresAt } = known
@@ -125,45 +149,61 @@ class FeedKeyCache implements KeyCache {
     return this.#admit(found)
   }
 
-  async #read(keyDigest: string): Promise<KeyPrincipal | undefined> {
-    try {
-      const found = await keyLookUp.findByDigest(this.#deps.store, keyDigest)
-      return found && this.#principalOf(keyDigest, found)
-    } catch (cause) {
-      throw new Problem(
-        'credential_unverifiable',
-        'The API key cannot be verified at the moment. Try again shortly.',
-        { cause, headers: { 'Retry-After': '1' } },
-      )
-    }
+  async #read(keyDigest: string): Promise<KnownKey | undefined> {
+    return await asked(async () => {
+      const found = await keyLookUp.findCaller(this.#deps.store, keyDigest)
+      if (found === undefined) return undefined
+      const { keyId, expiresAt } = found
+      return keyPrincipal(this.#shapeOf(found), { keyId, digest: keyDigest, expiresAt })
+    })
   }
 
-  #principalOf(keyDigest: string, found: keyLookUp.FoundKey): KeyPrincipal {
-    const { key, secret } = found
-    const { hint, validUntil } = secret
-    // The same string as the cache's key, so that memory holds only one copy of it.
-    const used = { digest: keyDigest, hint, validUntil }
-    const principal = keyPrincipal(key, used, this.#organizations.of(found))
-    if (key.revokedAt !== undefined || key.suspendedAt !== undefined) this.#revoked.add(principal)
-    return principal
+  #shapeOf(found: keyLookUp.FoundCaller): KeyShape {
+    const organization = this.#organizations.of(found)
+    const text = organization.text + found.shared
+    return (
+      this.#memory.shapeOf(found.organizationId, text) ?? {
+        ...organization,
+        ...keyLookUp.readSharedPart(found.shared),
+        text,
+      }
+    )
   }
 }
 
-/** Keeps one copy in memory of what the many keys of an organization have in common. */
-class OrganizationParts {
-  readonly #byId = new Map<OrganizationId, OrganizationPart & { readonly settings: string }>()
+/** Reads from the database; throws 503 `credential_unverifiable` when that fails. */
+async function asked<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await read()
+  } catch (cause) {
+    throw new Problem(
+      'credential_unverifiable',
+      'The API key cannot be verified at the moment. Try again shortly.',
+      { cause, headers: { 'Retry-After': '1' } },
+    )
+  }
+}
 
-  of({ key, organizationSlug, organizationSettings: settings }: keyLookUp.FoundKey) {
-    const { organizationId } = key
+/** Reads what the many keys of an organization have in common once, for as long as it stays the same. */
+class OrganizationParts {
+  readonly #byId = new Map<
+    OrganizationId,
+    { readonly settings: string; readonly part: NamedPart }
+  >()
+
+  of({ organizationId, organizationSlug, organizationSettings: settings }: keyLookUp.FoundCaller) {
     const known = this.#byId.get(organizationId)
-    if (known?.organizationSlug === organizationSlug && known.settings === settings) return known
+    if (known?.settings === settings && known.part.organizationSlug === organizationSlug) {
+      return known.part
+    }
     const organizationRate = readOrganizationRate(JSON.parse(settings) as Record<string, unknown>)
-    const part = { organizationId, organizationSlug, organizationRate, settings }
-    this.#byId.set(organizationId, part)
+    const text = JSON.stringify([organizationSlug, organizationRate])
+    const part = { organizationId, organizationSlug, organizationRate, text }
+    if (this.#byId.size >= maxOrganizations) this.#byId.clear()
+    this.#byId.set(organizationId, { settings, part })
     return part
   }
-
-  clear(): void {
-    this.#byId.clear()
-  }
 }
+
+/** The part of an organization's keys, with a text that is the same only for equal parts. */
+type NamedPart = OrganizationPart & { readonly text: string }

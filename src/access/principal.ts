@@ -1,6 +1,6 @@
-import type { KeyId, OrganizationId, UserId } from '../ids.ts'
+import type { KeyId, OrganizationId } from '../ids.ts'
 import type { Rate } from '../rate.ts'
-import type { KeyRecord, KeySecretRecord } from '../store/index.ts'
+import type { KeySharedPart } from '../store/index.ts'
 import type { Grant, Quota, Scheme } from './schemes.ts'
 
 /** A caller whom an API key has identified. */
@@ -9,8 +9,6 @@ export interface KeyPrincipal {
   readonly organizationId: OrganizationId
   readonly organizationSlug: string
   readonly keyId: KeyId
-  readonly name: string
-  readonly hint: string
   readonly scheme: Scheme
   /** The digest of the secret that was used; it distinguishes the old secret from the new one during a rotation. */
   readonly digest: string
@@ -24,7 +22,6 @@ export interface KeyPrincipal {
   /** The rate that all calls of the organization share. */
   readonly organizationRate: Rate | undefined
   readonly quota: Quota | undefined
-  readonly personalUserId: UserId | undefined
   /** When the key or the secret expires, whichever comes first; milliseconds since 1970. */
   readonly expiresAt: number | undefined
 }
@@ -35,33 +32,35 @@ export type OrganizationPart = Pick<
   'organizationId' | 'organizationSlug' | 'organizationRate'
 >
 
-/** The principal that a secret of a key proves; the caller decides whether key and secret are still good. */
-export function keyPrincipal(
-  key: KeyRecord,
-  secret: Pick<KeySecretRecord, 'digest' | 'hint' | 'validUntil'>,
-  organization: OrganizationPart,
-): KeyPrincipal {
-  return {
-    kind: 'key',
-    organizationId: organization.organizationId,
-    organizationSlug: organization.organizationSlug,
-    keyId: key.id,
-    name: key.name,
-    hint: secret.hint,
-    // Uses the constant: a string from the database would be one more copy in memory for every key.
-    scheme: key.scheme === 'bearer' ? 'bearer' : 'x-api-key',
-    digest: secret.digest,
-    isOldSecret: secret.validUntil !== undefined,
-    grants: key.grants,
-    cidrs: key.cidrs,
-    rateLimit: key.rateLimit,
-    organizationRate: organization.organizationRate,
-    quota: key.quota,
-    personalUserId: key.personalUserId,
-    expiresAt: earlier(key.expiresAt, secret.validUntil),
-  }
+/** The part of a principal that many keys have in common. Shapes with the same text are equal. */
+export interface KeyShape extends OrganizationPart, KeySharedPart {
+  readonly text: string
 }
 
-function earlier(a: number | undefined, b: number | undefined): number | undefined {
-  return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b)
+/** The part of a principal that no other key has. */
+type OwnPart = Pick<KeyPrincipal, 'keyId' | 'digest' | 'expiresAt'>
+
+/** A principal as it is remembered, whether or not its key still works. */
+export interface KnownKey extends KeyPrincipal {
+  readonly shape: KeyShape
+}
+
+/** Joins both parts of a principal; whoever uses it decides whether key and secret are still good. */
+export function keyPrincipal(shape: KeyShape, { keyId, digest, expiresAt }: OwnPart): KnownKey {
+  return {
+    kind: 'key',
+    shape,
+    organizationId: shape.organizationId,
+    organizationSlug: shape.organizationSlug,
+    keyId,
+    scheme: shape.scheme,
+    digest,
+    isOldSecret: shape.isOldSecret,
+    grants: shape.grants,
+    cidrs: shape.cidrs,
+    rateLimit: shape.rateLimit,
+    organizationRate: shape.organizationRate,
+    quota: shape.quota,
+    expiresAt,
+  }
 }

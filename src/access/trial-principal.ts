@@ -17,9 +17,14 @@ export function principalOf(
   if (key.expiresAt !== undefined && key.expiresAt <= nowMs) {
     return new Problem('credential_expired', 'The API key has expired.')
   }
-  return keyPrincipal(key, current, {
+  const { scheme, grants, cidrs, rateLimit, quota } = key
+  const shape = {
+    ...{ scheme, grants, cidrs, rateLimit, quota, isOldSecret: false, isRevoked: false },
     organizationId: key.organizationId,
     organizationSlug: organization.slug,
     organizationRate: readOrganizationRate(organization.settings),
-  })
+    text: '',
+  }
+  const { expiresAt } = key
+  return keyPrincipal(shape, { keyId: key.id, digest: current.digest, expiresAt })
 }

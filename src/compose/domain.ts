@@ -43,7 +43,8 @@ import {
 import { createWebhooks } from '../webhooks/index.ts'
 import { dayMs } from '../units.ts'
 
-const keysInMemory = 1_000_000
+// Half a gigabyte, if so many are in use.
+const keysInMemory = 10_000_000
 
 export type Domain = Awaited<ReturnType<typeof openDomain>>
 

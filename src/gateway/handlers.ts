@@ -18,7 +18,7 @@ import { forwardCall, type ForwardDeps } from './forward-call.ts'
 import type { GatewayDeps } from './deps.ts'
 import type { OpenCalls } from './open-calls.ts'
 import type { Origins } from './origins.ts'
-import { answerAllowed, answerWhoAmI } from './whoami.ts'
+import { answerAllowed, answerWhoAmI, checkReading } from './whoami.ts'
 
 /** The kinds of request to the gateway; the comment on each line lists the statuses it may end with. */
 export interface Handlers {
@@ -75,15 +75,17 @@ class GatewayHandlers implements Handlers {
   whoami(call: Call): void {
     checkOrigin(call) // 403
     call.check = 'target'
+    checkReading(call.exchange) // 405
     const { principal } = call
-    const { targetCache, baseUrl, ending } = this.#deps
-    const respond = (targets: TargetsBySlug): void => {
-      answerWhoAmI(call, { principal, targets, baseUrl, prefix: gatewayPrefix }) // 405
+    const { keyCache, targetCache, baseUrl, ending } = this.#deps
+    const found = Promise.all([
+      keyCache.describe(principal), // 401 503
+      targetCache.of(principal.organizationId),
+    ])
+    this.#goOnLater(call, found, ([description, targets]) => {
+      answerWhoAmI(call, { principal, description, targets, baseUrl, prefix: gatewayPrefix })
       ending.finish(call, notPassed)
-    }
-    const targets = targetCache.of(principal.organizationId)
-    if (targets instanceof Promise) this.#goOnLater(call, targets, respond)
-    else respond(targets)
+    })
   }
 
   forwardAuth(call: Call): void {

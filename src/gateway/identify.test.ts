@@ -22,6 +22,7 @@ function identifyForTests() {
       reads++
       return Promise.reject(new Problem('credential_invalid', 'The API key is not valid.'))
     },
+    describe: async () => ({ name: 'known', hint: 'svc_live_…' }),
     recheck: async () => undefined,
     onChange: () => undefined,
     size: 1,

@@ -1,26 +1,36 @@
-import { schemes, type KeyPrincipal } from '../access/index.ts'
+import { schemes, type KeyDescription, type KeyPrincipal } from '../access/index.ts'
 import { Problem } from '../errors.ts'
+import type { Exchange } from '../http/index.ts'
 import { reachable, type TargetsBySlug } from '../targets/index.ts'
 import type { Call } from './call.ts'
 
-/** Responds to whoami: the organization, the key, and the targets it may call. 405 for anything but a read. */
-export function answerWhoAmI(
-  call: Call,
-  known: { principal: KeyPrincipal; targets: TargetsBySlug; baseUrl: string; prefix: string },
-): void {
-  const { exchange } = call
+/** Refuses anything but a read with 405. */
+export function checkReading(exchange: Exchange): void {
   if (exchange.method !== 'GET' && exchange.method !== 'HEAD') {
     throw new Problem('method_not_allowed', 'This address answers GET.', {
       headers: { Allow: 'GET, HEAD' },
     })
   }
-  const { principal, targets, baseUrl, prefix } = known
+}
+
+/** Responds to whoami: the organization, the key, and the targets it may call. */
+export function answerWhoAmI(
+  call: Call,
+  known: {
+    principal: KeyPrincipal
+    description: KeyDescription
+    targets: TargetsBySlug
+    baseUrl: string
+    prefix: string
+  },
+): void {
+  const { principal, description, targets, baseUrl, prefix } = known
   answerJson(call, {
     organization: { id: principal.organizationId, slug: principal.organizationSlug },
     key: {
       id: principal.keyId,
-      name: principal.name,
-      hint: principal.hint,
+      name: description.name,
+      hint: description.hint,
       scheme: principal.scheme,
       header: schemes[principal.scheme].header,
       grants: principal.grants ?? null,

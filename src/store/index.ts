@@ -37,6 +37,7 @@ export * as directoryUsers from './tables/directory/directory-users.ts'
 export * as directoryWalks from './tables/directory/directory-walks.ts'
 export * as keyCallers from './tables/keys/key-callers.ts'
 export * as keyLookUp from './tables/keys/key-look-up.ts'
+export type { KeySharedPart } from './tables/keys/key-look-up.ts'
 export * as keyNames from './tables/keys/key-names.ts'
 export * as keySecrets from './tables/keys/key-secrets.ts'
 export * as idempotentAnswers from './tables/settings/idempotent-answers.ts'
@@ -110,7 +111,8 @@ export type {
   AccessTokenRecord,
   KnownAccessToken,
 } from './tables/access-tokens/access-tokens.ts'
-export { everything, FeedCache } from './feed/feed-cache.ts'
+export { type CacheMemory } from './feed/cache-memory.ts'
+export { FeedCache, FollowingCache } from './feed/feed-cache.ts'
 export type { DirectoryTokenRecord, KnownToken } from './tables/directory/directory-tokens.ts'
 export type {
   DirectoryUserData,

@@ -263,7 +263,8 @@ async function identify(services: Services, text: string) {
     : { xApiKey: [text], authorization: [] }
   const keyCache = createKeyCache({ ...services, enabledSchemes, capacity: 1 })
   const principal = await keyCache.identify(readKey(headers, enabledSchemes))
-  const { keyId: id, name, hint, organizationSlug: organization, expiresAt } = principal
+  const { name, hint } = await keyCache.describe(principal)
+  const { keyId: id, organizationSlug: organization, expiresAt } = principal
   return { id, name, hint, organization, expiresAt }
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { ChangeKind, ChangeOf } from '../db/changes.ts'
-import { everything, FeedCache } from './feed-cache.ts'
+import { FeedCache } from './feed-cache.ts'
 import type { Feed } from './feed.ts'
 
 interface Row {
@@ -59,11 +59,11 @@ function open(
       const [session = '', user = ''] = key.split('/')
       return key.startsWith('no') ? undefined : { key, session, user }
     },
-    subjectsOf: ({ session, user }) => [session, user],
+    subjectsOf: ({ session, user }) => [session, user, 'org_1'],
     forgets: {
       session: ({ subjectId }) => subjectId,
       user: ({ subjectId }) => subjectId,
-      organization: () => everything,
+      organization: ({ subjectId }) => subjectId,
     },
     isKept: ({ user }) => user !== 'fleeting',
   })

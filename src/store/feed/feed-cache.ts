@@ -1,14 +1,11 @@
 import type { Change, ChangeKind, ChangeOf } from '../db/changes.ts'
+import { listOf, MapMemory, type CacheMemory } from './cache-memory.ts'
 import type { Feed } from './feed.ts'
 
 const maxReads = 10
 
-/** A change that touches every value. */
-export const everything = Symbol('everything')
-
-export interface FeedCacheDeps<Value> {
+interface FollowingCacheDeps<Value> {
   readonly feed: Feed
-  readonly capacity: number
   /** Reads from the database; a missing value is not remembered. */
   readonly read: (key: string) => Promise<Value | undefined>
   /**
@@ -17,7 +14,7 @@ export interface FeedCacheDeps<Value> {
   readonly subjectsOf: (value: Value, key: string) => string | readonly string[]
   /** The kinds of change that matter here, and the subject that each one touches. */
   readonly forgets: {
-    readonly [Kind in ChangeKind]?: (change: ChangeOf<Kind>) => string | typeof everything
+    readonly [Kind in ChangeKind]?: (change: ChangeOf<Kind>) => string
   }
   /** Whether a value is worth remembering; defaults to all. */
   readonly isKept?: (value: Value) => boolean
@@ -30,29 +27,25 @@ interface Overlap {
 }
 
 /**
- * Caches database reads for as long as the change feed is current, and evicts the oldest first. A change drops the
- * values it touches, a different database history drops everything, and a read is repeated if a change of its value
- * overlapped it, so a cached value is never older than the last change heard.
+ * Caches database reads in a given memory for as long as the change feed is current. A change drops the values it
+ * touches, a different database history drops everything, and a read is repeated if a change of its value overlapped
+ * it, so a cached value is never older than the last change heard.
  */
-export class FeedCache<Value extends object> {
-  readonly #deps: FeedCacheDeps<Value>
-  // A Map keeps insertion order, so its first entry is the oldest.
-  readonly #remembered = new Map<string, Value>()
-  // Most subjects have one value, so a list is used only for several.
-  readonly #keysOf = new Map<string, string | readonly string[]>()
+export class FollowingCache<Value extends object> {
+  readonly #deps: FollowingCacheDeps<Value>
+  readonly #memory: CacheMemory<Value>
   readonly #listeners = new Set<(change: Change | undefined) => void>()
   /** What has changed since each read in progress began. */
   readonly #reading = new Set<Overlap>()
 
-  constructor(deps: FeedCacheDeps<Value>) {
+  constructor(deps: FollowingCacheDeps<Value>, memory: CacheMemory<Value>) {
     this.#deps = deps
+    this.#memory = memory
     for (const [kind, touches] of Object.entries(deps.forgets)) {
       deps.feed.on(
         kind as ChangeKind,
         (change) => {
-          const subject = (touches as (of: Change) => string | typeof everything)(change)
-          if (subject === everything) this.#forgetAll()
-          else this.#forget(subject)
+          this.#forget((touches as (of: Change) => string)(change))
           for (const heard of this.#listeners) heard(change)
         },
         () => undefined,
@@ -66,18 +59,12 @@ export class FeedCache<Value extends object> {
 
   /** The number of remembered values. */
   get size(): number {
-    return this.#remembered.size
+    return this.#memory.size
   }
 
   /** The remembered value, if it may be trusted right now; never waits. */
   peek(key: string): Value | undefined {
-    return this.#deps.feed.isCurrent() ? this.#remembered.get(key) : undefined
-  }
-
-  /** One of a subject's remembered values, if it may be trusted right now. */
-  peekOf(subject: string): Value | undefined {
-    const [key] = listOf(this.#keysOf.get(subject))
-    return key === undefined ? undefined : this.peek(key)
+    return this.#deps.feed.isCurrent() ? this.#memory.get(key) : undefined
   }
 
   /** The value of a key, from the cache or the database; undefined if there is none. */
@@ -85,25 +72,27 @@ export class FeedCache<Value extends object> {
     return this.peek(key) ?? (await this.read(key))
   }
 
-  /** Reads a value from the database and remembers it, unless a change arrives in the meantime. */
+  /** Reads a value from the database and remembers it, unless a change of it arrives in the meantime. */
   async read(key: string): Promise<Value | undefined> {
-    for (let reads = 1; ; reads++) {
-      const overlap: Overlap = { subjects: new Set(), isEverything: false }
-      const found = await this.#readBeside(overlap, key)
-      // A change that arrived during the read may be missing from its result.
-      const isOverlapped = found !== undefined && this.#isTouched(found, key, overlap)
-      if (isOverlapped && reads < maxReads) continue
-      this.#drop(key)
-      if (found === undefined || isOverlapped) return found
-      if (this.#deps.isKept?.(found) !== false) this.#remember(key, found)
-      return found
+    const overlap: Overlap = { subjects: new Set(), isEverything: false }
+    // Listens until the value is remembered: a change that came in between would be in neither.
+    this.#reading.add(overlap)
+    try {
+      for (let reads = 1; ; reads++) {
+        overlap.subjects.clear()
+        overlap.isEverything = false
+        const found = await this.#deps.read(key)
+        // A change that arrived during the read may be missing from its result.
+        const isOverlapped = found !== undefined && this.#isTouched(found, key, overlap)
+        if (isOverlapped && reads < maxReads) continue
+        this.#memory.drop(key)
+        if (found === undefined || isOverlapped) return found
+        if (this.#deps.isKept?.(found) !== false) this.#memory.add(key, found)
+        return found
+      }
+    } finally {
+      this.#reading.delete(overlap)
     }
-  }
-
-  /** Replaces a remembered value with another one that has the same subjects. */
-  replace(key: string, change: (value: Value) => Value): void {
-    const known = this.#remembered.get(key)
-    if (known !== undefined) this.#remembered.set(key, change(known))
   }
 
   /**
@@ -115,15 +104,6 @@ export class FeedCache<Value extends object> {
     return () => void this.#listeners.delete(heard)
   }
 
-  async #readBeside(overlap: Overlap, key: string): Promise<Value | undefined> {
-    this.#reading.add(overlap)
-    try {
-      return await this.#deps.read(key)
-    } finally {
-      this.#reading.delete(overlap)
-    }
-  }
-
   #isTouched(value: Value, key: string, { subjects, isEverything }: Overlap): boolean {
     return (
       isEverything ||
@@ -131,41 +111,39 @@ export class FeedCache<Value extends object> {
     )
   }
 
-  #remember(key: string, value: Value): void {
-    const [oldest] = this.#remembered.keys()
-    if (this.#remembered.size >= this.#deps.capacity && oldest !== undefined) this.#drop(oldest)
-    this.#remembered.set(key, value)
-    for (const subject of listOf(this.#deps.subjectsOf(value, key))) {
-      const others = this.#keysOf.get(subject)
-      this.#keysOf.set(subject, others === undefined ? key : [...listOf(others), key])
-    }
-  }
-
-  #drop(key: string): void {
-    const known = this.#remembered.get(key)
-    if (known === undefined) return
-    this.#remembered.delete(key)
-    for (const subject of listOf(this.#deps.subjectsOf(known, key))) {
-      const [other, ...more] = listOf(this.#keysOf.get(subject)).filter((each) => each !== key)
-      if (other === undefined) this.#keysOf.delete(subject)
-      else this.#keysOf.set(subject, more.length === 0 ? other : [other, ...more])
-    }
-  }
-
   #forget(subject: string): void {
     for (const overlap of this.#reading) overlap.subjects.add(subject)
-    for (const key of listOf(this.#keysOf.get(subject))) this.#drop(key)
+    this.#memory.forget(subject)
   }
 
   #forgetAll(): void {
     for (const overlap of this.#reading) overlap.isEverything = true
-    this.#remembered.clear()
-    this.#keysOf.clear()
+    this.#memory.clear()
   }
 }
 
-const none: readonly string[] = []
+export interface FeedCacheDeps<Value> extends FollowingCacheDeps<Value> {
+  readonly capacity: number
+}
 
-function listOf(keys: string | readonly string[] | undefined): readonly string[] {
-  return keys === undefined ? none : typeof keys === 'string' ? [keys] : keys
+/** A cache that holds values as they are, and evicts the oldest first. */
+export class FeedCache<Value extends object> extends FollowingCache<Value> {
+  readonly #values: MapMemory<Value>
+
+  constructor(deps: FeedCacheDeps<Value>) {
+    const values = new MapMemory<Value>(deps)
+    super(deps, values)
+    this.#values = values
+  }
+
+  /** One of a subject's remembered values, if it may be trusted right now. */
+  peekOf(subject: string): Value | undefined {
+    const key = this.#values.keyOf(subject)
+    return key === undefined ? undefined : this.peek(key)
+  }
+
+  /** Replaces a remembered value with another one that has the same subjects. */
+  replace(key: string, change: (value: Value) => Value): void {
+    this.#values.replace(key, change)
+  }
 }

@@ -1,0 +1,254 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { createId, type KeyId, type OrganizationId } from '../../ids.ts'
+import { digest } from '../../secrets/index.ts'
+import { chance } from '../../../test/harness/chance.ts'
+import { keyPrincipal, type KeyShape, type KnownKey } from '../principal.ts'
+import { KeyMemory } from './key-memory.ts'
+import { keyIdOf, readDigest, readKeyId } from './words.ts'
+
+const organizations = ['org_a', 'org_b', 'org_c'] as const
+
+function shapeOf(organizationId: OrganizationId, text: string): KeyShape {
+  return {
+    ...{ organizationId, text, organizationSlug: text, scheme: 'bearer' },
+    ...{ isOldSecret: false, isRevoked: false, organizationRate: undefined },
+    ...{ grants: undefined, cidrs: undefined, rateLimit: undefined, quota: undefined },
+  }
+}
+
+function knownKey(keyId: KeyId, keyDigest: string, shape = shapeOf('org_a', 'a')): KnownKey {
+  return keyPrincipal(shape, { keyId, digest: keyDigest, expiresAt: undefined })
+}
+
+describe('remembered keys', () => {
+  test('are made from their records as they were, also when another key has taken their place', () => {
+    const memory = new KeyMemory({ capacity: 20_000 })
+    const keys = Array.from({ length: 20_000 }, (_, at) =>
+      keyPrincipal(shapeOf(organizations[at % 3] ?? 'org_a', `shape ${at % 5}`), {
+        keyId: createId('key', at * 7_777_777),
+        digest: digest(String(at)),
+        expiresAt: at % 4 === 0 ? at : undefined,
+      }),
+    )
+    for (const key of keys) memory.add(key.digest, key)
+    assert.equal(memory.size, keys.length)
+    for (const key of keys) assert.deepEqual(memory.get(key.digest), key)
+    const last = keys.at(-1)
+    assert.ok(last)
+    // The same object until something changes, because plans hang on it.
+    assert.equal(memory.get(last.digest), memory.get(last.digest))
+  })
+
+  test('are found by 128 bits of the digest and by nothing less', () => {
+    const memory = new KeyMemory({ capacity: 10 })
+    const own = digest('own')
+    memory.add(own, knownKey(createId('key'), own))
+    for (let at = 0; at < 32; at++) {
+      const other = own.slice(0, at) + (own[at] === '0' ? '1' : '0') + own.slice(at + 1)
+      assert.equal(memory.get(other), undefined)
+    }
+    for (const other of ['', own.slice(1), own.slice(0, 32), `${own}0`, own.toUpperCase()]) {
+      assert.equal(memory.get(other), undefined)
+    }
+    assert.equal(memory.get(own)?.digest, own)
+  })
+
+  test('whose id is not one of ours are not remembered, and an id is given back to the letter', () => {
+    const words = new Int32Array(4)
+    for (let at = 0; at < 2000; at++) {
+      const id = createId('key', Math.floor(2 ** (at / 42)))
+      assert.ok(readKeyId(id, words))
+      assert.equal(keyIdOf(words), id)
+    }
+    const id = createId('key')
+    const others = ['', 'key_1', id.slice(1), `${id}0`, id.toUpperCase(), id.replace('key', 'kez')]
+    const digits = ['u', 'i', 'é', '8'].map((digit) => `key_${digit}${id.slice(5)}`)
+    for (const other of [...others, ...digits]) assert.equal(readKeyId(other, words), false, other)
+    assert.equal(readDigest('g'.repeat(64), words), false)
+    const memory = new KeyMemory({ capacity: 10 })
+    memory.add(digest('x'), knownKey('key_1', digest('x')))
+    assert.equal(memory.size, 0)
+  })
+
+  test('go oldest first when there are too many', () => {
+    const memory = new KeyMemory({ capacity: 3 })
+    const digests = Array.from({ length: 10 }, (_, at) => digest(String(at)))
+    for (const [at, each] of digests.entries()) {
+      memory.add(each, knownKey(createId('key'), each))
+      const found = digests.filter((one) => memory.get(one) !== undefined)
+      assert.deepEqual(found, digests.slice(Math.max(0, at - 2), at + 1))
+    }
+  })
+
+  test('leave nothing behind when they go', () => {
+    const memory = new KeyMemory({ capacity: 1000 })
+    const add = (from: number, to: number): void => {
+      for (let at = from; at < to; at++) {
+        const each = digest(String(at))
+        memory.add(each, knownKey(createId('key'), each))
+      }
+    }
+    add(0, 10_000)
+    const before = process.memoryUsage().arrayBuffers
+    add(10_000, 210_000)
+    const grownBytes = process.memoryUsage().arrayBuffers - before
+    assert.ok(grownBytes < 100_000, `${grownBytes} bytes more`)
+  })
+
+  test('make room for a new shape, and a key is not remembered where they cannot', () => {
+    const memory = new KeyMemory({ capacity: 1000, maxShapes: 2 })
+    const add = (name: string, text: string): void => {
+      memory.add(digest(name), knownKey(createId('key'), digest(name), shapeOf('org_a', text)))
+    }
+    for (let at = 0; at < 200; at++) add(`common ${at}`, 'common')
+    add('own', 'own')
+    add('other', 'other')
+    assert.ok(memory.get(digest('own')))
+    assert.equal(memory.get(digest('other')), undefined)
+    assert.ok(memory.size < 200)
+    for (let at = 0; at < 10; at++) add(`other ${at}`, 'other')
+    assert.ok(memory.get(digest('other 9')))
+  })
+
+  test('of an organization are forgotten at once, and its next ones are others', () => {
+    const memory = new KeyMemory({ capacity: 1000 })
+    const add = (name: string, organizationId: OrganizationId): void => {
+      const shape = shapeOf(organizationId, 'same')
+      memory.add(digest(name), knownKey(createId('key'), digest(name), shape))
+    }
+    for (let at = 0; at < 100; at++) add(`a ${at}`, 'org_a')
+    for (let at = 0; at < 100; at++) add(`b ${at}`, 'org_b')
+    memory.forget('org_a')
+    assert.equal(memory.size, 100)
+    assert.equal(memory.get(digest('a 7')), undefined)
+    assert.equal(memory.shapeOf('org_a', 'same'), undefined)
+    assert.ok(memory.get(digest('b 7')))
+    add('a 7', 'org_a')
+    assert.ok(memory.get(digest('a 7')))
+    assert.equal(memory.get(digest('a 8')), undefined)
+    assert.equal(memory.size, 101)
+  })
+})
+
+describe('remembered keys beside a plain map', () => {
+  test('are the same after any changes, when there is room for all', () => {
+    for (let seed = 1; seed <= 1000; seed++) {
+      const world = new World(seed, { capacity: 1000 })
+      for (let step = 0; step < 150; step++) world.step()
+      world.checkAll(true)
+    }
+  })
+
+  test('are never older than the map and never too many, when some have to go', () => {
+    for (let seed = 1; seed <= 1000; seed++) {
+      const world = new World(seed, { capacity: 1 + (seed % 20), maxShapes: 1 + (seed % 7) })
+      for (let step = 0; step < 150; step++) world.step()
+      world.checkAll(false)
+    }
+  })
+
+  test('are the same while thousands come and go in the same places', () => {
+    const world = new World(7, { capacity: 100_000, keys: 20_000 })
+    for (let step = 0; step < 30_000; step++) world.step()
+    world.checkAll(true)
+  })
+})
+
+interface Limits {
+  readonly capacity: number
+  readonly maxShapes?: number
+  readonly keys?: number
+}
+
+/** A memory and a map that hold the same keys, and what happens to both. */
+class World {
+  readonly #random: () => number
+  readonly #limits: Limits
+  readonly #memory: KeyMemory
+  readonly #map = new Map<string, KnownKey>()
+  readonly #digests: readonly string[]
+  readonly #ids: readonly KeyId[]
+  readonly #seed: number
+
+  constructor(seed: number, limits: Limits) {
+    this.#seed = seed
+    this.#random = chance(seed)
+    this.#limits = limits
+    this.#memory = new KeyMemory({ hotKeys: 4, ...limits })
+    const count = limits.keys ?? 60
+    // Few different beginnings, so that searches pass many others.
+    this.#digests = Array.from({ length: count }, () => {
+      const start = digest(String(this.#below(4))).slice(0, 3 + this.#below(9))
+      return start + digest(String(this.#random())).slice(start.length)
+    })
+    this.#ids = Array.from({ length: Math.ceil(count / 2) }, () => {
+      const id = createId('key', this.#below(1000))
+      const end = this.#random() < 0.5 ? `000${this.#below(4)}` : id.slice(-4)
+      return `${id.slice(0, -6)}00${end}` as KeyId
+    })
+  }
+
+  step(): void {
+    const dice = this.#random()
+    const often = this.#limits.keys === undefined ? 1 : 0.02
+    if (dice < 0.4) this.#add()
+    else if (dice < 0.75) this.#check(this.#one(this.#digests), false)
+    else if (dice < 0.83) this.#drop()
+    else if (dice < 0.93) this.#forget(({ keyId }) => keyId, this.#one(this.#ids))
+    else if (dice < 0.93 + 0.05 * often) {
+      this.#forget(({ organizationId }) => organizationId, this.#one(organizations))
+    } else if (dice < 0.93 + 0.055 * often) {
+      this.#memory.clear()
+      this.#map.clear()
+    }
+  }
+
+  checkAll(isExact: boolean): void {
+    const found = this.#digests.filter((each) => this.#check(each, isExact))
+    assert.equal(this.#memory.size, new Set(found).size, this.#name)
+    assert.ok(this.#memory.size <= this.#limits.capacity)
+  }
+
+  #add(): void {
+    const keyDigest = this.#one(this.#digests)
+    const organizationId = this.#one(organizations)
+    const text = `shape ${this.#below(6)}`
+    const shape = this.#memory.shapeOf(organizationId, text) ?? shapeOf(organizationId, text)
+    const expiresAt = this.#random() < 0.3 ? this.#below(1e12) : undefined
+    const key = { keyId: this.#one(this.#ids), digest: keyDigest, expiresAt }
+    this.#memory.add(keyDigest, keyPrincipal(shape, key))
+    this.#map.set(keyDigest, keyPrincipal(shape, key))
+  }
+
+  #drop(): void {
+    const keyDigest = this.#one(this.#digests)
+    this.#memory.drop(keyDigest)
+    this.#map.delete(keyDigest)
+  }
+
+  #forget(subjectOf: (key: KnownKey) => string, subject: string): void {
+    this.#memory.forget(subject)
+    for (const [each, key] of this.#map) if (subjectOf(key) === subject) this.#map.delete(each)
+  }
+
+  /** Whether the key is remembered; what is remembered has to be what the map has. */
+  #check(keyDigest: string, isExact: boolean): boolean {
+    const found = this.#memory.get(keyDigest)
+    const expected = this.#map.get(keyDigest)
+    if (found !== undefined || isExact) assert.deepEqual(found, expected, this.#name)
+    return found !== undefined
+  }
+
+  get #name(): string {
+    return `seed ${this.#seed}`
+  }
+
+  #below(limit: number): number {
+    return Math.floor(this.#random() * limit)
+  }
+
+  #one<T>(list: readonly T[]): T {
+    return list[this.#below(list.length)] as T
+  }
+}

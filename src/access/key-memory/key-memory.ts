@@ -1,0 +1,162 @@
+import type { OrganizationId } from '../../ids.ts'
+import type { CacheMemory } from '../../store/index.ts'
+import { keyPrincipal, type KeyShape, type KnownKey } from '../principal.ts'
+import { maxRecords, RecordIndex } from './record-index.ts'
+import { digestAt, idAt, Records } from './records.ts'
+import { Shapes } from './shapes.ts'
+import { keyIdOf, readDigest, readKeyId } from './words.ts'
+
+/** The keys whose principals are kept as objects; each takes about 400 bytes. */
+const hotKeys = 8192
+// A shape of its own takes a key about 600 bytes.
+const maxShapes = 500_000
+const triesForShape = 64
+const maxSteps = 10_000
+
+/** How much is remembered; tests make it little. */
+interface KeyMemoryLimits {
+  readonly capacity: number
+  /** How many shapes there may be, and how many principals are kept as objects. */
+  readonly maxShapes?: number
+  readonly hotKeys?: number
+}
+
+/**
+ * Remembers keys in about 46 bytes each: a record has half of the digest, the key's id and the number of a shape, which
+ * is everything that many keys have in common. Principals are made from their records when they are asked for, and kept
+ * as objects for as long as no other key takes their place, because what is planned for a key hangs on its principal.
+ *
+ * The records alone decide what is remembered: an object is only given out for a record that was found by the digest
+ * and whose shape has not been forgotten, and it goes with its record.
+ */
+export class KeyMemory implements CacheMemory<KnownKey> {
+  readonly #capacity: number
+  readonly #maxShapes: number
+  readonly #hotKeys: number
+  readonly #digest = new Int32Array(4)
+  readonly #id = new Int32Array(4)
+  #records = new Records()
+  #byDigest = new RecordIndex(this.#records, digestAt)
+  #byId = new RecordIndex(this.#records, idAt)
+  #shapes: Shapes
+  // The principals made last, by the place of their record, and which record has the place.
+  readonly #hot: (KnownKey | undefined)[]
+  readonly #hotEntries: Int32Array
+  // The next record to be forgotten; where none was freed out of turn it is the one remembered longest.
+  #hand = 0
+
+  constructor(limits: KeyMemoryLimits) {
+    this.#capacity = Math.min(limits.capacity, maxRecords)
+    this.#maxShapes = limits.maxShapes ?? maxShapes
+    this.#hotKeys = limits.hotKeys ?? hotKeys
+    this.#shapes = new Shapes(this.#maxShapes)
+    this.#hot = Array.from({ length: this.#hotKeys })
+    this.#hotEntries = new Int32Array(this.#hotKeys).fill(-1)
+  }
+
+  get size(): number {
+    return this.#records.count - this.#shapes.forgottenUses
+  }
+
+  get(digest: string): KnownKey | undefined {
+    const entry = this.#find(digest)
+    if (entry < 0) return undefined
+    const shape = this.#shapes.at(this.#records.shapeOf(entry))
+    if (shape === undefined) return undefined
+    const place = entry % this.#hotKeys
+    if (this.#hotEntries[place] === entry) {
+      const hot = this.#hot[place]
+      if (hot?.digest === digest) return hot
+    }
+    this.#records.copy(entry, idAt, this.#id)
+    const expiresAt = this.#records.expiryOf(entry)
+    const known = keyPrincipal(shape, { keyId: keyIdOf(this.#id), digest, expiresAt })
+    this.#hot[place] = known
+    this.#hotEntries[place] = entry
+    return known
+  }
+
+  add(digest: string, known: KnownKey): void {
+    this.drop(digest)
+    // Ids of another form than ours are not remembered: their keys are read for each call.
+    if (!readDigest(digest, this.#digest) || !readKeyId(known.keyId, this.#id)) return
+    if (this.#records.count >= this.#capacity) this.#forgetOldest()
+    const shape = this.#numberOf(known.shape)
+    if (shape === 0) return
+    const { expiresAt } = known
+    const entry = this.#records.add({ digest: this.#digest, id: this.#id, shape, expiresAt })
+    this.#byDigest.add(entry)
+    this.#byId.add(entry)
+    this.#hot[entry % this.#hotKeys] = known
+    this.#hotEntries[entry % this.#hotKeys] = entry
+  }
+
+  drop(digest: string): void {
+    const entry = this.#find(digest)
+    if (entry >= 0) this.#free(entry)
+  }
+
+  forget(subject: string): void {
+    if (subject.startsWith('org_')) this.#shapes.forget(subject as OrganizationId)
+    else if (readKeyId(subject, this.#id)) this.#forgetKey()
+  }
+
+  clear(): void {
+    this.#records = new Records()
+    this.#byDigest = new RecordIndex(this.#records, digestAt)
+    this.#byId = new RecordIndex(this.#records, idAt)
+    this.#shapes = new Shapes(this.#maxShapes)
+    this.#hot.fill(undefined)
+    this.#hotEntries.fill(-1)
+    this.#hand = 0
+  }
+
+  /** The shape with this text, if a remembered key has it. */
+  shapeOf(organizationId: OrganizationId, text: string): KeyShape | undefined {
+    return this.#shapes.find(organizationId, text)
+  }
+
+  #find(digest: string): number {
+    return readDigest(digest, this.#digest) ? this.#byDigest.find(this.#digest) : -1
+  }
+
+  /** Forgets the records of every secret of the key whose id was read last. */
+  #forgetKey(): void {
+    for (;;) {
+      const entry = this.#byId.find(this.#id)
+      if (entry < 0) return
+      this.#free(entry)
+    }
+  }
+
+  /** The number of a shape for one more record; where there is no room, some of the oldest keys make it. */
+  #numberOf(shape: KeyShape): number {
+    for (let tries = 0; tries < triesForShape; tries++) {
+      const number = this.#shapes.use(shape)
+      if (number !== 0) return number
+      this.#forgetOldest()
+    }
+    return 0
+  }
+
+  #forgetOldest(): void {
+    const { begun } = this.#records
+    // Bounded, although freed records are only met here when there is no room for a shape.
+    for (let steps = 0; steps < maxSteps && steps < begun; steps++) {
+      const entry = this.#hand % begun
+      this.#hand = entry + 1
+      if (this.#records.shapeOf(entry) === 0) continue
+      this.#free(entry)
+      return
+    }
+  }
+
+  #free(entry: number): void {
+    this.#hot[entry % this.#hotKeys] = undefined
+    this.#hotEntries[entry % this.#hotKeys] = -1
+    this.#byDigest.remove(entry)
+    this.#byId.remove(entry)
+    this.#shapes.release(this.#records.shapeOf(entry))
+    this.#records.free(entry)
+  }
+}

@@ -1,0 +1,116 @@
+import type { Records } from './records.ts'
+
+// Many small tables instead of one: each grows by itself, so growth moves some ten thousand entries at most.
+const segmentBits = 10
+const belowSegment = 32 - segmentBits
+const positions = 2 ** belowSegment
+const leastSlots = 8
+// Fuller tables need longer searches, and emptier ones more memory.
+const maxLoad = 0.9
+const growth = 1.125
+
+// A slot holds a record's number plus one (0: empty) and eight bits of its field, so that few wrong records are read.
+const entryMask = 0xff_ff_ff
+const tagMask = ~entryMask
+
+/** The most records that an index can number. */
+export const maxRecords = entryMask - 1
+
+/** Finds records by one of their fields, whose bits are random: an open-addressing table with linear probing. */
+export class RecordIndex {
+  readonly #records: Records
+  readonly #field: number
+  readonly #segments: (Int32Array | undefined)[] = Array.from({ length: 2 ** segmentBits })
+  readonly #counts = new Int32Array(2 ** segmentBits)
+
+  constructor(records: Records, field: number) {
+    this.#records = records
+    this.#field = field
+  }
+
+  /** A record whose field has these four words; -1 if there is none. */
+  find(words: Int32Array): number {
+    const hash = words[0] ?? 0
+    const slots = this.#segments[hash >>> belowSegment]
+    if (slots === undefined) return -1
+    const tag = (words[1] ?? 0) & tagMask
+    for (let at = homeOf(hash, slots); ; at = after(at, slots)) {
+      const slot = slots[at] ?? 0
+      if (slot === 0) return -1
+      if ((slot & tagMask) !== tag) continue
+      const entry = (slot & entryMask) - 1
+      if (this.#records.matches(entry, this.#field, words)) return entry
+    }
+  }
+
+  add(entry: number): void {
+    const hash = this.#hashOf(entry)
+    const segment = hash >>> belowSegment
+    const slots = this.#withRoom(segment)
+    this.#counts[segment] = (this.#counts[segment] ?? 0) + 1
+    this.#put(slots, entry)
+  }
+
+  /** Removes a record that is in the index and has not been changed since. */
+  remove(entry: number): void {
+    const hash = this.#hashOf(entry)
+    const segment = hash >>> belowSegment
+    const slots = this.#segments[segment]
+    if (slots === undefined) return
+    let hole = homeOf(hash, slots)
+    while (entryIn(slots, hole) !== entry) {
+      if (slots[hole] === 0) return
+      hole = after(hole, slots)
+    }
+    this.#counts[segment] = (this.#counts[segment] ?? 0) - 1
+    // Entries behind the hole move into it unless they would come before their home: searches stop at empty slots.
+    for (let at = after(hole, slots); slots[at] !== 0; at = after(at, slots)) {
+      const home = homeOf(this.#hashOf(entryIn(slots, at)), slots)
+      if (distance(home, at, slots) < distance(hole, at, slots)) continue
+      slots[hole] = slots[at] ?? 0
+      hole = at
+    }
+    slots[hole] = 0
+  }
+
+  #hashOf(entry: number): number {
+    return this.#records.word(entry, this.#field)
+  }
+
+  #put(slots: Int32Array, entry: number): void {
+    let at = homeOf(this.#hashOf(entry), slots)
+    while (slots[at] !== 0) at = after(at, slots)
+    slots[at] = (this.#records.word(entry, this.#field + 1) & tagMask) | (entry + 1)
+  }
+
+  /** A segment's slots, with room for one more entry and at least one empty slot beside it. */
+  #withRoom(segment: number): Int32Array {
+    const slots = this.#segments[segment]
+    const needed = (this.#counts[segment] ?? 0) + 1
+    if (slots !== undefined && needed <= slots.length * maxLoad) return slots
+    const grown = new Int32Array(
+      slots === undefined ? leastSlots : Math.ceil(slots.length * growth) + 1,
+    )
+    for (const slot of slots ?? []) if (slot !== 0) this.#put(grown, (slot & entryMask) - 1)
+    this.#segments[segment] = grown
+    return grown
+  }
+}
+
+/** Where the search for a hash begins; the order of homes is the order of hashes, for a table of any length. */
+function homeOf(hash: number, slots: Int32Array): number {
+  return Math.floor(((hash & (positions - 1)) * slots.length) / positions)
+}
+
+function after(at: number, slots: Int32Array): number {
+  return at + 1 === slots.length ? 0 : at + 1
+}
+
+function entryIn(slots: Int32Array, at: number): number {
+  return ((slots[at] ?? 0) & entryMask) - 1
+}
+
+/** The number of steps from one slot to another, around the end. */
+function distance(from: number, to: number, slots: Int32Array): number {
+  return to >= from ? to - from : to - from + slots.length
+}

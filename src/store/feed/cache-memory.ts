@@ -1,0 +1,90 @@
+/** Holds the values of a cache, and finds those that were built from a subject. */
+export interface CacheMemory<Value> {
+  /** The number of values held. */
+  readonly size: number
+  get(key: string): Value | undefined
+  /** Adds a value; others may have to go for it, and it need not be kept. */
+  add(key: string, value: Value): void
+  drop(key: string): void
+  /** Drops every value that was built from this subject. */
+  forget(subject: string): void
+  clear(): void
+}
+
+interface MapMemoryDeps<Value> {
+  readonly capacity: number
+  /**
+   * The subjects a value was built from, such as the ids of a session and its user; a change of any of them drops it.
+   */
+  readonly subjectsOf: (value: Value, key: string) => string | readonly string[]
+}
+
+/** Holds values as they are; the oldest goes first. */
+export class MapMemory<Value> implements CacheMemory<Value> {
+  readonly #deps: MapMemoryDeps<Value>
+  // A Map keeps insertion order, so its first entry is the oldest.
+  readonly #values = new Map<string, Value>()
+  // Most subjects have one value, so a list is used only for several.
+  readonly #keysOf = new Map<string, string | readonly string[]>()
+
+  constructor(deps: MapMemoryDeps<Value>) {
+    this.#deps = deps
+  }
+
+  get size(): number {
+    return this.#values.size
+  }
+
+  get(key: string): Value | undefined {
+    return this.#values.get(key)
+  }
+
+  /** The key of one of a subject's values. */
+  keyOf(subject: string): string | undefined {
+    return listOf(this.#keysOf.get(subject))[0]
+  }
+
+  add(key: string, value: Value): void {
+    this.drop(key)
+    const [oldest] = this.#values.keys()
+    if (this.#values.size >= this.#deps.capacity && oldest !== undefined) this.drop(oldest)
+    this.#values.set(key, value)
+    for (const subject of listOf(this.#deps.subjectsOf(value, key))) {
+      const others = this.#keysOf.get(subject)
+      this.#keysOf.set(subject, others === undefined ? key : [...listOf(others), key])
+    }
+  }
+
+  /** Replaces a value with another one that has the same subjects. */
+  replace(key: string, change: (value: Value) => Value): void {
+    const known = this.#values.get(key)
+    if (known !== undefined) this.#values.set(key, change(known))
+  }
+
+  drop(key: string): void {
+    const known = this.#values.get(key)
+    if (known === undefined) return
+    this.#values.delete(key)
+    for (const subject of listOf(this.#deps.subjectsOf(known, key))) {
+      const [other, ...more] = listOf(this.#keysOf.get(subject)).filter((each) => each !== key)
+      if (other === undefined) this.#keysOf.delete(subject)
+      else this.#keysOf.set(subject, more.length === 0 ? other : [other, ...more])
+    }
+  }
+
+  forget(subject: string): void {
+    for (const key of listOf(this.#keysOf.get(subject))) this.drop(key)
+  }
+
+  clear(): void {
+    this.#values.clear()
+    this.#keysOf.clear()
+  }
+}
+
+const none: readonly string[] = []
+
+/** One or several names as a list. */
+export function listOf(keys: string | readonly string[] | undefined): readonly string[] {
+  return keys === undefined ? none : typeof keys === 'string' ? [keys] : keys
+}
