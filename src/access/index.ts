@@ -30,7 +30,7 @@ export {
   type Permission,
   type Role,
 } from './permissions/permissions.ts'
-export type { KeyPrincipal } from './principal.ts'
+export type { KeyPrincipal } from './key-memory/index.ts'
 export { principalOf } from './trial-principal.ts'
 export { schemeOfKey, schemes, type Quota, type Scheme } from './schemes.ts'
 export { openSigningKeys, type SigningKeys } from './sessions/signing-keys.ts'

@@ -4,14 +4,14 @@ import type { KeyId, OrganizationId } from '../ids.ts'
 import { digest } from '../secrets/index.ts'
 import { FollowingCache, keyLookUp, type Store } from '../store/index.ts'
 import { challenge, invalid, type PresentedKey } from './credential.ts'
-import { KeyMemory } from './key-memory/index.ts'
 import {
+  KeyMemory,
   keyPrincipal,
   type KeyPrincipal,
   type KeyShape,
   type KnownKey,
   type OrganizationPart,
-} from './principal.ts'
+} from './key-memory/index.ts'
 import { readOrganizationRate } from './rates/organization-rate.ts'
 import type { Scheme } from './schemes.ts'
 

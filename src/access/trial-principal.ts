@@ -2,7 +2,7 @@ import { Problem } from '../errors.ts'
 import type { OrganizationRecord } from '../store/index.ts'
 import type { Key } from './keys.ts'
 import { readOrganizationRate } from './rates/organization-rate.ts'
-import { keyPrincipal, type KeyPrincipal } from './principal.ts'
+import { keyPrincipal, type KeyPrincipal } from './key-memory/index.ts'
 
 /** The principal that the current secret of a key would prove, or why it would be refused; for trials, not for calls. */
 export function principalOf(

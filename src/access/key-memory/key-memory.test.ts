@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { createId, type KeyId, type OrganizationId } from '../../ids.ts'
 import { digest } from '../../secrets/index.ts'
 import { chance } from '../../../test/harness/chance.ts'
-import { keyPrincipal, type KeyShape, type KnownKey } from '../principal.ts'
+import { keyPrincipal, type KeyShape, type KnownKey } from './principal.ts'
 import { KeyMemory } from './key-memory.ts'
 import { keyIdOf, readDigest, readKeyId } from './words.ts'
 

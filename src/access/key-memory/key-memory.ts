@@ -1,6 +1,6 @@
 import type { OrganizationId } from '../../ids.ts'
 import type { CacheMemory } from '../../store/index.ts'
-import { keyPrincipal, type KeyShape, type KnownKey } from '../principal.ts'
+import { keyPrincipal, type KeyShape, type KnownKey } from './principal.ts'
 import { maxRecords, RecordIndex } from './record-index.ts'
 import { digestAt, idAt, Records } from './records.ts'
 import { Shapes } from './shapes.ts'

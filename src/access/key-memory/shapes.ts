@@ -1,5 +1,5 @@
 import type { OrganizationId } from '../../ids.ts'
-import type { KeyShape } from '../principal.ts'
+import type { KeyShape } from './principal.ts'
 
 /** The shapes that records refer to, numbered from 1. A shape goes with its last record. */
 export class Shapes {

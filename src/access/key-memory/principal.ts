@@ -1,7 +1,6 @@
-import type { KeyId, OrganizationId } from '../ids.ts'
-import type { Rate } from '../rate.ts'
-import type { KeySharedPart } from '../store/index.ts'
-import type { Grant, Quota, Scheme } from './schemes.ts'
+import type { KeyId, OrganizationId } from '../../ids.ts'
+import type { Rate } from '../../rate.ts'
+import type { Grant, KeySharedPart, Quota, Scheme } from '../../store/index.ts'
 
 /** A caller whom an API key has identified. */
 export interface KeyPrincipal {
