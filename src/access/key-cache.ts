@@ -79,6 +79,7 @@ class FeedKeyCache implements KeyCache {
     const follow = {
       feed: deps.store.feed,
       read: async (keyDigest: string) => await this.#read(keyDigest),
+      subjectsOf: ({ keyId, organizationId }: KnownKey) => [keyId, organizationId],
       forgets: {
         key: ({ subjectId }: { subjectId: KeyId }) => subjectId,
         organization: ({ subjectId }: { subjectId: OrganizationId }) => subjectId,

@@ -1,7 +1,7 @@
 import { credentialFormats } from '../credential-formats.ts'
 import { credentialLookup } from '../secrets/index.ts'
 
-export type { Grant, Quota } from '../store/index.ts'
+export type { Quota } from '../store/index.ts'
 import type { Scheme } from '../store/index.ts'
 
 export type { Scheme } from '../store/index.ts'
