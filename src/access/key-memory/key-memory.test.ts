@@ -150,7 +150,7 @@ describe('remembered keys beside a plain map', () => {
 
   test('are the same while thousands come and go in the same places', () => {
     const world = new World(7, { capacity: 100_000, keys: 20_000 })
-    for (let step = 0; step < 30_000; step++) world.step()
+    for (let step = 0; step < 20_000; step++) world.step()
     world.checkAll(true)
   })
 })
@@ -236,7 +236,7 @@ class World {
   #check(keyDigest: string, isExact: boolean): boolean {
     const found = this.#memory.get(keyDigest)
     const expected = this.#map.get(keyDigest)
-    if (found !== undefined || isExact) assert.deepEqual(found, expected, this.#name)
+    if (found !== undefined || isExact) assert.equal(textOf(found), textOf(expected), this.#name)
     return found !== undefined
   }
 
@@ -251,4 +251,11 @@ class World {
   #one<T>(list: readonly T[]): T {
     return list[this.#below(list.length)] as T
   }
+}
+
+/** Everything that the keys of a world may differ in. */
+function textOf(known: KnownKey | undefined): string {
+  if (known === undefined) return 'unknown'
+  const { organizationId, shape, keyId, digest: keyDigest, expiresAt } = known
+  return `${organizationId} ${shape.text} ${keyId} ${keyDigest} ${expiresAt}`
 }
