@@ -151,7 +151,7 @@ async function openNetwork(
   return { outbound, guard, echo, upstreams, addresses, addressOf }
 }
 
-/** Creates the exports of spans and log records, if the operator has a collector, and the access log. */
+/** Creates the tracer, the function that posts log records, and the access log: each only if it is configured. */
 function openExports(
   config: Config,
   deps: {

@@ -7,8 +7,8 @@ export interface RuleText {
   /** Upper-case methods; an empty list means all. */
   readonly methods: readonly string[]
   /**
-   * A path below the target; `*` matches anything within a segment, and at the end everything below. In a deny rule
-   * whose path ends with `*`, each star of the last segment does that.
+   * A path below the target; `*` matches anything within a segment, and at the end of the path everything below too.
+   * In a deny rule whose path ends with `*`, every star in the last segment also matches across slashes.
    */
   readonly path: string
   /** Whether the rule refuses nothing and only counts the calls that it would refuse. */

@@ -61,7 +61,8 @@ describe('counts that wait', () => {
     const organizationId = createId('org')
     for (let n = 0; n < 1200; n++) counts.add(callOf(organizationId, n))
     const taken = [counts.take(500), counts.take(500), counts.take(500), counts.take(500)]
-    // One row for the minute, then a quarter-hour row and a day row for the organization and for each key.
+    // A batch of 500 keys has one row for the minute, and 501 rows each for the quarter-hour and the day: one for the
+    // organization and one for each key.
     assert.deepEqual(taken.map(rowsOfCounts), [1003, 1003, 403, 0])
   })
 })

@@ -25,7 +25,7 @@ for (const engine of engines) {
     })
     after(async () => await opened[Symbol.asyncDispose]())
 
-    /** A key with a quota, and the limits of a node on a store. */
+    /** A new key with a quota of so many calls per day. */
     function keyWith(calls: number): KeyPrincipal {
       return {
         organizationId,

@@ -58,7 +58,7 @@ interface KeyPair {
 export interface HostileIdp extends AsyncDisposable {
   /** The issuer that tells this lie, or `honest`. */
   issuerOf(lie: string): string
-  /** How many requests an endpoint got for a lie. */
+  /** How many requests reached an endpoint of the issuer that tells this lie. */
   asked(lie: string, endpoint: string): number
   /** The claims about the person who signs in next. */
   person: Json

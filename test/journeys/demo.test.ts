@@ -28,7 +28,7 @@ describe('a newcomer runs the demo', () => {
   })
   after(() => demo.kill('SIGKILL'))
 
-  /** A line of the screen that a shell can run unchanged. */
+  /** Runs a line of the screen in a shell, with this repository's launcher for `npx interceptd`; returns its output. */
   function paste(line: string): string {
     const words = line.replace('npx interceptd', `${process.execPath} ${launcher}`)
     const done = spawnSync('bash', ['-c', words], { encoding: 'utf8', timeout: 60_000 })

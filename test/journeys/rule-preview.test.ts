@@ -36,7 +36,7 @@ for (const engine of engines) {
       upstream = await upstreamForTests((_, response) => response.end('ok'))
       product = await productForTests({ engine })
       owner = await firstOwner(product)
-      // Calls go to one target; the other shows what the rules really do.
+      // Previews evaluate the calls made to `past`; rules are saved on `real` to see what they really do to such calls.
       for (const slug of ['past', 'real']) {
         const target = await owner.call(`POST ${at}/targets`, { slug, upstream: upstream.url })
         assert.equal(target.status, 201, target.text)

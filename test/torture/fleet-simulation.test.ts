@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { mends } from '../harness/fleet-node.ts'
 import { simulateFleet } from '../harness/fleet-simulation.ts'
 
-// `npm run torture -- fleet` runs 100,000 simulations; SIMULATION_FIRST=n repeats the one with that seed.
+// `npm run torture -- fleet` runs 100,000 simulations; `SIMULATION_FIRST=n SIMULATION_SEEDS=1` repeats seed n.
 const seeds = Number(process.env['SIMULATION_SEEDS'] ?? 300)
 const first = Number(process.env['SIMULATION_FIRST'] ?? 1)
 const worldsInPart = 40

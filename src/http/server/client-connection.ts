@@ -126,7 +126,7 @@ export class ClientConnection implements FrontConnection {
     this.socket.destroy()
   }
 
-  /** Ends the connection after what was written; further requests on it are not processed. */
+  /** Ends the connection once everything written has been sent; further requests on it are not processed. */
   endInOrder(): void {
     this.refuseFurther()
     this.socket.destroySoon()

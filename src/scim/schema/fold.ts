@@ -1,6 +1,6 @@
 import type { Attribute } from './attributes.ts'
 
-/** Folds a text for comparison: to lower case unless the schema says that case matters. */
+/** Folds text for comparison: to lower case, unless the schema says that case matters. */
 export function foldText(attribute: Attribute, text: string): string {
   return attribute.caseExact ? text : foldCase(text)
 }

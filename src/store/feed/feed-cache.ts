@@ -72,7 +72,7 @@ export class FollowingCache<Value extends object> {
     return this.peek(key) ?? (await this.read(key))
   }
 
-  /** Reads a value from the database and remembers it, unless a change of it arrives in the meantime. */
+  /** Reads a value from the database and remembers it, unless a change to it arrives during each of its reads. */
   async read(key: string): Promise<Value | undefined> {
     const overlap: Overlap = { subjects: new Set(), isEverything: false }
     // Listens until the value is remembered: a change that came in between would be in neither.

@@ -84,7 +84,10 @@ export class Dispatcher {
     this.#leases.look(organizationId)
   }
 
-  /** Drops what is in memory about an endpoint that changed; without its id about all of the organization's, or all. */
+  /**
+   * Drops what is in memory about an endpoint that changed; without `endpointId`, about all endpoints of the
+   * organization; with neither id, about all endpoints.
+   */
   forget(organizationId?: string, endpointId?: string): void {
     const stale = this.#lanes.closeStale(organizationId, endpointId)
     if (stale.length === 0) return

@@ -30,7 +30,8 @@ export async function removeOld(
 ): Promise<RetentionResult> {
   const { store, clock, pause, stopped } = deps
   const before = clock.now() - keptMs
-  // Ids grow with time: everything below the first id of that millisecond is older.
+  // Ids grow with time: without its random digits, an id made at `before` is below all ids of that millisecond and
+  // above all older ones.
   const belowId = createId('dlv', before).slice(0, -randomDigits)
 
   async function inSteps(remove: () => Promise<number>): Promise<number> {

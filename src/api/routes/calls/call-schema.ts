@@ -77,7 +77,7 @@ export async function namesFor(
   return { target: (id) => targets.get(id), key: (id) => keys.get(id) }
 }
 
-/** A call in the API's form. */
+/** Converts a call record for the API; a name that `names` does not know is left out. */
 export function toApiCall(call: CallRecord, names: Names): Static<typeof ApiCall> {
   const key = names.key(call.keyId)
   const target = call.targetId === undefined ? undefined : names.target(call.targetId)

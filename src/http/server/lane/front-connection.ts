@@ -14,7 +14,7 @@ export interface OpenExchange {
 /** A caller's connection as the listener watches it, on either lane. */
 export interface FrontConnection {
   readonly socket: Socket
-  /** The only exchange in progress. */
+  /** The exchange in progress; undefined if there is none or more than one. */
   readonly soleExchange: OpenExchange | undefined
   /** Whether a refusal may be written as raw bytes: not into a response, and not while an earlier one is pending. */
   readonly mayAnswerRaw: boolean

@@ -198,7 +198,7 @@ function grantOf([target, methods]: readonly [string, readonly Method[]]): Grant
 
 const dayMs = 86_400_000
 
-/** A key while it is typed. */
+/** The content of a key's form while it is being filled in. */
 export interface KeyDraft extends FieldsDraft {
   readonly name: string
   /** Days from now; '' means no expiry. */
