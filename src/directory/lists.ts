@@ -120,7 +120,7 @@ export class DirectoryLists {
     return found.map((each) => each.id)
   }
 
-  /** The number of users and of groups. */
+  /** Counts all users, including inactive ones, and all groups. */
   async totals(organizationId: OrganizationId): Promise<{ users: number; groups: number }> {
     return {
       users: await this.#countAll(organizationId, 'user'),

@@ -31,7 +31,7 @@ export interface SsoDeps extends SignInDeps {
 const base = '/api/v1/auth/sso'
 const keysFreshSeconds = 300
 
-/** Registers company sign-in: its starts, callbacks and confirmations, and the provider's own calls. */
+/** Registers the routes of company sign-in, including those that only the provider calls: logout and keys. */
 export function registerSso(scope: App, deps: SsoDeps): void {
   const routes = new SsoRoutes(deps)
   const one = `${base}/:connection`

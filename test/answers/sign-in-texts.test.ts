@@ -1,4 +1,4 @@
-// What strangers write into the addresses and forms of sign-in is refused before a database sees it.
+// Anyone can request the sign-in URLs and post the forms: U+0000, which PostgreSQL can't store, must not lead to a 500.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { productForTests } from '../harness/product.ts'

@@ -128,7 +128,8 @@ describe('the first sign-in of somebody who is here already', () => {
     assert.equal(sent.status, 201, await sent.text())
     const claims = { sub: 'not-olga', email: 'olga@acme.test' }
     assert.equal(refusalOf(await arrive(claims)), 'sso_confirmation_required')
-    // Once an owner has set the connection and issued the only active token, no confirmation is needed.
+    // Once an owner has saved the connection and issued the only active token, an owner's account is linked without
+    // confirmation.
     await issue(owner)
     const path = `POST /organizations/acme/directory/tokens/${token.id}/revoke`
     assert.ok((await admin.call(path)).status < 300)

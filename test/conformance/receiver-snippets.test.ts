@@ -174,7 +174,7 @@ describe('the snippets of docs/guides/receive-webhooks.md', { timeout: 120_000 }
     assert.equal(lines.length, 2)
     const env = deliveryAt(Date.now())
     const [signature, plain] = lines.map((block) => {
-      // The plain form is signed with the newest secret only.
+      // The signer takes the first secret as the newest, and uses only that one for `intercept-signature-256`.
       const own = block.includes('-hmac') ? { ...env, SECRET: older.reveal() } : env
       return exitOf(['sh', '-c', block], own, body).out.trim()
     })

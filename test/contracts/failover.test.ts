@@ -231,7 +231,10 @@ async function codeOf({ keyCache }: Node, secret: Secret): Promise<string | unde
   }
 }
 
-/** Why the node dropped its caches; it reads from the database alone before it can report the reason. */
+/**
+ * Why the node dropped its caches. Waits for the reason: the node bypasses its caches as soon as it doubts them, and
+ * finds out why only later.
+ */
 async function reasonsHeard({ heard }: Node): Promise<HistoryChange['reason'][]> {
   await until(() => heard.length > 0)
   return heard.map(({ reason }) => reason)

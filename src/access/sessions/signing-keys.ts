@@ -29,7 +29,7 @@ interface SigningKeysDeps {
   readonly clock: Clock
 }
 
-/** Opens the signing keys; makes the first one. */
+/** Opens the signing keys and rotates them: creates a key if there is none or the present one is older than 30 days. */
 export async function openSigningKeys(deps: SigningKeysDeps): Promise<SigningKeys> {
   const opened = new StoredSigningKeys(deps)
   const load = async (): Promise<void> => await opened.load()

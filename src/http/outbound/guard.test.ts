@@ -85,7 +85,7 @@ const blockedUrls = [
   'http://[fd00:ec2::254]/',
   'http://[fd20:ce::254]/',
   'http://[fe80::a9fe:a9fe]/',
-  // An IPv4 address wrapped in an IPv6 one.
+  // IPv6 addresses that embed an IPv4 one (mapped, translated, compatible, NAT64, 6to4, Teredo), and an ORCHID.
   'http://[::ffff:127.0.0.1]/',
   'http://[::ffff:7f00:1]/',
   'http://[0:0:0:0:0:ffff:127.0.0.1]/',

@@ -173,7 +173,7 @@ class TwoLaneFront implements Front {
       },
       handOver: (connection, bytes) => {
         this.#connections.delete(connection)
-        // Put back while there is no listener, so that node:http reads it first.
+        // The bytes are put back while there is no listener, so that node:http reads them first.
         const socket = connection.detach().pause()
         socket.unshift(bytes)
         this.#takeOnStandardLane(socket)

@@ -33,7 +33,7 @@ export interface ResourceType {
   readonly extension: Schema | undefined
 }
 
-/** The result of resolving an attribute path: a core or extension attribute and perhaps one of its parts. */
+/** The result of resolving an attribute path: a core or extension attribute and perhaps one of its sub-attributes. */
 export interface Target {
   readonly extension: Schema | undefined
   readonly attribute: Attribute
