@@ -41,6 +41,8 @@ function testFront(lane: Lane): void {
           const answer = (): void => exchange.answer(200, ['Content-Length', '2'], 'ok')
           if (exchange.url.endsWith('/refused')) exchange.refuse(new Problem('rule_denied'))
           else if (exchange.url.endsWith('/later')) setTimeout(answer, 20)
+          // Like a read from SQLite, which is answered without a turn of the loop.
+          else if (exchange.url.endsWith('/promised')) void Promise.resolve().then(answer)
           else if (!exchange.hasBody) answer()
           else exchange.readBody({ data: () => true, end: answer })
         },
@@ -88,23 +90,25 @@ function testFront(lane: Lane): void {
       }
     }
 
-    test('requests that arrive in one read are executed some at a time, so that others get their turn', async () => {
-      const many = 1000
-      let [most, before, isOver] = [0, 0, false]
-      const tick = (): void => {
-        most = Math.max(most, executed.length - before)
-        before = executed.length
-        if (!isOver) setImmediate(tick)
-      }
-      setImmediate(tick)
-      const request = `GET ${guarded} HTTP/1.1\r\nHost:a\r\n\r\n`
-      const last = `GET ${guarded} HTTP/1.1\r\nHost:a\r\nConnection: close\r\n\r\n`
-      const transcript = await exchangeRaw(port, request.repeat(many - 1) + last)
-      isOver = true
-      // The standard lane disconnects a caller with a hundred responses in its queue.
-      assert.ok(most <= (lane === 'plain' ? 64 : 101), `${most} in one turn`)
-      if (lane === 'plain') assert.equal(statusesOf(transcript).length, many)
-    })
+    for (const path of [guarded, `${guarded}/promised`]) {
+      test(`requests of ${path} that arrive in one read are executed some at a time, so that others get their turn`, async () => {
+        const many = 1000
+        let [most, before, isOver] = [0, 0, false]
+        const tick = (): void => {
+          most = Math.max(most, executed.length - before)
+          before = executed.length
+          if (!isOver) setImmediate(tick)
+        }
+        setImmediate(tick)
+        const request = `GET ${path} HTTP/1.1\r\nHost:a\r\n\r\n`
+        const last = `GET ${path} HTTP/1.1\r\nHost:a\r\nConnection: close\r\n\r\n`
+        const transcript = await exchangeRaw(port, request.repeat(many - 1) + last)
+        isOver = true
+        // The standard lane disconnects a caller with a hundred responses in its queue.
+        assert.ok(most <= (lane === 'plain' ? 64 : 101), `${most} in one turn`)
+        if (lane === 'plain') assert.equal(statusesOf(transcript).length, many)
+      })
+    }
 
     test('the unread body of a refused request is never parsed as a request', async () => {
       const transcript = await exchangeRaw(

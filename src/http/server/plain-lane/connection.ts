@@ -24,6 +24,7 @@ export class PlainConnection implements LaneConnection {
   /** Whether the held bytes are the start of an incomplete head. */
   #isPartial = false
   #pieces = 0
+  /** May count earlier turns, too: promises can answer one request after the other without a turn of the loop. */
   #takenThisTurn = 0
   #bodyLeft = 0
   #isAdvancing = false
@@ -134,7 +135,6 @@ export class PlainConnection implements LaneConnection {
   /** Takes requests until one is in progress or the bytes are used up. */
   #advance(bytes: Buffer): void {
     this.#isAdvancing = true
-    this.#takenThisTurn = 0
     let at = 0
     while (at < bytes.length && this.#mayTake()) {
       const next = this.#takeOne(bytes, at)
