@@ -11,8 +11,11 @@ export interface Remote {
   readonly organization: string | undefined
   /** The server's time from its last response, to the second: the server decides what "the last 24 hours" means. */
   readonly clock: Clock
-  /** Calls a route such as `GET /organizations/acme/keys`; passes its refusals on unchanged. */
-  call<T>(route: string, body?: unknown): Promise<T>
+  /**
+   * Calls a route such as `GET /organizations/acme/keys`; passes its refusals on unchanged. With the version that was
+   * read, an edit of a later one is refused with `version_conflict`.
+   */
+  call<T>(route: string, body?: unknown, version?: number): Promise<T>
   /** Asks the gateway whom a key belongs to; passes its refusals on unchanged. */
   whoAmI<T>(credential: Readonly<Record<string, string>>): Promise<T>
   /** Lists all items of a list up to a maximum, page by page. */
@@ -37,11 +40,15 @@ export function connect(
     if (!response.ok) throw problemOf(response, text)
     return (text === '' ? undefined : JSON.parse(text)) as T
   }
-  async function call<T>(route: string, body?: unknown): Promise<T> {
+  async function call<T>(route: string, body?: unknown, version?: number): Promise<T> {
     const [method = 'GET', path = ''] = route.split(' ')
     const authorization = `Bearer ${token}`
     if (body === undefined) return await ask(path, { method, headers: { authorization } })
-    const headers = { authorization, 'content-type': 'application/json' }
+    const headers = {
+      authorization,
+      'content-type': 'application/json',
+      ...(version === undefined ? {} : { 'if-match': `"${version}"` }),
+    }
     return await ask(path, { method, headers, body: JSON.stringify(body) })
   }
   return {

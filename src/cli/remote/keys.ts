@@ -49,8 +49,8 @@ export function remoteKeys(remote: Remote) {
       )
       return { key: toKey(made.key), secret: createSecret(made.secret) }
     },
-    edit: async (organizationId, id, { input }) =>
-      toKey(await remote.call(`PUT ${at(organizationId, id)}`, bodyOf(input))),
+    edit: async (organizationId, id, { input, expectedVersion }) =>
+      toKey(await remote.call(`PUT ${at(organizationId, id)}`, bodyOf(input), expectedVersion)),
     async rotate(organizationId, id, { overlapMs }) {
       const done = await remote.call<{ key: KeyJson; secret: string; confirmation: Confirmed }>(
         `POST ${at(organizationId, id)}/rotate`,
