@@ -28,7 +28,7 @@ export interface CallsFound {
 const firstSlice = 2000
 const maxSlice = 8000
 /** Records that lie apart in the table cost a read each, which is slow while they are not in memory. */
-const scatteredSlice = 1000
+const scatteredSlice = 250
 const defaultMaxExamined = 50_000
 /** Not larger, because every record of such a slice may become an object on the thread that also serves calls. */
 const readSlice = 2000
