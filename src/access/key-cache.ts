@@ -38,8 +38,11 @@ export interface KeyCache {
   describe(principal: KeyPrincipal): Promise<KeyDescription>
   /** The refusal that a principal's key and secret would get now; undefined while they are good. Reads the database. */
   recheck(principal: KeyPrincipal): Promise<Problem | undefined>
-  /** Calls back when anything about a key has changed (or, with undefined, when everything may have). */
-  onChange(heard: (keyId: KeyId | undefined) => void): void
+  /**
+   * Calls back when anything about a key, or about all keys of an organization, has changed (or, with undefined, when
+   * everything may have).
+   */
+  onChange(heard: (changed: KeyId | OrganizationId | undefined) => void): void
   /** How many keys are remembered. */
   readonly size: number
 }
@@ -125,8 +128,9 @@ class FeedKeyCache implements KeyCache {
     return { name: found.key.name, hint: found.secret.hint }
   }
 
-  onChange(heard: (keyId: KeyId | undefined) => void): void {
-    this.#cache.onChange((change) => heard(change?.kind === 'key' ? change.subjectId : undefined))
+  onChange(heard: (changed: KeyId | OrganizationId | undefined) => void): void {
+    // Only changes of these two kinds are listened for.
+    this.#cache.onChange((change) => heard(change?.subjectId as KeyId | OrganizationId | undefined))
   }
 
   #admit(known: KnownKey): KeyPrincipal {

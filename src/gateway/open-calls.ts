@@ -1,7 +1,8 @@
+import { setImmediate } from 'node:timers/promises'
 import type { KeyCache } from '../access/index.ts'
 import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
-import type { KeyId } from '../ids.ts'
+import type { KeyId, OrganizationId } from '../ids.ts'
 import type { Call } from './call.ts'
 
 /** The calls in progress by key, which a revocation must cut. */
@@ -18,6 +19,8 @@ export interface OpenCalls {
 }
 
 const maxPerKey = 1000
+// SQLite answers without a turn of the loop, so the checks of thousands of keys at once would hold up every call.
+const keysAtOnce = 16
 const expirySweepMs = 500
 
 interface OpenCallsDeps {
@@ -34,17 +37,20 @@ class CallsByKey implements OpenCalls {
   readonly #deps: OpenCallsDeps
   readonly #byKey = new Map<KeyId, Set<Call>>()
   readonly #sweep: NodeJS.Timeout
+  /** What `recheckAll` is about, and whether it changed again meanwhile. */
+  readonly #rechecks = new Map<OrganizationId | undefined, { isOutdated: boolean }>()
   #size = 0
   #isEnding = false
 
   constructor(deps: OpenCallsDeps) {
     this.#deps = deps
-    deps.keyCache.onChange((keyId) => {
-      const concerned = keyId === undefined ? [...this.#byKey.keys()] : [keyId]
-      for (const id of concerned) {
-        const calls = this.#byKey.get(id)
-        if (calls !== undefined) void this.#recheck(calls)
+    deps.keyCache.onChange((changed) => {
+      if (changed === undefined || changed.startsWith('org_')) {
+        void this.#recheckAll(changed as OrganizationId | undefined)
+        return
       }
+      const calls = this.#byKey.get(changed as KeyId)
+      if (calls !== undefined) void this.#recheck(calls)
     })
     this.#sweep = setInterval(() => {
       this.#cutExpired()
@@ -88,6 +94,37 @@ class CallsByKey implements OpenCalls {
 
   [Symbol.dispose](): void {
     clearInterval(this.#sweep)
+  }
+
+  /** Checks the calls of all keys of an organization, or of all organizations, some keys at a time. */
+  async #recheckAll(organizationId: OrganizationId | undefined): Promise<void> {
+    const underWay = this.#rechecks.get(organizationId)
+    if (underWay !== undefined) {
+      underWay.isOutdated = true
+      return
+    }
+    const recheck = { isOutdated: false }
+    this.#rechecks.set(organizationId, recheck)
+    do {
+      recheck.isOutdated = false
+      const concerned = this.#callsOf(organizationId)
+      for (let at = 0; at < concerned.length; at += keysAtOnce) {
+        const some = concerned.slice(at, at + keysAtOnce)
+        await Promise.all(some.map(async (calls) => await this.#recheck(calls)))
+        await setImmediate()
+      }
+    } while (recheck.isOutdated)
+    this.#rechecks.delete(organizationId)
+  }
+
+  /** The calls in progress of each key of an organization, or of each key. */
+  #callsOf(organizationId: OrganizationId | undefined): ReadonlySet<Call>[] {
+    const all = [...this.#byKey.values()]
+    if (organizationId === undefined) return all
+    return all.filter((calls) => {
+      const [first] = calls
+      return first?.principal.organizationId === organizationId
+    })
   }
 
   /** Checks each secret once, because a rotation's old and new secret end at different times. */

@@ -62,7 +62,10 @@ for (const engine of engines) {
       for (const { secret } of [...own, other]) await world.identify(secret)
       const rateLimit = { calls: 5, perSeconds: 1 }
       const id = own[0].key.organizationId
+      const heard: (string | undefined)[] = []
+      world.keyCache.onChange((changed) => heard.push(changed))
       await world.organizations.change(id, { rateLimit }, operator)
+      assert.deepEqual([...new Set(heard)], [id])
       assert.ok(principalIn(world.known(other.secret)))
       for (const { secret } of own) {
         assert.equal(world.known(secret), 'unknown')

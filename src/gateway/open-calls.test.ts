@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { systemClock as clock } from '../clock.ts'
+import { Problem } from '../errors.ts'
+import type { KeyId, OrganizationId } from '../ids.ts'
+import { createOpenCalls } from './open-calls.ts'
+
+describe('open calls', () => {
+  test("are checked again when their key or its organization changes, and never for another organization's sake", async () => {
+    using world = openWorld()
+    world.call('key_a1', 'org_a')
+    world.call('key_a2', 'org_a')
+    world.call('key_b', 'org_b')
+    for (const [changed, checked] of [
+      ['org_b', ['key_b']],
+      ['org_c', []],
+      ['org_a', ['key_a1', 'key_a2']],
+      ['key_a2', ['key_a2']],
+      [undefined, ['key_a1', 'key_a2', 'key_b']],
+    ] as const) {
+      assert.deepEqual(await world.checkedAfter(changed), checked, changed)
+    }
+  })
+
+  test('of an organization that changes again during its check are checked again', async () => {
+    using world = openWorld()
+    for (let at = 0; at < 40; at++) world.call(`key_${at}`, 'org_a')
+    world.change('org_a')
+    assert.ok(world.checked.length < 40)
+    assert.equal((await world.checkedAfter('org_a')).length, 80)
+  })
+
+  test('of thousands of keys are checked some at a time, so that the loop turns between', async () => {
+    using world = openWorld()
+    for (let at = 0; at < 2000; at++) world.call(`key_${at}`, at % 2 === 0 ? 'org_a' : 'org_b')
+    for (const changed of ['org_a', undefined] as const) {
+      world.change(changed)
+      const expected = changed === undefined ? 2000 : 1000
+      let [most, before] = [0, 0]
+      for (let turns = 0; turns <= expected && before < expected; turns++) {
+        most = Math.max(most, world.checked.length - before)
+        before = world.checked.length
+        await setImmediate()
+      }
+      assert.equal(before, expected)
+      assert.ok(most <= 32, `${most} in one turn`)
+      world.checked.length = 0
+    }
+  })
+
+  test('are cut when their organization is gone', async () => {
+    using world = openWorld()
+    world.call('key_a', 'org_a')
+    world.call('key_b', 'org_b')
+    world.refusal = new Problem('credential_invalid')
+    await world.checkedAfter('org_a')
+    assert.deepEqual(world.cut, ['key_a'])
+  })
+})
+
+/** Open calls, and a cache of keys whose changes and checks are seen; checks are answered without a turn of the loop. */
+function openWorld() {
+  const checked: string[] = []
+  const cut: string[] = []
+  let change: (changed: KeyId | OrganizationId | undefined) => void = () => undefined
+  const world = { checked, cut, refusal: undefined as Problem | undefined }
+  const keyCache = {
+    onChange: (heard: typeof change) => void (change = heard),
+    recheck: async ({ keyId }: { readonly keyId: string }) => {
+      checked.push(keyId)
+      return world.refusal
+    },
+  }
+  const calls = createOpenCalls({ keyCache, clock, log: { error: assert.ifError } } as never)
+  return Object.assign(world, {
+    change: (changed: KeyId | OrganizationId | undefined) => change(changed),
+    call(keyId: KeyId, organizationId: OrganizationId): void {
+      const exchange = { started: true, sever: () => void cut.push(keyId) }
+      calls.add({ principal: { keyId, organizationId, digest: keyId }, exchange } as never, keyId)
+    },
+    /** The keys that were checked once nothing more is, in the order of their ids. */
+    async checkedAfter(changed: KeyId | OrganizationId | undefined): Promise<string[]> {
+      change(changed)
+      for (let before = -1; before < checked.length;) {
+        before = checked.length
+        await setImmediate()
+        await setImmediate()
+      }
+      return checked.splice(0).toSorted()
+    },
+    [Symbol.dispose]: () => calls[Symbol.dispose](),
+  })
+}
