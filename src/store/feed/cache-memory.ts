@@ -24,8 +24,8 @@ export class MapMemory<Value> implements CacheMemory<Value> {
   readonly #deps: MapMemoryDeps<Value>
   // A Map keeps insertion order, so its first entry is the oldest.
   readonly #values = new Map<string, Value>()
-  // Most subjects have one value, so a list is used only for several.
-  readonly #keysOf = new Map<string, string | readonly string[]>()
+  // Most subjects have one value, so a set is used only for several: a person may have thousands of sessions.
+  readonly #keysOf = new Map<string, string | Set<string>>()
 
   constructor(deps: MapMemoryDeps<Value>) {
     this.#deps = deps
@@ -41,7 +41,8 @@ export class MapMemory<Value> implements CacheMemory<Value> {
 
   /** The key of one of a subject's values. */
   keyOf(subject: string): string | undefined {
-    return listOf(this.#keysOf.get(subject))[0]
+    const [key] = keysIn(this.#keysOf.get(subject))
+    return key
   }
 
   add(key: string, value: Value): void {
@@ -51,7 +52,8 @@ export class MapMemory<Value> implements CacheMemory<Value> {
     this.#values.set(key, value)
     for (const subject of listOf(this.#deps.subjectsOf(value, key))) {
       const others = this.#keysOf.get(subject)
-      this.#keysOf.set(subject, others === undefined ? key : [...listOf(others), key])
+      if (others instanceof Set) others.add(key)
+      else this.#keysOf.set(subject, others === undefined ? key : new Set([others, key]))
     }
   }
 
@@ -66,14 +68,16 @@ export class MapMemory<Value> implements CacheMemory<Value> {
     if (known === undefined) return
     this.#values.delete(key)
     for (const subject of listOf(this.#deps.subjectsOf(known, key))) {
-      const [other, ...more] = listOf(this.#keysOf.get(subject)).filter((each) => each !== key)
-      if (other === undefined) this.#keysOf.delete(subject)
-      else this.#keysOf.set(subject, more.length === 0 ? other : [other, ...more])
+      const keys = this.#keysOf.get(subject)
+      if (keys instanceof Set) keys.delete(key)
+      if (keys === key || (keys instanceof Set && keys.size === 0)) this.#keysOf.delete(subject)
     }
   }
 
   forget(subject: string): void {
-    for (const key of listOf(this.#keysOf.get(subject))) this.drop(key)
+    const keys = keysIn(this.#keysOf.get(subject))
+    this.#keysOf.delete(subject)
+    for (const key of keys) this.drop(key)
   }
 
   clear(): void {
@@ -83,6 +87,10 @@ export class MapMemory<Value> implements CacheMemory<Value> {
 }
 
 const none: readonly string[] = []
+
+function keysIn(keys: string | ReadonlySet<string> | undefined): Iterable<string> {
+  return typeof keys === 'object' ? keys : listOf(keys)
+}
 
 /** One or several names as a list. */
 export function listOf(keys: string | readonly string[] | undefined): readonly string[] {
