@@ -129,8 +129,10 @@ class FeedKeyCache implements KeyCache {
   }
 
   onChange(heard: (changed: KeyId | OrganizationId | undefined) => void): void {
-    // Only changes of these two kinds are listened for.
-    this.#cache.onChange((change) => heard(change?.subjectId as KeyId | OrganizationId | undefined))
+    this.#cache.onChange((change) => {
+      const isKnown = change?.kind === 'key' || change?.kind === 'organization'
+      heard(isKnown ? change.subjectId : undefined)
+    })
   }
 
   #admit(known: KnownKey): KeyPrincipal {
