@@ -93,23 +93,20 @@ describe('a cache that follows the change feed', () => {
     assert.equal(cache.size, 0)
   })
 
-  test(
-    'drops tens of thousands of values of one person at once, and only those',
-    { timeout: 20_000 },
-    async () => {
-      const { feed, cache } = open({ capacity: 40_001 })
-      // In time linear in their number: with a list of keys for each person, this took minutes.
-      for (let at = 0; at < 40_000; at++) await cache.find(`${at}/x`)
-      await cache.find('other/y')
-      feed.tell('session', '7')
-      assert.equal(cache.size, 40_000)
-      assert.equal(cache.peekOf('x'), cache.peek('0/x'))
-      feed.tell('user', 'x')
-      assert.equal(cache.size, 1)
-      assert.equal(cache.peekOf('x'), undefined)
-      assert.ok(cache.peekOf('y'))
-    },
-  )
+  test('drops tens of thousands of values of one person at once, and only those', async () => {
+    const many = 20_000
+    const { feed, cache } = open({ capacity: many + 1 })
+    // With a list of keys for each person, this took time quadratic in their number: many seconds.
+    for (let at = 0; at < many; at++) await cache.find(`${at}/x`)
+    await cache.find('other/y')
+    feed.tell('session', '7')
+    assert.equal(cache.size, many)
+    assert.equal(cache.peekOf('x'), cache.peek('0/x'))
+    feed.tell('user', 'x')
+    assert.equal(cache.size, 1)
+    assert.equal(cache.peekOf('x'), undefined)
+    assert.ok(cache.peekOf('y'))
+  })
 
   test('changes of others during a read cost no other read, and the value is remembered', async () => {
     const { reads, cache } = open({ overlap: (feed) => feed.tell('session', 'other') })
