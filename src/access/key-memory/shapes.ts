@@ -1,14 +1,27 @@
 import type { OrganizationId } from '../../ids.ts'
 import type { KeyShape } from './principal.ts'
 
+const letGoAtOnce = 64
+
+/** The shapes of one organization, which are forgotten as one. */
+interface OwnShapes {
+  readonly numbers: Map<string, number>
+  /** How many records carry one of the numbers; no longer counted once they are forgotten. */
+  uses: number
+  isForgotten: boolean
+}
+
 /** The shapes that records refer to, numbered from 1. A shape goes with its last record. */
 export class Shapes {
   readonly #max: number
-  readonly #byOrganization = new Map<OrganizationId, Map<string, number>>()
-  // Undefined where the number is free, or its organization was forgotten while records still carry the number.
+  readonly #byOrganization = new Map<OrganizationId, OwnShapes>()
   readonly #shapes: (KeyShape | undefined)[] = [undefined]
+  // Undefined where the number is free; forgotten while records still carry the number.
+  readonly #owners: (OwnShapes | undefined)[] = [undefined]
   readonly #uses: number[] = [0]
   readonly #free: number[] = []
+  /** Forgotten shapes that are still in memory. */
+  readonly #leaving: { readonly own: OwnShapes; readonly numbers: Iterator<number> }[] = []
   #forgottenUses = 0
 
   constructor(max: number) {
@@ -22,52 +35,78 @@ export class Shapes {
 
   /** The shape with this text, if a record has it. */
   find(organizationId: OrganizationId, text: string): KeyShape | undefined {
-    return this.at(this.#byOrganization.get(organizationId)?.get(text) ?? 0)
+    return this.at(this.#byOrganization.get(organizationId)?.numbers.get(text) ?? 0)
   }
 
   /** The shape with a number; undefined if it was forgotten, and with it every record that carries the number. */
   at(number: number): KeyShape | undefined {
-    return this.#shapes[number]
+    return this.#owners[number]?.isForgotten === false ? this.#shapes[number] : undefined
   }
 
   /** The number of a shape for one more record; 0 if there is no room for another shape. */
   use(shape: KeyShape): number {
+    this.#letGo()
     const { organizationId, text } = shape
-    let own = this.#byOrganization.get(organizationId)
-    let number = own?.get(text)
+    const own = this.#byOrganization.get(organizationId) ?? noShapes()
+    let number = own.numbers.get(text)
     if (number === undefined) {
       number = this.#free.pop() ?? this.#shapes.length
       if (number > this.#max) return 0
-      if (own === undefined) this.#byOrganization.set(organizationId, (own = new Map()))
-      own.set(text, number)
+      this.#byOrganization.set(organizationId, own)
+      own.numbers.set(text, number)
       this.#shapes[number] = shape
+      this.#owners[number] = own
       this.#uses[number] = 0
     }
     this.#uses[number] = (this.#uses[number] ?? 0) + 1
+    own.uses += 1
     return number
   }
 
   /** Takes back the use of a number by a record that was freed. */
   release(number: number): void {
+    const own = this.#owners[number]
+    if (own === undefined) return
     const left = (this.#uses[number] ?? 1) - 1
     this.#uses[number] = left
-    const shape = this.#shapes[number]
-    if (shape === undefined) this.#forgottenUses -= 1
+    if (own.isForgotten) this.#forgottenUses -= 1
+    else own.uses -= 1
     if (left > 0) return
+    const shape = this.#shapes[number]
     this.#free.push(number)
-    if (shape === undefined) return
+    this.#owners[number] = undefined
     this.#shapes[number] = undefined
-    const own = this.#byOrganization.get(shape.organizationId)
-    own?.delete(shape.text)
-    if (own?.size === 0) this.#byOrganization.delete(shape.organizationId)
+    if (own.isForgotten || shape === undefined) return
+    own.numbers.delete(shape.text)
+    if (own.numbers.size === 0) this.#byOrganization.delete(shape.organizationId)
   }
 
   /** Forgets the shapes of an organization at once; its records are freed in their turn. */
   forget(organizationId: OrganizationId): void {
-    for (const number of this.#byOrganization.get(organizationId)?.values() ?? []) {
-      this.#shapes[number] = undefined
-      this.#forgottenUses += this.#uses[number] ?? 0
-    }
+    const own = this.#byOrganization.get(organizationId)
+    if (own === undefined) return
+    own.isForgotten = true
+    this.#forgottenUses += own.uses
     this.#byOrganization.delete(organizationId)
+    this.#leaving.push({ own, numbers: own.numbers.values() })
   }
+
+  /** Lets some forgotten shapes go: half a million at once would hold up every call for tens of milliseconds. */
+  #letGo(): void {
+    const [leaving] = this.#leaving
+    if (leaving === undefined) return
+    for (let steps = 0; steps < letGoAtOnce; steps++) {
+      const { value: number, done } = leaving.numbers.next()
+      if (done === true) {
+        this.#leaving.shift()
+        return
+      }
+      // The number may be another organization's by now.
+      if (this.#owners[number] === leaving.own) this.#shapes[number] = undefined
+    }
+  }
+}
+
+function noShapes(): OwnShapes {
+  return { numbers: new Map(), uses: 0, isForgotten: false }
 }
