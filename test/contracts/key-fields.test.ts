@@ -26,6 +26,13 @@ describe('the fields of a key', () => {
     assert.deepEqual(keySection.tidy(entry), entry)
   })
 
+  test('a number that the API takes is in the bounds of a file, too, and no other is', () => {
+    const inFiles = boundsIn(keySection.schema)
+    const inApi = everyField.flatMap(([name, { schema }]) => boundsIn(schema, name))
+    assert.ok(inApi.length > 0)
+    assert.deepEqual(inFiles, inApi)
+  })
+
   for (const engine of engines) {
     test(`a field is stored, changed, cleared and recorded in the audit log, on ${engine}`, async () => {
       await using place = await emptyPlace(engine)
@@ -58,3 +65,22 @@ describe('the fields of a key', () => {
     })
   }
 })
+
+/** The bounds of every integer in a schema, each with its path; the alternative null does not count. */
+function boundsIn(schema: unknown, path = ''): string[] {
+  if (typeof schema !== 'object' || schema === null) return []
+  const { type, minimum, maximum, properties = {}, anyOf = [] } = schema as Shape
+  if (type === 'integer') return [`${path} ${minimum} to ${maximum}`]
+  const members = Object.entries(properties).flatMap(([name, member]) =>
+    boundsIn(member, path === '' ? name : `${path}.${name}`),
+  )
+  return [...members, ...anyOf.flatMap((one) => boundsIn(one, path))]
+}
+
+interface Shape {
+  readonly type?: string
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly properties?: Readonly<Record<string, unknown>>
+  readonly anyOf?: readonly unknown[]
+}

@@ -67,20 +67,29 @@ export const reference: TSchema = formed(
 )
 
 /** The schema of a number of calls per period. */
-export const rate: TSchema = object(
-  {
-    calls: whole(1, 1_000_000, 'How many calls.'),
-    per_seconds: whole(1, 86_400, 'In how many seconds.'),
-    burst: whole(1, 1_000_000, 'How many at once.'),
-  },
-  ['calls', 'per_seconds'],
-)
+export function rateUpTo(calls: number): TSchema {
+  return object(
+    {
+      calls: whole(1, calls, 'How many calls.'),
+      per_seconds: whole(1, 86_400, 'In how many seconds.'),
+      burst: whole(1, calls, 'How many at once.'),
+    },
+    ['calls', 'per_seconds'],
+  )
+}
 
 /** The schema of a number of calls per calendar day or month, in UTC. */
-export const quota: TSchema = object(
-  {
-    calls: whole(1, Number.MAX_SAFE_INTEGER, 'How many calls.'),
-    period: words(['day', 'month'], 'In which calendar period (UTC).'),
-  },
-  ['calls', 'period'],
-)
+export function quotaUpTo(calls: number): TSchema {
+  return object(
+    {
+      calls: whole(1, calls, 'How many calls.'),
+      period: words(['day', 'month'], 'In which calendar period (UTC).'),
+    },
+    ['calls', 'period'],
+  )
+}
+
+/** The rate of a target or an organization. */
+export const rate = rateUpTo(1_000_000)
+/** The quota of a target. */
+export const quota = quotaUpTo(Number.MAX_SAFE_INTEGER)

@@ -7,15 +7,15 @@ import {
   type KeyInput,
 } from '../../access/index.ts'
 import { Type, type TSchema } from '../../http/index.ts'
-import { nullable, quota, rate, texts } from './fields.ts'
+import { nullable, quotaUpTo, rateUpTo, texts } from './fields.ts'
 import type { Entry } from './section.ts'
 
 /** Fields whose schema in files is not the API's: people write grants as text, and editors show descriptions. */
 const schemasInFiles: Readonly<Record<string, TSchema>> = {
   grants: texts(100, 'Targets it may call, as TARGET or TARGET:METHOD,METHOD; null = all.'),
   cidrs: texts(100, 'Addresses it may come from; null = any.'),
-  rate_limit: rate,
-  quota,
+  rate_limit: rateUpTo(1_000_000_000),
+  quota: quotaUpTo(1_000_000_000_000),
 }
 
 /** The schemas of a key's fields in files. */
