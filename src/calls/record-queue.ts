@@ -106,7 +106,7 @@ export class RecordQueue {
         this.#batches.shift()
         this.#waiting -= batch.rows.count
       } catch (error) {
-        if (!isRefusedForGood(error) || batch.rows.count === 0) throw error
+        if (!isRefusedForGood(error)) throw error
         this.#divide(batch, error)
       }
       this.#isFailing = false
@@ -116,18 +116,17 @@ export class RecordQueue {
   }
 
   /**
-   * Puts the halves of a refused batch in its place, or drops a single refused record: one must not hold up all others.
-   * The counts go with the first half.
+   * Puts the parts of a refused batch in its place, or drops what is refused alone: one record or one statement of
+   * counts must not hold up all others. Counts go with the first half, and are tried alone before a record is blamed.
    */
-  #divide({ rows, counts }: Batch, error: unknown): void {
-    if (rows.count > 1) {
-      const [first, second] = halvesOf(rows)
-      this.#batches.splice(0, 1, { rows: first, counts }, { rows: second, counts: [] })
-      return
+  #divide(batch: Batch, error: unknown): void {
+    const parts = partsOf(batch)
+    this.#batches.splice(0, 1, ...parts)
+    if (parts.length > 0) return
+    if (batch.rows.count > 0) {
+      this.#waiting--
+      this.#dropped()
     }
-    this.#batches.splice(0, 1, { rows: noCallRows, counts })
-    this.#waiting--
-    this.#dropped()
     this.#report(error)
   }
 
@@ -145,4 +144,21 @@ export class RecordQueue {
       this.#report(error)
     }
   }
+}
+
+/** The parts of a batch that are tried one after the other; none if it has only one record or statement. */
+function partsOf({ rows, counts = [] }: Batch): Batch[] {
+  if (rows.count > 1) {
+    const [first, second] = halvesOf(rows)
+    return [
+      { rows: first, counts },
+      { rows: second, counts: [] },
+    ]
+  }
+  if (rows.count + counts.length < 2) return []
+  const middle = rows.count === 1 ? 0 : Math.ceil(counts.length / 2)
+  return [
+    { rows, counts: counts.slice(0, middle) },
+    { rows: noCallRows, counts: counts.slice(middle) },
+  ]
 }
