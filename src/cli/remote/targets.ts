@@ -7,6 +7,7 @@ import { msOf } from './values.ts'
 
 interface TargetJson {
   readonly [name: string]: unknown
+  readonly version: number
   readonly rules: readonly Record<string, unknown>[]
   readonly timeouts: { connect_ms: number; first_byte_ms: number; idle_ms: number }
   readonly rate_limit?: { calls: number; per_seconds: number; burst?: number }
@@ -30,9 +31,12 @@ export function remoteTargets(remote: Remote) {
       ),
     async edit({ organizationId, idOrSlug: slug }, input) {
       const before = await remote.call<TargetJson>(`GET ${at(organizationId, slug)}`)
+      const body = bodyOf(input, before)
       const done = await remote.call<TargetJson & { confirmation: Confirmed }>(
         `PATCH ${at(organizationId, slug)}`,
-        bodyOf(input, before),
+        body,
+        // Time-outs are sent as a whole, also those that the command does not name.
+        body.timeouts === undefined ? undefined : before.version,
       )
       const credentialDropped =
         before['credential_header'] !== undefined &&
