@@ -21,12 +21,15 @@ export function parseQuery(
 ): Record<string, unknown> {
   const { properties } = (query ?? {}) as PropertyShape
   const values: Record<string, unknown> = {}
+  const lists = new Map<string, unknown[]>()
   for (const [name, text] of new URLSearchParams(search)) {
     const shape = properties && Object.hasOwn(properties, name) ? properties[name] : undefined
     if (shape === undefined) throw invalid(name, 'is not a parameter of this route')
     if (repeated.includes(name)) {
-      const before = Object.hasOwn(values, name) ? (values[name] as readonly unknown[]) : []
-      values[name] = [...before, valueOf(name, text, shape.items ?? {})]
+      const list = lists.get(name) ?? []
+      list.push(valueOf(name, text, shape.items ?? {}))
+      lists.set(name, list)
+      values[name] = list
       continue
     }
     if (Object.hasOwn(values, name)) throw invalid(name, 'is given twice')
