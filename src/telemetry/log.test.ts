@@ -72,3 +72,19 @@ function capture(pretty: boolean, level = 'debug') {
   const log = createLog({ level, pretty, write: (line) => void lines.push(line) })
   return { log, lines }
 }
+
+test('a row that the database refused is not quoted in the log, however deep the error lies', () => {
+  const lines: string[] = []
+  const log = createLog({ level: 'info', write: (line) => void lines.push(line) })
+  const refused = Object.assign(new Error('null value in column "id"'), {
+    ...{ severity: 'ERROR', code: '23502', table: 'call' },
+    detail: 'Failing row contains (captured body).',
+  })
+  log.error({ err: refused }, 'refused')
+  log.error({ err: new Error('not written', { cause: refused }) }, 'refused below')
+  assert.equal(lines.length, 2)
+  for (const line of lines) {
+    assert.match(line, /null value in column/)
+    assert.doesNotMatch(line, /captured body/)
+  }
+})

@@ -39,9 +39,25 @@ export function createLog(options: {
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       messageKey: 'message',
-      serializers: { err: pino.stdSerializers.errWithCause },
+      serializers: { err: (err: Error) => withoutRows(pino.stdSerializers.errWithCause(err)) },
       hooks: { streamWrite: (line) => finish(redact(line)) },
     },
     destination,
   )
+}
+
+const maxCauses = 10
+
+/** Drops what PostgreSQL quotes of a refused row: it may hold captured bodies and names. Its message says enough. */
+function withoutRows(shown: object): object {
+  let error: unknown = shown
+  for (let depth = 0; depth < maxCauses && typeof error === 'object' && error !== null; depth++) {
+    const part = error as { severity?: unknown; detail?: unknown; where?: unknown; cause?: unknown }
+    if (typeof part.severity === 'string') {
+      delete part.detail
+      delete part.where
+    }
+    error = part.cause
+  }
+  return shown
 }
