@@ -162,7 +162,7 @@ function coverage(now: number, searchedTo: number | undefined): string {
   return `, tells of the last ${((now - searchedTo) / dayMs).toFixed(1)} days and says so`
 }
 
-/** Measures how long retention takes to drop half of the days, and the commits of records beside it. */
+/** Measures how long retention takes to drop half of the days, and how long commits of records take meanwhile. */
 async function measureRetention(
   store: Store,
   { now, total, organizationId }: { now: number; total: number; organizationId: OrganizationId },

@@ -146,7 +146,7 @@ export class AccessTokens {
     return await accessTokens.listExpiring(this.#store, organizationId, between)
   }
 
-  /** Revokes the token with this secret; holding it is permission enough. Undefined if no living token has it. */
+  /** Revokes the token with this secret; holding it is permission enough. Undefined if no active token has it. */
   async revokeSecret(text: string, actor: Actor) {
     if (credentialLookup(text, prefix) === undefined) return undefined
     const found = await accessTokens.findByDigest(this.#store, digest(text))

@@ -71,7 +71,7 @@ export class FailedCredentials {
     return Math.max(1, here?.retrySeconds ?? 1)
   }
 
-  /** Asks this node's even share of the limit; undefined if that share is less than one failure. */
+  /** Checks a source against this node's even share of the limit; undefined if that share is less than one failure. */
   #askHere(source: string, failures: Rate, spend: boolean) {
     const share = this.#evenShare(failures)
     if (share === 0) return undefined

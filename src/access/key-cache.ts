@@ -47,7 +47,7 @@ export interface KeyCache {
   readonly size: number
 }
 
-/** What people call a key and its secret. */
+/** How people recognize a key and its secret. */
 export interface KeyDescription {
   readonly name: string
   readonly hint: string
@@ -60,7 +60,7 @@ interface KeyCacheDeps {
   readonly capacity: number
 }
 
-/** A cache of at most `capacity` keys; those remembered longest are forgotten first, or about so after changes. */
+/** A cache of at most `capacity` keys; the oldest entries are evicted first, though not strictly in order. */
 export function createKeyCache(deps: KeyCacheDeps): KeyCache {
   return new FeedKeyCache(deps)
 }
@@ -191,7 +191,7 @@ async function asked<T>(read: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Reads what the many keys of an organization have in common once, for as long as it stays the same. */
+/** Parses the part that all keys of an organization share only once, for as long as it stays the same. */
 class OrganizationParts {
   readonly #byId = new Map<
     OrganizationId,
@@ -212,5 +212,5 @@ class OrganizationParts {
   }
 }
 
-/** The part of an organization's keys, with a text that is the same only for equal parts. */
+/** The part that all keys of an organization share, with a text that is the same only for equal parts. */
 type NamedPart = OrganizationPart & { readonly text: string }

@@ -154,7 +154,7 @@ export class Keys {
     })
   }
 
-  /** Revokes the living key that a found secret belongs to; holding the secret is permission enough. */
+  /** Revokes the key that a found secret belongs to, unless it already is; holding the secret is permission enough. */
   async revokeLeaked(secret: string, finder: Pick<Actor, 'address' | 'requestId'>): Promise<void> {
     // A text without the shape and checksum of a key never reaches the database.
     if (schemeOfKey(secret) === undefined) return

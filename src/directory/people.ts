@@ -205,7 +205,10 @@ async function bringBack(
   if (isBack) await lifecycle.reactivate(tx, member, actor)
 }
 
-/** Removes the old membership like any other; the new person joins under its id once the user becomes active. */
+/**
+ * Removes the old person's membership like any other, and creates the new person's account. The new membership gets the
+ * directory user's id once that user is active.
+ */
 async function replace(
   { tx, actor }: DirectoryChange,
   user: DirectoryUserRecord,
@@ -239,7 +242,10 @@ async function reactivate(
   lifecycle.announceJoined(tx, { ...(await lifecycle.memberOf(tx, made)), ...made }, actor)
 }
 
-/** A user deleted earlier under the same external id: by the directory's own statement, the same person. */
+/**
+ * Finds the membership of a person whose user was deleted with the same external id: by sending that id again, the
+ * directory says that it is the same person.
+ */
 async function findReturned(
   { tx, organizationId }: DirectoryChange,
   person: DirectoryPerson,

@@ -25,7 +25,7 @@ export function createDirectoryLog(deps: { store: Store }): DirectoryLog {
 
   async function write(batch: Map<OrganizationId, DirectoryRequestRecord[]>): Promise<void> {
     for (const [organizationId, requests] of batch) {
-      // A failing log must not fail the requests it records, and one organization's must not cost another's.
+      // An error is ignored, because the requests are over and the other organizations' records must still be written.
       await store
         .transaction(async (tx) => {
           const last = requests.slice(-maxOfOrganization)

@@ -24,7 +24,7 @@ export async function findSame(
   const byExternalId = await listByExternalId(tx, organizationId, externalId)
   const [known] = byExternalId
   if (known !== undefined) {
-    // Users may share an external id from before ids had to be unique; refuse rather than guess which one is meant.
+    // Users stored before external ids had to be unique may share one: refuse rather than guess which of them is meant.
     if (byExternalId.length > 1 || known.active || !active) throw taken('externalId')
     if (byName !== undefined && byName.id !== known.id) throw taken('userName')
     return known
@@ -36,8 +36,8 @@ export async function findSame(
 }
 
 /**
- * Refuses an external id that another user has; otherwise claims it, so that it no longer restores a person who left
- * under it.
+ * Refuses an external id that another user has. Otherwise deletes the record of a user who was deleted with this id, so
+ * that it can't restore that person later.
  */
 export async function claimExternalId(
   tx: Tx,

@@ -97,7 +97,7 @@ async function assertionForm(
   const claims = {
     iss: clientId,
     sub: clientId,
-    // The key belongs to this connection alone, so another provider gains nothing by choosing a foreign audience.
+    // The key belongs to this connection alone, so a provider gains nothing by naming another provider's endpoint here.
     aud: audience,
     jti: tokenId,
     iat: now,

@@ -286,8 +286,8 @@ export class Members {
 }
 
 /**
- * Refuses to remove, deactivate or demote the last active owner, or the last one for emergencies: `last_owner`,
- * `break_glass_missing`.
+ * Refuses to remove, deactivate or demote the last active owner (`last_owner`) or the last break-glass owner
+ * (`break_glass_missing`).
  */
 async function requireAnotherOwner(
   tx: Tx,

@@ -12,7 +12,7 @@ export interface Start {
   readonly cookies: readonly string[]
 }
 
-/** The starter of a sign-in: the browser's session, and the details for the audit log. */
+/** The browser that starts a sign-in: its session, and the details for the audit log. */
 export interface Starter {
   readonly before: LoginState['before']
   /** The browser's existing cookies. */
@@ -70,7 +70,7 @@ export class SsoStarts {
     }
     const connection = await sso.routing.open(id)
     const issuer = single(query, 'iss')
-    // A third party may only name the provider that this connection already uses.
+    // An `iss` parameter may only name the provider that this connection already uses.
     if (issuer !== undefined && issuer !== connection.issuer) {
       throw new Problem('callback_issuer_mismatch', 'This connection belongs to another issuer.')
     }

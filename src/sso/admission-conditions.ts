@@ -125,8 +125,8 @@ export async function membershipOf(
 }
 
 /**
- * The part that an owner has yet to approve before this sign-in may be linked to an owner's account: the directory or
- * the connection. Administrators control both, and must not gain an owner's account through them.
+ * What an owner must still approve before this sign-in may be linked to an owner's account: the directory, the
+ * connection, or nothing (undefined). Administrators control both, and must not gain an owner's account through them.
  */
 export async function awaitsOwner(at: Attempt): Promise<AwaitsOwner | undefined> {
   const { organizationId, setByOwner } = at.connection

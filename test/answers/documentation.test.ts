@@ -105,7 +105,7 @@ describe('documentation', () => {
   })
 })
 
-/** Where blocks are run, if not by the commands of their own page. */
+/** Pages whose code blocks are run by another test, and which one. */
 const ranElsewhere: Readonly<Record<string, string>> = {
   'guides/receive-webhooks': 'test/conformance/receiver-snippets.test.ts runs them',
   'operate/backup': 'test/journeys/documentation-operate.test.ts runs them',

@@ -60,7 +60,7 @@ const bareValues = {
   networkPolicy: { enabled: false, from: [], metricsFrom: [], egress: [] },
 }
 
-/** Names of releases that Helm accepts and that neither YAML nor a Service takes as they are. */
+/** Release names that Helm accepts, but that YAML would misread or that do not make valid Service names. */
 const oddReleases = ['true', '2026', '1e3', 'edge.eu', 'a'.repeat(53)]
 
 interface Renderer {

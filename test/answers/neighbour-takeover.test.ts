@@ -1,5 +1,5 @@
-// An administrator of a neighbouring organization, with a directory and a provider of their own, may see a person who
-// is a member of both organizations there, and may do nothing else to them.
+// An administrator of one organization, with its own directory and provider, must gain nothing over a member who also
+// belongs to another organization: they may see that person as their own member, and nothing more.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createId } from '../../src/ids.ts'

@@ -62,7 +62,7 @@ describe('how a person is linked and un-linked over time', () => {
         await change(place.owner, 'another')
         assert.equal(await arrive(`${lie}-after`), refusal)
         if (refusal !== null) continue
-        // Linked once under the new client, the account belongs to nobody else.
+        // The account has been linked under the new client, so a further subject is not linked without confirmation.
         assert.equal(await arrive(`${lie}-third`), 'sso_confirmation_required')
         // The old client's subjects are valid again once it is restored, but an owner's account is never linked without
         // asking.

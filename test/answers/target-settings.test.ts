@@ -4,7 +4,7 @@ import { authorityForTests } from '../harness/certificate.ts'
 import { firstOwner } from '../harness/person.ts'
 import { productForTests } from '../harness/product.ts'
 
-// Shown, but decided by others: the server, the rules' own route, or the credential, whose value is never shown.
+// Read-only here: the server sets them, the rules have a route of their own, and the credential's value is never shown.
 const onlyShown = ['id', 'slug', 'health', 'rules', 'otherwise_set', 'credential_header']
 const counted = ['created_at', 'calls24h', 'refused24h', 'version']
 

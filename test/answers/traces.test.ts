@@ -19,7 +19,7 @@ describe('traces', () => {
       headers.push(request.headers['x-collector'])
       ;(isAway ? turnedAway : bodies).push(`${request.url} ${body}`)
       try {
-        // The collector reads what it is sent by OpenTelemetry's own definition of the protocol.
+        // Throws unless the body follows OpenTelemetry's own definition of the protocol.
         if (!isAway) spans.push(...readSpans(body))
       } catch (err) {
         violations.push(err, body)

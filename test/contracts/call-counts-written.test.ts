@@ -115,7 +115,7 @@ for (const engine of engines) {
       })
       const organizationId = createId('org')
       for (let n = 0; n < 40; n++) {
-        // No column takes half a microsecond.
+        // The column stores whole microseconds, so the database refuses the records with 1.5.
         const upstreamUs = [0, 17, 39].includes(n) ? 1.5 : 1
         recorder.record(callOf(organizationId, clock.now(), { upstreamUs }), secret, 'all')
       }

@@ -95,7 +95,7 @@ for (const engine of engines) {
           return batch
         }
         const records = Array.from({ length: rowsOfBatch }, () => record())
-        // No column takes half a millisecond.
+        // The column stores whole milliseconds, so the database refuses this record.
         const broken = records.with(rowsOfBatch - 3, record({ at: 1.5 }))
         await assert.rejects(store.insertCalls(batchOf(broken)))
         assert.deepEqual(await calls.list(store.calls, organizationId, { limit: 500 }), [])

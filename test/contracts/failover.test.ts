@@ -232,7 +232,7 @@ async function codeOf({ keyCache }: Node, secret: Secret): Promise<string | unde
 }
 
 /**
- * Why the node dropped its caches. Waits for the reason: the node bypasses its caches as soon as it doubts them, and
+ * Why the node dropped its caches. Waits for the reason: the node bypasses its caches as soon as they may be wrong, and
  * finds out why only later.
  */
 async function reasonsHeard({ heard }: Node): Promise<HistoryChange['reason'][]> {

@@ -1,4 +1,4 @@
-// What a node remembers of keys, beside changes that come at the worst moment.
+// The key cache of a node while keys change at the worst possible moments.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createKeyCache, Keys, type KeyPrincipal, type Scheme } from '../../src/access/index.ts'

@@ -1,4 +1,4 @@
-// Every field of a key, as its description says it, passes unchanged through everything derived from the description.
+// The sample value of every key field passes unchanged through everything that is derived from the field's description.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { everyField, fieldsFromJson, fieldsToJson, Keys } from '../../src/access/index.ts'

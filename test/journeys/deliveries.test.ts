@@ -199,7 +199,7 @@ for (const engine of engines) {
       await all.books()
     })
 
-    test('a replay that starts while its node looks for others is found at once, not at the next look', async () => {
+    test('a replay that starts while its node polls for others is found at once, not at the next poll', async () => {
       await using all = await webhooksForTests(engine, { start: false })
       const { store, clock } = all
       const waits: number[] = []
@@ -217,11 +217,11 @@ for (const engine of engines) {
         },
       })
       replay.resume()
-      // A second time, as `start` does: the look in progress may have begun before the replay was written.
+      // `start` calls it again after writing a replay, because the poll in progress may have begun before that.
       replay.resume()
-      await all.until(() => later.length === 1, 'the first look is over')
+      await all.until(() => later.length === 1, 'the first poll is over')
       later[0]!()
-      await all.until(() => later.length === 2, 'the second look is over')
+      await all.until(() => later.length === 2, 'the second poll is over')
       assert.deepEqual(waits, [0, 5000])
       await replay.stop()
     })

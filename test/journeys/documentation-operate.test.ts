@@ -1,5 +1,5 @@
-// The settings and commands that the documentation gives to operators work unchanged, also those that the page's own
-// commands do not use.
+// The settings and commands that the documentation gives to operators work unchanged, including those that no command
+// on the same page uses.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'

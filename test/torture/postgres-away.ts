@@ -36,7 +36,7 @@ export const postgresAway: Torture = {
     const env = {
       ...{ DATA_DIR: folder, DATABASE_URL: place.databaseUrl },
       LIMIT_FAILED_CREDENTIALS: 'off',
-      // The first writer opens the database without a master key: a node would not generate one beside a database in
+      // The first writer opens the database without a master key: a node would not generate one next to a database in
       // use.
       INTERCEPT_SECRET: randomBytes(32).toString('base64'),
     }

@@ -36,7 +36,7 @@ describe('remembered keys', () => {
     for (const key of keys) assert.deepEqual(memory.get(key.digest), key)
     const last = keys.at(-1)
     assert.ok(last)
-    // The same object until something changes, because plans hang on it.
+    // The same object until something changes, because the limits of a call are cached by it.
     assert.equal(memory.get(last.digest), memory.get(last.digest))
   })
 
@@ -161,7 +161,7 @@ interface Limits {
   readonly keys?: number
 }
 
-/** A memory and a map that hold the same keys, and what happens to both. */
+/** A key memory next to a plain map, which shows what it should contain: every operation is applied to both. */
 class World {
   readonly #random: () => number
   readonly #limits: Limits
@@ -177,7 +177,7 @@ class World {
     this.#limits = limits
     this.#memory = new KeyMemory({ hotKeys: 4, ...limits })
     const count = limits.keys ?? 60
-    // Few different beginnings, so that searches pass many others.
+    // Many digests begin with the same digits, so that searches must skip many other records.
     this.#digests = Array.from({ length: count }, () => {
       const start = digest(String(this.#below(4))).slice(0, 3 + this.#below(9))
       return start + digest(String(this.#random())).slice(start.length)
@@ -232,7 +232,7 @@ class World {
     for (const [each, key] of this.#map) if (subjectOf(key) === subject) this.#map.delete(each)
   }
 
-  /** Whether the key is remembered; what is remembered has to be what the map has. */
+  /** Returns whether the key is remembered; fails if it is remembered with other content than the map's. */
   #check(keyDigest: string, isExact: boolean): boolean {
     const found = this.#memory.get(keyDigest)
     const expected = this.#map.get(keyDigest)
@@ -253,7 +253,7 @@ class World {
   }
 }
 
-/** Everything that the keys of a world may differ in. */
+/** A principal as text, with everything in which the keys of this test can differ. */
 function textOf(known: KnownKey | undefined): string {
   if (known === undefined) return 'unknown'
   const { organizationId, shape, keyId, digest: keyDigest, expiresAt } = known

@@ -8,12 +8,12 @@ import { keyIdOf, readDigest, readKeyId } from './words.ts'
 
 /** The keys whose principals are kept as objects; each takes about 400 bytes. */
 const hotKeys = 8192
-// A shape of its own takes a key about 600 bytes.
+// A key whose shape no other key has takes about 600 bytes.
 const maxShapes = 500_000
 const triesForShape = 64
 const maxSteps = 10_000
 
-/** How much is remembered; tests make it little. */
+/** The limits of the memory; tests set small ones. */
 interface KeyMemoryLimits {
   readonly capacity: number
   /** How many shapes there may be, and how many principals are kept as objects. */
@@ -23,11 +23,11 @@ interface KeyMemoryLimits {
 
 /**
  * Remembers keys in about 46 bytes each: a record has half of the digest, the key's id and the number of a shape, which
- * is everything that many keys have in common. Principals are made from their records when they are asked for, and kept
- * as objects for as long as no other key takes their place, because what is planned for a key hangs on its principal.
+ * holds everything that many keys have in common. A principal is made from its record when it is asked for, and the
+ * object is kept until another key takes its place, because the limits of a call are cached by that object.
  *
- * The records alone decide what is remembered: an object is only given out for a record that was found by the digest
- * and whose shape has not been forgotten, and it goes with its record.
+ * Only the records decide which keys are remembered: an object is returned only if its record was found by the digest
+ * and the record's shape has not been forgotten. It is dropped together with its record.
  */
 export class KeyMemory implements CacheMemory<KnownKey> {
   readonly #capacity: number
@@ -39,10 +39,10 @@ export class KeyMemory implements CacheMemory<KnownKey> {
   #byDigest = new RecordIndex(this.#records, digestAt)
   #byId = new RecordIndex(this.#records, idAt)
   #shapes: Shapes
-  // The principals made last, by the place of their record, and which record has the place.
+  // The most recently made principals, each at its record's number modulo `hotKeys`; `#hotEntries` has these numbers.
   readonly #hot: (KnownKey | undefined)[]
   readonly #hotEntries: Int32Array
-  // The next record to be forgotten; where none was freed out of turn it is the one remembered longest.
+  // The next record to forget: the oldest one, unless freed records have been reused since.
   #hand = 0
 
   constructor(limits: KeyMemoryLimits) {
@@ -78,7 +78,7 @@ export class KeyMemory implements CacheMemory<KnownKey> {
 
   add(digest: string, known: KnownKey): void {
     this.drop(digest)
-    // Ids of another form than ours are not remembered: their keys are read for each call.
+    // A key whose digest or id has another format is not remembered, so each of its calls reads the database.
     if (!readDigest(digest, this.#digest) || !readKeyId(known.keyId, this.#id)) return
     if (this.#records.count >= this.#capacity) this.#forgetOldest()
     const shape = this.#numberOf(known.shape)
@@ -129,7 +129,7 @@ export class KeyMemory implements CacheMemory<KnownKey> {
     }
   }
 
-  /** The number of a shape for one more record; where there is no room, some of the oldest keys make it. */
+  /** Returns a shape's number for one more record; if there is no room, forgets the oldest keys. 0 if that fails. */
   #numberOf(shape: KeyShape): number {
     for (let tries = 0; tries < triesForShape; tries++) {
       const number = this.#shapes.use(shape)
@@ -141,7 +141,7 @@ export class KeyMemory implements CacheMemory<KnownKey> {
 
   #forgetOldest(): void {
     const { begun } = this.#records
-    // Bounded, although freed records are only met here when there is no room for a shape.
+    // Freed records are skipped; there may be many of them, so the search is bounded.
     for (let steps = 0; steps < maxSteps && steps < begun; steps++) {
       const entry = this.#hand % begun
       this.#hand = entry + 1

@@ -44,7 +44,7 @@ export interface KnownKey extends KeyPrincipal {
   readonly shape: KeyShape
 }
 
-/** Joins both parts of a principal; whoever uses it decides whether key and secret are still good. */
+/** Joins both parts of a principal; the caller decides whether the key and its secret are still valid. */
 export function keyPrincipal(shape: KeyShape, { keyId, digest, expiresAt }: OwnPart): KnownKey {
   return {
     kind: 'key',

@@ -83,7 +83,7 @@ export class RecordIndex {
     slots[at] = (this.#records.word(entry, this.#field + 1) & tagMask) | (entry + 1)
   }
 
-  /** A segment's slots, with room for one more entry and at least one empty slot beside it. */
+  /** A segment's slots, with room for one more entry and at least one empty slot after that. */
   #withRoom(segment: number): Int32Array {
     const slots = this.#segments[segment]
     const needed = (this.#counts[segment] ?? 0) + 1

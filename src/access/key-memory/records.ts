@@ -9,7 +9,7 @@ const chunkBits = 12
 const recordsInChunk = 1 << chunkBits
 const inChunk = recordsInChunk - 1
 
-/** What a record is made of; both lists have four words. */
+/** The content of a record; digest and id have four words each. */
 export interface RecordContent {
   readonly digest: Int32Array
   readonly id: Int32Array
@@ -17,10 +17,10 @@ export interface RecordContent {
   readonly expiresAt: number | undefined
 }
 
-/** Fixed-size records in typed arrays, numbered from 0. A record that was freed is the next one to be used. */
+/** Fixed-size records in typed arrays, numbered from 0. Freed records are reused first. */
 export class Records {
   readonly #chunks: Int32Array[] = []
-  // Most keys never expire, so only chunks with one that does have these 8 bytes per record.
+  // Most keys never expire, so only a chunk with a key that does gets these 8 bytes per record.
   readonly #expiries: (Float64Array | undefined)[] = []
   #begun = 0
   #firstFree = -1
@@ -31,7 +31,7 @@ export class Records {
     return this.#count
   }
 
-  /** The number of records that were ever in use: each has a smaller number. */
+  /** How many records have ever been in use; they have the numbers below this one. */
   get begun(): number {
     return this.#begun
   }

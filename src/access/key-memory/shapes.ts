@@ -3,7 +3,7 @@ import type { KeyShape } from './principal.ts'
 
 const letGoAtOnce = 64
 
-/** The shapes of one organization, which are forgotten as one. */
+/** The shapes of one organization, which are forgotten together. */
 interface OwnShapes {
   readonly numbers: Map<string, number>
   /** How many records carry one of the numbers; no longer counted once they are forgotten. */
@@ -11,7 +11,7 @@ interface OwnShapes {
   isForgotten: boolean
 }
 
-/** The shapes that records refer to, numbered from 1. A shape goes with its last record. */
+/** The shapes that records refer to, numbered from 1. A shape is dropped with its last record. */
 export class Shapes {
   readonly #max: number
   readonly #byOrganization = new Map<OrganizationId, OwnShapes>()
@@ -63,7 +63,7 @@ export class Shapes {
     return number
   }
 
-  /** Takes back the use of a number by a record that was freed. */
+  /** Called when a record with this number is freed; the last one frees the number too. */
   release(number: number): void {
     const own = this.#owners[number]
     if (own === undefined) return
@@ -91,7 +91,7 @@ export class Shapes {
     this.#leaving.push({ own, numbers: own.numbers.values() })
   }
 
-  /** Lets some forgotten shapes go: half a million at once would hold up every call for tens of milliseconds. */
+  /** Releases a few forgotten shapes: half a million at once would hold up every call for tens of milliseconds. */
   #letGo(): void {
     const [leaving] = this.#leaving
     if (leaving === undefined) return

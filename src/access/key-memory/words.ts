@@ -14,8 +14,7 @@ id.write(prefix, 'latin1')
  * Reads the first 128 bits of a SHA-256 in hex into four words; false if the text is not one.
  *
  * Half of the digest identifies a key: with ten million keys remembered, a caller who may try a million keys a second
- * needs 10^18 years to meet one of these halves by chance. Keys are minted by us, so nobody can choose two that
- * collide.
+ * needs 10^18 years to find one of these halves by chance. We mint the keys, so nobody can choose two that collide.
  */
 export function readDigest(text: string, words: Int32Array): boolean {
   if (text.length !== digestLength) return false
@@ -33,8 +32,9 @@ export function readDigest(text: string, words: Int32Array): boolean {
 }
 
 /**
- * Reads a key's id into four words; false if it is not in the form that `createId` gives. The 26 digits have 128 bits,
- * because the first one is below 8: six digits to a word, and two bits of the first two digits at each end.
+ * Reads a key's id into four words; false if it does not have the format of `createId`. The 26 base-32 digits carry 128
+ * bits, because the first one is below 8. Each word gets six of the last 24 digits, and two of the first two digits'
+ * eight bits.
  */
 export function readKeyId(text: string, words: Int32Array): boolean {
   if (text.length !== idLength || !text.startsWith(prefix)) return false

@@ -41,7 +41,7 @@ export class Settler {
     const { id } = holding.subject
     const known = this.#claims.get(id)
     if (known?.holding === holding) return await known.promise
-    // An earlier claim is for a holding that was forgotten since: those who wait for it ask again, with the new one.
+    // An earlier claim was for a holding that has been forgotten since: its waiters must ask again with the new one.
     known?.resolve()
     const claim = { holding, ...Promise.withResolvers<void>() }
     this.#claims.set(id, claim)

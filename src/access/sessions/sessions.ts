@@ -173,7 +173,7 @@ export class Sessions {
     return signedIn(session)
   }
 
-  /** The person a living session belongs to. */
+  /** The person that an active session belongs to. */
   async holderOf(sessionId: string): Promise<{ userId: UserId; name: string } | undefined> {
     const found = await sessions.find(this.#store, sessionId)
     const lives = found && found.endedAt === undefined && this.#endsAt(found) > this.#clock.now()
@@ -181,7 +181,7 @@ export class Sessions {
     return user && { userId: user.id, name: user.name }
   }
 
-  /** Living sessions, newest first; with an organization, only those that reach it. */
+  /** Active sessions, newest first; with an organization, only those that reach it. */
   async list(userId: UserId, organizationId?: OrganizationId): Promise<SessionRecord[]> {
     const nowMs = this.#clock.now()
     const living = await sessions.listLiving(this.#store, userId, { nowMs, organizationId })

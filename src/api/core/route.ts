@@ -69,7 +69,7 @@ export class Streamed {
   }
 }
 
-/** The thing that a route changes: its section in files, and the path parameter that names it. */
+/** The thing that a route changes: its section in configuration files, and the path parameter that names it. */
 export interface ManagedThing {
   readonly section: SectionKey
   readonly param: string

@@ -187,7 +187,7 @@ function captureOf(capture: { headers: string[]; body_bytes: number; redact?: st
 export interface TargetCounts {
   readonly calls24h: number
   readonly refused24h: number
-  /** The upstream's responses in the last minutes, and how many of them failed. */
+  /** The upstream's responses in the last 15 minutes, and how many of them failed. */
   readonly recent: { readonly calls: number; readonly errors: number }
   readonly ofRule: (id: string) => number
 }
@@ -245,7 +245,7 @@ export function toApiTarget(target: Target, counts: TargetCounts): Static<typeof
   }
 }
 
-/** Unhealthy if at least half of the responses in the last minutes failed. */
+/** Unhealthy if at least half of the responses in the last 15 minutes failed. */
 function healthOf(recent: TargetCounts['recent']): 'healthy' | 'unhealthy' | 'unknown' {
   if (recent.calls === 0) return 'unknown'
   return recent.errors * 2 >= recent.calls ? 'unhealthy' : 'healthy'

@@ -1,4 +1,4 @@
-/** Converts a setting's members to snake_case, as in files. */
+/** Converts a setting's members to snake_case, as in configuration files. */
 export function snakeCasedMembers(value: unknown): unknown {
   return renamed(value, (name) => name.replaceAll(/[A-Z]/g, (one) => `_${one.toLowerCase()}`))
 }

@@ -10,7 +10,10 @@ import { Type, type TSchema } from '../../http/index.ts'
 import { nullable, quotaUpTo, rateUpTo, texts } from './fields.ts'
 import type { Entry } from './section.ts'
 
-/** Fields whose schema in files is not the API's: people write grants as text, and editors show descriptions. */
+/**
+ * The fields whose schema in configuration files differs from the API's: people write grants as text, and editors show
+ * descriptions.
+ */
 const schemasInFiles: Readonly<Record<string, TSchema>> = {
   grants: texts(100, 'Targets it may call, as TARGET or TARGET:METHOD,METHOD; null = all.'),
   cidrs: texts(100, 'Addresses it may come from; null = any.'),
@@ -18,7 +21,7 @@ const schemasInFiles: Readonly<Record<string, TSchema>> = {
   quota: quotaUpTo(1_000_000_000_000),
 }
 
-/** The schemas of a key's fields in files. */
+/** The schemas of a key's fields in configuration files. */
 export function fieldSchemas(): Record<string, TSchema> {
   return Object.fromEntries(
     everyField.map(([name, { schema }]) => [

@@ -25,7 +25,7 @@ import {
 import { inField, noSecrets, type Entry, type Section } from './section.ts'
 import { camelCased, snakeCasedMembers } from './casing.ts'
 
-/** A setting's name in files, by its internal name. */
+/** Maps a setting's internal name to its name in configuration files. */
 const settingNames: Readonly<Record<keyof TargetSettings, string>> = {
   paths: 'paths',
   browsers: 'browsers',

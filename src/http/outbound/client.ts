@@ -12,7 +12,7 @@ const fetchDeadlineMs = 10_000
 const fetchBytes = 1024 * 1024
 const urlsInMemory = 2000
 
-/** The operator's exceptions, and for tests replacements for resolving names and opening connections. */
+/** The guard's exceptions and the client's limits; tests replace name resolution and connecting. */
 export interface OutboundOptions extends GuardOptions {
   readonly resolve?: Resolve | undefined
   readonly connect?: ConnectTo | undefined

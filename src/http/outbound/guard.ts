@@ -3,7 +3,7 @@ import { Problem } from '../../errors.ts'
 import { plainAddress } from './addresses.ts'
 import { globalUnicast6, ranges4, ranges6, type Range } from './ranges.ts'
 
-/** The operator's exceptions. */
+/** Addresses that may be called although they are not public, as chosen by the operator. */
 export interface GuardOptions {
   /** OUTBOUND_ALLOW_CIDRS: private ranges that may be called, such as `10.1.0.0/16`. */
   readonly allowCidrs?: readonly string[] | undefined

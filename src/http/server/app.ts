@@ -5,7 +5,7 @@ import { readJsonBody } from './json-body.ts'
 import { lazyCompilers } from './lazy-compilers.ts'
 import { ownRefusalsOf, renderProblem, type OwnRefusals } from './problem.ts'
 
-/** Routes of an entry point, to be registered on the app. */
+/** Fastify's types for the other folders, which may not import Fastify themselves. */
 export type App = FastifyInstance
 export type AppRequest = FastifyRequest
 export type AppReply = FastifyReply

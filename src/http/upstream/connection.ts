@@ -10,7 +10,7 @@ export interface UpstreamFailure {
   readonly cause: unknown
 }
 
-/** The user of a connection for one request. */
+/** Receives the response to one request on a connection, and is told when it may send more of the body. */
 export interface ConnectionUser extends AnswerSink {
   /** Called when the socket has drained, to continue sending the body. */
   writable(): void

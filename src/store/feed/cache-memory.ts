@@ -3,7 +3,7 @@ export interface CacheMemory<Value> {
   /** The number of values held. */
   readonly size: number
   get(key: string): Value | undefined
-  /** Adds a value; others may have to go for it, and it need not be kept. */
+  /** Adds a value, which may evict others, or may not be kept at all. */
   add(key: string, value: Value): void
   drop(key: string): void
   /** Drops every value that was built from this subject. */

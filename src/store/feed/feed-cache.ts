@@ -75,7 +75,7 @@ export class FollowingCache<Value extends object> {
   /** Reads a value from the database and remembers it, unless a change to it arrives during each of its reads. */
   async read(key: string): Promise<Value | undefined> {
     const overlap: Overlap = { subjects: new Set(), isEverything: false }
-    // Listens until the value is remembered: a change that came in between would be in neither.
+    // Changes are collected until the value is in memory: before that, there is nothing there for them to drop.
     this.#reading.add(overlap)
     try {
       for (let reads = 1; ; reads++) {

@@ -105,7 +105,7 @@ export class ChangeFeed implements Feed {
   #last = nowhere
   #server = unknownServer
   #isDoubted = true
-  /** Counts doubts about the history: a read that overlaps one proves nothing. */
+  /** How often `doubt` was called; a read during which this changes proves nothing. */
   #doubts = 0
   #readAt = Number.NEGATIVE_INFINITY
   #readAtWall = Number.NEGATIVE_INFINITY
@@ -157,7 +157,7 @@ export class ChangeFeed implements Feed {
     return this.#clock.monotonic() - this.#readAt
   }
 
-  /** How far this node has read; the start of the feed while it doubts its history. */
+  /** How far this node has read; the start of the feed while the database's history is in doubt. */
   mark(): FeedMark {
     return this.#isDoubted ? nowhere : this.#last
   }
@@ -238,7 +238,7 @@ export class ChangeFeed implements Feed {
     this.#readAtWall = startedAtWall
   }
 
-  /** Whether others committed anything; raises a doubt if the history differs from the one read before. */
+  /** Whether others committed anything; calls `doubt` if the history differs from the one read before. */
   async #readChanges(): Promise<boolean> {
     let foreign = false
     // Any read that begins now must see every commit this process was told about.

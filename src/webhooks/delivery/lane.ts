@@ -183,7 +183,7 @@ export class Lane {
     this.#isHinted = false
     try {
       const { deliveries, exhausted } = await this.#load()
-      // A page in which nothing can be sent would come back unchanged.
+      // An empty page means that nothing can be sent now: loading again would only return the same.
       this.#isExhausted = exhausted || deliveries.length === 0
       if (!this.#isClosed) await this.#take(deliveries)
     } catch (error) {
@@ -284,7 +284,7 @@ export class Lane {
     if (before === 'held' && this.state === 'active') this.#isExhausted = false
   }
 
-  /** Each success allows one more request at once; receivers that hang or refuse connections are back to one. */
+  /** Each success allows one more concurrent request; a receiver that hangs or can't be reached gets one at a time. */
   #adapt(succeeded: boolean, answered: boolean): void {
     if (succeeded) {
       this.#concurrency = Math.min(this.#concurrency + 1, maxConcurrency)
@@ -337,7 +337,7 @@ export class Lane {
     return this.#isOneByOne ? 1 : this.#concurrency
   }
 
-  /** How many unwritten outcomes don't hold up the next request; an ordered endpoint waits for every one. */
+  /** How many unwritten outcomes the next request need not wait for; an ordered endpoint waits for all of them. */
   get #unwritten(): number {
     if (this.#endpoint.ordered || this.state !== 'active') return 0
     return Math.min(this.#deps.sender.unwrittenOf(this.#endpoint.id), maxUnwritten)

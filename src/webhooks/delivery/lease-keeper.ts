@@ -14,7 +14,7 @@ export interface LeaseKeeperDeps {
   readonly onError: (error: unknown) => void
 }
 
-/** The user of the leases. Times are monotonic milliseconds. */
+/** Uses the leases and is told what becomes of them. Times are monotonic milliseconds. */
 export interface LeaseHolder {
   /** How many more endpoints this node can lease. */
   room(): number

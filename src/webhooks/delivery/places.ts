@@ -54,8 +54,8 @@ export class Places {
   }
 
   /**
-   * Whether another request may start: only if its standing's share has more room left than the organization's requests
-   * already take of it. So other organizations find room, however many endpoints this one has.
+   * Whether another request may start: only while the organization has fewer requests of this standing in progress than
+   * the standing's share still has room for. So other organizations find room, however many endpoints this one has.
    */
   hasRoom(applicant: Applicant): boolean {
     this.#ageYoung()

@@ -17,8 +17,8 @@ const kind = 'webhook.replay'
 const deliveriesInStep = 500
 const stepEveryMs = 50
 const retryMs = 1000
-const lookEveryMs = 5000
-// Ids consist of prefix, time and random part; nothing from the same millisecond sorts after this.
+const pollEveryMs = 5000
+// Ids consist of prefix, time and random part; no random part sorts after this one.
 const idEnd = 'zzzzzzzzzzzzzzzz'
 
 export interface ReplayDeps {
@@ -34,7 +34,7 @@ export class Replay {
   readonly missed: DeliveryFilter = { states: ['dead', 'skipped'] }
   readonly #deps: ReplayDeps
   #isStopped = false
-  #cancelLook: (() => void) | undefined
+  #cancelPoll: (() => void) | undefined
   #working: Promise<void> | undefined
   /** Another replay was started during a search that may have missed it. */
   #startedMeanwhile = false
@@ -98,8 +98,8 @@ export class Replay {
   resume(): void {
     this.#startedMeanwhile = this.#working !== undefined
     if (this.#isStopped || this.#working) return
-    this.#cancelLook?.()
-    let nextMs = lookEveryMs
+    this.#cancelPoll?.()
+    let nextMs = pollEveryMs
     this.#working = this.#work()
       .catch((error: unknown) => {
         this.#deps.onError(error)
@@ -109,13 +109,13 @@ export class Replay {
         this.#working = undefined
         if (this.#isStopped) return
         const waitMs = this.#startedMeanwhile ? 0 : nextMs
-        this.#cancelLook = this.#deps.after(waitMs, () => this.resume())
+        this.#cancelPoll = this.#deps.after(waitMs, () => this.resume())
       })
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true
-    this.#cancelLook?.()
+    this.#cancelPoll?.()
     await this.#working
   }
 

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { ambiguous, refused, smuggling, wellFormed } from './corpus.ts'
 import { guarded, type LaneObserver, type Sight } from './observe.ts'
 
-/** The lanes of one process, each with an observer. */
+/** One observer for each of the server's two lanes. */
 export interface Lanes {
   readonly plain: LaneObserver
   readonly standard: LaneObserver

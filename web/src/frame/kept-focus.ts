@@ -12,8 +12,7 @@ const patienceMs = 120
  */
 export function useKeptFocus(main: RefObject<HTMLElement | null>): void {
   useEffect(() => {
-    // Ancestors of the last focused element, starting with itself: of the last one anywhere, and of the last one within
-    // the page.
+    // The last focused element, followed by its ancestors: anywhere in the document, and only within the page.
     let anywhere: readonly Element[] = []
     let ofPage: readonly Element[] = []
     let timer = 0

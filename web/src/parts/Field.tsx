@@ -88,7 +88,7 @@ export function TextField({
   )
 }
 
-/** A multi-line text field; what is `wrong` with its text holds up the form. */
+/** A multi-line text field; the form can't be submitted while `wrong` has a message. */
 export function TextArea({
   label,
   hint,

@@ -5,7 +5,7 @@ import { whole } from './upgrade.ts'
 /** Up to this many rows are all rendered, and may differ in height. */
 const drawnWhole = 60
 
-// Most lists are short, so the code for long ones is loaded with the first of them.
+// Most lists are short, so the code for long ones is loaded only when one is shown.
 const Windowed = lazy(async () => ({
   default: (await whole(async () => await import('./WindowedBody.tsx'))())
     .WindowedBody as typeof Plain,

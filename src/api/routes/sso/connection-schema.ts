@@ -32,7 +32,7 @@ export const ConnectionSchema = Type.Object(
     kind: Kind,
     issuer: Type.String(),
     client_id: Type.String(),
-    /** `key` means private_key_jwt; the provider reads the public key at clientKeysUri. */
+    /** `key` means private_key_jwt; the provider reads the public key at `client_keys_uri`. */
     credential: oneOf(['secret', 'key']),
     redirect_uri: Type.String(),
     initiate_login_uri: Type.String(),

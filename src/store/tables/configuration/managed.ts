@@ -34,7 +34,7 @@ export interface ManagedRecord {
 
 const rowsInStatement = 500
 
-/** Everything in an organization that files manage. */
+/** Everything in an organization that configuration files manage. */
 export async function list(at: Db, organizationId: OrganizationId): Promise<ManagedRecord[]> {
   const rows = await at.query
     .selectFrom('managed')

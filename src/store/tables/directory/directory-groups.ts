@@ -140,7 +140,7 @@ export async function find(
   return row && fromRow(row)
 }
 
-/** Finds the groups with these ids, by id. */
+/** Maps each of these ids to its group; unknown ids are left out. */
 export async function findAll(
   db: Db,
   organizationId: OrganizationId,

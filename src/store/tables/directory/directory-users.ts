@@ -178,7 +178,7 @@ export async function findByName(
   return row && fromRow(row)
 }
 
-/** Finds the users with these ids, by id; unknown ids are left out. */
+/** Maps each of these ids to its user; unknown ids are left out. */
 export async function findAll(
   db: Db,
   organizationId: OrganizationId,
@@ -226,7 +226,7 @@ export async function findKeptOwner(
     .executeTakeFirst()
 }
 
-/** Records who was deleted under which external id. */
+/** Records the external id that a user had when it was deleted. */
 export async function rememberDeparted(tx: Tx, user: DirectoryUserRecord): Promise<void> {
   if (user.externalId === undefined) return
   const departed = {
@@ -248,8 +248,8 @@ export async function rememberDeparted(tx: Tx, user: DirectoryUserRecord): Promi
 }
 
 /**
- * Returns the user who was deleted under an external id and forgets the record: an external id restores a person only
- * once.
+ * Returns the user who had this external id when deleted, and deletes that record: an external id restores a person
+ * only once.
  */
 export async function takeDeparted(
   tx: Tx,

@@ -40,7 +40,7 @@ export interface KeyCaller {
 // A caller may change its user agent with every call, so the rows of a secret are limited.
 const maxPerSecret = 200
 
-/** Records callers of old secrets; beyond the limit of a secret, new callers are not recorded. */
+/** Records the callers that used old secrets; once a secret has the maximum number of them, new ones are dropped. */
 export async function noteOldSecretUses(tx: Tx, uses: readonly OldSecretUse[]): Promise<void> {
   for (const use of uses) {
     if (await addTo(tx, use)) continue

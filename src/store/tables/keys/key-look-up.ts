@@ -25,7 +25,7 @@ export interface FoundCaller {
   readonly expiresAt: number | undefined
 }
 
-/** What a call needs to know of a key and its secret, and other keys may have in common with it. */
+/** The part of what a call needs to know about a key and its secret that other keys may share. */
 export interface KeySharedPart {
   readonly scheme: Scheme
   readonly isOldSecret: boolean

@@ -23,7 +23,7 @@ const declared = {
   name: maybe(text()),
   createdAt: time(),
   lastUsedAt: maybe(time()),
-  /** The part of this link that no owner has approved yet; until then it never leads to an owner's account. */
+  /** What no owner has approved yet; until then the link never leads to an owner's account. */
   awaitsOwner: maybe(text<AwaitsOwner>()),
 }
 
@@ -36,7 +36,7 @@ export type IdentityRecord = RecordOf<typeof declared>
 export type IdentityTable = TableOf<typeof declared & typeof hidden>
 
 /**
- * The part an administrator set up and through which the identity was linked: a connection, or the directory (SCIM).
+ * What an administrator had set up when the identity was linked through it: a connection, or the directory (SCIM).
  */
 export type AwaitsOwner = 'connection' | 'directory'
 

@@ -67,7 +67,7 @@ export async function find(db: Db, id: string): Promise<UserRecord | undefined> 
   return row && fromRow(row)
 }
 
-/** The names and addresses of people, by id; at most a few hundred per call. */
+/** Maps ids to the names and addresses of people; at most a few hundred per call. */
 export async function contactsOf(
   db: Db,
   ids: readonly string[],

@@ -19,7 +19,7 @@ import { LabelFilter } from './Labels.tsx'
 import { whole } from '../../parts/upgrade.ts'
 
 const here = getRouteApi('/frame/o/$organization/keys')
-// Most visits only look, so the dialog and its parts are loaded on demand.
+// Most visits only read the list, so the dialogs are loaded on demand.
 const IssueKey = lazy(async () => ({
   default: (await whole(async () => await import('./IssueKey.tsx'))()).IssueKey,
 }))
@@ -114,7 +114,7 @@ function KeyFilters({
 
 const labelPrefix = 'label '
 
-/** Each label is a filter of its own; in the address they are one text. */
+/** One filter chip per label; the URL keeps all labels in one parameter. */
 function labelFilters(
   labels: readonly string[],
   onLabels: (text: string) => void,
@@ -126,7 +126,7 @@ function labelFilters(
   return [{ id: 'label', label: w.labels.one, value: undefined, picker }, ...chips]
 }
 
-/** The labels that stay after a change of filters, as the address shows them. */
+/** The URL's label parameter after a change of filters, without the removed labels; undefined if none is left. */
 function labelsAfter(labels: readonly string[], patch: Patch): string | undefined {
   const kept = labels.filter((label) => !Object.hasOwn(patch, labelPrefix + label))
   return kept.length === 0 ? undefined : kept.join('\n')

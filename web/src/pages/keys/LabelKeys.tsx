@@ -11,7 +11,7 @@ import { useEach, type Asking } from './useEach.ts'
 
 const w = keysWords.labels
 
-/** Sets labels of several keys, and takes others away; labels that are not named stay. */
+/** Sets and removes labels on several keys; all other labels stay. */
 export function LabelKeys(props: Asking) {
   const { organization, keys } = props
   const [typed, setTyped] = useState('')

@@ -53,7 +53,7 @@ export function Labels({
   )
 }
 
-/** Asks for a label that the shown keys must have. */
+/** A field for a label to filter by: the list then shows only keys that have it. */
 export function LabelFilter({ onAdd }: { readonly onAdd: (label: string) => void }) {
   const [text, setText] = useState('')
   const [isWrong, setWrong] = useState(false)

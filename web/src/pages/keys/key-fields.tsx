@@ -24,14 +24,14 @@ interface FieldsDraft {
 
 type Card = 'facts' | 'limits'
 
-/** A field of a key: its controls in the form, and its line on the key's page. */
+/** One field of a key: how the form edits it, and how the key's page shows it. */
 interface KeyField {
-  /** What the controls show of a key, or of a new one. */
+  /** The form's initial values for a key; undefined means a new key. */
   readonly draftOf: (key: Key | undefined) => Partial<FieldsDraft>
-  /** What a request sends; a field that is left out has no value. */
+  /** The part of the request body; an omitted field has no value. */
   readonly inputOf: (draft: FieldsDraft, before: Key | undefined) => Partial<KeyBody>
   readonly Controls: (props: ControlsProps) => ReactNode
-  /** The card of the key's page on which its line is; undefined if the page shows it in another way. */
+  /** The card on the key's page that lists the field; undefined if the page shows it in another way. */
   readonly card?: Card
   readonly fact?: (key: Key, organization: string) => readonly [string, ReactNode]
 }
@@ -47,7 +47,7 @@ interface ControlsProps {
 
 type FieldName = Exclude<keyof KeyBody, 'name' | 'expires_at'>
 
-/** Every field that people decide besides name and end; one that is missing here does not compile. */
+/** Every field that people can edit, except name and expiry; a missing one is a type error. */
 const keyFields: Readonly<Record<FieldName, KeyField>> = {
   grants: {
     draftOf: (key) => ({
@@ -105,7 +105,7 @@ const keyFields: Readonly<Record<FieldName, KeyField>> = {
 
   rate_limit: {
     draftOf: (key) => ({ limit: key?.rate_limit === undefined ? '' : `${key.rate_limit.calls}` }),
-    // The window and the burst that it had stay.
+    // Keeps the rate's previous period and burst.
     inputOf: ({ limit }, before) =>
       limit === ''
         ? {}
@@ -205,7 +205,7 @@ export interface KeyDraft extends FieldsDraft {
   readonly days: string
 }
 
-/** A key as its form shows it, but for its end; without a key, a new one. */
+/** The form's initial values for a key or, without one, for a new key; `days` is 90 in both cases. */
 export function draftOf(key?: Key): KeyDraft {
   const parts = everyField.map((field) => field.draftOf(key))
   return Object.assign({ name: key?.name ?? '', days: '90' }, ...parts) as KeyDraft

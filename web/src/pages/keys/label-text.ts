@@ -10,19 +10,19 @@ export function isLabelFilter(text: string): boolean {
   return labelName.test(text.split(':', 1)[0] ?? '')
 }
 
-/** Several filters in one part of the address, line by line: a value may contain anything else. */
+/** Splits the URL's label parameter, which has one filter per line: labels may contain every other separator. */
 export function labelsInAddress(text: string | undefined): readonly string[] {
   return (text ?? '').split('\n').filter(Boolean)
 }
 
-/** Writes labels as they are typed: one NAME=VALUE on each line. */
+/** Formats labels as the form shows them: one NAME=VALUE per line. */
 export function labelLines(labels: Readonly<Record<string, string>>): string {
   return Object.entries(labels)
     .map(([name, value]) => `${name}=${value}`)
     .join('\n')
 }
 
-/** Reads typed labels; `wrong` says what can't be read. */
+/** Parses labels typed into the form; `wrong` is the message for the first invalid line. */
 export function readLabels(text: string): {
   readonly labels: Readonly<Record<string, string>>
   readonly wrong: string | undefined
