@@ -102,19 +102,19 @@ class Main {
 ]
 
 const body = Buffer.from('{"id":"evt_1","type":"webhook.ping","data":{"text":"grüße 🌱"}}')
-const secret = mintWebhookSecret()
-const older = mintWebhookSecret()
+const expiring = mintWebhookSecret()
+const current = mintWebhookSecret()
 
 function deliveryAt(ms: number): Record<string, string> {
   const headers = createDeliverySigner(
     [
-      { secret: older, validUntil: undefined },
-      { secret, validUntil: ms + 3_600_000 },
+      { secret: current, validUntil: undefined },
+      { secret: expiring, validUntil: ms + 3_600_000 },
     ],
     undefined,
   ).sign('evt_1', body, ms)
   return {
-    SECRET: secret.reveal(),
+    SECRET: expiring.reveal(),
     WEBHOOK_ID: headers['webhook-id']!,
     WEBHOOK_TIMESTAMP: headers['webhook-timestamp']!,
     WEBHOOK_SIGNATURE: headers['webhook-signature']!,
@@ -175,7 +175,7 @@ describe('the snippets of docs/guides/receive-webhooks.md', { timeout: 120_000 }
     const env = deliveryAt(Date.now())
     const [signature, plain] = lines.map((block) => {
       // The signer takes the first secret as the newest, and uses only that one for `intercept-signature-256`.
-      const own = block.includes('-hmac') ? { ...env, SECRET: older.reveal() } : env
+      const own = block.includes('-hmac') ? { ...env, SECRET: current.reveal() } : env
       return exitOf(['sh', '-c', block], own, body).out.trim()
     })
     assert.ok(env['WEBHOOK_SIGNATURE']!.split(' ').includes(signature!), signature)

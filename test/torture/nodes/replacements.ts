@@ -80,14 +80,17 @@ async function replace(trials: Trials, { replacement, victims }: Prepared): Prom
   await Promise.all(readiness)
   for (const [at, node] of fleet.nodes.entries()) {
     const lines = node.server.lines.slice(linesBefore[at])
-    if (!lines.some((line) => line.includes('the database went back in time'))) {
+    if (!lines.some(saysWentBack)) {
       findings.push(`${node.name} does not say that the database went back`)
     }
   }
   check.resume()
 }
 
-/** Checks that a node which is ready again after being unready has forgotten everything that the database has lost. */
+/**
+ * Checks that a node which is ready has forgotten everything that the database has lost, from when it has been unready
+ * or has said that the database went back. It may have been unready for less time than passes between two looks.
+ */
 async function watchReadiness(watch: {
   trials: Trials
   node: FleetNode
@@ -96,11 +99,13 @@ async function watchReadiness(watch: {
 }): Promise<void> {
   const { trials, node, lost, until } = watch
   const { fleet, findings } = trials
-  let wasAway = false
+  const linesBefore = node.server.lines.length
+  let hasNoticed = false
   while (!until.aborted) {
+    const hasSaidSo = node.server.lines.slice(linesBefore).some(saysWentBack)
     const isReady = await fleet.isReady(node)
-    wasAway ||= !isReady
-    if (wasAway && isReady) {
+    hasNoticed ||= hasSaidSo || !isReady
+    if (hasNoticed && isReady) {
       for (const { id, secret } of lost) {
         if ((await fleet.call(node, secret)) !== 200) continue
         findings.push(`${node.name} was ready and accepted ${id}, which the database has lost`)
@@ -109,5 +114,9 @@ async function watchReadiness(watch: {
     }
     await wait(askEveryMs)
   }
-  if (!wasAway) findings.push(`${node.name} was ready all the time`)
+  if (!hasNoticed) findings.push(`${node.name} did not notice the replacement`)
+}
+
+function saysWentBack(line: string): boolean {
+  return line.includes('the database went back in time')
 }

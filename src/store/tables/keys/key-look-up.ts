@@ -38,15 +38,7 @@ export interface KeySharedPart {
 
 /** Like `findByDigest`, for calls: reads nothing that a call does not need. */
 export async function findCaller(db: Db, digest: string): Promise<FoundCaller | undefined> {
-  let text = callerTexts.get(db.engine)
-  if (text === undefined) {
-    text = callerLookUp(db, '').compile().sql
-    callerTexts.set(db.engine, text)
-  }
-  type Row = Awaited<ReturnType<ReturnType<typeof callerLookUp>['executeTakeFirst']>>
-  const { rows } = await db.query.executeQuery(CompiledQuery.raw(text, [digest]))
-  // The text was compiled from the query that has this type.
-  const [row] = rows as Row[]
+  const row = await callers(db, digest)
   if (!row) return undefined
   return {
     keyId: row.id as KeyId,
@@ -78,7 +70,7 @@ function earlier(a: number | undefined, b: number | undefined): number | undefin
   return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b)
 }
 
-const callerTexts = new Map<Db['engine'], string>()
+const callers = compiledOnce(callerLookUp)
 
 // One column of JSON instead of seven: the driver's work for a column costs more than SQLite's.
 function callerLookUp(db: Db, digest: string) {
@@ -106,15 +98,7 @@ function callerLookUp(db: Db, digest: string) {
  * none.
  */
 export async function findByDigest(db: Db, digest: string): Promise<FoundKey | undefined> {
-  let text = lookUpTexts.get(db.engine)
-  if (text === undefined) {
-    text = lookUp(db, '').compile().sql
-    lookUpTexts.set(db.engine, text)
-  }
-  type Row = Awaited<ReturnType<ReturnType<typeof lookUp>['executeTakeFirst']>>
-  const { rows } = await db.query.executeQuery(CompiledQuery.raw(text, [digest]))
-  // The text was compiled from the query that has this type.
-  const [row] = rows as Row[]
+  const row = await keys(db, digest)
   if (!row) return undefined
   return {
     key: fromRow(row),
@@ -132,8 +116,7 @@ export async function findByDigest(db: Db, digest: string): Promise<FoundKey | u
   }
 }
 
-// Compiled once: compiling the query would cost more than running it.
-const lookUpTexts = new Map<Db['engine'], string>()
+const keys = compiledOnce(lookUp)
 
 function lookUp(db: Db, digest: string) {
   return db.query
@@ -154,4 +137,24 @@ function lookUp(db: Db, digest: string) {
     ])
     .where('key_secret.digest', '=', digest)
     .where('organization.deleted_at', 'is', null)
+}
+
+interface LookUp<Row> {
+  compile(): CompiledQuery
+  executeTakeFirst(): Promise<Row>
+}
+
+/** Runs a query for a digest, and compiles it once for each engine: compiling it would cost more than running it. */
+function compiledOnce<Row>(query: (db: Db, digest: string) => LookUp<Row>) {
+  const texts = new Map<Db['engine'], string>()
+  return async (db: Db, digest: string): Promise<Row | undefined> => {
+    let text = texts.get(db.engine)
+    if (text === undefined) {
+      text = query(db, '').compile().sql
+      texts.set(db.engine, text)
+    }
+    const { rows } = await db.query.executeQuery(CompiledQuery.raw(text, [digest]))
+    // The text was compiled from the query that returns such rows.
+    return (rows as Row[])[0]
+  }
 }
