@@ -11,8 +11,8 @@ import { together, togetherThen, type Write } from '../db/together.ts'
 
 // A node that pauses or loses its connection while holding an organization's lock soon loses the lock, and its
 // transactions waiting for the lock soon give up: otherwise each would get it in turn, with nobody there to release it.
-const idleUnderLockMs = 500
-const maxLockWaitMs = 1000
+const idleUnderLockMs = 300
+const maxLockWaitMs = 600
 const eventApiVersion = 'v1'
 const tokenBytes = 8
 const endpointsNamed = 10
