@@ -67,7 +67,7 @@ export function pinned(part: keyof typeof coresOf, words: readonly string[]): st
   return taskset === undefined ? [...words] : [taskset, '-c', coresOf[part], ...words]
 }
 
-/** Starts a program and waits until it listens on a port of this machine. */
+/** Starts a program and waits until it is listening on a port of this machine. */
 export async function startPeer(
   program: string,
   args: readonly string[],

@@ -116,7 +116,7 @@ export function parseUrlOf(protocols: readonly string[]): (text: string) => stri
   }
 }
 
-/** Parses an origin without a trailing slash. Without https, browsers keep our cookies only on loopback names. */
+/** Parses an origin; drops a trailing slash. Refuses http except on loopback, where browsers still keep our cookies. */
 export function parseOrigin(text: string): string {
   const url = URL.parse(parseUrlOf(['https:', 'http:'])(text))
   if (url === null || `${url.origin}/` !== url.href) {

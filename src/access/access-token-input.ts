@@ -38,8 +38,8 @@ export interface TokenMaker {
 }
 
 /**
- * Returns the input as it may be saved; throws `invalid_input` for values that make no sense, `permission_required` for
- * what the issuer cannot pass on.
+ * Returns the validated input; throws `invalid_input` for values that make no sense, and `permission_required` for what
+ * the issuer cannot pass on.
  */
 export function checkTokenInput(input: AccessTokenInput, maker: TokenMaker, nowMs: number) {
   const name = input.name.trim()

@@ -40,7 +40,7 @@ export function readKeyDefaults(settings: Readonly<Record<string, unknown>>): Ke
   }
 }
 
-/** Returns the defaults if they may be saved; throws `invalid_input` for invalid ranges and lifetimes out of bounds. */
+/** Returns the validated defaults; throws `invalid_input` for invalid ranges and lifetimes out of bounds. */
 export function checkKeyDefaults(defaults: KeyDefaults): KeyDefaults {
   const { expiresAfterMs: end, cidrs } = defaults
   if (end !== undefined && !(Number.isSafeInteger(end) && end >= dayMs && end <= maxMs)) {

@@ -7,7 +7,7 @@ const maxNameLength = 100
 
 export type { KeyInput } from '../store/index.ts'
 
-/** Returns the input as it may be saved; throws `invalid_input` for values that make no sense. */
+/** Returns the validated input; throws `invalid_input` for values that make no sense. */
 export function checkInput(input: KeyInput, nowMs: number): KeyEdit {
   const name = input.name.trim()
   if (name === '' || name.length > maxNameLength) {
@@ -25,7 +25,7 @@ export function checkInput(input: KeyInput, nowMs: number): KeyEdit {
 
 /**
  * Refuses grants of targets that do not exist, which would allow nothing: `invalid_input`. Grants that the key had
- * before may stay, and an organization without targets may grant the ones to come.
+ * before may stay, and an organization that has no targets yet may grant any.
  */
 export async function checkGrantedTargets(
   db: Db,

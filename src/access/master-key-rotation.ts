@@ -41,8 +41,8 @@ export async function countSealed(
 }
 
 /**
- * Seals everything under an older master key again under the newest, page by page while nodes run. It never overwrites
- * what a node writes meanwhile, and can be repeated.
+ * Reseals everything that is sealed under an older master key with the newest one, page by page while nodes run. It
+ * never overwrites what a node writes meanwhile, and can be repeated.
  */
 export async function resealAll(store: Store, sealer: Sealer, actor: Actor): Promise<Resealed> {
   const total = { resealed: 0, unreadable: 0 }

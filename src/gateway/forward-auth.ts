@@ -13,8 +13,8 @@ const allMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 /**
  * Reads the original method and URI from a proxy's question: nginx sends X-Original-…, Traefik and Caddy send
- * X-Forwarded-…, Envoy appends the path to the URL. A proxy passes on headers from its caller, so two different answers
- * are refused (CVE-2026-40575).
+ * X-Forwarded-…, Envoy appends the path to the URL. A proxy may pass on its caller's own headers, so sources that
+ * contradict each other are refused (CVE-2026-40575).
  */
 export function readQuestion(question: {
   rawHeaders: readonly string[]

@@ -30,7 +30,7 @@ export interface ForwardDeps {
   readonly clock: Pick<Clock, 'monotonic'>
   /** Called when the call has ended. */
   finish(call: Call, passed: Passed): void
-  /** Called when the call ended without a response; `passed` is what it left behind anyway. */
+  /** Called when the call ended without a response; `passed` has what was measured and captured until then. */
   refuse(call: Call, error: unknown, passed?: Passed): void
 }
 
@@ -49,7 +49,7 @@ export function forwardCall(call: Call, forwarding: Forwarding, deps: ForwardDep
   const { settings } = forwarding.target
   const signed = settings.assertion ? deps.assert(call.principal, forwarding.target) : undefined
   if (signed instanceof Promise) void forwardSigned(call, forwarding, { ...deps, signed })
-  else new Passage(call, forwarding, deps).start(signed)
+  else new ForwardedCall(call, forwarding, deps).start(signed)
 }
 
 async function forwardSigned(
@@ -61,14 +61,14 @@ async function forwardSigned(
     const assertion = await deps.signed
     // Revoked while the signature was computed: the caller already has its 401, and nothing is sent to the upstream.
     if (call.exchange.finished || call.exchange.gone) deps.finish(call, notPassed)
-    else new Passage(call, forwarding, deps).start(assertion)
+    else new ForwardedCall(call, forwarding, deps).start(assertion)
   } catch (error) {
     deps.refuse(call, error)
   }
 }
 
 /** A call being forwarded. */
-class Passage implements ForwardOwner {
+class ForwardedCall implements ForwardOwner {
   readonly #call: Call
   readonly #forwarding: Forwarding
   readonly #deps: ForwardDeps

@@ -18,7 +18,7 @@ const sweepMs = minuteMs
 export interface Gateway extends AsyncDisposable {
   /** Handles a request and responds, now or later. */
   handle(exchange: Exchange): void
-  /** Ends streams that never end by themselves, because the process stops. */
+  /** Ends the streams that never end by themselves, for a process that stops. */
   endStreams(): void
   /** Deletes call records older than this. */
   forget(olderThanMs: number): Promise<void>

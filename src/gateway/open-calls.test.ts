@@ -59,7 +59,7 @@ describe('open calls', () => {
   })
 })
 
-/** Open calls, and a cache of keys whose changes and checks are seen; checks are answered without a turn of the loop. */
+/** Open calls over a fake key cache: the test triggers its changes, and sees which keys are checked and cut off. */
 function openWorld() {
   const checked: string[] = []
   const cut: string[] = []
@@ -79,7 +79,7 @@ function openWorld() {
       const exchange = { started: true, sever: () => void cut.push(keyId) }
       calls.add({ principal: { keyId, organizationId, digest: keyId }, exchange } as never, keyId)
     },
-    /** The keys that were checked once nothing more is, in the order of their ids. */
+    /** Triggers a change, waits until no more checks follow, and returns the checked keys in the order of their ids. */
     async checkedAfter(changed: KeyId | OrganizationId | undefined): Promise<string[]> {
       change(changed)
       for (let before = -1; before < checked.length;) {

@@ -13,13 +13,13 @@ export interface OpenCalls {
   readonly size: number
   /** How many of them never end by themselves. */
   streams(): number
-  /** Ends the streams that never end by themselves, because the process stops. */
+  /** Ends the streams that never end by themselves, for a process that stops. */
   endStreams(): void
   [Symbol.dispose](): void
 }
 
 const maxPerKey = 1000
-// SQLite answers without a turn of the loop, so the checks of thousands of keys at once would hold up every call.
+// Reading from SQLite never yields to the event loop, so checking thousands of keys at once would delay every call.
 const keysAtOnce = 16
 const expirySweepMs = 500
 
@@ -37,7 +37,7 @@ class CallsByKey implements OpenCalls {
   readonly #deps: OpenCallsDeps
   readonly #byKey = new Map<KeyId, Set<Call>>()
   readonly #sweep: NodeJS.Timeout
-  /** What `recheckAll` is about, and whether it changed again meanwhile. */
+  /** The rechecks in progress, by organization (undefined: all of them); outdated ones start over. */
   readonly #rechecks = new Map<OrganizationId | undefined, { isOutdated: boolean }>()
   #size = 0
   #isEnding = false
@@ -136,7 +136,7 @@ class CallsByKey implements OpenCalls {
       verdicts.set(principal.digest, asked)
       try {
         const problem = await asked
-        // During a database outage new calls are refused; running ones are no worse off than a second ago.
+        // A database outage refuses new calls but does not cut off the ones in progress.
         if (problem !== undefined && problem.code !== 'credential_unverifiable') cut(call, problem)
       } catch (err) {
         this.#deps.log.error({ err }, 'an open call could not be checked')

@@ -14,7 +14,7 @@ export interface SsoPolicy {
   readonly breakGlass: readonly UserId[]
 }
 
-/** The policy from an organization's settings. */
+/** Reads the policy from an organization's settings; by default company sign-in is not required. */
 export function policyOf(organization: OrganizationRecord): SsoPolicy {
   const stored = organization.settings['sso'] as Partial<SsoPolicy> | undefined
   return { required: stored?.required ?? false, breakGlass: stored?.breakGlass ?? [] }

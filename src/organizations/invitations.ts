@@ -115,7 +115,7 @@ export class Invitations {
     return { invitation, organization: await this.#organizationOf(invitation) }
   }
 
-  /** Joins through a link. Throws `invitation_invalid`, `invitation_for_other`, `conflict`. */
+  /** Joins through a link. Throws `invitation_invalid`, `invitation_for_other` or `conflict`. */
   async accept(token: string, person: SignedIn, actor: Actor): Promise<MembershipRecord> {
     const invitation = await this.#findOpen(token)
     const key = users.emailKey(invitation.email)

@@ -233,7 +233,7 @@ export class Members {
     })
   }
 
-  /** Makes an organization with its first owner. Throws `invalid_input`, `conflict`. */
+  /** Creates an organization with its first owner. Throws `invalid_input` or `conflict`. */
   async createOrganization(
     userId: UserId,
     input: OrganizationInput,

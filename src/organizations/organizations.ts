@@ -78,7 +78,7 @@ export class Organizations {
     return await organizations.list(this.#store, page)
   }
 
-  /** Changes the given fields, on every node by the time this resolves. Throws `version_conflict`, `invalid_input`. */
+  /** Changes the given fields on every node before it resolves. Throws `version_conflict` or `invalid_input`. */
   async change(
     id: OrganizationId,
     change: OrganizationChange,

@@ -99,7 +99,7 @@ export class People {
     return user
   }
 
-  /** Throws `own_sign_in_required`, `version_conflict`. */
+  /** Throws `own_sign_in_required` or `version_conflict`. */
   async rename(
     person: Visitor,
     { name, expectedVersion }: { name: string; expectedVersion: number | undefined },

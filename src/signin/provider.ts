@@ -1,7 +1,7 @@
 import type { ProvenIdentity } from '../organizations/index.ts'
 import type { Freshness } from './login-state.ts'
 
-/** A callback's response, with the values its sign-in was started with. */
+/** The provider's response as it arrived at our callback, with the values that its sign-in was started with. */
 export interface ProviderResponse {
   readonly query: string
   readonly redirectUri: string

@@ -157,7 +157,7 @@ export async function refuseDeactivated(
   }
 }
 
-/** Makes the person a member, unless they are one: by an invitation if there is one, otherwise by their domain. */
+/** Makes the person a member if they are not: by an open invitation if they have one, otherwise by their domain. */
 export async function ensureMembership(at: Attempt, user: UserRecord): Promise<void> {
   const { tx, connection, actor, person } = at
   const { organizationId, settings } = connection

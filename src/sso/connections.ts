@@ -113,7 +113,7 @@ export class Connections {
     return await identities.countDependents(this.#deps.store.slowReads, row)
   }
 
-  /** Fetches an issuer's discovery document, bypassing every cache. Throws the `idp_…` problems. */
+  /** Fetches an issuer's discovery document, bypassing every cache. Throws an `idp_…` problem. */
   async discover(issuer: string, credential?: 'secret' | 'key'): Promise<Provider> {
     const { relyingParty, allowLoopback } = this.#deps
     checkedIssuer(issuer, allowLoopback)
@@ -136,7 +136,7 @@ export class Connections {
     return { ...addressesOf(authUrl, id), reservation }
   }
 
-  /** Discovers the provider and saves the connection. Throws `plan_required`, `invalid_input`, the `idp_…` problems. */
+  /** Discovers the provider and saves the connection. Throws `plan_required`, `invalid_input` or an `idp_…` problem. */
   async connect(
     organizationId: OrganizationId,
     input: ConnectionInput,
@@ -171,7 +171,7 @@ export class Connections {
     })
   }
 
-  /** Throws `not_found`, `version_conflict`, `invalid_input`, the `idp_…` problems. */
+  /** Throws `not_found`, `version_conflict`, `invalid_input` or an `idp_…` problem. */
   async change(
     organizationId: OrganizationId,
     id: string,
@@ -218,7 +218,7 @@ export class Connections {
 
   /**
    * Refuses every further sign-in, even of people who are at the provider right now, and ends the connection's
-   * sessions. Throws `not_found`, `last_connection`.
+   * sessions. Throws `not_found` or `last_connection`.
    */
   async disable(organizationId: OrganizationId, id: string, actor: Actor): Promise<Connection> {
     const before = await this.#row(organizationId, id)

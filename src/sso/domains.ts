@@ -45,7 +45,7 @@ export class Domains {
     return found(await domains.find(this.#store, organizationId, idOrName.toLowerCase()))
   }
 
-  /** Throws `plan_required`, `domain_invalid`, `domain_public`, `conflict`. */
+  /** Throws `plan_required`, `domain_invalid`, `domain_public` or `conflict`. */
   async add(
     organizationId: OrganizationId,
     input: { readonly name: string; readonly connectionId?: string | undefined },

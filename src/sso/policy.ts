@@ -52,7 +52,7 @@ export class SsoPolicies implements SessionReach {
     return await this.#directory.isOn(this.#store, organizationId)
   }
 
-  /** Throws `plan_required`, `permission_required`, `break_glass_missing`, `invalid_input`. */
+  /** Throws `plan_required`, `permission_required`, `break_glass_missing` or `invalid_input`. */
   async set(organizationId: OrganizationId, policy: SsoPolicy, actor: Actor): Promise<SsoPolicy> {
     await requireEnterprise(this.#store, organizationId)
     if (policy.breakGlass.length > maxBreakGlass) {

@@ -48,8 +48,8 @@ export interface Store extends Db {
     },
   ): Promise<{ result: T; confirmation: Confirmation }>
   /**
-   * Runs something whose audited transactions each also execute `companion` as their last step: both commit or neither
-   * does.
+   * Runs a function. Every transaction in it that writes an audit entry also executes `companion` as its last step, so
+   * that both are committed or neither is.
    */
   accompanied<T>(companion: (tx: Tx) => Promise<void>, run: () => Promise<T>): Promise<T>
   /** Runs a transaction on the database that holds call records. */

@@ -28,7 +28,7 @@ import {
 const maxNameLength = 100
 const maxCredentialLength = 8192
 
-/** The fields of a target that a person decides; omitted ones keep their value. */
+/** The fields of a target that a person sets; omitted ones keep their value. */
 export interface TargetInput {
   readonly name?: string | undefined
   readonly upstream?: string | undefined

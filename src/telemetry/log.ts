@@ -48,7 +48,7 @@ export function createLog(options: {
 
 const maxCauses = 10
 
-/** Drops what PostgreSQL quotes of a refused row: it may hold captured bodies and names. Its message says enough. */
+/** Drops the row that PostgreSQL quotes when it refuses one: it may hold captured bodies or names. */
 function withoutRows(shown: object): object {
   let error: unknown = shown
   for (let depth = 0; depth < maxCauses && typeof error === 'object' && error !== null; depth++) {

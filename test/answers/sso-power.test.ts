@@ -200,7 +200,7 @@ describe('whom an organization can reach', () => {
     })
 
     test("it brings no neighbour into another organization's directory", async () => {
-      // A person of the neighbour is invited to acme under an address that is really theirs.
+      // The user that the other organization's directory created with this address becomes a member of acme.
       const person = await withStore(place.product, async (store) => {
         const rows = await users.listByEmail(store, 'target@acme.test', 'anywhere')
         const organization = await organizations.findBySlug(store, 'acme')

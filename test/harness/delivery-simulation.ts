@@ -32,7 +32,7 @@ interface SimEndpoint {
   record: EndpointRecord
   health: EndpointHealth
   /** The health derived from all finished attempts, whichever node recorded them. */
-  learnt: EndpointHealth
+  learned: EndpointHealth
   owner: string | undefined
   token: number
   until: number
@@ -76,7 +76,7 @@ export async function simulate(seed: number): Promise<SimulationResult> {
         ratePerSecond: undefined,
       } as unknown as EndpointRecord,
       health: freshHealth,
-      learnt: freshHealth,
+      learned: freshHealth,
       owner: undefined,
       token: 0,
       until: 0,
@@ -239,7 +239,7 @@ export async function simulate(seed: number): Promise<SimulationResult> {
         if (node.dead) return await new Promise<never>(() => undefined)
         sending.set(delivery.endpointId, (sending.get(delivery.endpointId) ?? 1) - 1)
         const result = resultOf(startedAt, hangs ? undefined : fails ? 500 : paces ? 429 : 204)
-        endpoint.learnt = healthAfter(endpoint.learnt, verdictOf(result), wall)
+        endpoint.learned = healthAfter(endpoint.learned, verdictOf(result), wall)
         return result
       },
     })
@@ -350,12 +350,12 @@ export async function simulate(seed: number): Promise<SimulationResult> {
     const ascends = list.every((sequence, at) => at === 0 || sequence > (list[at - 1] ?? 0))
     if (endpoint.record.ordered && !ascends) broken.push(`${endpoint.record.id} is out of order`)
   }
-  // A single node that lives throughout and keeps all its leases must not lose any knowledge.
+  // If a single node lived throughout and kept all its leases, every attempt must show in the health that it stored.
   if (nodes.length === 1 && kills === 0 && lostLeases === 0) {
-    for (const { record, health, learnt } of endpoints) {
-      if (!isDeepStrictEqual(health, learnt)) {
+    for (const { record, health, learned } of endpoints) {
+      if (!isDeepStrictEqual(health, learned)) {
         broken.push(
-          `${record.id}: its health is ${JSON.stringify(health)}, learnt was ${JSON.stringify(learnt)}`,
+          `${record.id}: its health is ${JSON.stringify(health)}, learned was ${JSON.stringify(learned)}`,
         )
       }
     }

@@ -16,7 +16,7 @@ export async function startExample(options: {
   readonly args: readonly string[]
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
-  /** The output that shows that it listens. */
+  /** Matches the line of output with which the program reports its port. */
   readonly sign?: RegExp
 }): Promise<ExampleProgram> {
   const child = spawn(options.command, options.args, {

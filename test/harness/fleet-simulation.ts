@@ -275,7 +275,7 @@ class Fleet implements Surroundings {
     })
   }
 
-  /** The moments after a disturbance are the interesting ones. */
+  /** Revokes a few times soon after a disturbance, when a mistake is most likely. */
   #revokeSoon(withinMs: number): void {
     for (let at = 0; at < 4; at++) {
       this.world.schedule(this.world.random() * withinMs, () => void this.#revoke())

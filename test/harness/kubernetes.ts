@@ -107,7 +107,7 @@ export function checkKubernetes(resources: readonly KubernetesResource[]): void 
   checkSettings(container.env.map(({ name }) => name))
 }
 
-/** Every name is a setting, and the environment itself contains no secret. */
+/** Checks that every name is a setting, and that secrets are given as files, not in the environment itself. */
 export function checkSettings(names: readonly string[]): void {
   for (const name of names) {
     const setting = listSettings({}).find((one) => one.name === name.replace(/_FILE$/, ''))

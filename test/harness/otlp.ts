@@ -39,7 +39,7 @@ export interface SentLog {
   readonly eventName: string
   readonly body: { readonly stringValue: string }
   readonly attributes: Attributes
-  /** The attributes of what sent it. */
+  /** The attributes of the sender. */
   readonly resource: Attributes
 }
 

@@ -19,7 +19,7 @@ const lane = process.env['HTTP_LANE']
 const laneOfTests = lane === undefined ? {} : { HTTP_LANE: lane }
 const startWithinMs = 30_000
 
-/** Starts `intercept serve` as an operator would; resolves when it listens. */
+/** Starts `intercept serve` as an operator would; resolves when it is listening. */
 export async function startServerProcess(
   env: Record<string, string>,
   program = launcher,

@@ -1,7 +1,7 @@
 import { Session } from 'node:inspector/promises'
 import { setFlagsFromString } from 'node:v8'
 
-/** Counts steps from now on. */
+/** A count of how much of our source runs, instead of a timing. */
 export interface Steps {
   /** How many blocks of source files below a folder (such as `src/scim`) ran during a function. */
   of(folder: string, work: () => void): Promise<number>

@@ -48,7 +48,7 @@ export async function webhooksForTests(
   const { store } = place
   const receiver = opened.use(await startReceiver())
   const lines: string[] = []
-  const open = (on: Store): Webhooks => roomOver(opened, on, clock, lines, options)
+  const open = (on: Store): Webhooks => webhooksOver(opened, on, clock, lines, options)
   const webhooks = open(store)
   const organizationId = createId('org')
   await store.transaction(
@@ -71,9 +71,9 @@ export async function webhooksForTests(
     receiver,
     lines,
     async another() {
-      const room = roomOver(closing, await place.another(), clock, lines, options)
-      await room.start()
-      return room
+      const second = webhooksOver(closing, await place.another(), clock, lines, options)
+      await second.start()
+      return second
     },
     async publish(count, type = 'organization.plan_changed') {
       await store.transaction(async (tx) => {
@@ -102,7 +102,7 @@ export async function webhooksForTests(
   }
 }
 
-function roomOver(
+function webhooksOver(
   opened: AsyncDisposableStack,
   store: Store,
   clock: Clock,
@@ -123,7 +123,7 @@ function roomOver(
   )
 }
 
-/** Waits until a condition holds, for at most 45 s because the machine may be busy. */
+/** Waits until a condition holds; throws after 45 s, which is enough even on a busy machine. */
 export async function until(
   condition: () => boolean | Promise<boolean>,
   what: string,

@@ -253,7 +253,7 @@ describe('guessed access tokens', () => {
   })
 })
 
-/** Waits for something that happens after the response. */
+/** Waits for an effect that comes after the response. */
 async function until(isSo: () => Promise<boolean>): Promise<void> {
   const endsAt = Date.now() + 10_000
   while (!(await isSo())) assert.ok(Date.now() < endsAt, 'it never came')

@@ -278,8 +278,8 @@ describe('with an access token', () => {
     const domain = { section: 'domains', id: 'evil.test' }
     const taken = await program.call(`POST ${C}/take-over`, domain)
     assert.equal(taken.json.code, 'permission_required', taken.text)
-    // The exported configuration, unchanged: it shows no difference, but applying it would take ownership of the
-    // connections.
+    // The exported configuration, unchanged: a plan for it contains no change, but applying it would make the file the
+    // owner of the connections.
     const same = await apply(file)
     assert.equal(same.json.code, 'permission_required', `${file}\n${same.text}`)
     assert.equal((await apply(`${head} }`)).status, 201)

@@ -52,8 +52,8 @@ export const deliveries: Torture = {
       const place = { folder, databaseUrl: database.url }
       const nodes = options.short ? 2 : 3
       const pauseMs = size.pauseMs * nodes
-      // A single node builds up a backlog whenever it is dead, which keeps all slots busy, so only three nodes must
-      // meet the share.
+      // A single node builds up a backlog whenever it is dead, which keeps all slots busy, so the share is checked only
+      // with three nodes.
       const share = options.short ? {} : { maxRepeatedShare: 0.02 }
       const plan = { ...size, ...share, nodes, pauseMs, database }
       const postgres = await torture(place, plan, options)

@@ -16,7 +16,7 @@ export interface FleetPart {
   readonly count: number
 }
 
-/** The findings in them. */
+/** What the simulations of one part found. */
 export interface FleetReport {
   calls: number
   answered: number

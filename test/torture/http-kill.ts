@@ -178,7 +178,7 @@ async function call(baseUrl: string, secret: string) {
   return { status: answer.status, requestId, at: performance.now() }
 }
 
-/** Compares the responses with the facts: calls with each key, and looks each earlier call up. */
+/** Checks that the responses were true: calls the gateway with every key, and looks up the record of every call. */
 async function compare(
   owner: Person,
   baseUrl: string,

@@ -20,7 +20,7 @@ const usualMinutes = 5
 const quotas = [100, 1000, 100_000]
 const smallDisk = '160m'
 // The faults that reveal most within the few seconds of the short form.
-const shortly = ['clock wrong beside a cut node']
+const shortFaults = ['clock wrong beside a cut node']
 
 /**
  * Causes each fault `--size` times in turn, then random ones for `--minutes`, while keys are revoked and checked
@@ -88,7 +88,7 @@ async function inFleet(
 
 async function shortTrials(trials: Trials, figures: Record<string, number>): Promise<void> {
   const [failover] = replacements
-  for (const { befall } of misfortunes.filter(({ name }) => shortly.includes(name))) {
+  for (const { befall } of misfortunes.filter(({ name }) => shortFaults.includes(name))) {
     trials.check.resume()
     await befall(trials)
     await trials.fleet.allReady()

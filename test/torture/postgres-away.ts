@@ -19,9 +19,9 @@ import { findLosses, nothingYet, openPlace, prepare, startWriter } from './write
 
 const answeredWithinMs = 5000
 const recoversWithinMs = 1000
-/** With more room V8 would collect rarely, and its growth would say nothing about what the node keeps. */
+/** In a larger heap V8 would collect rarely, and the heap's growth would say nothing about what the node keeps. */
 const smallHeap = '--max-old-space-size=128 --max-semi-space-size=16'
-/** A node that has just started grows while its code is compiled; after this many stops it may hardly grow any more. */
+/** A node grows while its code is compiled; after the database has stopped this often, it may hardly grow any more. */
 const warmAfterStops = 3
 const grownAtMostMiB = 30
 

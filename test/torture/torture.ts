@@ -1,4 +1,3 @@
-/** The options of a torture run. */
 export interface TortureOptions {
   /** Seconds instead of minutes: the version in `npm test`. */
   readonly short: boolean
@@ -21,7 +20,7 @@ export interface Torture {
   readonly about: string
   /** Too long for every run of the tests, even when short: only `npm run torture -- <name>` runs it. */
   readonly isLong?: true
-  /** Names what it needs but this machine lacks; it cannot run without it. */
+  /** Says which programs the torture needs and this machine lacks; undefined if it can run. */
   readonly missing?: () => string | undefined
   run(options: TortureOptions): Promise<TortureReport>
 }

@@ -1,6 +1,6 @@
 import type { KeyEdit } from '../../store/index.ts'
 
-/** The columns of a key that are described as fields: all that people edit but its name and its expiry. */
+/** The columns of a key that are described as fields: every editable one except the name and the expiry. */
 export type FieldColumn = Exclude<keyof KeyEdit, 'name' | 'expiresAt'>
 
 /** One field of a key, described for everything that reads, shows or changes it. */

@@ -16,7 +16,7 @@ export class Shapes {
   readonly #max: number
   readonly #byOrganization = new Map<OrganizationId, OwnShapes>()
   readonly #shapes: (KeyShape | undefined)[] = [undefined]
-  // Undefined where the number is free; forgotten while records still carry the number.
+  // By number: undefined if it is free; marked as forgotten while records still carry it.
   readonly #owners: (OwnShapes | undefined)[] = [undefined]
   readonly #uses: number[] = [0]
   readonly #free: number[] = []
@@ -81,7 +81,7 @@ export class Shapes {
     if (own.numbers.size === 0) this.#byOrganization.delete(shape.organizationId)
   }
 
-  /** Forgets the shapes of an organization at once; its records are freed in their turn. */
+  /** Forgets the shapes of an organization at once; its records are freed later. */
   forget(organizationId: OrganizationId): void {
     const own = this.#byOrganization.get(organizationId)
     if (own === undefined) return

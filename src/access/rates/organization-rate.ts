@@ -11,7 +11,7 @@ export function readOrganizationRate(
   return settings['rateLimit'] as Rate | undefined
 }
 
-/** Returns the rate as it may be saved; throws `invalid_input` for numbers out of bounds. */
+/** Returns the validated rate; throws `invalid_input` for numbers out of bounds. */
 export function checkOrganizationRate(rate: Rate): Rate {
   const { calls, perSeconds, burst } = rate
   const isFine =

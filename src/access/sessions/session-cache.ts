@@ -11,7 +11,7 @@ export interface SessionCache {
   onChange(heard: (sessionId: SessionId | undefined) => void): () => void
 }
 
-/** A cache of at most `capacity` sessions; the longest remembered are forgotten first. */
+/** A cache of at most `capacity` sessions that evicts the oldest first. */
 export function createSessionCache(deps: {
   readonly feed: Feed
   readonly capacity: number

@@ -21,12 +21,12 @@ export function input<P extends Record<string, TSchema>>(properties: P) {
 
 export const Role = oneOf(roles)
 
-/** Formats milliseconds as a time. */
+/** Formats milliseconds since 1970 as an ISO 8601 time in UTC. */
 export function time(ms: number): string {
   return new Date(ms).toISOString()
 }
 
-/** Formats milliseconds as a time, or null. */
+/** Like `time`, with null for undefined. */
 export function timeOrNull(ms: number | undefined): string | null {
   return ms === undefined ? null : time(ms)
 }

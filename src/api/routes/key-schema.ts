@@ -27,7 +27,7 @@ function eachField(change: (schema: TSchema) => TSchema): unknown {
 }
 
 /**
- * The fields of a key that a person decides; null or missing means no limit, every target, every address or no expiry.
+ * The fields of a key that a person sets; null or missing means no limit, every target, every address or no expiry.
  */
 export const keyInputProperties = {
   name: Type.String({ minLength: 1, maxLength: 100 }),

@@ -232,7 +232,7 @@ function commandsIn(env: Record<string, string>) {
   }
 }
 
-/** Runs `intercept receive`, printing below the demo's screen; resolves to its URL once it listens. */
+/** Runs `intercept receive`, printing below the demo's screen; resolves to its URL once it is listening. */
 async function startReceiver(
   secret: string,
   terminal: Terminal,

@@ -5,7 +5,7 @@ import { object } from '../sections/fields.ts'
 
 const maxThings = 10_000
 
-/** The names that a section allows: a target's is its slug, a domain's a host name, a group's the directory's name. */
+/** The names that a section allows: a target's slug, a domain's host name, a group's name in the directory. */
 const names: Readonly<Record<Exclude<SectionKey, 'organization'>, string>> = {
   targets: '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$',
   endpoints: '^[a-z0-9][a-z0-9-]{0,80}$',

@@ -1,12 +1,12 @@
 const slots = 2048
 const maxNames = 1024
 const maxBytes = 64
-/** Others choose the names, so without a bound they could make every look-up search a thousand full places. */
+/** Callers and upstreams choose the names: without a bound, they could make every look-up probe a thousand slots. */
 const maxProbes = 8
 
 /**
  * Looks header names up by their bytes: a known name needs no new string and no lower-casing. The table is bounded,
- * because others choose the names, and never refers to a head, which may contain a credential.
+ * because callers and upstreams choose the names, and never refers to a head, which may contain a credential.
  */
 export class HeaderNames<Kind extends number> {
   readonly #kindOf: (lower: string) => Kind
@@ -43,7 +43,7 @@ export class HeaderNames<Kind extends number> {
     return this.#add(undefined, bytes.toString('latin1', start, end))
   }
 
-  /** Judges a name, and remembers it if there is a place for it. */
+  /** Classifies a name, and remembers it if there is a slot for it. */
   #add(slot: number | undefined, name: string): string {
     this.kind = this.#kindOf(name.toLowerCase())
     if (slot !== undefined && this.#count < maxNames && name.length <= maxBytes) {

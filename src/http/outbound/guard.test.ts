@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { Problem } from '../../errors.ts'
 import { checkUrl, createAddressGuard, createConnector, OutboundError } from './index.ts'
 
-// A guard, and a connector that only records where it would have connected.
+// Without any of the operator's exceptions.
 const closed = createAddressGuard()
 
 /** Forbidden addresses in every notation: the URL, and the reason. */

@@ -10,7 +10,7 @@ import {
 
 /** The limits of a connection; all times in milliseconds. */
 export interface ConnectionLimits {
-  /** An awaited body must bring this many bytes in each window. */
+  /** In each window of this length, at least `bodyWindowBytes` of an awaited body must arrive. */
   readonly bodyWindowMs: number
   readonly bodyWindowBytes: number
   /** Maximum concurrent requests on one connection; beyond it, reading pauses. */
@@ -81,7 +81,7 @@ export class ClientConnection implements FrontConnection {
     socket.destroySoon = () => endWithLinger(socket, this.#limits.lingerMs)
   }
 
-  /** Watches that what is left of an unneeded short body arrives in time. */
+  /** Begins to watch whether what is left of an unneeded short body arrives in time. */
   expectRest(request: IncomingMessage): void {
     this.#rest = request
   }

@@ -215,8 +215,8 @@ export class Exchange {
   }
 
   /**
-   * Ends what would otherwise never end, because the process stops: an event stream cleanly, a taken-over stream as it
-   * is.
+   * Ends a stream that never ends by itself, for a process that stops: an event stream is ended cleanly, a taken-over
+   * connection is destroyed.
    */
   endStream(): void {
     if (this.upgrade !== undefined && this.finished) {

@@ -13,9 +13,9 @@ const validators = new WeakMap<object, Validator>()
 const serializers = new WeakMap<object, Serializer>()
 
 /**
- * Runs Fastify's own schema compilers at the first request that needs a schema instead of at the start: the schemas of
- * all routes would add 0.3 s to it, and most nodes use few of them. A compiled schema is kept, so that the nodes of one
- * process share it.
+ * Runs Fastify's own schema compilers at the first request that needs a schema: compiling the schemas of all routes
+ * would make every start 0.3 s longer, and most nodes use few of them. A compiled schema is kept, so that the nodes of
+ * one process share it.
  */
 export const lazyCompilers: Factories = {
   buildValidator: ((shared: unknown, options: Parameters<ReturnType<typeof AjvCompiler>>[1]) => {

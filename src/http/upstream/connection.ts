@@ -4,7 +4,7 @@ import { AnswerReader } from './response-reader.ts'
 import type { AnswerSink } from './response-reader.ts'
 import { minuteMs } from '../../units.ts'
 
-/** Why a call to the upstream failed, as a code of the table of refusals. */
+/** Why a call to the upstream failed, as a problem code. */
 export interface UpstreamFailure {
   readonly code: 'upstream_unreachable' | 'upstream_invalid' | 'upstream_timeout'
   readonly cause: unknown

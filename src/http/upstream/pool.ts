@@ -197,7 +197,7 @@ export class UpstreamOrigin {
 // One buffer for all plain sockets: each read is processed before the next can begin.
 const shared = new ReadBuffer()
 
-/** Plain sockets with the receivers of their reads; TLS sockets are read as streams. */
+/** For each plain socket, the function that gets its bytes; TLS sockets are read as streams. */
 const receivers = new WeakMap<Socket, { received: (bytes: Buffer) => void; spokeFirst: boolean }>()
 
 /** Opens a plain socket that reads into the shared buffer, the fastest way in node:net. */

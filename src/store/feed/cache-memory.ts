@@ -19,7 +19,7 @@ interface MapMemoryDeps<Value> {
   readonly subjectsOf: (value: Value, key: string) => string | readonly string[]
 }
 
-/** Holds values as they are; the oldest goes first. */
+/** Holds values as they are, and evicts the oldest first. */
 export class MapMemory<Value> implements CacheMemory<Value> {
   readonly #deps: MapMemoryDeps<Value>
   // A Map keeps insertion order, so its first entry is the oldest.

@@ -133,7 +133,7 @@ describe('a cache that follows the change feed', () => {
   test('overlooks no change, however soon after the answer of the database it comes', async () => {
     for (let steps = 0; steps < 12; steps++) {
       let isChanged = false
-      // Each step is one turn of the queue in which the read's promises resolve.
+      // Each step is one turn of the microtask queue, in which the read's promises resolve.
       const change = async (feed: FakeFeed): Promise<void> => {
         for (let step = 0; step < steps; step++) await Promise.resolve()
         isChanged = true

@@ -64,7 +64,7 @@ export class LaneObserver implements AsyncDisposable {
     })
   }
 
-  /** Sends the pieces one by one, each once nothing happens any more; then closes the caller's side. */
+  /** Sends the pieces one by one, waiting after each until nothing more happens; then closes the caller's side. */
   async observe(pieces: readonly Buffer[]): Promise<Sight> {
     this.#executed = []
     this.#upstream.seen.length = 0

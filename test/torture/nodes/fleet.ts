@@ -156,7 +156,7 @@ export class Fleet implements AsyncDisposable {
     return (JSON.parse(text) as IssuedKey).secret
   }
 
-  /** Requests a revocation once. */
+  /** Revokes a key, without a retry if there is no response. */
   async revoke(node: FleetNode, { id }: IssuedKey): Promise<Revocation> {
     const startedAt = performance.now()
     const path = `/organizations/torture/keys/${id}/revoke`

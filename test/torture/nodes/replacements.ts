@@ -59,7 +59,7 @@ async function makeBackup({ fleet, check }: Trials): Promise<Prepared> {
   return { victims, replacement }
 }
 
-/** Changes answered before are lost with the server; changes answered from now on must hold. */
+/** Replaces the server: changes confirmed earlier are lost with it, and those confirmed from here on must hold. */
 async function replace(trials: Trials, { replacement, victims }: Prepared): Promise<void> {
   const { fleet, check, findings } = trials
   await check.pause()

@@ -69,7 +69,7 @@ export const ConnectionSchema = Type.Object(
   { title: 'Connection' },
 )
 
-/** The fields of a connection that a person decides. */
+/** The fields of a connection that a person sets. */
 export const settingsProperties = {
   name: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
   scopes: Type.Optional(

@@ -24,7 +24,10 @@ export class PlainConnection implements LaneConnection {
   /** Whether the held bytes are the start of an incomplete head. */
   #isPartial = false
   #pieces = 0
-  /** May count earlier turns, too: promises can answer one request after the other without a turn of the loop. */
+  /**
+   * Requests taken since the count was last full. A read does not reset it, because promises can answer one request
+   * after the other without yielding to the event loop.
+   */
   #takenThisTurn = 0
   #bodyLeft = 0
   #isAdvancing = false
@@ -37,7 +40,7 @@ export class PlainConnection implements LaneConnection {
   #isLast = false
   #isEnding = false
   #drained: (() => void) | undefined
-  /** Monotonic milliseconds since when a head is awaited; -1 while a request is in progress, 0 if not yet noted. */
+  /** The monotonic time since which a head is awaited; -1 while a request is in progress, 0 if not yet noted. */
   #waitsSince: number
   #isFresh = true
 
@@ -362,7 +365,7 @@ export class PlainConnection implements LaneConnection {
     return this.#exchange === undefined ? this.#bodyLeft > 0 : this.#exchange.awaitsBody
   }
 
-  /** Ends a connection that waited too long for a request, with a refusal unless it was merely kept alive. */
+  /** Ends the connection if it has waited too long for a request, with a refusal unless it was merely kept alive. */
   endIfLate(nowMs: number): void {
     if (this.#waitsSince === -1 || this.#isRefused || this.#bodyLeft > 0) return
     if (this.#waitsSince === 0) this.#waitsSince = nowMs
@@ -375,7 +378,7 @@ export class PlainConnection implements LaneConnection {
     }
   }
 
-  /** Ends a connection without a request in progress. */
+  /** Ends the connection if no request is in progress. */
   endIfIdle(): void {
     const isIdle = this.#exchange === undefined && this.#held === undefined && this.#bodyLeft === 0
     if (isIdle && this.socket.writableLength === 0) this.destroy()

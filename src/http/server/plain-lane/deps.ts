@@ -39,9 +39,9 @@ export type FailureCode =
 
 /** A plain-lane connection as seen by its users. */
 export interface LaneConnection extends Carrier, FrontConnection {
-  /** Ends a connection that waited too long for a request. */
+  /** Ends the connection if it has waited too long for a request. */
   endIfLate(nowMs: number): void
-  /** Ends a connection without a request in progress. */
+  /** Ends the connection if no request is in progress. */
   endIfIdle(): void
   /** Hands the socket to another owner. */
   detach(): Socket

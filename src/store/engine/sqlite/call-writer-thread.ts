@@ -8,7 +8,8 @@ import { boundPageCache } from './page-cache.ts'
 
 const busyTimeoutMs = 5000
 /**
- * Leaves this thread a quarter of a core that both threads want: twice what the records of all calls on that core need.
+ * When both threads compete for one core, this leaves a quarter of it to this thread: twice what it needs to write the
+ * records of the calls that the core can serve meanwhile.
  */
 const niceness = 5
 const leastPriority = 19
@@ -18,7 +19,7 @@ const path = (workerData as { callsPath?: unknown } | null)?.callsPath
 if (parentPort !== null && typeof path === 'string') serve(parentPort, path)
 
 function serve(port: MessagePort, file: string): void {
-  // A thread is ended without a chance to write what it compiled.
+  // Written now, because a thread is ended without a chance to write its compile cache.
   flushCompileCache()
   yieldToCalls()
   // Only this connection runs checkpoints (SQLite's default), because they wait for the disk.

@@ -206,7 +206,7 @@ export async function migrateFile(
         applied,
       ),
   }
-  // Only microtasks follow from here on: another store in this process must not have to wait for the lock in between.
+  // Nothing below yields to the event loop, so that another store in this process never runs into the lock.
   await new Promise((resolve) => setImmediate(resolve))
   file.exec('begin immediate')
   try {

@@ -12,7 +12,7 @@ const path = (workerData as { slowReadsPath?: unknown } | null)?.slowReadsPath
 if (parentPort !== null && typeof path === 'string') serve(parentPort, path)
 
 function serve(port: MessagePort, file: string): void {
-  // A thread is ended without a chance to write what it compiled.
+  // Written now, because a thread is ended without a chance to write its compile cache.
   flushCompileCache()
   const database = new Database(file, { readonly: true })
   boundPageCache(database, 'passing')

@@ -55,7 +55,7 @@ export function callsThat(
   if (filter.outcome !== undefined) all.push(sql`(${outcomes[filter.outcome]})`)
   // The literal lets both engines prove that the index of failed calls covers every match.
   if (statuses !== undefined && statuses[0] >= 500) all.push(sql`status >= 500`)
-  // All failed calls are told by the literal alone, so that their index answers without reading the calls themselves.
+  // For all failed calls the literal is the whole condition, so their index answers without reading the calls.
   const isAllFailed = statuses !== undefined && statuses[0] === 500 && statuses[1] >= 600
   if (statuses !== undefined && !isAllFailed) {
     all.push(sql`status >= ${statuses[0]} and status < ${statuses[1]}`)

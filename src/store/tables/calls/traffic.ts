@@ -181,10 +181,10 @@ export interface QuotaClaim {
   readonly periodAt: number
   /** The number of calls that the quota allows. */
   readonly limit: number
-  /** Spent since the node's last report. */
+  /** The calls made since the node's last report. */
   readonly spent: number
   readonly wanted: number
-  /** Claimed earlier but not spent. */
+  /** The calls that the node claimed earlier and no longer needs. */
   readonly returned: number
 }
 

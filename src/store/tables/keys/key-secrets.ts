@@ -44,7 +44,7 @@ export async function insert(
     .execute()
 }
 
-/** Gives the key's current secrets an end (rotation), or ends older ones immediately. */
+/** Makes the key's current secrets expire (rotation), or ends older ones immediately. */
 export async function end(
   tx: Tx,
   {

@@ -13,7 +13,7 @@ import { dayMs } from '../../../units.ts'
 
 export type Scheme = 'x-api-key' | 'bearer'
 
-/** A target (by slug) that a key may call, and the methods; an empty list means all methods. */
+/** A target (by slug) that a key may call, and the methods; undefined means every method. */
 export interface Grant {
   readonly target: string
   readonly methods?: readonly string[] | undefined
@@ -35,10 +35,10 @@ export interface LabelFilter {
 }
 
 /**
- * What people decide when they issue or edit a key, besides its name. Undefined grants allow every target; undefined
- * CIDRs allow every address.
+ * What people set when they issue or edit a key, besides its name. Undefined grants allow every target; undefined CIDRs
+ * allow every address.
  */
-const decided = {
+const editColumns = {
   grants: maybe(json<readonly Grant[]>()),
   cidrs: maybe(json<readonly string[]>()),
   rateLimit: maybe(json<Rate>()),
@@ -55,7 +55,7 @@ const declared = {
   createdAt: time(),
   createdBy: maybe(text()),
   personalUserId: maybe(text<UserId>()),
-  ...decided,
+  ...editColumns,
   revokedAt: maybe(time()),
   revokedBy: maybe(text()),
   suspendedAt: maybe(time()),
@@ -64,7 +64,7 @@ const declared = {
   version: number(),
 }
 
-/** Columns that only queries use. */
+/** Columns that only queries use; they are not part of a record. */
 const hidden = { expiryAnnouncedAt: maybe(time()) }
 const { fromRow, toRow, toJson } = columns(declared, hidden)
 export { fromRow }
@@ -73,19 +73,19 @@ export { fromRow }
 export type KeyRecord = RecordOf<typeof declared>
 export type KeyTable = TableOf<typeof declared & typeof hidden>
 
-/** The fields a person decides when issuing or editing a key. */
-export type KeyEdit = Pick<KeyRecord, 'name' | keyof typeof decided>
+/** The fields that a person sets when issuing or editing a key. */
+export type KeyEdit = Pick<KeyRecord, 'name' | keyof typeof editColumns>
 export type KeyInput = Pick<KeyEdit, 'name'> & Partial<KeyEdit>
 
 /** The names of those fields. */
-export const editable = ['name', ...Object.keys(decided)] as readonly (keyof KeyEdit)[]
+export const editable = ['name', ...Object.keys(editColumns)] as readonly (keyof KeyEdit)[]
 
-/** Extracts exactly the fields a person decides; a missing one is undefined, meaning no limit or no expiry. */
+/** Extracts exactly the editable fields; a missing one becomes undefined, which means no restriction. */
 export function editOf(key: KeyInput): KeyEdit {
   return Object.fromEntries(editable.map((name) => [name, key[name]])) as unknown as KeyEdit
 }
 
-/** The fields a person decided, as the audit log shows them. */
+/** The editable fields and the scheme, as the audit log shows them. */
 export function describe(key: KeyRecord): Record<string, unknown> {
   return { ...toJson({ ...editOf(key), scheme: key.scheme }) }
 }

@@ -34,7 +34,7 @@ const { fromRow, toRow } = columns(declared, {})
 export type ConnectionRecord = RecordOf<typeof declared>
 export type ConnectionTable = TableOf<typeof declared>
 
-/** The fields a person decides about a connection. */
+/** The fields of a connection that a person sets. */
 export type ConnectionDraft = Pick<
   ConnectionRecord,
   | 'name'
@@ -116,7 +116,7 @@ export async function lock(tx: Tx, organizationId: string, id: string): Promise<
     .execute()
 }
 
-/** Replaces the fields a person decides; undefined if there is no such connection at that version. */
+/** Replaces the fields that a person sets; undefined if there is no such connection at that version. */
 export async function update(
   tx: Tx,
   {

@@ -119,7 +119,7 @@ export async function release(tx: Tx, domain: DomainRecord): Promise<void> {
   await tx.query.deleteFrom('domain_holder').where('domain_id', '=', domain.id).execute()
 }
 
-/** Records the result of a check. */
+/** Records what a look-up of the domain's TXT records found, or that the operator verified the domain. */
 export async function noteCheck(
   tx: Tx,
   domain: DomainRecord,

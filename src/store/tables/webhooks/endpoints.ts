@@ -133,8 +133,8 @@ export async function update(
 }
 
 /**
- * Writes health that a person decided. This ends the lease, so that its holder can't overwrite it with an outdated
- * value. Undefined if there is no such endpoint.
+ * Writes the health that a person's action leads to. This ends the lease, so that its holder can't overwrite it with an
+ * outdated value. Undefined if there is no such endpoint.
  */
 export async function updateHealth(
   tx: Tx,

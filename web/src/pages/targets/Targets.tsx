@@ -116,7 +116,7 @@ function NoTargets({
   )
 }
 
-/** The columns of the list, with the last hours of traffic and the managing files of these targets. */
+/** The columns of the list, with the recent traffic per hour and the managing files of these targets. */
 function useColumns(organization: string, rows: readonly Target[]): readonly Column<Target>[] {
   const hours = useQuery(targetHoursQuery(organization)).data
   const managed = useManagedAmong(
