@@ -116,8 +116,9 @@ export class RecordQueue {
   }
 
   /**
-   * Puts the parts of a refused batch in its place, or drops what is refused alone: one record or one statement of
-   * counts must not hold up all others. Counts go with the first half, and are tried alone before a record is blamed.
+   * Replaces a refused batch with its parts. A single record or statement of counts that is refused by itself is
+   * dropped, so that it does not hold up all others. Counts go with the first half, and are tried by themselves before a
+   * record is blamed.
    */
   #divide(batch: Batch, error: unknown): void {
     const parts = partsOf(batch)

@@ -6,7 +6,7 @@ const letGoAtOnce = 64
 /** The shapes of one organization, which are forgotten together. */
 interface OwnShapes {
   readonly numbers: Map<string, number>
-  /** How many records carry one of the numbers; no longer counted once they are forgotten. */
+  /** The number of records that have one of these shapes; no longer updated once the shapes are forgotten. */
   uses: number
   isForgotten: boolean
 }

@@ -230,7 +230,7 @@ export class Holding {
     return Math.min(maxWindowMs, Math.max(shortestWindowMs, slow, Math.min(rare, longWindowMs)))
   }
 
-  /** The share that lets this many calls a second pass, and at least one. */
+  /** The share that lets this many calls a second pass; always large enough for one call. */
   needOf(demand: number): number {
     return Math.max(this.least, Math.ceil((whole * demand * headroom) / this.perSecond))
   }
