@@ -187,7 +187,7 @@ function captureOf(capture: { headers: string[]; body_bytes: number; redact?: st
 export interface TargetCounts {
   readonly calls24h: number
   readonly refused24h: number
-  /** The upstream's responses in the last 15 minutes, and how many of them failed. */
+  /** The calls of the last 15 minutes that passed every check, and how many of them failed at the upstream. */
   readonly recent: { readonly calls: number; readonly errors: number }
   readonly ofRule: (id: string) => number
 }
@@ -245,7 +245,7 @@ export function toApiTarget(target: Target, counts: TargetCounts): Static<typeof
   }
 }
 
-/** Unhealthy if at least half of the responses in the last 15 minutes failed. */
+/** Unhealthy if at least half of these calls failed at the upstream; unknown if there were none. */
 function healthOf(recent: TargetCounts['recent']): 'healthy' | 'unhealthy' | 'unknown' {
   if (recent.calls === 0) return 'unknown'
   return recent.errors * 2 >= recent.calls ? 'unhealthy' : 'healthy'

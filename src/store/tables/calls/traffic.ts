@@ -80,7 +80,7 @@ export async function sum(
   return { rows }
 }
 
-/** Counts the calls that reached an upstream since a time, and those that failed there, by target. */
+/** Counts the calls since a time that passed every check, and those of them that failed at the upstream, by target. */
 export async function sumRecent(
   db: Db,
   organizationId: OrganizationId,
