@@ -106,6 +106,25 @@ describe('the outbound client against hostile receivers', () => {
     }
   })
 
+  test('interim answers without end are cut off long before the deadline', async () => {
+    const interim = Buffer.from('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(100))
+    await using local = new AsyncDisposableStack()
+    const address = await listen(
+      local,
+      createRawServer((socket) => {
+        socket.on('error', () => undefined)
+        socket.once('data', () => {
+          const more = (): void => {
+            while (!socket.destroyed && socket.write(interim));
+          }
+          socket.on('drain', more)
+          more()
+        })
+      }),
+    )
+    assert.equal(await failure(`${address}/`, 20_000), 'invalid')
+  })
+
   test('broken answers are failures with a name, and never hang', async () => {
     const raw: Record<string, (socket: Socket) => void> = {
       reset: (socket) => socket.resetAndDestroy(),

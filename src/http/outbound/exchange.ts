@@ -27,6 +27,8 @@ export interface OutboundAnswer {
   readonly truncated: boolean
 }
 
+/** A server that sends interim responses without end would occupy the event loop until the deadline. */
+const maxInterims = 16
 const nothing: Buffer<ArrayBuffer> = Buffer.alloc(0)
 
 /** Sends a request and reads the response under one deadline that ends with the body. */
@@ -51,6 +53,7 @@ class OutboundExchange implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined
   #isSettled = false
   #status = 0
+  #interims = 0
   #headers: OutboundAnswer['headers'] = {}
   #chunks: Buffer[] | undefined
   #bytes = 0
@@ -95,6 +98,10 @@ class OutboundExchange implements Dispatcher.DispatchHandler {
     received: OutboundAnswer['headers'],
   ): void {
     // Interim responses (1xx) also arrive here; the last one counts (RFC 9110, section 15.2).
+    if (code < 200 && ++this.#interims > maxInterims) {
+      this.#give(new OutboundError('invalid', 'the answer was preceded by too many interim ones'))
+      return
+    }
     this.#status = code
     this.#headers = received
   }

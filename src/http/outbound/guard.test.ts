@@ -326,6 +326,7 @@ describe('the address guard', () => {
       allowLoopback: true,
     })
     const never = ['169.254.169.254', '100.100.100.200', '168.63.129.16', 'fd00:ec2::254']
+    never.push('169.254.42.42', 'fd00:42::42', 'fd00:c1::a9fe:a9fe')
     for (const shut of [...never, '0.0.0.0', '224.0.0.1', '255.255.255.255', '::', 'ff02::1']) {
       assert.notEqual(guard.checkAddress(shut), undefined, shut)
     }

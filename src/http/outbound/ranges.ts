@@ -14,6 +14,7 @@ export const ranges4: readonly Range[] = [
   { cidr: '169.254.170.2/32', name: 'cloud metadata', opens: 'never' },
   { cidr: '169.254.170.23/32', name: 'cloud metadata', opens: 'never' },
   { cidr: '169.254.0.23/32', name: 'cloud metadata', opens: 'never' },
+  { cidr: '169.254.42.42/32', name: 'cloud metadata', opens: 'never' },
   { cidr: '100.100.100.200/32', name: 'cloud metadata', opens: 'never' },
   { cidr: '168.63.129.16/32', name: 'cloud metadata', opens: 'never' },
   { cidr: '192.0.0.192/32', name: 'cloud metadata', opens: 'never' },
@@ -39,6 +40,8 @@ export const ranges6: readonly Range[] = [
   { cidr: 'fd00:ec2::254/128', name: 'cloud metadata', opens: 'never' },
   { cidr: 'fd00:ec2::23/128', name: 'cloud metadata', opens: 'never' },
   { cidr: 'fd20:ce::254/128', name: 'cloud metadata', opens: 'never' },
+  { cidr: 'fd00:c1::a9fe:a9fe/128', name: 'cloud metadata', opens: 'never' },
+  { cidr: 'fd00:42::42/128', name: 'cloud metadata', opens: 'never' },
   { cidr: 'fe80::a9fe:a9fe/128', name: 'cloud metadata', opens: 'never' },
   { cidr: '::1/128', name: 'loopback', opens: 'loopback' },
   // Unspecified, IPv4-compatible, and everything else that starts with eight zero bits.
