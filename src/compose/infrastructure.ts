@@ -139,9 +139,10 @@ async function openNetwork(
   { clock, opened }: { readonly clock: Clock; readonly opened: AsyncDisposableStack },
 ) {
   const openings = { allowCidrs: config.outboundAllowCidrs, allowLoopback: config.loopbackIsOpen }
-  const outbound = opened.use(createOutbound(openings))
   const guard = createAddressGuard(openings)
+  // One for all, because its look-ups share the few threads of the process.
   const resolve = createResolver(systemResolve, () => clock.monotonic())
+  const outbound = opened.use(createOutbound({ ...openings, resolve }))
   const echo = opened.use(await openEcho())
   const others = createUpstreams({ clock, guard, resolve })
   const upstreams = opened.use(echo.among(others, { clock, resolve }))

@@ -8,7 +8,13 @@ import {
   type Socket,
 } from 'node:net'
 import { after, before, describe, test } from 'node:test'
-import { createOutbound, OutboundError, type Outbound, type OutboundFailure } from './index.ts'
+import {
+  createOutbound,
+  createResolver,
+  OutboundError,
+  type Outbound,
+  type OutboundFailure,
+} from './index.ts'
 
 const cap = 64 * 1024
 
@@ -202,12 +208,11 @@ describe('the outbound client against hostile receivers', () => {
 
   test('a name that never resolves costs one question at a time, and its failure is remembered', async () => {
     let questions = 0
-    await using slow = createOutbound({
-      resolve: async () => {
-        questions += 1
-        throw new Error('no answer')
-      },
-    })
+    const resolve = async (): Promise<never> => {
+      questions += 1
+      throw new Error('no answer')
+    }
+    await using slow = createOutbound({ resolve: createResolver(resolve, () => performance.now()) })
     const wanted = { url: 'http://nowhere.example/', method: 'GET', headers: {} } as const
     for (let call = 0; call < 20; call++) {
       await assert.rejects(

@@ -12,8 +12,9 @@ const fetchDeadlineMs = 10_000
 const fetchBytes = 1024 * 1024
 const urlsInMemory = 2000
 
-/** The guard's exceptions and the client's limits; tests replace name resolution and connecting. */
+/** The guard's exceptions and the client's limits; tests replace connecting. */
 export interface OutboundOptions extends GuardOptions {
+  /** The resolver shared with others (see `createResolver`); defaults to one of its own. */
   readonly resolve?: Resolve | undefined
   readonly connect?: ConnectTo | undefined
   /** Limits look-up, TCP and TLS together; defaults to 5 s. */
@@ -54,7 +55,7 @@ export function createOutbound(options: OutboundOptions = {}): Outbound {
   const guard = createAddressGuard(options)
   const connect = createConnector({
     guard,
-    resolve: createResolver(options.resolve ?? systemResolve, () => performance.now()),
+    resolve: options.resolve ?? createResolver(systemResolve, () => performance.now()),
     connect: options.connect ?? systemConnect,
     timeoutMs: options.connectTimeoutMs ?? connectTimeoutMs,
   })

@@ -1,10 +1,13 @@
 import { lookup } from 'node:dns'
+import { hourMs } from '../../units.ts'
 import { OutboundError } from './outbound-error.ts'
 
 /** Resolves a name to all its addresses. */
 export type Resolve = (host: string) => Promise<readonly string[]>
 
 const rememberFailureMs = 2000
+const slowAfterMs = 1000
+const rememberSlowMs = hourMs
 const namesInMemory = 10_000
 
 /** The system's resolver (getaddrinfo, which also reads /etc/hosts). */
@@ -18,12 +21,14 @@ export async function systemResolve(host: string): Promise<readonly string[]> {
 }
 
 /**
- * Runs one look-up per name at a time and remembers failures for two seconds: getaddrinfo has four threads for the
- * whole process, which names with unresponsive servers must not occupy. Successful results are never cached.
+ * Runs one look-up per name at a time and remembers failures for two seconds. getaddrinfo has few threads for the whole
+ * process, which names with unresponsive servers must not occupy: a name that has not resolved yet, or took long during
+ * the last hour, waits until the one before it has ended. Successful results are never cached.
  */
 export function createResolver(resolve: Resolve, nowMs: () => number): Resolve {
   const asking = new Map<string, Promise<readonly string[]>>()
   const failed = new Map<string, number>()
+  const lookUps = new LookUps(resolve, nowMs)
 
   return async (host) => {
     const failedAt = failed.get(host)
@@ -35,7 +40,7 @@ export function createResolver(resolve: Resolve, nowMs: () => number): Resolve {
     if (running) return await running
     const question = (async () => {
       try {
-        const addresses = await resolve(host)
+        const addresses = await lookUps.ask(host)
         if (addresses.length === 0) throw unresolved(host)
         return addresses
       } catch (error) {
@@ -48,6 +53,88 @@ export function createResolver(resolve: Resolve, nowMs: () => number): Resolve {
     })()
     asking.set(host, question)
     return await question
+  }
+}
+
+/** What the look-ups of a name have shown. */
+interface Known {
+  /** How often one took long, and when the last of those ended. */
+  readonly slow: number
+  readonly slowAt: number
+  /** Whether the last one found something at once. */
+  readonly isPrompt: boolean
+}
+
+const fresh: Known = { slow: 0, slowAt: Number.NEGATIVE_INFINITY, isPrompt: false }
+
+/** Looks up trusted names at once, and all others one after the other. */
+class LookUps {
+  readonly #resolve: Resolve
+  readonly #nowMs: () => number
+  readonly #known = new Map<string, Known>()
+  #waiting: { readonly host: string; readonly start: () => void }[] = []
+  #isBusy = false
+
+  constructor(resolve: Resolve, nowMs: () => number) {
+    this.#resolve = resolve
+    this.#nowMs = nowMs
+  }
+
+  async ask(host: string): Promise<readonly string[]> {
+    if (this.#isTrusted(host)) return await this.#lookUp(host)
+    if (this.#isBusy) {
+      await new Promise<void>((start) => void this.#waiting.push({ host, start }))
+    }
+    this.#isBusy = true
+    try {
+      return await this.#lookUp(host)
+    } finally {
+      this.#isBusy = false
+      this.#startNext()
+    }
+  }
+
+  /** Starts the name that was slow least often, so that the slowest cannot keep the others waiting again and again. */
+  #startNext(): void {
+    const slowness = ({ host }: { readonly host: string }): number => this.#knownOf(host).slow
+    const [first] = this.#waiting
+    if (first === undefined) return
+    const next = this.#waiting.reduce(
+      (best, one) => (slowness(one) < slowness(best) ? one : best),
+      first,
+    )
+    this.#waiting = this.#waiting.filter((one) => one !== next)
+    // Nobody else may begin before it does.
+    this.#isBusy = true
+    next.start()
+  }
+
+  async #lookUp(host: string): Promise<readonly string[]> {
+    const startedAt = this.#nowMs()
+    let found: readonly string[] = []
+    try {
+      found = await this.#resolve(host)
+      return found
+    } finally {
+      const endedAt = this.#nowMs()
+      const isSlow = endedAt - startedAt > slowAfterMs
+      const { slow, slowAt } = this.#knownOf(host)
+      if (this.#known.size >= namesInMemory) this.#known.clear()
+      this.#known.set(host, {
+        slow: slow + (isSlow ? 1 : 0),
+        slowAt: isSlow ? endedAt : slowAt,
+        isPrompt: found.length > 0 && !isSlow,
+      })
+    }
+  }
+
+  #isTrusted(host: string): boolean {
+    const { isPrompt, slowAt } = this.#knownOf(host)
+    return isPrompt && this.#nowMs() - slowAt >= rememberSlowMs
+  }
+
+  #knownOf(host: string): Known {
+    return this.#known.get(host) ?? fresh
   }
 }
 
