@@ -1,17 +1,27 @@
 import { createId } from '../ids.ts'
 import { auditEntries, auditExport, type Store } from '../store/index.ts'
 import { signedHead, type SignedHead } from './chain.ts'
-import { renderLogs, type Attributes, type LogRecord, type Metrics } from '../telemetry/index.ts'
+import {
+  CollectorRefusal,
+  renderLogs,
+  type Attributes,
+  type LogRecord,
+  type Metrics,
+} from '../telemetry/index.ts'
 
 const everyMs = 2000
 const entriesInBatch = 256
+// Collectors refuse bodies beyond a few MiB; the largest part of an entry is its detail.
+const detailInBatch = 1024 * 1024
 const chainsInTurn = 100
 // Longer than a batch may take, so that two processes don't send the same entries; if they do, an entry arrives twice.
 const turnMs = 30_000
 
 export interface AuditExportDeps {
   readonly store: Store
-  /** Sends a body to the collector within its own deadline; throws on failure. */
+  /**
+   * Sends a body to the collector within its own deadline; throws on failure, a `CollectorRefusal` if the body is why.
+   */
   readonly post: (body: string) => Promise<void>
   /** Identifies the sender. */
   readonly resource: Attributes
@@ -58,11 +68,19 @@ export class AuditExport implements AsyncDisposable {
     try {
       const unsent = await auditExport.listUnsent(store, chainsInTurn)
       if (unsent.length === 0) return
+      let refusal: CollectorRefusal | undefined
       for (const chain of unsent) {
         const turn = { holder: this.#holder, ttlMs: turnMs }
         if (!(await store.transaction(async (tx) => await auditExport.takeTurn(tx, turn)))) return
-        await this.#sendChain(chain)
+        try {
+          await this.#sendChain(chain)
+        } catch (err) {
+          // What the collector refuses from one organization must not hold up the others.
+          if (!(err instanceof CollectorRefusal)) throw err
+          refusal = err
+        }
       }
+      if (refusal) throw refusal
       if (this.#isFailing) log.warn({}, 'Audit entries are sent to the collector again')
       this.#isFailing = false
     } catch (err) {
@@ -76,11 +94,12 @@ export class AuditExport implements AsyncDisposable {
     const { store, post, resource } = this.#deps
     for (let last = sent; !this.#stopped;) {
       const head = await signedHead(store, organizationId)
-      const rows = await auditEntries.listFrom(store.slowReads, {
+      const found = await auditEntries.listFrom(store.slowReads, {
         organizationId,
         fromSequence: last + 1,
         limit: entriesInBatch,
       })
+      const rows = firstOf(found)
       const end = rows.at(-1)?.sequence
       if (end === undefined) return
       const records = rows.map(toLogRecord)
@@ -91,10 +110,20 @@ export class AuditExport implements AsyncDisposable {
       await store.transaction(
         async (tx) => await auditExport.setSent(tx, { organizationId, sent: end }),
       )
-      if (rows.length < entriesInBatch) return
+      if (rows.length === found.length && found.length < entriesInBatch) return
       last = end
     }
   }
+}
+
+/** The first entries that fit into one body; at least one. */
+function firstOf(rows: readonly auditEntries.AuditTable[]): readonly auditEntries.AuditTable[] {
+  let size = 0
+  const tooMany = rows.findIndex(({ detail }, at) => {
+    size += detail.length
+    return at > 0 && size > detailInBatch
+  })
+  return tooMany === -1 ? rows : rows.slice(0, tooMany)
 }
 
 function toLogRecord(row: auditEntries.AuditTable): LogRecord {

@@ -14,6 +14,7 @@ import {
   type ResolveTxt,
 } from '../http/index.ts'
 import {
+  CollectorRefusal,
   createLog,
   createMetrics,
   createSampler,
@@ -38,6 +39,8 @@ import { measureBuild, measureConnections, measureLocks } from './measure.ts'
 import { logBesideOutages, reportHistory, watchStore } from './store-watch.ts'
 
 const storeAgainMs = 500
+// Bad request, content too large, unprocessable: all others are about the collector or the way there.
+const refusesBody = new Set([400, 413, 422])
 
 /** Replacements that tests and the command line hand in. */
 export interface Surroundings {
@@ -227,6 +230,8 @@ function openCollector(
   }
   return async (body) => {
     const { status } = await outbound.request({ ...request, body })
-    if (status >= 300) throw new Error(`the collector answered ${status}`)
+    const said = `the collector answered ${status}`
+    if (refusesBody.has(status)) throw new CollectorRefusal(said)
+    if (status >= 300) throw new Error(said)
   }
 }

@@ -17,5 +17,5 @@ export { openAccessLog, type AccessEntry, type AccessLog } from './access-log.ts
 export { resourceOf } from './resource.ts'
 export { createSampler, samplerNames } from './sampler.ts'
 export { isSampled, isTraceparent, type TracePlace } from './trace-place.ts'
-export type { Attributes } from './otlp.ts'
+export { CollectorRefusal, type Attributes } from './otlp.ts'
 export { createTracer, type Span, type Tracer } from './traces.ts'

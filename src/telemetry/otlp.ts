@@ -1,3 +1,6 @@
+/** The collector answered, and refused what the body holds: other bodies may still be taken. */
+export class CollectorRefusal extends Error {}
+
 /** A finished span of a trace (W3C Trace Context: ids in lower-case hex). */
 export interface Span {
   readonly traceId: string

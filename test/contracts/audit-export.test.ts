@@ -4,7 +4,7 @@ import { describe, mock, test } from 'node:test'
 import { AuditExport, record } from '../../src/audit/index.ts'
 import { createId, type OrganizationId } from '../../src/ids.ts'
 import { organizations, type Store } from '../../src/store/index.ts'
-import { createMetrics } from '../../src/telemetry/index.ts'
+import { CollectorRefusal, createMetrics } from '../../src/telemetry/index.ts'
 import { until } from '../harness/gateway.ts'
 import { readLogs } from '../harness/otlp.ts'
 import { engines, steadyClock, storeForTests } from '../harness/store.ts'
@@ -99,5 +99,60 @@ for (const engine of engines) {
         mock.timers.reset()
       }
     })
+
+    test('what the collector refuses from one organization holds up no other', async () => {
+      await using opened = await storeForTests(engine, steadyClock())
+      const { store } = opened
+      const [refused, taken] = [await organization(store), await organization(store)]
+      const edit = entryIn(store)
+      await edit(refused, {})
+      await edit(taken, {})
+      const bodies: string[] = []
+      const post = async (body: string): Promise<void> => {
+        if (body.includes(refused)) throw new CollectorRefusal('the collector answered 400')
+        bodies.push(body)
+      }
+      await using audit = exportFor(store, post)
+      await audit.flush()
+      assert.equal(bodies.length, 1)
+      assert.ok(bodies[0]?.includes(taken))
+    })
+
+    test('entries with much detail go in several bodies that a collector can take', async () => {
+      await using opened = await storeForTests(engine, steadyClock())
+      const { store } = opened
+      const id = await organization(store)
+      const edit = entryIn(store)
+      for (let entry = 0; entry < 12; entry++) await edit(id, { note: 'x'.repeat(200_000) })
+      const sent: { length: number; entries: number }[] = []
+      const post = async (body: string): Promise<void> => {
+        const entries = readLogs(body).filter(({ eventName }) => eventName.includes('edited'))
+        sent.push({ length: body.length, entries: entries.length })
+      }
+      await using audit = exportFor(store, post)
+      await audit.flush()
+      assert.equal(
+        sent.reduce((sum, { entries }) => sum + entries, 0),
+        12,
+      )
+      assert.ok(sent.length > 1 && sent.every(({ length }) => length < 1.5 * 1024 * 1024))
+    })
   })
+}
+
+function exportFor(store: Store, post: (body: string) => Promise<void>): AuditExport {
+  const resource = { 'service.name': 'intercept', 'service.version': '0.1.0' }
+  const log = { warn: () => undefined }
+  return new AuditExport({ store, log, post, metrics: createMetrics(), resource })
+}
+
+function entryIn(store: Store) {
+  return async (organizationId: string, detail: Record<string, unknown>): Promise<void> => {
+    await store.transaction(async (tx) =>
+      record(tx, {
+        ...{ organizationId, actor: { kind: 'operator' }, action: 'target.edited' },
+        ...{ subject: { kind: 'test', id: 'x' }, detail },
+      }),
+    )
+  }
 }
