@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createId } from '../ids.ts'
 import { engines, storeForTests } from '../../test/harness/store.ts'
-import { endpointFigures } from './endpoint-figures.ts'
+import { countInSteps, endpointFigures } from './endpoint-figures.ts'
 
 const minuteMs = 60_000
 
@@ -47,3 +47,26 @@ for (const engine of engines) {
     assert.equal((await endpointFigures(store, 'org_2', range)).steps[0]?.delivered, 0)
   })
 }
+
+test('each delivery is looked at once, however many steps the range has', () => {
+  let reads = 0
+  const row = {
+    get createdAt() {
+      reads += 1
+      return 500
+    },
+    completedAt: undefined,
+    state: 'pending' as const,
+  }
+  const steps = countInSteps([row, row, row], { from: 0, to: 200_000, stepMs: 1000 })
+  assert.equal(steps.length, 200)
+  assert.ok(reads <= 6, `${reads} reads`)
+  assert.deepEqual([steps[0]?.waiting, steps[0]?.backlog, steps[199]?.backlog], [3, 3, 3])
+})
+
+test('a range that begins before 1970 is an empty one', async () => {
+  await using opened = await storeForTests('sqlite')
+  const range = { endpointId: 'ep_1', from: -5 * minuteMs, to: -4 * minuteMs, stepMs: minuteMs }
+  const { steps } = await endpointFigures(opened.store, 'org_1', range)
+  assert.deepEqual([steps.length, steps[0]?.backlog], [1, 0])
+})

@@ -1,8 +1,7 @@
-import { createId } from '../ids.ts'
+import { idBound } from '../ids.ts'
 import { deliveryTimes, type DeliveryTimes, type Store } from '../store/index.ts'
 
 const maxDeliveries = 20_000
-const randomPart = 16
 
 /** An endpoint's deliveries in one time step, counted by when their event happened. */
 export interface EndpointStep {
@@ -31,33 +30,52 @@ export async function endpointFigures(
   organizationId: string,
   range: { endpointId: string; from: number; to: number; stepMs: number },
 ): Promise<EndpointFigures> {
-  const { from, to, stepMs } = range
+  const { from, to } = range
   const found = await deliveryTimes(store.slowReads, organizationId, {
     endpointId: range.endpointId,
     // Ids grow with time, so a time limit is an id limit, which the index supports.
-    fromId: createId('dlv', from).slice(0, -randomPart),
+    fromId: idBound('dlv', from),
     limit: maxDeliveries + 1,
   })
   const rows = found.slice(0, maxDeliveries).filter(({ createdAt }) => createdAt < to)
-  const steps = Array.from({ length: Math.ceil((to - from) / stepMs) }, (_, index) =>
-    stepOf(rows, from + index * stepMs, stepMs),
-  )
-  return { steps, isSampled: found.length > maxDeliveries }
+  return { steps: countInSteps(rows, range), isSampled: found.length > maxDeliveries }
 }
 
-function stepOf(rows: readonly DeliveryTimes[], at: number, stepMs: number): EndpointStep {
-  const end = at + stepMs
-  const counts = { delivered: 0, dead: 0, skipped: 0, waiting: 0 }
-  const tookMs: number[] = []
-  let backlog = 0
+/** Counts deliveries by time step; reads each of them once, because there may be many of both. */
+export function countInSteps(
+  rows: Iterable<DeliveryTimes>,
+  { from, to, stepMs }: { readonly from: number; readonly to: number; readonly stepMs: number },
+): EndpointStep[] {
+  const parts = Array.from({ length: Math.ceil((to - from) / stepMs) }, emptyStep)
+  const stepOf = (ms: number): number => Math.floor((ms - from) / stepMs)
   for (const { createdAt, completedAt, state } of rows) {
-    if (createdAt < end && (completedAt === undefined || completedAt >= end)) backlog++
-    if (createdAt < at || createdAt >= end) continue
-    counts[state === 'pending' ? 'waiting' : state]++
-    if (state === 'delivered' && completedAt !== undefined) tookMs.push(completedAt - createdAt)
+    const created = stepOf(createdAt)
+    const part = parts[created]
+    if (part) part[state === 'pending' ? 'waiting' : state] += 1
+    if (part && state === 'delivered' && completedAt !== undefined) {
+      part.tookMs.push(completedAt - createdAt)
+    }
+    // It is in the backlog at the end of each step from its creation to the one before its completion.
+    const first = Math.max(created, 0)
+    const end =
+      completedAt === undefined ? parts.length : Math.min(stepOf(completedAt), parts.length)
+    const [began, ended] = [parts[first], parts[end]]
+    if (began === undefined || end <= first) continue
+    began.backlogChange += 1
+    if (ended) ended.backlogChange -= 1
   }
-  tookMs.sort((one, other) => one - other)
-  return { at, ...counts, backlog, p50Ms: share(tookMs, 0.5), p95Ms: share(tookMs, 0.95) }
+  let backlog = 0
+  return parts.map(({ tookMs, backlogChange, ...counts }, index) => {
+    backlog += backlogChange
+    tookMs.sort((one, other) => one - other)
+    const shares = { p50Ms: share(tookMs, 0.5), p95Ms: share(tookMs, 0.95) }
+    return { at: from + index * stepMs, ...counts, backlog, ...shares }
+  })
+}
+
+function emptyStep() {
+  const tookMs: number[] = []
+  return { delivered: 0, dead: 0, skipped: 0, waiting: 0, tookMs, backlogChange: 0 }
 }
 
 function share(sorted: readonly number[], part: number): number | undefined {
