@@ -93,20 +93,17 @@ export class Endpoints {
   ): Promise<EndpointRecord> {
     const { input, actor, version } = change
     checkInput(input, this.#deps.outbound)
-    const before = await this.get(organizationId, id)
-    // An existing key pair is kept, because receivers have its public half.
-    const asymmetric = input.asymmetric && before.publicKey ? undefined : input.asymmetric
-    // Headers may contain a receiver's secret, so they must not follow the endpoint to another host.
-    const moved = input.url !== undefined && originOf(input.url) !== originOf(before.url)
-    const headers = moved ? (input.headers ?? {}) : input.headers
     const subject = { organizationId, id }
-    const settings = this.#settingsOf(subject, { ...input, asymmetric, headers })
     return await this.#change(subject, async (tx) => {
+      const before = found(await endpoints.find(tx, organizationId, id))
+      // An existing key pair is kept, because receivers have its public half.
+      const asymmetric = input.asymmetric && before.publicKey ? undefined : input.asymmetric
+      // Headers may contain a receiver's secret, so they must not follow the endpoint to another host.
+      const moved = input.url !== undefined && originOf(input.url) !== originOf(before.url)
+      const headers = moved ? (input.headers ?? {}) : input.headers
+      const settings = this.#settingsOf(subject, { ...input, asymmetric, headers })
       const changed = await endpoints.update(tx, { organizationId, id, settings, version })
-      if (!changed) {
-        found(await endpoints.find(tx, organizationId, id))
-        throw new Problem('version_conflict')
-      }
+      if (!changed) throw new Problem('version_conflict')
       const fields = Object.entries(input).flatMap(([name, value]) =>
         value === undefined ? [] : [name],
       )
@@ -135,6 +132,8 @@ export class Endpoints {
       const changed = found(await endpoints.updateHealth(tx, { organizationId, id }, health))
       if (before.health.state === 'disabled') {
         announce(tx, changed, { actor, verb: 'enabled', detail: {} })
+      } else if (before.health.state === 'held') {
+        note(tx, changed, { actor, verb: 'enabled', detail: { before: 'held' } })
       }
       tx.changed({ kind: 'delivery', organizationId, endpointIds: 'all' })
       return changed

@@ -160,6 +160,14 @@ describe('webhooks by the JSON API', { timeout: 60_000 }, () => {
     assert.deepEqual((await answer(`GET ${O}/webhooks/secret`)).old, [])
   })
 
+  test('a secret that is rotated again and again keeps its signature header short', async () => {
+    const rotate = `POST ${O}/webhooks/secret/rotate`
+    for (let rotation = 0; rotation < 9; rotation++) await answer(rotate, {}, 201)
+    const refused = await answer(rotate, {}, 409)
+    assert.equal(refused.code, 'conflict')
+    assert.equal((await answer(rotate, { overlap_seconds: 0 }, 201)).old.length, 0)
+  })
+
   test('every event that was published here is what the catalogue says of its type', async () => {
     const types = await withStore(product, async (store) => {
       const { id } = (await organizations.findBySlug(store, 'acme'))!

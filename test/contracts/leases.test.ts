@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { sql } from 'kysely'
-import { deliveryWork, type Lease, type Tx } from '../../src/store/index.ts'
+import { endpointLeases, type Lease, type Tx } from '../../src/store/index.ts'
 import { disabled, freshHealth } from '../../src/webhooks/delivery/endpoint-health.ts'
 import { createDeliveryWork } from '../../src/webhooks/delivery/work.ts'
 import { engines } from '../harness/store.ts'
@@ -71,20 +71,27 @@ async function endpointOf({ webhooks, organizationId, receiver }: TestWebhooks) 
 
 async function take(tx: Tx, id: string): Promise<Lease> {
   const lease = { owner, until: tx.now + 10_000, endpointIds: [id] }
-  const [taken] = await deliveryWork.leaseEndpoints(tx, lease)
+  const [taken] = await endpointLeases.leaseEndpoints(tx, lease)
   assert.ok(taken)
   return taken
 }
 
 async function keep({ store }: TestWebhooks, leases: readonly Lease[]): Promise<string[]> {
   const kept = await store.transaction(
-    async (tx) => await deliveryWork.renewLeases(tx, { owner, until: tx.now + 10_000, leases }),
+    async (tx) => await endpointLeases.renewLeases(tx, { owner, until: tx.now + 10_000, leases }),
   )
   return kept.map(({ id }) => id)
 }
 
-async function release({ store }: TestWebhooks, leases: readonly Lease[]): Promise<void> {
-  await store.transaction(async (tx) => await deliveryWork.releaseLeases(tx, { owner, leases }))
+async function release(
+  { store }: TestWebhooks,
+  leases: readonly Lease[],
+  restMs = 0,
+): Promise<void> {
+  const ended = leases.map(({ id, leaseToken }) => ({ id, leaseToken, restMs }))
+  await store.transaction(
+    async (tx) => await endpointLeases.releaseLeases(tx, { owner, leases: ended }),
+  )
 }
 
 async function somebodyWaits(tx: Tx): Promise<boolean> {

@@ -121,6 +121,22 @@ for (const engine of engines) {
       })
     })
 
+    test('headers do not follow an endpoint that two people move at the same time', async () => {
+      await using all = await webhooksForTests(engine, { start: false })
+      const { webhooks, organizationId } = all
+      const url = 'http://127.0.0.1:9001/first'
+      const { id } = await webhooks.endpoints.create(organizationId, { url }, operator)
+      const change = async (input: { url: string; headers?: Record<string, string> }) =>
+        await webhooks.endpoints.update(organizationId, id, { input, actor: operator })
+      const elsewhere = 'http://127.0.0.1:9002/'
+      await Promise.all([
+        change({ url: elsewhere, headers: { 'x-token': 'only for 9002' } }),
+        change({ url: 'http://127.0.0.1:9001/second' }),
+      ])
+      const ended = await webhooks.endpoints.get(organizationId, id)
+      assert.deepEqual(ended.headerNames, ended.url === elsewhere ? ['x-token'] : [])
+    })
+
     test('an event of a transaction that fails is never sent', async () => {
       await using all = await webhooksForTests(engine)
       const { webhooks, organizationId, receiver, store } = all

@@ -114,6 +114,28 @@ for (const engine of engines) {
       assert.equal(new Set(ids).size, 61, 'sixty events and the ping')
     })
 
+    test('one event that the receiver always refuses does not keep its endpoint held', async () => {
+      await using all = await webhooksForTests(engine)
+      const { webhooks, organizationId, receiver, clock } = all
+      const { url } = receiver
+      const { id } = await webhooks.endpoints.create(organizationId, { url }, operator)
+      receiver.answer = (response) => response.writeHead(500).end()
+      await all.publish(30)
+      const stateOf = async () => (await webhooks.endpoints.get(organizationId, id)).health.state
+      await all.until(async () => (await stateOf()) === 'held', 'held')
+      await all.quiet()
+      const [first] = await webhooks.events.listAfter(organizationId, { after: 0, limit: 1 })
+      receiver.answer = (response, { headers }) =>
+        response.writeHead(headers['webhook-id'] === first?.id ? 400 : 204).end()
+      for (let probe = 0; probe < 4 && (await stateOf()) === 'held'; probe++) {
+        const sent = receiver.arrivals.length
+        clock.forward(61 * minuteMs)
+        await all.until(() => receiver.arrivals.length > sent, 'a probe')
+        await all.quiet()
+      }
+      assert.equal(await stateOf(), 'active')
+    })
+
     test('410 disables, what waits and what comes is visibly skipped, and all of it can be replayed', async () => {
       await using all = await webhooksForTests(engine)
       const { webhooks, organizationId, receiver } = all

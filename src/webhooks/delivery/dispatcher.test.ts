@@ -132,6 +132,51 @@ describe('a lane that can do nothing now', { timeout: 20_000 }, () => {
   })
 })
 
+describe('a receiver that says when it takes more', { timeout: 20_000 }, () => {
+  test('a long pause keeps no lane from others, and nothing is sent until it ends', async () => {
+    const world = createWorld()
+    Object.assign(world, { statusNow: 429, retryAfterMs: 300_000 })
+    world.publish()
+    await world.pass(0)
+    assert.equal(world.sentTo.length, 1)
+    await world.pass(4000)
+    assert.equal(world.dispatcher.state().lanes, 0)
+    world.publish()
+    await world.pass(290_000)
+    assert.equal(world.sentTo.length, 1)
+    world.statusNow = 204
+    await world.pass(10_000)
+    assert.equal(world.sentTo.length, 3)
+  })
+
+  test('a stop keeps the pause for the node that comes next', async () => {
+    const world = createWorld()
+    Object.assign(world, { statusNow: 429, retryAfterMs: 3000 })
+    world.publish()
+    await world.pass(0)
+    void world.dispatcher.stop(0)
+    await world.pass(0)
+    assert.deepEqual([world.row.held, world.row.until - world.wall], [true, 3000])
+  })
+
+  for (const waitMs of [30_000, 300_000]) {
+    test(`a delivery that waits alone for ${waitMs / 1000} s is not sent earlier because its lane was idle`, async () => {
+      const world = createWorld()
+      world.statusNow = 204
+      world.publish()
+      await world.pass(0)
+      Object.assign(world, { statusNow: 429, retryAfterMs: waitMs })
+      world.publish()
+      await world.pass(0)
+      assert.equal(world.sentTo.length, 2)
+      await world.pass(waitMs - 1000)
+      assert.equal(world.sentTo.length, 2)
+      await world.pass(4000)
+      assert.ok(world.sentTo.length > 2)
+    })
+  }
+})
+
 function count(calls: readonly string[], name: string): number {
   return calls.filter((call) => call === name).length
 }
@@ -149,6 +194,7 @@ function createWorld({ ordered = false } = {}) {
   const world = {
     wall: 1_800_000_000_000,
     statusNow: 500,
+    retryAfterMs: undefined as number | undefined,
     url: 'https://before.example/',
     sentTo: [] as string[],
     calls: [] as string[],
@@ -211,7 +257,9 @@ function createWorld({ ordered = false } = {}) {
         }),
       release: async (leases) =>
         await through('release', () => {
-          if (leases.some(isUnder)) world.row.held = false
+          const ended = leases.find(isUnder)
+          if (!ended) return
+          Object.assign(world.row, { held: ended.restMs > 0, until: world.wall + ended.restMs })
         }),
       load: async (_endpoint, { limit, order, except }) => {
         world.calls.push('load')
@@ -261,7 +309,7 @@ function createWorld({ ordered = false } = {}) {
     send: async ({ url }) =>
       await through('send', () => {
         world.sentTo.push(url)
-        return resultOf(world.wall, world.statusNow)
+        return resultOf(world.wall, world.statusNow, world.retryAfterMs)
       }),
     onError(error) {
       if (world.readable) throw error
@@ -301,7 +349,7 @@ function endpointOf(
   return { ...endpoint, health: row.health, leaseToken: row.token } as EndpointRecord
 }
 
-function resultOf(startedAt: number, status: number): SendResult {
+function resultOf(startedAt: number, status: number, retryAfterMs: number | undefined): SendResult {
   const answer = { status, failure: undefined, body: undefined, truncated: false }
-  return { startedAt, durationMs: 1, ...answer, retryAfterMs: undefined, asksToDisable: false }
+  return { startedAt, durationMs: 1, ...answer, retryAfterMs, asksToDisable: false }
 }

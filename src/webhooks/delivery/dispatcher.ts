@@ -145,6 +145,6 @@ export class Dispatcher {
   async #leave(lane: Lane): Promise<void> {
     if (this.#sender.underWay(lane.endpoint.id).size > 0) return
     this.#lanes.close(lane)
-    await this.#leases.release([lane.endpoint])
+    await this.#leases.release([lane.release])
   }
 }

@@ -1,4 +1,4 @@
-import type { EndpointRecord, Lease } from '../../store/index.ts'
+import type { EndpointRecord, Lease, Release } from '../../store/index.ts'
 import { Lane, type LaneDeps } from './lane.ts'
 import type { LeaseHolder } from './lease-keeper.ts'
 import type { PreparedEndpoint } from './send.ts'
@@ -47,17 +47,20 @@ export class LaneSet implements LeaseHolder {
   }
 
   /**
-   * Closes the lanes of an organization's endpoints, of one endpoint, or all of them; returns what was leased for them.
+   * Closes the lanes of an organization's endpoints, of one endpoint, or all of them; returns the leases to release.
    */
-  closeStale(organizationId?: string, endpointId?: string): EndpointRecord[] {
+  closeStale(organizationId?: string, endpointId?: string): Release[] {
     const isStale = (endpoint: EndpointRecord): boolean =>
       (organizationId === undefined || endpoint.organizationId === organizationId) &&
       (endpointId === undefined || endpoint.id === endpointId)
-    const stale = [...this.#opening].filter(isStale)
-    for (const endpoint of stale) this.#opening.delete(endpoint)
+    const stale: Release[] = []
+    for (const endpoint of [...this.#opening].filter(isStale)) {
+      stale.push({ id: endpoint.id, leaseToken: endpoint.leaseToken, restMs: 0 })
+      this.#opening.delete(endpoint)
+    }
     for (const lane of this.#lanes.values()) {
       if (!isStale(lane.endpoint)) continue
-      stale.push(lane.endpoint)
+      stale.push(lane.release)
       this.close(lane)
     }
     return stale
@@ -97,10 +100,10 @@ export class LaneSet implements LeaseHolder {
     for (const lane of this.#lanes.values()) lane.wakeIfDue()
   }
 
-  takeIdle(): Lease[] {
+  takeIdle(): Release[] {
     const idle = [...this.#lanes.values()].filter((lane) => lane.isIdle())
     for (const lane of idle) this.close(lane)
-    return idle.map(({ endpoint }) => endpoint)
+    return idle.map(({ release }) => release)
   }
 
   kept(kept: readonly Lease[], leaseEndsAt: number): void {

@@ -1,11 +1,12 @@
 import type { Clock } from '../../clock.ts'
-import type { AttemptOutcome, DueDelivery, EndpointRecord } from '../../store/index.ts'
+import type { AttemptOutcome, DueDelivery, EndpointRecord, Release } from '../../store/index.ts'
 import { healthAfter, type EndpointHealth } from './endpoint-health.ts'
 import { verdictOf } from './outcome.ts'
 import { Pace } from './pace.ts'
 import type { Applicant } from './places.ts'
 import type { PreparedEndpoint, SendResult } from './send.ts'
 import type { DeliveryWork, HealthOutcome } from './work.ts'
+import { minuteMs } from '../../units.ts'
 
 const concurrencyFirst = 4
 const maxConcurrency = 8
@@ -18,6 +19,7 @@ const leaseMarginMs = 500
 /** A lane idle for this long releases its endpoint; longer delays are left to polling. */
 export const idleBeforeReleaseMs = 5000
 const pacePollMs = 1000
+const maxWaitInLaneMs = minuteMs
 // Anything sent but not yet written is sent again after a crash, so a stalled database must not let it pile up.
 const maxUnwritten = 32
 const retryStoreMs = 250
@@ -135,11 +137,22 @@ export class Lane {
     this.#leaseEndsAt = leaseEndsAt
   }
 
-  /** Whether it has been idle for long enough to release the endpoint. */
+  /** How to release the endpoint: a pause that its receiver asked for outlasts the lane. */
+  get release(): Release {
+    const { id, leaseToken } = this.#endpoint
+    return { id, leaseToken, restMs: this.#pace.pauseMs(this.#deps.clock.monotonic()) }
+  }
+
+  /** Whether it has been idle for long enough to release the endpoint, or will be. */
   isIdle(): boolean {
     const monotonic = this.#deps.clock.monotonic()
-    const isPaused = this.#pace.pauseMs(monotonic) > 0
-    if (isPaused || this.#isLoading || this.#queue.length + this.#underWay.size > 0) {
+    const pauseMs = this.#pace.pauseMs(monotonic)
+    const waits = [...this.#pace.waiting(monotonic).values()].map((until) => until - monotonic)
+    const isAwaited = waits.some((waitMs) => waitMs > pauseMs && waitMs <= maxWaitInLaneMs)
+    const isBusy = this.#isLoading || isAwaited || this.#underWay.size > 0
+    // What is in the queue is loaded again after the pause.
+    if (!isBusy && pauseMs > idleBeforeReleaseMs) return true
+    if (isBusy || pauseMs > 0 || this.#queue.length > 0) {
       this.#idleSince = undefined
       return false
     }
@@ -201,10 +214,9 @@ export class Lane {
     const known = new Set(this.#underWay)
     for (const { id } of this.#queue) known.add(id)
     for (const id of this.#pace.waiting(this.#deps.clock.monotonic()).keys()) known.add(id)
-    const isProbe = this.state === 'held'
     return await this.#deps.work.load(this.#endpoint, {
       limit: this.#isOneByOne ? 1 : this.#room,
-      order: isProbe ? 'probe' : this.#endpoint.ordered ? 'ordered' : 'due',
+      order: this.#endpoint.ordered ? 'ordered' : this.state === 'held' ? 'probe' : 'due',
       except: known,
     })
   }
@@ -271,17 +283,17 @@ export class Lane {
     return delivery !== undefined
   }
 
-  /** Applies the result of an attempt. */
-  learn(outcome: AttemptOutcome, result: SendResult): void {
+  /** Applies the result of an attempt; returns the outcome to write. */
+  learn(outcome: AttemptOutcome, result: SendResult): AttemptOutcome {
     const nowMs = this.#deps.clock.now()
     const verdict = verdictOf(result)
     const before = this.state
     this.#health = healthAfter(this.#health, verdict, nowMs)
     this.#lastAttemptAt = nowMs
     this.#adapt(verdict.succeeded, result.status !== undefined)
-    if (outcome.paced) this.#pause(outcome)
     if (this.state !== before) this.#queue = []
     if (before === 'held' && this.state === 'active') this.#isExhausted = false
+    return outcome.paced ? this.#paced(outcome) : outcome
   }
 
   /** Each success allows one more concurrent request; a receiver that hangs or can't be reached gets one at a time. */
@@ -293,16 +305,22 @@ export class Lane {
     if (!succeeded && !answered) this.#concurrency = 1
   }
 
-  /** Pauses for as long as the receiver asks; the refused deliveries are then the first to be sent again. */
-  #pause({ delivery, retryAfterMs }: AttemptOutcome): void {
+  /**
+   * Pauses for as long as the receiver asks; the refused deliveries are then the first to be sent again. Only a delivery
+   * that waits alone and for long may follow newer ones: it is due later, because its lane may be gone by then.
+   */
+  #paced(outcome: AttemptOutcome): AttemptOutcome {
     const { clock } = this.#deps
     const monotonic = clock.monotonic()
-    this.#pace.refused(delivery.id, retryAfterMs ?? 0, monotonic)
+    const { delivery, retryAfterMs = 0 } = outcome
+    const waitMs = this.#pace.refused(delivery.id, retryAfterMs, monotonic)
     const pauseMs = this.#pace.pauseMs(monotonic)
-    if (pauseMs === 0) return
-    this.#queue = []
-    this.#nextDueAt = clock.now() + pauseMs
-    this.#wakeIn(pauseMs)
+    if (pauseMs > 0) {
+      this.#queue = []
+      this.#nextDueAt = clock.now() + pauseMs
+      this.#wakeIn(pauseMs)
+    }
+    return waitMs > maxWaitInLaneMs ? { ...outcome, dueAt: clock.now() + waitMs } : outcome
   }
 
   /** Takes one token of the endpoint's rate limit; otherwise returns the milliseconds until one is available. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts'
-import type { EndpointRecord, Lease } from '../../store/index.ts'
+import type { EndpointRecord, Lease, Release } from '../../store/index.ts'
 import type { DeliveryWork } from './work.ts'
 
 const leaseMs = 10_000
@@ -22,7 +22,7 @@ export interface LeaseHolder {
   /** Called every second, so that nothing depends on hints, which may get lost. */
   polled(): void
   /** Returns the leases that are no longer needed and forgets them. */
-  takeIdle(): Lease[]
+  takeIdle(): Release[]
   held(): Lease[]
   kept(kept: readonly Lease[], leaseEndsAt: number): void
   /**
@@ -59,7 +59,7 @@ export class LeaseKeeper {
     void this.#leaseSoon()
   }
 
-  async release(leases: readonly Lease[]): Promise<void> {
+  async release(leases: readonly Release[]): Promise<void> {
     try {
       await this.#deps.work.release(leases)
     } catch (error) {

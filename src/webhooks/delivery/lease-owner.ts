@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { kill, pid } from 'node:process'
 import type { Clock } from '../../clock.ts'
-import { deliveryWork, type Store } from '../../store/index.ts'
+import { endpointLeases, type Store } from '../../store/index.ts'
 
 /** This node's name in its leases: host, process id, process start (ms since 1970) and a random part. */
 export function leaseOwner(uniqueId: string): string {
@@ -13,11 +13,11 @@ export function leaseOwner(uniqueId: string): string {
  * was not dead after all, the lease token fences it off: something may be sent twice, but nothing is lost.
  */
 export async function endDeadLeases(store: Store, clock: Clock, self: string): Promise<void> {
-  const owners = await deliveryWork.listLeaseOwners(store, clock.now())
+  const owners = await endpointLeases.listLeaseOwners(store, clock.now())
   const dead = owners.filter((owner) => owner !== self && isDead(owner))
   if (dead.length === 0) return
   await store.transaction(async (tx) => {
-    for (const owner of dead) await deliveryWork.endLeasesOf(tx, owner)
+    for (const owner of dead) await endpointLeases.endLeasesOf(tx, owner)
   })
 }
 

@@ -26,16 +26,20 @@ export class Pace {
     this.#credit = Math.min(maxCredit, this.#credit + this.#creditPerSuccess)
   }
 
-  /** Called when the receiver refused a delivery at a monotonic time and asked for a delay. */
-  refused(deliveryId: string, retryAfterMs: number, monotonic: number): void {
-    const until = monotonic + Math.min(Math.max(retryAfterMs, minPauseMs), maxPauseMs)
+  /**
+   * Called when the receiver refused a delivery at a monotonic time and asked for a delay. Returns for how many
+   * milliseconds this delivery alone waits; 0 if the endpoint pauses.
+   */
+  refused(deliveryId: string, retryAfterMs: number, monotonic: number): number {
+    const waitMs = Math.min(Math.max(retryAfterMs, minPauseMs), maxPauseMs)
     if (this.#credit >= 1 && this.waiting(monotonic).size < maxCredit) {
       this.#credit -= 1
-      this.#waiting.set(deliveryId, until)
-    } else {
-      this.#credit = 0
-      this.#pausedUntil = Math.max(this.#pausedUntil, until)
+      this.#waiting.set(deliveryId, monotonic + waitMs)
+      return waitMs
     }
+    this.#credit = 0
+    this.#pausedUntil = Math.max(this.#pausedUntil, monotonic + waitMs)
+    return 0
   }
 
   /** Milliseconds until anything may be sent; 0 if it may be sent now. */

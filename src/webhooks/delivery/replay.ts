@@ -121,16 +121,24 @@ export class Replay {
 
   async #work(): Promise<void> {
     const { store, after } = this.#deps
+    const failed = new Map<string, unknown>()
     for (;;) {
-      const running = await operations.listRunning(store, kind)
-      if (running.length === 0 || this.#isStopped) return
+      const listed = await operations.listRunning(store, kind)
+      const running = listed.filter(({ id }) => !failed.has(id))
+      if (running.length === 0 || this.#isStopped) break
       // One step of each in turn, so that a large operation does not delay a small one.
       for (const operation of running) {
         if (this.#isStopped) return
-        await this.#step(operation)
+        try {
+          await this.#step(operation)
+        } catch (error) {
+          // Tried again once the others are done, so that it holds up none of them.
+          failed.set(operation.id, error)
+        }
       }
       await new Promise<void>((resolve) => void after(stepEveryMs, resolve))
     }
+    for (const error of failed.values()) throw error
   }
 
   async #step(operation: OperationRecord): Promise<void> {

@@ -73,8 +73,7 @@ export class Sender implements LaneSender {
     const outcome = outcomeOf(delivery, result, { probe, nowMs: clock.now(), random })
     // The endpoint may have been leased anew in the meantime: the result goes to its current lane.
     const current = this.#deps.laneOf(delivery.endpointId)
-    current?.learn(outcome, result)
-    this.#deps.outcomes.push(outcome)
+    this.#deps.outcomes.push(current?.learn(outcome, result) ?? outcome)
     this.#deps.onAttempt?.(outcome)
     current?.pump()
     this.#givePlace()

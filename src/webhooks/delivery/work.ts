@@ -2,11 +2,13 @@ import type { Clock } from '../../clock.ts'
 import {
   deliveries,
   deliveryWork,
+  endpointLeases,
   endpoints,
   type AttemptOutcome,
   type DueDelivery,
   type EndpointRecord,
   type Lease,
+  type Release,
   type Store,
   type Tx,
 } from '../../store/index.ts'
@@ -29,7 +31,7 @@ export interface DeliveryWork {
   }): Promise<EndpointRecord[]>
   /** Renews leases; returns the endpoints of those that still hold. */
   renew(request: { leases: readonly Lease[]; ttlMs: number }): Promise<ReadonlySet<string>>
-  release(leases: readonly Lease[]): Promise<void>
+  release(leases: readonly Release[]): Promise<void>
   load(
     endpoint: EndpointRecord,
     load: { limit: number; order: 'due' | 'ordered' | 'probe'; except: ReadonlySet<string> },
@@ -54,21 +56,24 @@ export function createDeliveryWork(deps: {
   return {
     async lease({ limit, ttlMs, organizationIds }) {
       const search = { now: clock.now(), limit, organizationIds }
-      const endpointIds = await deliveryWork.findLeasable(store, search)
+      const endpointIds = await endpointLeases.findLeasable(store, search)
       if (endpointIds.length === 0) return []
       return await store.transaction(
         async (tx) =>
-          await deliveryWork.leaseEndpoints(tx, { owner, until: tx.now + ttlMs, endpointIds }),
+          await endpointLeases.leaseEndpoints(tx, { owner, until: tx.now + ttlMs, endpointIds }),
       )
     },
     async renew({ leases, ttlMs }) {
       const kept = await store.transaction(
-        async (tx) => await deliveryWork.renewLeases(tx, { owner, until: tx.now + ttlMs, leases }),
+        async (tx) =>
+          await endpointLeases.renewLeases(tx, { owner, until: tx.now + ttlMs, leases }),
       )
       return new Set(kept.map((endpoint) => endpoint.id))
     },
     async release(leases) {
-      await store.transaction(async (tx) => await deliveryWork.releaseLeases(tx, { owner, leases }))
+      await store.transaction(
+        async (tx) => await endpointLeases.releaseLeases(tx, { owner, leases }),
+      )
     },
     load: async (endpoint, load) =>
       await deliveryWork.loadDue(

@@ -1,4 +1,5 @@
 import type { Clock } from '../../clock.ts'
+import { Problem } from '../../errors.ts'
 import { createId } from '../../ids.ts'
 import { mintWebhookSecret, webhookSecret, type Sealer, type Secret } from '../../secrets/index.ts'
 import {
@@ -13,6 +14,8 @@ import type { SigningSecret } from './signatures.ts'
 import { dayMs } from '../../units.ts'
 
 const usualOverlapMs = dayMs
+// Each one signs every delivery and lengthens a header that receivers limit, often to 8 KiB.
+const maxSigning = 10
 
 /** A secret without its text. */
 export interface SecretSummary {
@@ -61,11 +64,16 @@ export class WebhookSecrets {
 
   /**
    * Creates a new secret; the old one keeps signing during the overlap, 24 hours by default. An overlap of 0 ends it
-   * immediately, because it has leaked.
+   * immediately, because it has leaked. Throws `conflict` if too many old ones still sign.
    */
   async rotate(organizationId: string, actor: Actor, overlapMs = usualOverlapMs): Promise<Secret> {
     return await this.#deps.store.transaction(async (tx) => {
       await deliveryWork.lockOrganization(tx, organizationId)
+      const signing = await webhookSecrets.listValid(tx, organizationId, tx.now)
+      if (overlapMs > 0 && signing.length >= maxSigning) {
+        const detail = `Up to ${maxSigning} secrets sign at a time: end the overlap of the old ones first.`
+        throw new Problem('conflict', detail)
+      }
       await webhookSecrets.end(tx, organizationId, tx.now + overlapMs)
       const secret = await this.#mint(tx, organizationId)
       const detail = { hint: secret.hint, overlap_seconds: overlapMs / 1000 }

@@ -119,7 +119,7 @@ const Attempt = Type.Object(
     duration_ms: Type.Integer(),
     status: nullable(Type.Integer()),
     failure: nullable(Type.String()),
-    /** The receiver's response, up to 16 KiB; bytes that are not text appear as U+FFFD. */
+    /** The receiver's response to one of the last 16 attempts, up to 16 KiB; what is not text appears as U+FFFD. */
     answer: nullable(Type.String()),
     answer_truncated: Type.Boolean(),
   },

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { columns, json, maybe, number, text, time } from '../../db/columns.ts'
 import type { RecordOf, TableOf } from '../../db/columns.ts'
 import type { Db, Tx } from '../../db/db.ts'
@@ -138,13 +139,28 @@ export async function list(
   return rows.map(fromRow)
 }
 
-/** The running operations of a kind in every organization: a starting node continues them. */
+const maxOfOrganization = 5
+
+/**
+ * The running operations of a kind, up to 100: each organization's oldest first, then its others, up to five, so that
+ * one organization with many operations doesn't keep those of the others from being listed.
+ */
 export async function listRunning(db: Db, kind: string): Promise<OperationRecord[]> {
   const rows = await db.query
-    .selectFrom('operation')
+    .selectFrom((eb) =>
+      eb
+        .selectFrom('operation')
+        .selectAll()
+        .select(
+          sql<number>`row_number() over (partition by organization_id order by id)`.as('place'),
+        )
+        .where('state', '=', 'running')
+        .where('kind', '=', kind)
+        .as('ranked'),
+    )
     .selectAll()
-    .where('state', '=', 'running')
-    .where('kind', '=', kind)
+    .where('place', '<=', maxOfOrganization)
+    .orderBy('place')
     .orderBy('id')
     .limit(100)
     .execute()

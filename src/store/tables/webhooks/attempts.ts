@@ -14,6 +14,11 @@ export interface AttemptTable {
   response_truncated: number
 }
 
+/** So many attempts of a delivery are kept, because a receiver can have us try without end (429 with Retry-After). */
+export const maxAttemptsKept = 100
+// Receivers choose the bytes, and escaping those of a hundred attempts would hold the event loop for 50 ms.
+const maxBodiesShown = 16
+
 /** One delivery attempt; up to 16 KiB of the response's body are kept. */
 export interface AttemptRecord {
   readonly id: `att_${string}`
@@ -25,11 +30,12 @@ export interface AttemptRecord {
   readonly durationMs: number
   readonly status: number | undefined
   readonly failure: string | undefined
+  /** Undefined if there was none, and for all but the last 16 attempts of a list. */
   readonly responseBody: Uint8Array | undefined
   readonly responseTruncated: boolean
 }
 
-/** The last 100 attempts of a delivery, in order. */
+/** The last 100 attempts of a delivery, in order; the last 16 of them with the response's body. */
 export async function list(
   db: Db,
   organizationId: string,
@@ -37,12 +43,17 @@ export async function list(
 ): Promise<AttemptRecord[]> {
   const rows = await db.query
     .selectFrom('attempt')
-    .selectAll()
+    .select(['id', 'delivery_id', 'number', 'probe', 'started_at', 'duration_ms', 'status'])
+    .select(['failure', 'response_truncated'])
     .where('organization_id', '=', organizationId)
     .where('delivery_id', '=', deliveryId)
     .orderBy('id', 'desc')
-    .limit(100)
+    .limit(maxAttemptsKept)
     .execute()
+  const bodies = await bodiesOf(
+    db,
+    rows.slice(0, maxBodiesShown).map(({ id }) => id),
+  )
   return rows.toReversed().map((row) => ({
     id: row.id as `att_${string}`,
     deliveryId: row.delivery_id,
@@ -52,7 +63,20 @@ export async function list(
     durationMs: row.duration_ms,
     status: row.status ?? undefined,
     failure: row.failure ?? undefined,
-    responseBody: row.response_body ?? undefined,
+    responseBody: bodies.get(row.id) ?? undefined,
     responseTruncated: row.response_truncated === 1,
   }))
+}
+
+async function bodiesOf(
+  db: Db,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, Uint8Array | null>> {
+  if (ids.length === 0) return new Map()
+  const rows = await db.query
+    .selectFrom('attempt')
+    .select(['id', 'response_body'])
+    .where('id', 'in', ids)
+    .execute()
+  return new Map(rows.map((row) => [row.id, row.response_body]))
 }

@@ -209,23 +209,35 @@ export async function skipPending(
 
 /**
  * Deletes up to `limit` finished deliveries with ids below a given one, with their attempts, and adds them to the
- * endpoint's removal counts. Returns how many; ids grow with time, so a time limit is an id limit.
+ * endpoint's removal counts. Returns how many were found; ids grow with time, so a time limit is an id limit.
  */
 export async function removeEnded(tx: Tx, belowId: string, limit: number): Promise<number> {
-  const rows = await tx.query
+  const found = await tx.query
     .selectFrom('delivery')
-    .select(['id', 'endpoint_id', 'state'])
+    .select('id')
     .where('id', '<', belowId)
     .where('state', '!=', 'pending')
     .orderBy('id')
     .limit(limit)
     .execute()
-  if (rows.length === 0) return 0
-  const ids = rows.map((row) => row.id)
-  await tx.query.deleteFrom('attempt').where('delivery_id', 'in', ids).execute()
-  await tx.query.deleteFrom('delivery').where('id', 'in', ids).execute()
-  await enterRemovals(tx, rows)
-  return rows.length
+  if (found.length === 0) return 0
+  const removed = await tx.query
+    .deleteFrom('delivery')
+    .where(
+      'id',
+      'in',
+      found.map((row) => row.id),
+    )
+    // Asked again of the row as it is now, because a replay may have made it pending in the meantime.
+    .where('state', '!=', 'pending')
+    .returning(['id', 'endpoint_id', 'state'])
+    .execute()
+  if (removed.length > 0) {
+    const ids = removed.map((row) => row.id)
+    await tx.query.deleteFrom('attempt').where('delivery_id', 'in', ids).execute()
+    await enterRemovals(tx, removed)
+  }
+  return found.length
 }
 
 function matching(db: Db, organizationId: string, filter: DeliveryFilter) {
@@ -241,6 +253,7 @@ function matching(db: Db, organizationId: string, filter: DeliveryFilter) {
         eb
           .selectFrom('event')
           .select('sequence')
+          .where('organization_id', '=', organizationId)
           .where('id', '=', eventId ?? ''),
       ),
     )

@@ -1,7 +1,9 @@
-import { sql, type RawBuilder, type SqlBool } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import type { Id } from '../../../ids.ts'
 import type { Db, Tx } from '../../db/db.ts'
-import { fromRow, type EndpointHealthRecord, type EndpointRecord } from './endpoints.ts'
+import { maxAttemptsKept } from './attempts.ts'
+import { inOneOrder } from './endpoint-leases.ts'
+import type { EndpointHealthRecord, EndpointRecord } from './endpoints.ts'
 import { together } from '../../db/together.ts'
 
 /** A pending delivery with the bytes to send. */
@@ -20,9 +22,6 @@ export interface DueDelivery {
   readonly createdAt: number
   readonly body: Buffer
 }
-
-/** A lease on an endpoint; every new lease, even by the same owner, has a different token. */
-export type Lease = Pick<EndpointRecord, 'id' | 'leaseToken'>
 
 /** The result of a delivery attempt. */
 export interface AttemptOutcome {
@@ -47,148 +46,6 @@ export interface AttemptOutcome {
   readonly failure: string | undefined
   readonly responseBody: Buffer | undefined
   readonly responseTruncated: boolean
-}
-
-/**
- * Finds unleased endpoints with a due delivery or probe, longest-waiting first; sorting by endpoint keeps one
- * endpoint's backlog from hiding the others.
- */
-export async function findLeasable(
-  db: Db,
-  search: {
-    now: number
-    limit: number
-    /** Only these organizations, because an event was just published there. */
-    organizationIds?: readonly string[] | undefined
-  },
-): Promise<string[]> {
-  const { now, organizationIds } = search
-  const rows = await db.query
-    .selectFrom('endpoint')
-    .select('endpoint.id')
-    .where('endpoint.deleted_at', 'is', null)
-    .where((eb) => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<', now)]))
-    .$if(organizationIds !== undefined, (q) =>
-      q.where('endpoint.organization_id', 'in', organizationIds ?? []),
-    )
-    .where((eb) =>
-      eb.or([
-        eb('endpoint.state', '=', 'active'),
-        eb.and([eb('endpoint.state', '=', 'held'), eb('endpoint.probe_at', '<=', now)]),
-      ]),
-    )
-    .where((eb) =>
-      eb.exists(
-        eb
-          .selectFrom('delivery')
-          .select('delivery.id')
-          .whereRef('delivery.endpoint_id', '=', 'endpoint.id')
-          .where('delivery.state', '=', sql.lit('pending'))
-          // A probe may send a delivery before it is due.
-          .where((or) =>
-            or.or([or('delivery.due_at', '<=', now), or('endpoint.state', '=', 'held')]),
-          ),
-      ),
-    )
-    .orderBy(sql`coalesce(last_attempt_at, 0)`)
-    .limit(search.limit)
-    .execute()
-  return rows.map((row) => row.id)
-}
-
-/** Leases endpoints that are still free; each lease gets a higher token than the previous one. */
-export async function leaseEndpoints(
-  tx: Tx,
-  lease: { owner: string; until: number; endpointIds: readonly string[] },
-): Promise<EndpointRecord[]> {
-  if (lease.endpointIds.length === 0) return []
-  const rows = await tx.query
-    .updateTable('endpoint')
-    .set((eb) => ({
-      lease_owner: lease.owner,
-      lease_until: lease.until,
-      lease_token: eb('lease_token', '+', 1),
-    }))
-    // SKIP LOCKED: another node is leasing it.
-    .where('id', 'in', inOneOrder(tx, lease.endpointIds, 'skip'))
-    .where((eb) => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<', tx.now)]))
-    .where('state', '!=', 'disabled')
-    .where('deleted_at', 'is', null)
-    .returningAll()
-    .execute()
-  return rows.map(fromRow)
-}
-
-/** The owners of unexpired leases: a starting node looks among them for its own dead processes. */
-export async function listLeaseOwners(db: Db, now: number): Promise<string[]> {
-  const rows = await db.query
-    .selectFrom('endpoint')
-    .select('lease_owner')
-    .distinct()
-    .where('lease_until', '>=', now)
-    .execute()
-  return rows.flatMap((row) => row.lease_owner ?? [])
-}
-
-/** Ends all leases of an owner known to be dead. */
-export async function endLeasesOf(tx: Tx, owner: string): Promise<void> {
-  await tx.query
-    .updateTable('endpoint')
-    .set({ lease_owner: null, lease_until: null })
-    .where('lease_owner', '=', owner)
-    .execute()
-}
-
-/** Renews leases; returns the ones that still hold, with their current rows. */
-export async function renewLeases(
-  tx: Tx,
-  renewal: { owner: string; until: number; leases: readonly Lease[] },
-): Promise<EndpointRecord[]> {
-  if (renewal.leases.length === 0) return []
-  const rows = await tx.query
-    .updateTable('endpoint')
-    .set({ lease_until: renewal.until })
-    .where('id', 'in', inOneOrder(tx, idsOf(renewal.leases)))
-    .where('lease_owner', '=', renewal.owner)
-    .where(isLastTaking(renewal.leases))
-    .where('deleted_at', 'is', null)
-    .returningAll()
-    .execute()
-  return rows.map(fromRow)
-}
-
-/** Releases leases so that the next owner need not wait for them to expire; skips a lease that has been taken anew. */
-export async function releaseLeases(
-  tx: Tx,
-  release: { owner: string; leases: readonly Lease[] },
-): Promise<void> {
-  if (release.leases.length === 0) return
-  await tx.query
-    .updateTable('endpoint')
-    .set({ lease_owner: null, lease_until: null })
-    .where('id', 'in', inOneOrder(tx, idsOf(release.leases)))
-    .where('lease_owner', '=', release.owner)
-    .where(isLastTaking(release.leases))
-    .execute()
-}
-
-function isLastTaking(leases: readonly Lease[]): RawBuilder<SqlBool> {
-  const values = leases.map(({ id, leaseToken }) => sql`(${id}, cast(${leaseToken} as bigint))`)
-  return sql<SqlBool>`(id, lease_token) in (values ${sql.join(values)})`
-}
-
-const idsOf = (leases: readonly Lease[]): string[] => leases.map(({ id }) => id)
-
-/** PostgreSQL locks rows in the order it meets them: one fixed order everywhere prevents deadlocks. */
-function inOneOrder(tx: Tx, ids: readonly string[], whatIsLocked: 'wait' | 'skip' = 'wait') {
-  return tx.query
-    .selectFrom('endpoint')
-    .select('id')
-    .where('id', 'in', ids)
-    .orderBy('id')
-    .$if(tx.engine === 'postgres', (query) =>
-      whatIsLocked === 'skip' ? query.forUpdate().skipLocked() : query.forUpdate(),
-    )
 }
 
 /** Writes the health of leased endpoints; returns those whose lease still held and whose health was written. */
@@ -231,6 +88,8 @@ export async function writeHealths(
   return written
 }
 
+const probedAmong = 64
+
 /** Loads an endpoint's pending deliveries with their bodies. */
 export async function loadDue(
   db: Db,
@@ -238,13 +97,16 @@ export async function loadDue(
   load: {
     now: number
     limit: number
-    /** `due`: due ones, longest due first · `ordered`: in event order, due or not · `probe`: the oldest, due or not. */
+    /**
+     * `due`: due ones, longest due first · `ordered`: in event order, due or not · `probe`: due or not, the one attempted
+     * longest ago among the oldest, so that a delivery that is always refused doesn't keep its endpoint held.
+     */
     order: 'due' | 'ordered' | 'probe'
     /** Ids that are already in memory. */
     except: ReadonlySet<string>
   },
 ): Promise<{ deliveries: DueDelivery[]; exhausted: boolean }> {
-  const most = load.limit + load.except.size
+  const most = (load.order === 'probe' ? probedAmong : load.limit) + load.except.size
   const rows = await db.query
     .selectFrom('delivery')
     .select([
@@ -257,6 +119,7 @@ export async function loadDue(
       'attempts_ever',
       'version',
       'created_at',
+      'last_attempt_at',
     ])
     .where('endpoint_id', '=', endpointId)
     .where('state', '=', sql.lit('pending'))
@@ -266,30 +129,31 @@ export async function loadDue(
     .$if(load.order !== 'due', (query) => query.orderBy('event_sequence'))
     .limit(most)
     .execute()
-  const fresh = rows.filter((row) => !load.except.has(row.id)).slice(0, load.limit)
+  const inOrder = load.order === 'probe' ? rows.toSorted(byLastAttempt) : rows
+  const fresh = inOrder.filter((row) => !load.except.has(row.id)).slice(0, load.limit)
   const sequences = fresh.map((row) => row.event_sequence)
   const bodies = await bodiesOf(db, organizationId, sequences)
   const deliveries = fresh.flatMap(({ event_sequence: eventSequence, ...row }): DueDelivery[] => {
     const body = bodies.get(eventSequence)
     if (body === undefined) return []
+    const { id, type, attempts, version } = row
     return [
       {
-        organizationId,
-        endpointId,
-        id: row.id,
-        eventSequence,
-        eventId: row.event_id,
-        type: row.type,
-        dueAt: row.due_at,
-        attempts: row.attempts,
-        attemptsEver: row.attempts_ever,
-        version: row.version,
-        createdAt: row.created_at,
-        body,
+        ...{ organizationId, endpointId, id, eventSequence, eventId: row.event_id, type },
+        ...{ dueAt: row.due_at, attempts, attemptsEver: row.attempts_ever, version },
+        ...{ createdAt: row.created_at, body },
       },
     ]
   })
   return { deliveries, exhausted: rows.length < most }
+}
+
+interface Tried {
+  readonly last_attempt_at: number | null
+}
+
+function byLastAttempt(one: Tried, other: Tried): number {
+  return (one.last_attempt_at ?? 0) - (other.last_attempt_at ?? 0)
 }
 
 async function bodiesOf(
@@ -336,7 +200,15 @@ export async function complete(tx: Tx, outcomes: readonly AttemptOutcome[]): Pro
       .values(part.map(attemptRow))
       .onConflict((conflict) => conflict.column('id').doNothing()),
   ])
-  await together(tx, writes)
+  const outlived = outcomes
+    .filter(({ delivery }) => delivery.attemptsEver >= maxAttemptsKept)
+    .map(({ delivery }) =>
+      tx.query
+        .deleteFrom('attempt')
+        .where('delivery_id', '=', delivery.id)
+        .where('number', '<=', delivery.attemptsEver + 1 - maxAttemptsKept),
+    )
+  await together(tx, [...writes, ...outlived])
 }
 
 function updateStatement(tx: Tx, part: readonly AttemptOutcome[]): RawBuilder<unknown> {

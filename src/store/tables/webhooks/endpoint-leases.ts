@@ -1,0 +1,189 @@
+import { sql, type RawBuilder, type SqlBool } from 'kysely'
+import type { Db, Tx } from '../../db/db.ts'
+import { fromRow, type EndpointRecord } from './endpoints.ts'
+
+/** A lease on an endpoint; every new lease, even by the same owner, has a different token. */
+export type Lease = Pick<EndpointRecord, 'id' | 'leaseToken'>
+
+/** The end of a lease. */
+export interface Release extends Lease {
+  /** For so many milliseconds nobody may take the endpoint, because its receiver asked for a pause. */
+  readonly restMs: number
+}
+
+/**
+ * Finds unleased endpoints with a due delivery or probe, longest-waiting first; sorting by endpoint keeps one
+ * endpoint's backlog from hiding the others.
+ */
+export async function findLeasable(
+  db: Db,
+  search: {
+    now: number
+    limit: number
+    /** Only these organizations, because an event was just published there. */
+    organizationIds?: readonly string[] | undefined
+  },
+): Promise<string[]> {
+  const { now, organizationIds } = search
+  const rows = await db.query
+    .selectFrom('endpoint')
+    .select('endpoint.id')
+    .where('endpoint.deleted_at', 'is', null)
+    .where((eb) => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<', now)]))
+    .$if(organizationIds !== undefined, (q) =>
+      q.where('endpoint.organization_id', 'in', organizationIds ?? []),
+    )
+    .where((eb) =>
+      eb.or([
+        eb('endpoint.state', '=', 'active'),
+        eb.and([eb('endpoint.state', '=', 'held'), eb('endpoint.probe_at', '<=', now)]),
+      ]),
+    )
+    .where((eb) =>
+      eb.exists(
+        eb
+          .selectFrom('delivery')
+          .select('delivery.id')
+          .whereRef('delivery.endpoint_id', '=', 'endpoint.id')
+          .where('delivery.state', '=', sql.lit('pending'))
+          // A probe may send a delivery before it is due.
+          .where((or) =>
+            or.or([or('delivery.due_at', '<=', now), or('endpoint.state', '=', 'held')]),
+          ),
+      ),
+    )
+    // An ordered endpoint sends nothing before its first delivery is due, so it would only keep a lane from others.
+    .where((eb) =>
+      eb.or([
+        eb('endpoint.ordered', '=', 0),
+        eb('endpoint.state', '=', 'held'),
+        eb(
+          eb
+            .selectFrom('delivery')
+            .select('delivery.due_at')
+            .whereRef('delivery.endpoint_id', '=', 'endpoint.id')
+            .where('delivery.state', '=', sql.lit('pending'))
+            .orderBy('delivery.event_sequence')
+            .limit(1),
+          '<=',
+          now,
+        ),
+      ]),
+    )
+    .orderBy(sql`coalesce(last_attempt_at, 0)`)
+    .limit(search.limit)
+    .execute()
+  return rows.map((row) => row.id)
+}
+
+/** Leases endpoints that are still free; each lease gets a higher token than the previous one. */
+export async function leaseEndpoints(
+  tx: Tx,
+  lease: { owner: string; until: number; endpointIds: readonly string[] },
+): Promise<EndpointRecord[]> {
+  if (lease.endpointIds.length === 0) return []
+  const rows = await tx.query
+    .updateTable('endpoint')
+    .set((eb) => ({
+      lease_owner: lease.owner,
+      lease_until: lease.until,
+      lease_token: eb('lease_token', '+', 1),
+    }))
+    // SKIP LOCKED: another node is leasing it.
+    .where('id', 'in', inOneOrder(tx, lease.endpointIds, 'skip'))
+    .where((eb) => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<', tx.now)]))
+    .where('state', '!=', 'disabled')
+    .where('deleted_at', 'is', null)
+    .returningAll()
+    .execute()
+  return rows.map(fromRow)
+}
+
+/** The owners of unexpired leases: a starting node looks among them for its own dead processes. */
+export async function listLeaseOwners(db: Db, now: number): Promise<string[]> {
+  const rows = await db.query
+    .selectFrom('endpoint')
+    .select('lease_owner')
+    .distinct()
+    .where('lease_until', '>=', now)
+    .execute()
+  return rows.flatMap((row) => row.lease_owner ?? [])
+}
+
+/** Ends all leases of an owner known to be dead. */
+export async function endLeasesOf(tx: Tx, owner: string): Promise<void> {
+  await tx.query
+    .updateTable('endpoint')
+    .set({ lease_owner: null, lease_until: null })
+    .where('lease_owner', '=', owner)
+    .execute()
+}
+
+/** Renews leases; returns the ones that still hold, with their current rows. */
+export async function renewLeases(
+  tx: Tx,
+  renewal: { owner: string; until: number; leases: readonly Lease[] },
+): Promise<EndpointRecord[]> {
+  if (renewal.leases.length === 0) return []
+  const rows = await tx.query
+    .updateTable('endpoint')
+    .set({ lease_until: renewal.until })
+    .where('id', 'in', inOneOrder(tx, idsOf(renewal.leases)))
+    .where('lease_owner', '=', renewal.owner)
+    .where(isLastTaking(renewal.leases))
+    .where('deleted_at', 'is', null)
+    .returningAll()
+    .execute()
+  return rows.map(fromRow)
+}
+
+/**
+ * Releases leases so that the next owner need not wait for them to expire; skips a lease that has been taken anew. An
+ * endpoint that rests has a lease without an owner until then.
+ */
+export async function releaseLeases(
+  tx: Tx,
+  { owner, leases }: { owner: string; leases: readonly Release[] },
+): Promise<void> {
+  const free = leases.filter(({ restMs }) => restMs <= 0)
+  if (free.length > 0) {
+    await tx.query
+      .updateTable('endpoint')
+      .set({ lease_owner: null, lease_until: null })
+      .where('id', 'in', inOneOrder(tx, idsOf(free)))
+      .where('lease_owner', '=', owner)
+      .where(isLastTaking(free))
+      .execute()
+  }
+  const resting = leases.filter(({ restMs }) => restMs > 0)
+  if (resting.length === 0) return
+  const values = resting.map(
+    ({ id, leaseToken, restMs }) =>
+      sql`(${id}, cast(${leaseToken} as bigint), cast(${tx.now + Math.ceil(restMs)} as bigint))`,
+  )
+  await sql`update endpoint set lease_owner = null, lease_until = v.column3
+    from (values ${sql.join(values)}) as v
+    where endpoint.id = v.column1 and endpoint.lease_token = v.column2
+      and endpoint.lease_owner = ${owner} and endpoint.id in (${inOneOrder(tx, idsOf(resting))})`.execute(
+    tx.query,
+  )
+}
+
+function isLastTaking(leases: readonly Lease[]): RawBuilder<SqlBool> {
+  const values = leases.map(({ id, leaseToken }) => sql`(${id}, cast(${leaseToken} as bigint))`)
+  return sql<SqlBool>`(id, lease_token) in (values ${sql.join(values)})`
+}
+
+const idsOf = (leases: readonly Lease[]): string[] => leases.map(({ id }) => id)
+
+/** PostgreSQL locks rows in the order it meets them: one fixed order everywhere prevents deadlocks. */
+export function inOneOrder(tx: Tx, ids: readonly string[], whatIsLocked: 'wait' | 'skip' = 'wait') {
+  return tx.query
+    .selectFrom('endpoint')
+    .select('id')
+    .where('id', 'in', ids)
+    .orderBy('id')
+    .$if(tx.engine === 'postgres', (query) =>
+      whatIsLocked === 'skip' ? query.forUpdate().skipLocked() : query.forUpdate(),
+    )
+}
