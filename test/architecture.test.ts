@@ -114,7 +114,7 @@ const keepers: Record<string, readonly string[]> = {
   'node:cluster': ['main', 'cli'],
   // A checkout builds its dashboard in a separate process.
   'node:child_process': ['cli', 'pages'],
-  // Runs no code but the name of V8's collector, which can't be reached otherwise (idle-memory.ts).
+  // Evaluates one word only, the name of V8's garbage collector, which nothing else gives access to (idle-memory.ts).
   'node:vm': ['cli'],
 }
 /** Parts with an entry file of their own, so that code that needs only them (the command line) loads nothing more. */

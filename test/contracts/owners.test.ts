@@ -41,7 +41,7 @@ for (const engine of engines) {
       return { id, actor: { kind: 'user', id: userId } as const }
     }
 
-    /** Two people with these roles, and an owner who stays one. */
+    /** Creates an organization with two people in these roles, and one more owner. */
     async function makeStaff(ada: Role, bob: Role): Promise<Staff> {
       const slug = `staff-${createId('org').slice(-8).toLowerCase().replaceAll('_', '-')}`
       const { id } = await rules.organizations.create({ slug }, { kind: 'operator' })
@@ -53,7 +53,7 @@ for (const engine of engines) {
       }
     }
 
-    /** Starts an act while somebody's role is being changed, and returns how it ends. */
+    /** Performs an action while somebody's role is being changed, and returns its outcome. */
     async function actWhile(
       staff: Staff,
       change: { readonly whose: Member; readonly role: Role },
@@ -68,7 +68,7 @@ for (const engine of engines) {
           change: { role },
         })
         acting ??= outcomeOf(act)
-        // SQLite has one writer, so the act waits for this transaction in any case.
+        // SQLite has one writer, so the action waits for this transaction in any case.
         if (engine === 'postgres') await waitsOrEnds(opened.store, acting)
       })
       return (await acting) ?? 'never begun'
@@ -150,7 +150,7 @@ async function outcomeOf(act: () => Promise<unknown>): Promise<string> {
   }
 }
 
-/** Resolves when the act waits for a lock, or has ended without needing one. */
+/** Resolves when the action waits for a lock, or has ended without needing one. */
 async function waitsOrEnds(store: Store, acting: Promise<unknown>): Promise<void> {
   const state = { ended: false }
   void acting.finally(() => (state.ended = true))

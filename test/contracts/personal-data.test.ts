@@ -1,5 +1,5 @@
-// The statements that the documentation gives for deleting a person leave nothing of them but the logs that end by
-// themselves.
+// The statements that the documentation gives for deleting a person leave no trace of them, except in the logs that
+// retention deletes.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -15,7 +15,7 @@ import { engines } from '../harness/store.ts'
 import { intercept } from '../harness/terminal.ts'
 
 const page = join(import.meta.dirname, '..', '..', 'docs', 'operate', 'personal-data.md')
-/** Rows that the page says stay until their retention is over. */
+/** The tables whose rows, as the page says, stay until their retention period is over. */
 const endsByItself = new Set(['audit_entry', 'event'])
 
 for (const engine of engines) {
@@ -77,7 +77,7 @@ async function execute(store: Store, statements: readonly string[]): Promise<voi
   })
 }
 
-/** Writes what signing in, being invited, a directory and a replay leave of a person. */
+/** Writes the traces that a person leaves by signing in, by an invitation, through a directory and in a replay. */
 async function leaveTraces(store: Store, userId: string): Promise<void> {
   const { rows } = await sql<{ id: string }>`select id from organization`.execute(store.query)
   const org = rows[0]?.id ?? ''

@@ -139,7 +139,7 @@ for (const engine of engines) {
             await sessions.start(input, async (tx, session) => {
               await within?.(tx, session)
               done = act(entry)
-              // Gives the act time to start before this transaction commits.
+              // Gives the action time to start before this transaction commits.
               for (let turn = 0; turn < 50; turn++) await setImmediate()
             }),
         })

@@ -20,8 +20,8 @@ const maxGrants = 100
 const maxCidrs = 100
 
 /**
- * The fields of a key that people set, by their names in the API. Each is described once, here; what the API, the audit
- * log, the command line and configuration files do with it is derived.
+ * The fields of a key that people set, by their names in the API. Each field is described only here: the API, the
+ * audit log, the command line and configuration files all use this description.
  */
 export const keyFields = {
   grants: field({

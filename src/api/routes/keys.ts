@@ -33,7 +33,7 @@ export const keyRoutes = {
       /** An id, part of a name, or the public part of a hint. */
       search: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
       created_by: Type.Optional(Type.String({ maxLength: 60 })),
-      /** A label's name, or its name and value as in team:payments; all that are given must hold. */
+      /** A label's name, or its name and value as in team:payments; a key must have every label that is given. */
       label: Type.Optional(Type.Array(Type.String({ maxLength: 200 }), { maxItems: maxLabels })),
     }),
     repeated: ['label'],

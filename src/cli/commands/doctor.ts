@@ -116,7 +116,7 @@ async function checkDatabase(store: Store): Promise<Finding[]> {
   ]
 }
 
-/** Checks that a ready node answers at BASE_URL. While no node runs, an address that nothing answers at is no fault. */
+/** Checks that a ready node answers at BASE_URL. If no node is running, getting no answer there is not a fault. */
 async function checkReachable(baseUrl: string, nodes: number): Promise<Finding> {
   const check = 'reachability'
   try {

@@ -117,8 +117,8 @@ function held(health: EndpointHealth, nowMs: number): EndpointHealth {
 }
 
 /**
- * Schedules the next probe after one has failed. It is also called for attempts that began before the endpoint was held:
- * these count as failures, but don't postpone the probe.
+ * Schedules the next probe after one has failed. It is also called for attempts that began before the endpoint was
+ * held: these count as failures, but don't postpone the probe.
  */
 function probedInVain(health: EndpointHealth, nowMs: number): EndpointHealth {
   if (health.probeAt !== undefined && nowMs < health.probeAt) return health

@@ -31,9 +31,9 @@ export interface KnownBy {
 
 /**
  * Adds a person, a viewer's membership and the directory user, unless they might already exist: then it returns `known`
- * and writes nothing. A person is new if no directory user has the name or external id, no deleted user had the external
- * id, and no account has any of the addresses. Returns `taken` if the name or external id was taken at the same moment;
- * the caller must then roll back.
+ * and writes nothing. A person is new if no directory user has the name or external id, no deleted user had the
+ * external id, and no account has any of the addresses. Returns `taken` if the name or external id was taken at the
+ * same moment; the caller must then roll back.
  */
 export async function insertIfNew(
   tx: Tx,

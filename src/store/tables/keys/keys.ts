@@ -212,7 +212,7 @@ export async function list(
     nowMs: number
     search?: string | undefined
     createdBy?: string | undefined
-    /** All of them must hold. */
+    /** A key must have all of them. */
     labels?: readonly LabelFilter[] | undefined
   },
 ): Promise<KeyRecord[]> {
