@@ -4,6 +4,7 @@ import type { KeyId, OrganizationId } from '../ids.ts'
 import { digest } from '../secrets/index.ts'
 import { FollowingCache, keyLookUp, type Store } from '../store/index.ts'
 import { challenge, invalid, type PresentedKey } from './credential.ts'
+import { keyFault } from './key-fault.ts'
 import {
   KeyMemory,
   keyPrincipal,
@@ -136,18 +137,10 @@ class FeedKeyCache implements KeyCache {
   }
 
   #admit(known: KnownKey): KeyPrincipal {
-    if (known.shape.isRevoked) {
-      throw this.#refusal('credential_revoked', 'The API key was revoked.')
-    }
-    const { expiresAt } = known
-    if (expiresAt !== undefined && expiresAt <= this.#clock.now()) {
-      throw this.#refusal('credential_expired', 'The API key has expired.')
-    }
-    return known
-  }
-
-  #refusal(code: 'credential_revoked' | 'credential_expired', sentence: string): Problem {
-    return new Problem(code, sentence, { headers: challenge(this.#deps.enabledSchemes) })
+    const fault = keyFault(known, this.#clock)
+    if (fault === undefined) return known
+    const headers = challenge(this.#deps.enabledSchemes)
+    throw new Problem(fault.code, fault.sentence, { headers })
   }
 
   async #readAndAdmit(keyDigest: string): Promise<KeyPrincipal> {

@@ -1,5 +1,6 @@
 import { Problem } from '../errors.ts'
 import type { OrganizationRecord } from '../store/index.ts'
+import { keyFault } from './key-fault.ts'
 import type { Key } from './keys.ts'
 import { readOrganizationRate } from './rates/organization-rate.ts'
 import { keyPrincipal, type KeyPrincipal } from './key-memory/index.ts'
@@ -11,20 +12,21 @@ export function principalOf(
   nowMs: number,
 ): KeyPrincipal | Problem {
   const [current] = key.secrets
-  if (!current || key.revokedAt !== undefined || key.suspendedAt !== undefined) {
-    return new Problem('credential_revoked', 'The API key was revoked.')
-  }
-  if (key.expiresAt !== undefined && key.expiresAt <= nowMs) {
-    return new Problem('credential_expired', 'The API key has expired.')
-  }
-  const { scheme, grants, cidrs, rateLimit, quota } = key
+  const { scheme, grants, cidrs, rateLimit, quota, expiresAt } = key
+  const isRevoked =
+    current === undefined || key.revokedAt !== undefined || key.suspendedAt !== undefined
   const shape = {
-    ...{ scheme, grants, cidrs, rateLimit, quota, isOldSecret: false, isRevoked: false },
+    ...{ scheme, grants, cidrs, rateLimit, quota, isOldSecret: false, isRevoked },
     organizationId: key.organizationId,
     organizationSlug: organization.slug,
     organizationRate: readOrganizationRate(organization.settings),
     text: '',
   }
-  const { expiresAt } = key
-  return keyPrincipal(shape, { keyId: key.id, digest: current.digest, expiresAt })
+  const principal = keyPrincipal(shape, {
+    keyId: key.id,
+    digest: current?.digest ?? '',
+    expiresAt,
+  })
+  const fault = keyFault(principal, { now: () => nowMs })
+  return fault === undefined ? principal : new Problem(fault.code, fault.sentence)
 }
