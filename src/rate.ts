@@ -6,6 +6,9 @@ export interface Rate {
   readonly burst?: number | undefined
 }
 
+/** The longest window of a rate that people may set: a day. */
+export const maxRateSeconds = 86_400
+
 /** A limiter's decision about one call. */
 export interface RateVerdict {
   readonly admitted: boolean

@@ -2,7 +2,7 @@ import { coversMethod } from './rules.ts'
 import { Problem } from '../errors.ts'
 import { foldHeaderName, originHeaders } from '../http/message/index.ts'
 import type { Quota } from '../access/index.ts'
-import type { Rate } from '../rate.ts'
+import { maxRateSeconds, type Rate } from '../rate.ts'
 import type { PathMode } from './path.ts'
 import { parseRecordChoice, type RecordChoice } from '../record-choice.ts'
 
@@ -114,7 +114,7 @@ const checks: { readonly [S in keyof TargetSettings]: Check } = {
     const rate = value as Partial<Rate>
     const fine =
       isCount(rate.calls, 1_000_000) &&
-      isCount(rate.perSeconds, 86_400) &&
+      isCount(rate.perSeconds, maxRateSeconds) &&
       (rate.burst === undefined || isCount(rate.burst, 1_000_000))
     return fine ? undefined : 'has calls, perSeconds and perhaps burst as whole numbers above 0'
   },

@@ -1,6 +1,7 @@
 import { Problem } from '../../errors.ts'
 import { isMethod, methods } from '../../methods.ts'
 import type { Grant, Quota } from '../../store/index.ts'
+import { maxRateSeconds } from '../../rate.ts'
 import { parseCallsPerSeconds } from '../../units.ts'
 import { parseCidr } from './cidr.ts'
 import { field } from './key-field.ts'
@@ -110,7 +111,7 @@ export const keyFields = {
       required: ['calls', 'per_seconds'],
       properties: {
         calls: { type: 'integer', minimum: 1, maximum: 1_000_000_000 },
-        per_seconds: { type: 'integer', minimum: 1, maximum: 86_400 },
+        per_seconds: { type: 'integer', minimum: 1, maximum: maxRateSeconds },
         burst: { type: 'integer', minimum: 1, maximum: 1_000_000_000 },
       },
     },

@@ -1,8 +1,7 @@
 import { Problem } from '../../errors.ts'
-import type { Rate } from '../../rate.ts'
+import { maxRateSeconds, type Rate } from '../../rate.ts'
 
 const maxCalls = 1_000_000
-const maxSeconds = 86_400
 
 /** Reads from an organization's settings the rate that all its calls share; undefined means no limit. */
 export function readOrganizationRate(
@@ -16,12 +15,12 @@ export function checkOrganizationRate(rate: Rate): Rate {
   const { calls, perSeconds, burst } = rate
   const isFine =
     isCount(calls, maxCalls) &&
-    isCount(perSeconds, maxSeconds) &&
+    isCount(perSeconds, maxRateSeconds) &&
     (burst === undefined || isCount(burst, maxCalls))
   if (isFine) return { calls, perSeconds, ...(burst === undefined ? {} : { burst }) }
   throw new Problem(
     'invalid_input',
-    `An organization's rate has 1 to ${maxCalls} calls in 1 to ${maxSeconds} seconds, and perhaps a burst.`,
+    `An organization's rate has 1 to ${maxCalls} calls in 1 to ${maxRateSeconds} seconds, and perhaps a burst.`,
   )
 }
 

@@ -1,4 +1,5 @@
 import { Type, type Static } from '../../http/index.ts'
+import { maxRateSeconds } from '../../rate.ts'
 import type { RecordChoice as RecordChoiceText } from '../../record-choice.ts'
 import type { Target, TargetInput } from '../../targets/index.ts'
 import { nullable, oneOf, Time, time } from '../core/schemas.ts'
@@ -7,7 +8,7 @@ import { nullable, oneOf, Time, time } from '../core/schemas.ts'
 export const Rate = Type.Object(
   {
     calls: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
-    per_seconds: Type.Integer({ minimum: 1, maximum: 86_400 }),
+    per_seconds: Type.Integer({ minimum: 1, maximum: maxRateSeconds }),
     burst: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
   },
   { title: 'TargetRateLimit', additionalProperties: false },

@@ -1,4 +1,5 @@
 import { Type, type TSchema } from '../../http/index.ts'
+import { maxRateSeconds } from '../../rate.ts'
 
 /** The schema of a mapping with known fields, all optional except those in `required`. */
 export function object(
@@ -71,7 +72,7 @@ export function rateUpTo(calls: number): TSchema {
   return object(
     {
       calls: whole(1, calls, 'How many calls.'),
-      per_seconds: whole(1, 86_400, 'In how many seconds.'),
+      per_seconds: whole(1, maxRateSeconds, 'In how many seconds.'),
       burst: whole(1, calls, 'How many at once.'),
     },
     ['calls', 'per_seconds'],
