@@ -21,7 +21,10 @@ const migrationsFolder = join(import.meta.dirname, '..', 'migrations')
 
 export type Database = 'postgres' | 'sqlite' | 'sqlite-calls'
 
-/** The folders of `NNNN-name.sql` files of each database; `both` contains what both engines understand. */
+/**
+ * The folders of `NNNN-name.sql` files of each database. Files in `both` are written for PostgreSQL; on SQLite two
+ * types get their names there.
+ */
 const foldersOf: Readonly<Record<Database, readonly string[]>> = {
   postgres: ['postgres', 'both'],
   sqlite: ['sqlite', 'both'],
@@ -82,7 +85,7 @@ export async function migrate(
   for (const { name, text } of files) {
     const before = applied.get(name)
     if (before === undefined) {
-      for (const statement of statementsOf(text)) await target.execute(statement)
+      for (const statement of statementsOf(text, database)) await target.execute(statement)
       await target.record(name, digest(text))
       done.push(name)
     } else if (before !== digest(text)) {
@@ -124,10 +127,16 @@ function refusalOf(unknown: string): string {
     : `the database was made by a newer Intercept (it has migration ${unknown})`
 }
 
-/** Splits a file into statements at each `;` that ends a line. */
-function statementsOf(text: string): string[] {
-  return text
+/** Splits a file into the statements that a database executes, at each `;` that ends a line. */
+export function statementsOf(text: string, database: Database): string[] {
+  const understood = database === 'postgres' ? text : inSqlite(text)
+  return understood
     .split(/;[ \t]*(?:\r?\n|$)/)
     .map((statement) => statement.replaceAll(/^\s*--.*$/gm, '').trim())
     .filter((statement) => statement !== '')
+}
+
+/** Names types as SQLite does, whose strict tables know no others. */
+function inSqlite(text: string): string {
+  return text.replaceAll(/\bbigint\b/gi, 'integer').replaceAll(/\bbytea\b/gi, 'blob')
 }
