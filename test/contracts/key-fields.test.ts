@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { everyField, fieldsFromJson, fieldsToJson, Keys } from '../../src/access/index.ts'
+import { ApiKey } from '../../src/api/routes/key-schema.ts'
 import { keySection } from '../../src/configuration/sections/keys.ts'
 import { Organizations } from '../../src/organizations/index.ts'
 import { auditEntries, keys as keyRows, type Actor } from '../../src/store/index.ts'
@@ -24,6 +25,15 @@ describe('the fields of a key', () => {
     // Only grants are written differently in files: as text.
     const entry = { ...json, grants: everyField[0]?.[1].flag.examples }
     assert.deepEqual(keySection.tidy(entry), entry)
+  })
+
+  test('what people only see of a key is in the API as its column is declared', () => {
+    const names = Object.keys(keyRows.shownSchemas)
+    assert.ok(names.includes('last_used_at') && names.includes('created_by'))
+    const properties: Readonly<Record<string, unknown>> = ApiKey.properties
+    for (const [name, schema] of Object.entries(keyRows.shownSchemas)) {
+      assert.deepEqual({ ...(properties[name] as object) }, schema, name)
+    }
   })
 
   test('a number that the API takes is in the bounds of a file, too, and no other is', () => {

@@ -9,13 +9,18 @@ import {
   type Keys,
 } from '../../access/index.ts'
 import { Type, type Static, type TSchema } from '../../http/index.ts'
+import { keys } from '../../store/index.ts'
 import { momentOf } from '../core/moments.ts'
 import { nullable, oneOf, Time, time, timeOrNull } from '../core/schemas.ts'
 
 /** The fields of a key as a response shows them; null means none. */
-const shownFields = eachField((schema) => nullable(schema)) as {
+const decidedColumns = eachField((schema) => nullable(schema)) as {
   readonly [Name in keyof KeyFieldsJson]: Type.TUnsafe<KeyFieldsJson[Name]>
 }
+/** What a response shows of a key besides: nobody edits it. */
+const shownColumns = Object.fromEntries(
+  Object.entries(keys.shownSchemas).map(([name, schema]) => [name, Type.Unsafe(schema)]),
+) as { readonly [Name in keyof keys.KeyShown]: Type.TUnsafe<keys.KeyShown[Name]> }
 /** The fields of a key as a request sends them; missing means none, too. */
 const askedFields = eachField((schema) => Type.Optional(nullable(schema))) as {
   readonly [Name in keyof KeyFieldsJson]: Type.TOptional<Type.TUnsafe<KeyFieldsJson[Name]>>
@@ -66,17 +71,9 @@ export const ApiKey = Type.Object(
     hint: Type.String(),
     scheme: oneOf(['x-api-key', 'bearer']),
     state: oneOf(['active', 'suspended', 'expired', 'revoked']),
-    ...shownFields,
-    created_at: Time,
-    created_by: nullable(Type.String()),
-    personal_user_id: nullable(Type.String()),
+    ...decidedColumns,
     expires_at: nullable(Time),
-    revoked_at: nullable(Time),
-    revoked_by: nullable(Type.String()),
-    last_used_at: nullable(Time),
-    last_used_address: nullable(Type.String()),
-    last_used_agent: nullable(Type.String()),
-    last_used_target_id: nullable(Type.String()),
+    ...shownColumns,
     secrets: Type.Array(KeySecret),
     version: Type.Integer(),
   },
@@ -92,16 +89,8 @@ export function toApiKey(key: Key, nowMs: number): Static<typeof ApiKey> {
     scheme: key.scheme,
     state: keyStateAt(key, nowMs),
     ...fieldsToJson(key),
-    created_at: time(key.createdAt),
-    created_by: key.createdBy ?? null,
-    personal_user_id: key.personalUserId ?? null,
     expires_at: timeOrNull(key.expiresAt),
-    revoked_at: timeOrNull(key.revokedAt),
-    revoked_by: key.revokedBy ?? null,
-    last_used_at: timeOrNull(key.lastUsedAt),
-    last_used_address: key.lastUsedAddress ?? null,
-    last_used_agent: key.lastUsedAgent ?? null,
-    last_used_target_id: key.lastUsedTargetId ?? null,
+    ...keys.shownOf(key),
     secrets: key.secrets.map((secret) => ({
       hint: secret.hint,
       created_at: time(secret.createdAt),

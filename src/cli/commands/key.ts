@@ -9,7 +9,7 @@ import {
   type Key,
   type KeyInput,
 } from '../../access/index.ts'
-import type { Confirmation } from '../../store/index.ts'
+import { keys as keyRows, type Confirmation } from '../../store/index.ts'
 import { parseDuration } from '../../units.ts'
 import { command, need, read, UsageError } from '../lib/command.ts'
 import { fieldFlags, fieldLines, fieldUsage, readFields } from '../lib/key-flags.ts'
@@ -238,9 +238,28 @@ function keyText(key: Key): string {
     ['Created', `${shortTime(key.createdAt)} UTC`],
     ['Ends', key.expiresAt === undefined ? 'never' : `${shortTime(key.expiresAt)} UTC`],
     ['Last used', key.lastUsedAt === undefined ? 'never' : lastUseText(key, key.lastUsedAt)],
+    ...otherLines(key),
   ]
-  return rows.map(([name, value]) => `${name.padEnd(10)} ${value}`).join('\n')
+  const width = Math.max(10, ...rows.map(([name]) => name.length))
+  return rows.map(([name, value]) => `${name.padEnd(width)} ${value}`).join('\n')
 }
+
+/** What people see of a key and no line above says, each under its column's name. */
+function otherLines(key: Key): [string, string][] {
+  const shown: Readonly<Record<string, string | number | boolean | null>> = keyRows.shownOf(key)
+  return Object.entries(shown)
+    .filter(([name]) => !linesOfOwn.has(name))
+    .map(([name, value]) => [
+      name.charAt(0).toUpperCase() + name.slice(1).replaceAll('_', ' '),
+      `${value ?? '–'}`,
+    ])
+}
+
+/** Columns that other lines say, or that only `--json` shows. */
+const linesOfOwn: ReadonlySet<string> = new Set([
+  ...['created_at', 'created_by', 'personal_user_id', 'revoked_at', 'revoked_by'],
+  ...['last_used_at', 'last_used_address', 'last_used_agent', 'last_used_target_id'],
+])
 
 function lastUseText(key: Key, at: number): string {
   return `${shortTime(at)} UTC from ${key.lastUsedAddress ?? 'an unknown address'}`
@@ -283,10 +302,8 @@ function present(key: Key) {
     scheme: key.scheme,
     state: keyStateAt(key, Date.now()),
     ...fieldsToJson(key),
-    created_at: isoTime(key.createdAt),
     expires_at: isoTime(key.expiresAt),
-    revoked_at: isoTime(key.revokedAt),
-    last_used_at: isoTime(key.lastUsedAt),
+    ...keyRows.shownOf(key),
   }
 }
 

@@ -33,6 +33,14 @@ describe('columns', () => {
     assert.deepEqual(table.fromRow(row), record)
   })
 
+  test('each kind of column says the JSON Schema of what it shows', () => {
+    assert.deepEqual(text().schema, { type: 'string' })
+    assert.deepEqual(number().schema, { type: 'integer' })
+    assert.deepEqual(flag().schema, { type: 'boolean' })
+    const orNull = { anyOf: [{ type: 'string', format: 'date-time' }, { type: 'null' }] }
+    assert.deepEqual(maybe(time()).schema, orNull)
+  })
+
   test('null in a row is undefined in a record, and the other way round', () => {
     const nothing = { ...row, ends_at: null, limits: null }
     const read = table.fromRow(nothing)

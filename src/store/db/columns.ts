@@ -2,17 +2,20 @@ import { toStorable } from '../../storable.ts'
 import { snakeCased, snakeName } from './snake-case.ts'
 
 /** Converts a column's value between the database and a record. */
-export interface Column<Value = unknown, Kept = unknown> {
+export interface Column<Value = unknown, Kept = unknown, Shown = unknown> {
   read(kept: Kept): Value
   write(value: Value): Kept
   /** The value as shown in public JSON: times as ISO 8601, names in snake_case. */
-  show(value: Value): unknown
+  show(value: Value): Shown
+  /** The JSON Schema of what `show` returns. */
+  readonly schema: Readonly<Record<string, unknown>>
 }
 
 type Declared = Readonly<Record<string, Column>>
 
 type ValueOf<C> = C extends { read(kept: never): infer Value } ? Value : never
 type KeptOf<C> = C extends { write(value: never): infer Kept } ? Kept : never
+type ShownOf<C> = C extends { show(value: never): infer Shown } ? Shown : never
 
 type Snake<Name extends string> = Name extends `${infer First}${infer Rest}`
   ? Rest extends Uncapitalize<Rest>
@@ -28,28 +31,52 @@ export type TableOf<C extends Declared> = {
   [Name in keyof C & string as Snake<Name>]: KeptOf<C[Name]>
 }
 
+/** What public JSON shows of a record, in snake_case. */
+export type JsonOf<C extends Declared> = {
+  [Name in keyof C & string as Snake<Name>]: ShownOf<C[Name]>
+}
+
 /** Text, or one of the strings that a type allows; unchecked here because we validated it before writing. */
-export function text<Text extends string = string>(): Column<Text, string> {
-  return { read: (kept) => kept as Text, write: (value) => value, show: (value) => value }
+export function text<Text extends string = string>(): Column<Text, string, string> {
+  return {
+    read: (kept) => kept as Text,
+    write: (value) => value,
+    show: (value) => value,
+    schema: { type: 'string' },
+  }
 }
 
 /** Text that others wrote, for logs; what no database can store is replaced. */
-export function loggedText(): Column<string, string> {
+export function loggedText(): Column<string, string, string> {
   return { ...text(), write: toStorable }
 }
 
-export function number(): Column<number, number> {
-  return { read: (kept) => kept, write: (value) => value, show: (value) => value }
+export function number(): Column<number, number, number> {
+  return {
+    read: (kept) => kept,
+    write: (value) => value,
+    show: (value) => value,
+    schema: { type: 'integer' },
+  }
 }
 
 /** A boolean, stored as 1 or 0. */
-export function flag(): Column<boolean, number> {
-  return { read: (kept) => kept === 1, write: (value) => (value ? 1 : 0), show: (value) => value }
+export function flag(): Column<boolean, number, boolean> {
+  return {
+    read: (kept) => kept === 1,
+    write: (value) => (value ? 1 : 0),
+    show: (value) => value,
+    schema: { type: 'boolean' },
+  }
 }
 
 /** Milliseconds since 1970. */
-export function time(): Column<number, number> {
-  return { ...number(), show: (value) => new Date(value).toISOString() }
+export function time(): Column<number, number, string> {
+  return {
+    ...number(),
+    show: (value) => new Date(value).toISOString(),
+    schema: { type: 'string', format: 'date-time' },
+  }
 }
 
 /** A value stored as JSON; unchecked here because we validated it before writing. */
@@ -58,17 +85,19 @@ export function json<Value>(): Column<Value, string> {
     read: (kept) => JSON.parse(kept) as Value,
     write: (value) => JSON.stringify(value),
     show: (value) => snakeCased(value),
+    schema: {},
   }
 }
 
 /** A nullable column; null becomes undefined in a record. */
-export function maybe<Value, Kept>(
-  column: Column<Value, Kept>,
-): Column<Value | undefined, Kept | null> {
+export function maybe<Value, Kept, Shown>(
+  column: Column<Value, Kept, Shown>,
+): Column<Value | undefined, Kept | null, Shown | null> {
   return {
     read: (kept) => (kept === null ? undefined : column.read(kept)),
     write: (value) => (value === undefined ? null : column.write(value)),
     show: (value) => (value === undefined ? null : column.show(value)),
+    schema: { anyOf: [column.schema, { type: 'null' }] },
   }
 }
 

@@ -12,6 +12,7 @@ const mostlyEmpty: Column<readonly string[], string | null> = {
   read: (kept) => (kept === null ? [] : (JSON.parse(kept) as string[])),
   write: (list) => (list.length === 0 ? null : JSON.stringify(list)),
   show: (list) => list,
+  schema: { type: 'array', items: { type: 'string' } },
 }
 
 const declared = {

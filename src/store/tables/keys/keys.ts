@@ -3,12 +3,13 @@ import type { KeyId, OrganizationId, UserId } from '../../../ids.ts'
 import type { Rate } from '../../../rate.ts'
 import type { MembershipRecord } from '../people/memberships.ts'
 import { columns, lastUse, json, maybe, number, text, time } from '../../db/columns.ts'
-import type { RecordOf, TableOf } from '../../db/columns.ts'
+import type { Column, JsonOf, RecordOf, TableOf } from '../../db/columns.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import { contains } from '../../db/contains.ts'
 import { jsonMember } from '../../db/json-member.ts'
 import { newestFirst, type NewestPage } from '../../db/newest-first.ts'
 import { ownRow } from '../../db/own-rows.ts'
+import { snakeName } from '../../db/snake-case.ts'
 import { dayMs } from '../../../units.ts'
 
 export type Scheme = 'x-api-key' | 'bearer'
@@ -47,20 +48,28 @@ const editColumns = {
   expiresAt: maybe(time()),
 }
 
+/**
+ * What nobody edits but people see: the API and the command line show each of these columns because it is declared
+ * here.
+ */
+const shownColumns = {
+  createdAt: time(),
+  createdBy: maybe(text()),
+  personalUserId: maybe(text<UserId>()),
+  revokedAt: maybe(time()),
+  revokedBy: maybe(text()),
+  ...lastUse,
+  lastUsedTargetId: maybe(text()),
+}
+
 const declared = {
   id: text<KeyId>(),
   organizationId: text<OrganizationId>(),
   name: text(),
   scheme: text<Scheme>(),
-  createdAt: time(),
-  createdBy: maybe(text()),
-  personalUserId: maybe(text<UserId>()),
   ...editColumns,
-  revokedAt: maybe(time()),
-  revokedBy: maybe(text()),
+  ...shownColumns,
   suspendedAt: maybe(time()),
-  ...lastUse,
-  lastUsedTargetId: maybe(text()),
   version: number(),
 }
 
@@ -77,7 +86,24 @@ export type KeyTable = TableOf<typeof declared & typeof hidden>
 export type KeyEdit = Pick<KeyRecord, 'name' | keyof typeof editColumns>
 export type KeyInput = Pick<KeyEdit, 'name'> & Partial<KeyEdit>
 
-/** The names of those fields. */
+/** What people see but do not edit, as public JSON. */
+export type KeyShown = JsonOf<typeof shownColumns>
+
+/** The JSON Schemas of what people see but do not edit, by their names in JSON. */
+export const shownSchemas = Object.fromEntries(
+  Object.entries(shownColumns).map(([name, { schema }]) => [snakeName(name), schema]),
+) as { readonly [Name in keyof KeyShown]: Column['schema'] }
+
+/** Extracts what people see of a key but do not edit. */
+export function shownOf(key: KeyRecord): KeyShown {
+  const values = Object.keys(shownColumns).map((name) => [
+    name,
+    key[name as keyof typeof shownColumns],
+  ])
+  return toJson(Object.fromEntries(values) as KeyRecord) as KeyShown
+}
+
+/** The names of the fields that a person sets. */
 export const editable = ['name', ...Object.keys(editColumns)] as readonly (keyof KeyEdit)[]
 
 /** Extracts exactly the editable fields; a missing one becomes undefined, which means no restriction. */
