@@ -60,6 +60,7 @@ describe('settings', () => {
     [{ TRUSTED_PROXIES: 'all' }, /^TRUSTED_PROXIES must be a number of proxies/],
     [{ OUTBOUND_ALLOW_CIDRS: '10.0.0.0/33' }, /^OUTBOUND_ALLOW_CIDRS must be ranges/],
     [{ LIMIT_SESSION: '48h' }, /^LIMIT_SESSION must be at most 24h/],
+    [{ LIMIT_KEEP_ALIVE: '500ms' }, /^LIMIT_KEEP_ALIVE must be at least 1s/],
     [{ LIMIT_URL: 'large' }, /^LIMIT_URL must be a size/],
     [{ LIMIT_REQEST_HEAD: '1KiB' }, /^LIMIT_REQEST_HEAD is not a setting/],
     [{ LIMIT_SCMI: 'off' }, /^LIMIT_SCMI is not a setting; did you mean LIMIT_SCIM\?$/],

@@ -144,6 +144,11 @@ const table = {
     'failed credentials, and failed sign-ins, per address; off for tests',
     parseOff(parseRate),
   ),
+  LIMIT_KEEP_ALIVE: setting(
+    '75s',
+    'a connection without a request is kept for this long; more than the balancer in front keeps it',
+    parseDurationUpTo(hourMs, 1000),
+  ),
   LIMIT_DRAIN: setting(
     '30s',
     'open requests get this long after SIGTERM',
@@ -347,6 +352,7 @@ function limitsOf(parsed: Parsed) {
     webhookEndpoints: given('LIMIT_WEBHOOK_ENDPOINTS'),
     failedCredentials: parsed.LIMIT_FAILED_CREDENTIALS,
     drainMs: given('LIMIT_DRAIN'),
+    keepAliveMs: given('LIMIT_KEEP_ALIVE'),
   } as const
 }
 

@@ -75,10 +75,11 @@ export function parseOneOf<const T extends string>(choices: readonly T[]): (text
   }
 }
 
-/** Returns a parser for a duration up to a maximum, in milliseconds. */
-export function parseDurationUpTo(maxMs: number): (text: string) => number {
+/** Returns a parser for a duration from a minimum to a maximum, in milliseconds. */
+export function parseDurationUpTo(maxMs: number, minMs = 0): (text: string) => number {
   return (text) => {
     const ms = parseDuration(text)
+    if (ms < minMs) throw new Error(`must be at least ${minMs / 1000}s`)
     if (ms > maxMs) throw new Error(`must be at most ${maxMs / hourMs}h`)
     return ms
   }

@@ -65,7 +65,7 @@ export async function openServers(
   refuseOtherMethods()
   await app.ready()
 
-  const { failedCredentials, requestHeadBytes: headBytes, urlBytes } = config.limits
+  const { failedCredentials, requestHeadBytes: headBytes, urlBytes, keepAliveMs } = config.limits
   const { callRecords, metricsTargets } = config
   const gateway = opened.use(
     createGateway({
@@ -76,7 +76,7 @@ export async function openServers(
   const front = createFront({
     handleGateway: (exchange) => gateway.handle(exchange),
     handleApp: answerWith(app),
-    limits: { headBytes, urlBytes },
+    limits: { headBytes, urlBytes, keepAliveMs },
     lane: config.httpLane,
     ...{ gatewayPrefix, baseUrl, ownRefusals: [scimRefusals], clock, log },
   })

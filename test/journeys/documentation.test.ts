@@ -45,6 +45,13 @@ const printed: Readonly<Record<string, readonly RegExp[]>> = {
     /\{"items":\[\]\}/,
   ],
   'how-to/verify-assertions': [/"alg":"ES256"/],
+  'how-to/customers': [
+    /"labels":\{"customer":"42"\}/,
+    /"quota":\{"calls":100000,"period":"month","used":0/,
+    /"state":"revoked"/,
+    /"step_ms":86400000,"points":\[\{"at":"2026-11-01T00:00:00/,
+  ],
+  'operate/disaster': [/^\{"sessions":0,/m],
 }
 
 /** The assumptions of a page: commands to run before its own, and placeholders to replace. */
@@ -62,6 +69,19 @@ TOKEN=$(npx interceptd token issue acme --name page --permission audit.see --per
   'how-to/somebody-left': {
     before: `npx interceptd org create acme
 npx interceptd member add acme ada@example.com --role developer
+INTERCEPT_TOKEN=$(npx interceptd token issue acme --name page --permission members.manage --json | grep -o 'svc_admin_[A-Za-z0-9_]*' | tail -1)`,
+    words: [['https://intercept.example.com', 'http://localhost:8080']],
+  },
+  'how-to/customers': {
+    before: `npx interceptd org create acme
+npx interceptd target set acme orders --upstream http://echo.intercept.internal
+INTERCEPT_TOKEN=$(npx interceptd token issue acme --name portal --permission traffic.see --permission keys.issue --json | grep -o 'svc_admin_[A-Za-z0-9_]*' | tail -1)`,
+    words: [['https://intercept.example.com', 'http://localhost:8080']],
+  },
+  'operate/disaster': {
+    before: `npx interceptd org create acme
+npx interceptd member add acme ada@example.com --role owner
+npx interceptd member add acme bob@example.com --role viewer
 INTERCEPT_TOKEN=$(npx interceptd token issue acme --name page --permission members.manage --json | grep -o 'svc_admin_[A-Za-z0-9_]*' | tail -1)`,
     words: [['https://intercept.example.com', 'http://localhost:8080']],
   },

@@ -61,6 +61,14 @@ describe('the gateway as it is set', () => {
     assert.equal(refusal.detail, 'The organization is limited to 3 calls per 3600 s.')
   })
 
+  test('LIMIT_KEEP_ALIVE: every response of a node says for how long it keeps the connection', async () => {
+    await using gateway = await gatewayForTests({ settings: { LIMIT_KEEP_ALIVE: '620s' } })
+    const ofCall = await gateway.raw(`GET ${prefix}/echo/x HTTP/1.1\r\nHost: a\r\n{key}\r\n\r\n`)
+    assert.match(ofCall, /^HTTP\/1\.1 200 [^]*\r\nKeep-Alive: timeout=620\r\n/)
+    const ofPage = await gateway.raw('GET /readyz HTTP/1.1\r\nHost: a\r\n\r\n')
+    assert.match(ofPage, /^HTTP\/1\.1 200 [^]*\r\nKeep-Alive: timeout=620\r\n/)
+  })
+
   test('KEY_SCHEMES: a scheme that is off lets nobody in', async () => {
     await using gateway = await gatewayForTests({ settings: { KEY_SCHEMES: 'bearer' } })
     assert.equal((await gateway.call('/echo/x', gateway.bearer)).status, 200)

@@ -22,6 +22,7 @@ export const sections: readonly (readonly [title: string, pages: readonly string
       'how-to/rotate-a-key',
       'how-to/key-leaked',
       'how-to/label-keys',
+      'how-to/customers',
       'how-to/somebody-left',
       'how-to/put-it-before-an-api',
       'how-to/bearer-sdks',

@@ -44,7 +44,7 @@ export const membersWords: Translated<typeof English> = {
   linkLead: (mailed) =>
     mailed
       ? 'Er wurde auch per Mail gesendet. Gezeigt wird er nur jetzt.'
-      : 'Es ist kein Mailserver eingerichtet, senden Sie ihn also selbst. Gezeigt wird er nur jetzt.',
+      : 'Er wurde nicht per Mail gesendet, senden Sie ihn also selbst. Gezeigt wird er nur jetzt.',
   linkName: 'Link',
   noInvitations: 'Keine Einladungen',
   noInvitationsText:

@@ -43,7 +43,7 @@ const englishMembersWords = {
   linkLead: (mailed: boolean) =>
     mailed
       ? 'It was also sent by mail. The link is shown only now.'
-      : 'No mail server is set up, so send it yourself. The link is shown only now.',
+      : 'It was not sent by mail, so send it yourself. The link is shown only now.',
   linkName: 'link',
   noInvitations: 'No invitations',
   noInvitationsText:
