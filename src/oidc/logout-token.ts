@@ -4,6 +4,7 @@ import { checkIssuedAt, checkIssuerAndAudience, checkTimes, subjectOf } from './
 import { isObject } from './json.ts'
 import { verifyToken } from './jwt.ts'
 import type { Keys } from './keys.ts'
+import { isStorable } from '../storable.ts'
 
 /** The sessions that a provider ends: a subject's, one provider session, or both. */
 export interface Logout {
@@ -42,9 +43,11 @@ export async function verifyLogoutToken(
   if (typeof jti !== 'string' || jti === '' || jti.length > 255)
     throw fault('logout_id', 'logout_token')
   const subject = claims['sub'] === undefined ? undefined : subjectOf(claims, 'logout_token')
-  if (sid !== undefined && (typeof sid !== 'string' || sid === '' || sid.length > 255)) {
-    throw fault('logout_target', 'logout_token')
-  }
+  if (sid !== undefined && !isSessionId(sid)) throw fault('logout_target', 'logout_token')
   if (subject === undefined && sid === undefined) throw fault('logout_target', 'logout_token')
   return { subject, providerSession: sid, tokenId: jti }
+}
+
+function isSessionId(sid: unknown): sid is string {
+  return typeof sid === 'string' && sid !== '' && sid.length <= 255 && isStorable(sid)
 }

@@ -4,6 +4,7 @@ import type { SessionId, UserId } from '../ids.ts'
 import { digest, type Sealer } from '../secrets/index.ts'
 import { usedOnce, type IdentityKey, type Store } from '../store/index.ts'
 import { minuteMs } from '../units.ts'
+import { emailFrom, nameFrom } from './name.ts'
 
 const lifetimeMs = 10 * minuteMs
 const context = ['system', 'identity', 'proof']
@@ -14,6 +15,16 @@ export interface ProvenIdentity extends IdentityKey {
   readonly email: string | undefined
   readonly emailVerified: boolean
   readonly name: string | undefined
+}
+
+/**
+ * The same facts with only text that can be kept: providers let people choose almost any name, and an address that is
+ * none proves nothing.
+ */
+export function withCleanTexts(proven: ProvenIdentity): ProvenIdentity {
+  const email = emailFrom(proven.email)
+  const emailVerified = email !== undefined && proven.emailVerified
+  return { ...proven, email, emailVerified, name: nameFrom(proven.name) }
 }
 
 /** The person and session that may confirm a proof. */

@@ -14,6 +14,7 @@ import {
 import { linkIdentity, removeIdentity } from './identities.ts'
 import {
   createIdentityProofs,
+  withCleanTexts,
   type IdentityProofs,
   type ProofHolder,
   type ProvenIdentity,
@@ -44,12 +45,12 @@ export class People {
 
   /** The person behind a proven identity. Throws `sign_in_refused`, `email_not_verified`, `account_exists` (403). */
   async recognize(proven: ProvenIdentity, actor: Actor): Promise<Recognized> {
-    return await recognize(this.#deps, proven, actor)
+    return await recognize(this.#deps, withCleanTexts(proven), actor)
   }
 
   /** A proof that its holder can confirm on their own page. */
   proofOf(proven: ProvenIdentity, holder: ProofHolder): string {
-    return this.#proofs.make(proven, holder)
+    return this.#proofs.make(withCleanTexts(proven), holder)
   }
 
   /** The identity that a proof would add. Throws `link_invalid`. */
@@ -68,10 +69,13 @@ export class People {
     )
   }
 
-  /** Removes an identity and ends every session of its person. Throws `not_found`, or `conflict` for the last one. */
+  /**
+   * Removes an identity and ends every session of its person; resolves when every node refuses them. Throws
+   * `not_found`, or `conflict` for the last one.
+   */
   async removeIdentity(userId: UserId, id: string, actor: Actor): Promise<void> {
     const { store, sessions } = this.#deps
-    await store.transaction(
+    await store.transactionConfirmed(
       async (tx) => await removeIdentity({ tx, sessions }, { userId, id }, actor),
     )
   }

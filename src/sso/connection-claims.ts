@@ -1,6 +1,7 @@
 import type { JsonObject } from '../oidc/index.ts'
 import type { ConnectionSettings } from './connection-settings.ts'
 import { parseMailAddress, type MailAddress } from './domain-names.ts'
+import { isStorable } from '../storable.ts'
 
 /** A person as described by the provider's claims, which are read according to the connection's settings. */
 export interface CompanyPerson {
@@ -88,7 +89,9 @@ function groupsOf(
 ): readonly string[] | undefined {
   const list: unknown = typeof value === 'string' ? [value] : value
   if (!Array.isArray(list)) return undefined
-  const groups = list.filter((group): group is string => typeof group === 'string')
+  const groups = list.filter(
+    (group): group is string => typeof group === 'string' && isStorable(group),
+  )
   if (groups.length <= maxGroupsKept) return groups
   const deciding = new Set(settings.groupRoles.map(({ group }) => group))
   if (settings.requiredGroup !== undefined) deciding.add(settings.requiredGroup)
@@ -104,16 +107,16 @@ function leavesOut(source: JsonObject, claim: string): boolean {
 }
 
 function nameOf(value: unknown): string | undefined {
-  const name = textOf(value)
-    ?.replaceAll(/\p{C}/gu, ' ')
-    .replaceAll(/\s+/g, ' ')
-    .trim()
-    .slice(0, 100)
-  return name === '' || name?.isWellFormed() === false ? undefined : name
+  if (typeof value !== 'string' || value.length > 255) return undefined
+  const name = value.replaceAll(/\p{C}/gu, ' ').replaceAll(/\s+/g, ' ').trim()
+  // Counted by code points: a cut through a surrogate pair would leave half of it.
+  return Array.from(name).slice(0, 100).join('') || undefined
 }
 
+// Text that no database can store counts as missing: it would refuse the query, or return another text.
 function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' && value.length <= 255 ? value : undefined
+  if (typeof value !== 'string' || value === '' || value.length > 255) return undefined
+  return isStorable(value) ? value : undefined
 }
 
 function first(sources: readonly JsonObject[], name: string): unknown {

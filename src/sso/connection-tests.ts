@@ -42,7 +42,7 @@ export interface TestLine {
 export interface TestResult {
   readonly lines: readonly TestLine[]
   readonly person:
-    | (Omit<CompanyPerson, 'mail'> & { readonly email: string | undefined })
+    | (Omit<CompanyPerson, 'mail' | 'idToken'> & { readonly email: string | undefined })
     | undefined
 }
 
@@ -147,8 +147,9 @@ export class TestLines {
     })
   }
 
-  /** Records the person whom the provider described. */
-  read({ mail, ...rest }: CompanyPerson): void {
+  /** Records the person whom the provider described, without the id_token: results are kept unsealed. */
+  read(person: CompanyPerson): void {
+    const { mail, idToken: _, ...rest } = person
     this.#person = { ...rest, email: mail?.address }
   }
 }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { createId } from '../../ids.ts'
 import { digest, randomHex } from '../../secrets/index.ts'
+import { toStorable } from '../../storable.ts'
 import { subjectText, type Change, type ChangeDraft } from '../db/changes.ts'
 import type { AuditDraft, Collected, EventDraft, Tx } from '../db/db.ts'
 import { headParts, sealHolds, sealOf } from '../tables/audit/seals.ts'
@@ -109,14 +110,14 @@ function auditWrites(tx: Tx, head: Head, drafts: readonly AuditDraft[]): Write[]
       id: createId('aud', tx.now),
       at: tx.now,
       actor_kind: draft.actor.kind,
-      actor_id: draft.actor.id ?? null,
-      actor_name: draft.actor.name ?? null,
+      actor_id: asStored(draft.actor.id),
+      actor_name: asStored(draft.actor.name),
       action: draft.action,
       subject_kind: draft.subject.kind,
-      subject_id: draft.subject.id,
+      subject_id: toStorable(draft.subject.id),
       detail: JSON.stringify(snakeCased(draft.detail)),
-      address: draft.actor.address ?? null,
-      request_id: draft.actor.requestId ?? null,
+      address: asStored(draft.actor.address),
+      request_id: asStored(draft.actor.requestId),
       previous_hash: previousHash,
     }
     const hash = auditHash(row)
@@ -139,6 +140,14 @@ function auditWrites(tx: Tx, head: Head, drafts: readonly AuditDraft[]): Write[]
       .set({ audit_hash: previousHash, audit_seal: seal })
       .where('organization_id', '=', organizationId),
   ]
+}
+
+/**
+ * The text as the database will return it. The hash must cover exactly that, but names come from providers, and UTF-8
+ * changes half a surrogate pair.
+ */
+function asStored(text: string | undefined): string | null {
+  return text === undefined ? null : toStorable(text)
 }
 
 const auditColumns = {
