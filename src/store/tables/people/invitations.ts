@@ -71,7 +71,7 @@ export async function list(
   return rows.map(fromRow)
 }
 
-/** Open invitations for an e-mail address in any organization, newest first. */
+/** Open invitations for an e-mail address in any organization that still exists, newest first. */
 export async function listOpenFor(
   db: Db,
   email: string,
@@ -79,19 +79,22 @@ export async function listOpenFor(
 ): Promise<InvitationRecord[]> {
   const rows = await db.query
     .selectFrom('invitation')
-    .selectAll()
+    .innerJoin('organization', 'organization.id', 'invitation.organization_id')
+    .selectAll('invitation')
+    .where('organization.deleted_at', 'is', null)
     .where('email_key', '=', emailKey(email))
     .where('accepted_at', 'is', null)
     .where('revoked_at', 'is', null)
     .where('expires_at', '>', nowMs)
-    .orderBy('id', 'desc')
+    .orderBy('invitation.id', 'desc')
     .limit(50)
     .execute()
   return rows.map(fromRow)
 }
 
 /**
- * Marks an open invitation as accepted; undefined if it was not open. Only the first of concurrent callers succeeds.
+ * Marks an open invitation as accepted; undefined if it was not open or its organization was deleted. Only the first of
+ * concurrent callers succeeds.
  */
 export async function accept(
   tx: Tx,
@@ -106,6 +109,15 @@ export async function accept(
     .where('accepted_at', 'is', null)
     .where('revoked_at', 'is', null)
     .where('expires_at', '>', tx.now)
+    .where((eb) =>
+      eb.exists(
+        eb
+          .selectFrom('organization')
+          .select('organization.id')
+          .where('organization.id', '=', organizationId)
+          .where('organization.deleted_at', 'is', null),
+      ),
+    )
     .returningAll()
     .executeTakeFirst()
   return row && fromRow(row)
