@@ -14,6 +14,8 @@ interface Operation {
   readonly path: string
   readonly version: string | undefined
   readonly data: Json | undefined
+  /** The bulkIds that it refers to. */
+  readonly references: ReadonlySet<string>
 }
 
 type Result = Record<string, unknown>
@@ -66,7 +68,7 @@ export async function answerBulk(request: ScimRequest, deps: BulkDeps): Promise<
   }
 
   while (waiting.length > 0) {
-    const ready = waiting.filter(({ operation }) => missingOf(operation, ids).length === 0)
+    const ready = waiting.filter(({ operation }) => missingOf(operation, ids) === undefined)
     // Nothing is ready: each remaining operation depends on one that failed, does not exist, or is part of a cycle.
     const turn = ready.length > 0 ? ready : waiting
     for (const { operation, at } of turn) {
@@ -117,7 +119,9 @@ function readOperation(json: Json): Operation {
   if (method === 'POST' && bulkId === undefined) {
     throw refuse('invalidSyntax', 'A POST needs a bulkId.')
   }
-  return { method, path, bulkId, version: textOf(json, 'version'), data: memberOf(json, 'data') }
+  const data = memberOf(json, 'data')
+  const references = referencesIn(`${path} ${JSON.stringify(data ?? null)}`)
+  return { method, path, bulkId, version: textOf(json, 'version'), data, references }
 }
 
 function textOf(object: JsonObject, name: string): string | undefined {
@@ -129,14 +133,25 @@ function textOf(object: JsonObject, name: string): string | undefined {
   return value
 }
 
-function missingOf(operation: Operation, ids: ReadonlyMap<string, string>): string[] {
-  const text = `${operation.path} ${JSON.stringify(operation.data ?? null)}`
-  return [...text.matchAll(reference)].map(([, id = '']) => id).filter((id) => !ids.has(id))
+// Looked for once: operations that wait for each other are examined again after every one that was performed.
+function referencesIn(text: string): ReadonlySet<string> {
+  const found = new Set<string>()
+  for (const [, id = ''] of text.matchAll(reference)) found.add(id)
+  return found
+}
+
+/** A bulkId that the operation refers to and that stands for nothing yet; undefined if there is none. */
+function missingOf(
+  { references }: Operation,
+  ids: ReadonlyMap<string, string>,
+): string | undefined {
+  for (const id of references) if (!ids.has(id)) return id
+  return undefined
 }
 
 /** Replaces every bulkId in the operation with the id it refers to. */
 function resolve(operation: Operation, ids: ReadonlyMap<string, string>): Operation {
-  const [missing] = missingOf(operation, ids)
+  const missing = missingOf(operation, ids)
   if (missing !== undefined) {
     const name = missing.slice(0, 100)
     throw new ScimError(

@@ -119,7 +119,7 @@ function schemaDocument(base: string, schema: Schema): Json {
 }
 
 function attributeDocument(each: Attribute): Json {
-  const { subAttributes, isKept: _, ...rest } = each
+  const { subAttributes, isKept: _, isIndexed: __, ...rest } = each
   return subAttributes === undefined
     ? rest
     : { ...rest, subAttributes: subAttributes.map(attributeDocument) }

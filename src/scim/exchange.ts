@@ -42,12 +42,8 @@ export interface ScimRequest {
 /** All that a discovery document depends on; it contains nothing about an organization. */
 export type DiscoveryRequest = Pick<ScimRequest, 'query' | 'base'>
 
-/** A body as text, produced in pieces. */
-export interface Pieces {
-  /** Whether the body is too large to hold in memory, so that it must be sent while it is produced. */
-  readonly isLarge: boolean
-  readonly text: () => AsyncIterable<string>
-}
+/** Produces a body as text, in pieces. */
+export type Pieces = () => AsyncGenerator<string>
 
 /** A response; its body is a SCIM message, complete or in pieces, or empty. */
 export interface ScimAnswer {

@@ -11,7 +11,7 @@ import {
 import { readPatch } from './patch/patch-request.ts'
 import { applyPatch } from './patch/patch.ts'
 import { queryOfUrl } from './query.ts'
-import { groupTexts, holdsTooMany, singleText } from './rendering.ts'
+import { groupTexts, singleText } from './rendering.ts'
 import { bodyOf, callerOf, Resources, withoutId } from './resources.ts'
 import { readResource } from './schema/resource.ts'
 import { groupType } from './schema/schema-group.ts'
@@ -60,10 +60,7 @@ export class GroupResources extends Resources<DirectoryGroupRecord> {
     const { body: _, ...answer } = showResource(status, document, projection)
     return {
       ...answer,
-      pieces: {
-        isLarge: holdsTooMany([group], showing),
-        text: () => singleText(groupTexts(this.#deps, [group], showing)),
-      },
+      pieces: () => singleText(groupTexts(this.#deps, [group], showing)),
     }
   }
 

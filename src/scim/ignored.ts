@@ -13,6 +13,8 @@ import { groupType, userType } from './schema/schema-group.ts'
 
 const maxNames = 20
 const maxLength = 200
+// Reading a path takes time, and a bulk request may hold a megabyte of them.
+const maxPathCharacters = 200_000
 
 /**
  * Collects, for the request log, the attributes, parts and extensions in an accepted request that were ignored because
@@ -31,13 +33,20 @@ export function ignoredNames(request: {
 
 class Names {
   readonly #names = new Set<string>()
+  #left = maxPathCharacters
 
   get list(): string[] {
     return [...this.#names]
   }
 
+  /** Whether no more names are looked for. */
   get isFull(): boolean {
-    return this.#names.size >= maxNames
+    return this.#names.size >= maxNames || this.#left < 0
+  }
+
+  /** Counts a path that is about to be read. */
+  spend(path: string): void {
+    this.#left -= path.length
   }
 
   add(name: string): void {
@@ -82,6 +91,7 @@ function collectPatch(names: Names, type: ResourceType, body: JsonObject): void 
       if (isObject(value)) collectResource(names, { type, isKnownForm: () => true }, value)
       continue
     }
+    names.spend(path)
     const target = pathOf(type, path)
     if (target === undefined) names.add(path)
     else if (target.kind === 'extension')

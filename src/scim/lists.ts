@@ -3,7 +3,7 @@ import { refuse } from './protocol/errors.ts'
 import type { ScimAnswer, ScimDeps, ScimRequest } from './exchange.ts'
 import type { FilterOptions } from './filter/filter.ts'
 import { listingOf, projectionOf, type AskedList, type Query } from './query.ts'
-import { groupTexts, holdsTooMany, listText, userTexts } from './rendering.ts'
+import { groupTexts, listText, userTexts } from './rendering.ts'
 import { groupType, userType } from './schema/schema-group.ts'
 
 const listUrn = 'urn:ietf:params:scim:api:messages:2.0:ListResponse'
@@ -91,31 +91,18 @@ interface Listed extends AskedList {
   readonly ids: readonly string[]
 }
 
-/** One type's resources on a page, rendered while they are sent. */
-interface PageOfResources {
-  readonly count: number
-  readonly isLarge: boolean
-  readonly texts: () => ReturnType<typeof userTexts>
-}
+/** Renders one type's resources on a page while they are sent. */
+type PageOfResources = () => ReturnType<typeof userTexts>
 
 async function loadResources(
   deps: ScimDeps,
   request: ScimRequest,
   { type, query, ids }: Listed,
 ): Promise<PageOfResources> {
-  const { organizationId } = request.principal
   const showing = { request, projection: projectionOf(type, query) }
-  const { users, groups } = deps.directories
-  if (type.name === 'User') {
-    const found = await users.getAll(organizationId, ids, showing.projection.shows('groups'))
-    return { count: found.length, isLarge: false, texts: () => userTexts(found, showing) }
-  }
-  const found = await groups.getAll(organizationId, ids)
-  return {
-    count: found.length,
-    isLarge: holdsTooMany(found, showing),
-    texts: () => groupTexts(deps, found, showing),
-  }
+  if (type.name === 'User') return () => userTexts(deps, ids, showing)
+  const found = await deps.directories.groups.getAll(request.principal.organizationId, ids)
+  return () => groupTexts(deps, found, showing)
 }
 
 function answerList(
@@ -127,16 +114,13 @@ function answerList(
   const head = {
     schemas: [listUrn],
     totalResults: page.total,
-    itemsPerPage: resources.reduce((sum, { count }) => sum + count, 0),
     // RFC 9865 section 2: a response to a cursor has no startIndex, and the last page has no nextCursor.
     ...(byCursor ? {} : { startIndex: query.startIndex }),
     ...(page.nextCursor === undefined ? {} : { nextCursor: page.nextCursor }),
   }
-  const isLarge = resources.some((each) => each.isLarge)
-  const text = () => listText(head, 'Resources', textsOf(resources))
-  return { status: 200, pieces: { isLarge, text } }
+  return { status: 200, pieces: () => listText(head, textsOf(resources)) }
 }
 
 async function* textsOf(resources: readonly PageOfResources[]): ReturnType<typeof userTexts> {
-  for (const { texts } of resources) yield* texts()
+  for (const texts of resources) yield* texts()
 }

@@ -64,8 +64,7 @@ async function render(groups: readonly DirectoryGroupRecord[]) {
   const showing = { request: request as unknown as ScimRequest, projection }
   const texts = groupTexts(deps as unknown as ScimDeps, groups, showing)
   let text = ''
-  for await (const part of listText({ totalResults: groups.length }, 'Resources', texts))
-    text += part
+  for await (const part of listText({ totalResults: groups.length }, texts)) text += part
   isDone = true
   const parsed = JSON.parse(text) as { Resources: { members?: { value: string }[] }[] }
   return { most, lengths: parsed.Resources.map(({ members }) => members?.length ?? 0) }

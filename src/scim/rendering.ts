@@ -1,6 +1,5 @@
 // Renders responses as JSON text in pieces: a page of a thousand resources, or a group of a hundred thousand members,
 // is never built or serialized in a single turn of the event loop.
-import type { DirectoryUser } from '../directory/index.ts'
 import type { DirectoryGroupRecord } from '../store/index.ts'
 import { groupDocument, memberDocuments, userDocument } from './documents.ts'
 import type { ScimDeps, ScimRequest } from './exchange.ts'
@@ -15,16 +14,32 @@ interface Showing {
   readonly projection: Projection
 }
 
-const usersInTurn = 100
+const usersInBatch = 200
+const userCharactersInTurn = 200_000
 const membersInTurn = 1000
-const maxHeldMembers = 10_000
 
-/** Renders users, a few in each turn of the event loop. */
-export async function* userTexts(users: readonly DirectoryUser[], showing: Showing): Texts {
-  const { request, projection } = showing
-  for (const [at, user] of users.entries()) {
-    if (at > 0 && at % usersInTurn === 0) await nextTurn()
-    yield JSON.stringify(projection.apply(userDocument(user, request.base)))
+/** Renders users: reads them in batches, and renders a few in each turn of the event loop. */
+export async function* userTexts(
+  deps: ScimDeps,
+  ids: readonly string[],
+  { request, projection }: Showing,
+): Texts {
+  const { users } = deps.directories
+  const { organizationId } = request.principal
+  const withGroups = projection.shows('groups')
+  let inTurn = 0
+  for (let at = 0; at < ids.length; at += usersInBatch) {
+    const batch = ids.slice(at, at + usersInBatch)
+    for (const user of await users.getAll(organizationId, batch, withGroups)) {
+      if (inTurn > userCharactersInTurn) {
+        await nextTurn()
+        inTurn = 0
+      }
+      const text = JSON.stringify(projection.apply(userDocument(user, request.base)))
+      // Reading the attributes takes time too, even if few of them are shown.
+      inTurn += user.attributes.length + text.length
+      yield text
+    }
   }
 }
 
@@ -53,30 +68,22 @@ export async function* groupTexts(
   }
 }
 
-/** Whether groups have too many members to hold in memory. */
-export function holdsTooMany(
-  groups: readonly DirectoryGroupRecord[],
-  { projection }: Showing,
-): boolean {
-  const members = groups.reduce((sum, group) => sum + group.members, 0)
-  return projection.shows('members') && members > maxHeldMembers
-}
-
-/** Renders a JSON object: the members of `head`, then the list of resources under `name`. */
+/**
+ * Renders a list response: the members of `head`, the resources, and their number, which is known only at the end.
+ */
 export async function* listText(
   head: Record<string, unknown>,
-  name: string,
   resources: Texts,
 ): AsyncGenerator<string> {
-  yield `${JSON.stringify(head).slice(0, -1)},${JSON.stringify(name)}:[`
-  let mark = ''
+  yield `${JSON.stringify(head).slice(0, -1)},"Resources":[`
+  let count = 0
   for await (const resource of resources) {
-    yield mark
-    mark = ','
+    yield count === 0 ? '' : ','
+    count += 1
     if (typeof resource === 'string') yield resource
     else yield* resource
   }
-  yield ']}'
+  yield `],"itemsPerPage":${count}}`
 }
 
 /** Flattens the text of a single resource into pieces. */

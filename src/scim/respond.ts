@@ -8,6 +8,8 @@ import type { Explained } from './explain.ts'
 /** The type of every response, which has no charset parameter (RFC 7644 section 8.1). */
 export const contentType = 'application/scim+json'
 
+const maxHeldCharacters = 1024 * 1024
+
 /** Sends a handler's response; a large one is produced in pieces while it is sent. */
 export async function sendAnswer(
   request: AppRequest,
@@ -35,22 +37,27 @@ function sendBody(reply: AppReply, body: Record<string, unknown>): AppReply {
   return reply.header('Content-Type', contentType).send(Buffer.from(JSON.stringify(body)))
 }
 
-// Sends a large body while it is produced. A smaller one is produced completely first, so that it has a Content-Length,
-// and an error on the way becomes a refusal instead of a truncated response.
-async function sendPieces(
-  request: AppRequest,
-  reply: AppReply,
-  { isLarge, text }: Pieces,
-): Promise<AppReply> {
+// Sends a long body while it is produced. A shorter one is produced completely first, so that it has a Content-Length, and
+// an error on the way becomes a refusal instead of a truncated response.
+async function sendPieces(request: AppRequest, reply: AppReply, pieces: Pieces): Promise<AppReply> {
   reply.header('Content-Type', contentType)
-  if (isLarge) {
-    return request.method === 'HEAD' ? reply.send() : reply.send(Readable.from(bytesOf(text())))
+  const parts = pieces()
+  const held: string[] = []
+  for (let characters = 0; characters <= maxHeldCharacters;) {
+    const next = await parts.next()
+    if (next.done === true) return reply.send(Buffer.from(held.join('')))
+    held.push(next.value)
+    characters += next.value.length
   }
-  const parts: string[] = []
-  for await (const part of text()) parts.push(part)
-  return reply.send(Buffer.from(parts.join('')))
+  if (request.method !== 'HEAD') return reply.send(Readable.from(bytesOf(held, parts)))
+  await parts.return(undefined)
+  return reply.send()
 }
 
-async function* bytesOf(text: AsyncIterable<string>): AsyncGenerator<Buffer> {
-  for await (const part of text) if (part !== '') yield Buffer.from(part)
+async function* bytesOf(
+  held: readonly string[],
+  rest: AsyncGenerator<string>,
+): AsyncGenerator<Buffer> {
+  yield Buffer.from(held.join(''))
+  for await (const part of rest) if (part !== '') yield Buffer.from(part)
 }

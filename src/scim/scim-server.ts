@@ -13,7 +13,11 @@ import { ignoredNames } from './ignored.ts'
 import { readAddress, readBody, type Address } from './read-request.ts'
 import { sendAnswer, sendWrong } from './respond.ts'
 import { createRouter, isDiscovery, type ScimRouter } from './router.ts'
-import { pathWithoutSecrets, withoutSecrets } from './protocol/without-secrets.ts'
+import {
+  pathWithoutSecrets,
+  unreadWithoutSecrets,
+  withoutSecrets,
+} from './protocol/without-secrets.ts'
 
 /** The path prefix of every SCIM URL. */
 export const prefix = '/scim/v2'
@@ -232,7 +236,10 @@ export class ScimServer {
       status: answer?.status ?? wrong?.status ?? 500,
       scimType: wrong?.scimType,
       detail: wrong?.detail,
-      sent: withoutSecrets(request.body as Buffer | undefined),
+      sent:
+        asked?.body === undefined
+          ? unreadWithoutSecrets(request.body as Buffer | undefined)
+          : withoutSecrets(asked.body),
       ignored: answer === undefined || asked === undefined ? [] : ignoredNames(asked),
       resourceId: resourceIdOf(asked, answer),
       durationUs: Math.round((clock.monotonic() - startedAt) * 1000),

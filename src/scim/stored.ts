@@ -7,6 +7,7 @@ import {
   type ResourceType,
 } from './schema/attributes.ts'
 import { leadingName } from './filter/condition.ts'
+import { refuse } from './protocol/errors.ts'
 import { foldCase, foldText, parseTime } from './schema/fold.ts'
 import { matches } from './filter/match.ts'
 import { memberIds, type MemberStep } from './patch/patch-members.ts'
@@ -14,14 +15,28 @@ import { listAt, partsAt, textPart, type Resource } from './schema/resource.ts'
 import { groupSchema, groupType, userType } from './schema/schema-group.ts'
 import type { Value, Values } from './schema/values.ts'
 
+// Bounds the work of one request and the memory of one page, however often a client adds to a user.
+const maxUserCharacters = 64 * 1024
+// The most that a deactivation can add to a user's attributes.
+const inactive = ',"active":false'
+
 /**
- * Converts a user resource into the forms used for storage, search and matching a person; `isActive` applies if the
- * resource has no `active`.
+ * Converts a user resource into the forms used for storage, search and matching a person; `before` is the user as it
+ * was, whose `active` applies if the resource has none. Refuses a user with too many attributes, but never one that has
+ * no more than before: it must always be possible to deactivate a user.
  */
-export function userInput(given: Resource, isActive: boolean): DirectoryUserInput {
-  const active = (given['active'] ?? isActive) !== false
+export function userInput(
+  given: Resource,
+  before: { readonly active: boolean; readonly attributes?: string },
+): DirectoryUserInput {
+  const active = (given['active'] ?? before.active) !== false
   // Store the effective value, so that every response shows it.
   const resource: Resource = { ...given, active }
+  const attributes = JSON.stringify(resource)
+  const most = Math.max(maxUserCharacters, (before.attributes?.length ?? 0) + inactive.length)
+  if (attributes.length > most) {
+    throw refuse('invalidValue', `The user has more than ${maxUserCharacters} characters as JSON.`)
+  }
   const userName = textPart(resource, 'userName') ?? ''
   const externalId = textPart(resource, 'externalId')
   const emails = listAt(resource, 'emails').flatMap((email) =>
@@ -31,7 +46,7 @@ export function userInput(given: Resource, isActive: boolean): DirectoryUserInpu
     userNameKey: foldCase(userName),
     externalId,
     active,
-    attributes: JSON.stringify(resource),
+    attributes,
     folded: JSON.stringify(foldResource(userType, resource)),
     emailKeys: [...new Set(emails.map(foldCase))],
   }

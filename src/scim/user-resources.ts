@@ -20,7 +20,7 @@ export class UserResources extends Resources<DirectoryUser> {
 
   async create(request: ScimRequest): Promise<ScimAnswer> {
     const resource = { active: true, ...readResource(userType, bodyOf(request)) }
-    const user = await this.#users.create(callerOf(request), userInput(resource, true))
+    const user = await this.#users.create(callerOf(request), userInput(resource, { active: true }))
     return this.show(request, 201, user)
   }
 
@@ -54,7 +54,7 @@ export class UserResources extends Resources<DirectoryUser> {
     const user = await this.#users.change(callerOf(request), id, (current) => {
       checkVersion(request, etagOf(current))
       // Removing the attribute `active` neither deactivates nor reactivates.
-      return userInput(withoutId(next(current)), current.active)
+      return userInput(withoutId(next(current)), current)
     })
     return this.show(request, 200, user)
   }

@@ -5,6 +5,7 @@ import { createId, type OrganizationId, type UserId } from '../../src/ids.ts'
 import { Links, Organizations } from '../../src/organizations/index.ts'
 import { SsoPolicies } from '../../src/sso/policy.ts'
 import {
+  domains,
   idempotentAnswers,
   identities,
   invitations,
@@ -72,6 +73,42 @@ for (const engine of engines) {
       assert.deepEqual(await found('ada', 'viewer'), [nameless])
       assert.deepEqual(await found(nameless), [nameless])
       assert.deepEqual(await found('%'), [])
+    })
+
+    test('members are found by address with the same queries however many people have it', async () => {
+      const organizationId = await makeOrganization('alike')
+      const other = await makeOrganization('alike-elsewhere')
+      const address = 'noreply@alike.test'
+      const proven = await makeUser(address)
+      await join(organizationId, proven, 'viewer')
+      for (let made = 0; made < 30; made++) {
+        const id = createId('usr')
+        const person = { id, name: 'Ada', email: address, emailFrom: other }
+        await store.transaction(async (tx) => await users.insert(tx, person))
+        await join(organizationId, id, 'viewer')
+      }
+      let queries = 0
+      const query = new Proxy(store.query, {
+        get(target, name) {
+          if (name === 'selectFrom') queries++
+          const value = Reflect.get(target, name) as unknown
+          return typeof value === 'function' ? value.bind(target) : value
+        },
+      })
+      const keys = [address, 'ada@elsewhere.test', 'without an at']
+      const find = async () => {
+        const found = await memberships.listByEmailKeys({ ...store, query }, organizationId, keys)
+        return found.map(({ userId }) => userId)
+      }
+      assert.deepEqual(await find(), [proven])
+      assert.ok(queries <= 3, String(queries))
+      // The other organization's word counts once it holds the domain.
+      await store.transaction(async (tx) => {
+        const domain = { id: createId('dom'), organizationId: other, name: 'alike.test' }
+        const more = { challenge: 'x', connectionId: undefined, nextCheckAt: tx.now }
+        assert.ok(await domains.hold(tx, (await domains.insert(tx, { ...domain, ...more }))!))
+      })
+      assert.equal((await find()).length, 10)
     })
 
     test('what several change of an organization at the same time is all kept', async () => {

@@ -55,3 +55,11 @@ function message(operations: readonly Json[]): Json {
 function isTooMany(error: unknown): boolean {
   return error instanceof ScimError && error.status === 413 && error.scimType === 'tooMany'
 }
+
+test('paths that are too long together are refused before any of them is read', () => {
+  const filter = anyOf(40)
+  const where = { op: 'replace', path: `emails[${filter}].display`, value: 'a' }
+  assert.throws(() => patch(where, 1000), isTooMany)
+  patch(where, Math.floor(200_000 / where.path.length))
+  patch({ op: 'remove', path: `members[value eq "${'m'.repeat(100)}"]` }, 1000)
+})

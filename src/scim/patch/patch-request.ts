@@ -11,6 +11,8 @@ export interface PatchOperation {
 
 const patchUrn = 'urn:ietf:params:scim:api:messages:2.0:PatchOp'
 const maxOperations = 1000
+// A thousand paths of usual length; each may hold a filter of 2,048 characters, whose parts take time.
+const maxPathCharacters = 200_000
 const verbs = new Set<string>(['add', 'remove', 'replace'])
 
 /** Reads the operations of a PATCH body (RFC 7644 section 3.5.2); throws if any of them is malformed. */
@@ -26,7 +28,13 @@ export function readPatch(body: Json): PatchOperation[] {
       scimType: 'tooMany',
     })
   }
-  return (operations as readonly Json[]).map(readOperation)
+  const read = (operations as readonly Json[]).map(readOperation)
+  if (read.reduce((sum, { path = '' }) => sum + path.length, 0) > maxPathCharacters) {
+    throw new ScimError(413, 'The paths are too long together: send the operations in parts.', {
+      scimType: 'tooMany',
+    })
+  }
+  return read
 }
 
 function readOperation(json: Json): PatchOperation {

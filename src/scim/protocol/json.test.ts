@@ -52,4 +52,10 @@ describe('the JSON reader', () => {
     assert.throws(() => parseJson('['.repeat(100_000)), { scimType: 'invalidSyntax' })
     assert.throws(() => parseJson('{"a":'.repeat(100_000)), { scimType: 'invalidSyntax' })
   })
+
+  test('a body of more values than any directory sends is too large, whatever its length', () => {
+    parseJson(`[${'1,'.repeat(90_000)}1]`)
+    const tooMany = { status: 413, scimType: 'tooMany' }
+    assert.throws(() => parseJson(`[${'1,'.repeat(100_000)}1]`), tooMany)
+  })
 })

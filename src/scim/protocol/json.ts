@@ -1,5 +1,5 @@
 import { JsonFault, readStrictJson, type Json } from '../../strict-json.ts'
-import { refuse } from './errors.ts'
+import { refuse, ScimError } from './errors.ts'
 
 export type { Json }
 
@@ -9,6 +9,8 @@ export type JsonObject = { readonly [name: string]: Json }
 const rules = {
   maxDepth: 32,
   maxMembers: 1000,
+  // Twice what the largest body of group members holds; reading more would hold up everybody else.
+  maxValues: 100_000,
   // These names could reach an object's prototype in later code, and no schema uses them.
   refusedNames: new Set(['__proto__', 'constructor', 'prototype']),
 }
@@ -29,6 +31,9 @@ function read(source: Uint8Array | string): Json {
   } catch (error) {
     if (!(error instanceof JsonFault)) throw error
     if (error.reason === 'encoding') throw refuse('invalidSyntax', 'The body is not valid UTF-8.')
+    if (error.reason === 'size') {
+      throw new ScimError(413, `The JSON ${error.message}.`, { scimType: 'tooMany' })
+    }
     throw refuse('invalidSyntax', `The JSON ${error.message}.`)
   }
 }

@@ -2,22 +2,59 @@ import { anyPrefix } from '../../credential-formats.ts'
 
 const keptCharacters = 4096
 const keptOfPath = 1000
+const maxUnreadBytes = 64 * 1024
 const secretNames = /^(password|secret|token|credential|authorization)$/i
 // Matches a query parameter's value that contains a misplaced token or mentions a password, as a filter may.
 const secretText = new RegExp(`password|${anyPrefix}`, 'i')
 const secretParameters = /^(token|access_token|authorization|password|secret)$/i
 
-/** A body as the request log stores it: truncated, and without the values of secret attributes. */
-export function withoutSecrets(bytes: Buffer | undefined): string | undefined {
+/**
+ * A body as the request log stores it: truncated, and without the values of secret attributes. Takes time for what it
+ * keeps, not for the whole body.
+ */
+export function withoutSecrets(body: unknown): string {
+  const parts: string[] = []
+  write({ parts, left: keptCharacters }, body)
+  return parts.join('').slice(0, keptCharacters)
+}
+
+/** Like `withoutSecrets`, for a body that was refused before it was read. */
+export function unreadWithoutSecrets(bytes: Buffer | undefined): string | undefined {
   if (bytes === undefined || bytes.length === 0) return undefined
+  if (bytes.length > maxUnreadBytes) return '(too long to be shown)'
   try {
-    const text = JSON.stringify(JSON.parse(bytes.toString('utf8')), (name, value: unknown) =>
-      isSecretName(name) || isSecretOperation(value) ? '(dropped)' : value,
-    )
-    return text.slice(0, keptCharacters)
+    return withoutSecrets(JSON.parse(bytes.toString('utf8')))
   } catch {
     return '(not JSON)'
   }
+}
+
+/** The text written so far, and how many more characters are kept. */
+interface Written {
+  readonly parts: string[]
+  left: number
+}
+
+function put(written: Written, text: string): void {
+  written.parts.push(text)
+  written.left -= text.length
+}
+
+function write(written: Written, value: unknown): void {
+  if (written.left <= 0) return
+  if (typeof value === 'string') return put(written, JSON.stringify(value.slice(0, written.left)))
+  if (typeof value !== 'object' || value === null) return put(written, JSON.stringify(value))
+  const isList = Array.isArray(value)
+  put(written, isList ? '[' : '{')
+  let mark = ''
+  for (const [name, member] of isList ? value.entries() : Object.entries(value)) {
+    if (written.left <= 0) return
+    put(written, isList ? mark : `${mark}${JSON.stringify(name)}:`)
+    mark = ','
+    const isSecret = isSecretName(String(name)) || isSecretOperation(member)
+    write(written, isSecret ? '(dropped)' : member)
+  }
+  put(written, isList ? ']' : '}')
 }
 
 /** A path with its query as the request log stores it: truncated, and without possible secrets. */

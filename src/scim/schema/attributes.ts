@@ -7,6 +7,8 @@ export interface Attribute {
   readonly required: boolean
   /** A required attribute that keeps its current value when it is omitted or removed. */
   readonly isKept?: boolean
+  /** Whether its values are keys of a database index, whose entries have a maximum size. */
+  readonly isIndexed?: boolean
   readonly caseExact: boolean
   readonly mutability: 'readOnly' | 'readWrite' | 'immutable' | 'writeOnly'
   readonly returned: 'always' | 'never' | 'default' | 'request'
@@ -95,7 +97,10 @@ const commonAttributes: readonly Attribute[] = [
     returned: 'always',
     uniqueness: 'server',
   }),
-  attribute.string('externalId', 'The identifier in the directory.', { caseExact: true }),
+  attribute.string('externalId', 'The identifier in the directory.', {
+    caseExact: true,
+    isIndexed: true,
+  }),
   attribute.complex('meta', 'Data about the resource.', {
     mutability: 'readOnly',
     subAttributes: [...metaParts, ...metaTimes],

@@ -11,6 +11,7 @@ export const groupSchema: Schema = {
     attribute.string('displayName', 'The name of the group.', {
       required: true,
       uniqueness: 'server',
+      isIndexed: true,
     }),
     attribute.complex('members', 'The users in the group.', {
       multiValued: true,

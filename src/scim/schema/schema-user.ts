@@ -11,6 +11,7 @@ export const userSchema: Schema = {
     attribute.string('userName', 'The name by which the directory knows the user.', {
       required: true,
       uniqueness: 'server',
+      isIndexed: true,
     }),
     attribute.complex('name', "The parts of the user's name.", {
       subAttributes: [
@@ -37,7 +38,7 @@ export const userSchema: Schema = {
       required: true,
       isKept: true,
     }),
-    values('emails', 'E-mail addresses.', { types: ['work', 'home', 'other'] }),
+    values('emails', 'E-mail addresses.', { types: ['work', 'home', 'other'], isIndexed: true }),
     values('phoneNumbers', 'Phone numbers.', {
       types: ['work', 'home', 'mobile', 'fax', 'pager', 'other'],
     }),
@@ -111,13 +112,15 @@ export const enterpriseSchema: Schema = {
 function values(
   name: string,
   description: string,
-  { type = 'string', types }: { type?: Attribute['type']; types?: readonly string[] } = {},
+  form: { type?: Attribute['type']; types?: readonly string[]; isIndexed?: boolean } = {},
 ): Attribute {
+  const { type = 'string', types, isIndexed } = form
   const references = type === 'reference' ? { referenceTypes: ['external'] } : {}
+  const indexed = isIndexed === true ? { isIndexed } : {}
   return attribute.complex(name, description, {
     multiValued: true,
     subAttributes: [
-      attribute[type]('value', 'The value.', references),
+      attribute[type]('value', 'The value.', { ...references, ...indexed }),
       attribute.string('display', 'The value as it is displayed.'),
       typePart(types),
       primaryPart(),

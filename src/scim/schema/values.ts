@@ -1,6 +1,6 @@
 import { findAttribute, type Attribute } from './attributes.ts'
 import { refuse } from '../protocol/errors.ts'
-import { foldCase, parseTime } from './fold.ts'
+import { foldCase, foldText, parseTime } from './fold.ts'
 import { isObject, memberOf, type Json, type JsonObject } from '../protocol/json.ts'
 
 /** A value that fits the schema: names are the schema's own, and nothing in it is null or empty. */
@@ -10,6 +10,8 @@ export type Value = string | boolean | Values | readonly (string | Values)[]
 export type Values = { [name: string]: Value }
 
 const maxText = 16 * 1024
+// PostgreSQL refuses an index entry of more than 2,704 bytes, which also holds two ids.
+const maxIndexedBytes = 1024
 const maxValues = 500
 const identifiers = new Set(['value', '$ref', 'externalId'])
 const bareNames = new Set(['manager', 'roles', 'entitlements'])
@@ -201,6 +203,9 @@ function checkText(attribute: Attribute, text: string): string {
   if (text.length > maxText) {
     throw refuse('invalidValue', `'${attribute.name}' is longer than ${maxText} characters.`)
   }
+  if (attribute.isIndexed === true && bytesOf(attribute, text) > maxIndexedBytes) {
+    throw refuse('invalidValue', `'${attribute.name}' is longer than ${maxIndexedBytes} bytes.`)
+  }
   const allowed =
     attribute.name === 'formatted' || attribute.name === 'streetAddress' ? '\t\n\r' : ''
   for (const char of text) {
@@ -210,6 +215,10 @@ function checkText(attribute: Attribute, text: string): string {
     }
   }
   return text
+}
+
+function bytesOf(attribute: Attribute, text: string): number {
+  return Math.max(Buffer.byteLength(text), Buffer.byteLength(foldText(attribute, text)))
 }
 
 function isBase64(text: string): boolean {

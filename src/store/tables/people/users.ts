@@ -30,6 +30,8 @@ export interface UserRecord {
   readonly version: number
 }
 
+const maxAlike = 1000
+
 /** The form in which e-mail addresses are compared: addresses that differ only in case belong to one person. */
 export function emailKey(email: string): string {
   return email.trim().normalize('NFC').toLowerCase()
@@ -114,34 +116,58 @@ export async function listByEmail(
   return rows.map(fromRow)
 }
 
-/** Those of the given people who have one of these addresses, provided the address counts in this organization. */
+/**
+ * The people who have one of these addresses, provided the address counts in this organization; at most a thousand,
+ * which is as many as nobody can tell apart.
+ */
 export async function listByEmailKeys(
   db: Db,
   emailKeys: readonly string[],
   organizationId: string,
 ): Promise<string[]> {
+  const held = await listHeldKeys(db, emailKeys)
   const rows = await db.query
     .selectFrom('user')
-    .select(['id', 'email_key', 'email_organization_id'])
+    .select('id')
     .where('email_key', 'in', emailKeys)
+    .where((eb) =>
+      eb.or([
+        eb('email_organization_id', 'is', null),
+        eb('email_organization_id', '=', organizationId),
+        // Any organization may give its people any address, so those of others count only in the domains they hold.
+        ...held.map(({ holder, keys }) =>
+          eb.and([eb('email_organization_id', '=', holder), eb('email_key', 'in', keys)]),
+        ),
+      ]),
+    )
+    .limit(maxAlike)
     .execute()
-  const counting: string[] = []
-  for (const { id, email_key: key, email_organization_id: from } of rows) {
-    const counts =
-      from === null ||
-      from === organizationId ||
-      (await holderOf(db, key ?? '').executeTakeFirst())?.organization_id === from
-    if (counts) counting.push(id)
-  }
-  return counting
+  return rows.map(({ id }) => id)
+}
+
+/** Those of the addresses that are in verified domains, by the organization that holds the domain. */
+async function listHeldKeys(
+  db: Db,
+  emailKeys: readonly string[],
+): Promise<{ readonly holder: string; readonly keys: readonly string[] }[]> {
+  const keysOf = Map.groupBy(emailKeys, domainOf)
+  const rows = await db.query
+    .selectFrom('domain_holder')
+    .select(['name', 'organization_id'])
+    .where('name', 'in', [...keysOf.keys()])
+    .execute()
+  return rows.map((row) => ({ holder: row.organization_id, keys: keysOf.get(row.name) ?? [] }))
 }
 
 function holderOf(db: Db, email: string) {
-  const host = email.slice(email.lastIndexOf('@') + 1).replace(/\.$/, '')
   return db.query
     .selectFrom('domain_holder')
     .select('organization_id')
-    .where('name', '=', domainToASCII(host))
+    .where('name', '=', domainOf(email))
+}
+
+function domainOf(email: string): string {
+  return domainToASCII(email.slice(email.lastIndexOf('@') + 1).replace(/\.$/, ''))
 }
 
 /** Whether any person exists. */
