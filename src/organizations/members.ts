@@ -47,6 +47,8 @@ export interface MemberChange {
   readonly actor: Actor
   /** Called if the change turns out to concern an owner; throws if the sign-in is too old for that. */
   readonly stepUp?: (() => void) | undefined
+  /** Refuses the change of any other version. */
+  readonly expectedVersion?: number | undefined
 }
 
 /** The sessions and keys that a change ended, and when every node had heard of it. */
@@ -143,29 +145,21 @@ export class Members {
    * Changes a role and ends the person's sessions. Throws `not_found`, `version_conflict`, `last_owner`,
    * `permission_required`.
    */
-  async setRole(
-    change: MemberChange & {
-      readonly role: Role
-      readonly expectedVersion?: number | undefined
-    },
-  ): Promise<MemberRecord> {
-    const { organizationId, id, role, actor, expectedVersion } = change
+  async setRole(change: MemberChange & { readonly role: Role }): Promise<MemberRecord> {
+    const { organizationId, id, role, actor } = change
     await this.#store.transactionConfirmed(async (tx) => {
       const before = await getForChange(tx, change, role)
       if (before.role === role) return
       await requirePowerToGive(tx, { organizationId, actor }, { role, had: before.role })
       await requireAnotherOwner(tx, before, role)
-      if (expectedVersion !== undefined && before.version !== expectedVersion) {
-        throw new Problem('version_conflict', 'The member was changed meanwhile.')
-      }
       await lifecycle.changeRoles(tx, [{ ...before, before: before.role, after: role }], actor)
     })
     return await this.get(organizationId, id)
   }
 
   /**
-   * Ends every session and suspends the personal keys until reactivation. Throws `not_found`, `last_owner`,
-   * `permission_required`.
+   * Ends every session and suspends the personal keys until reactivation. Throws `not_found`, `version_conflict`,
+   * `last_owner`, `permission_required`.
    */
   async deactivate(change: MemberChange): Promise<Ended> {
     return await this.#end(async (tx) => {
@@ -187,8 +181,8 @@ export class Members {
   }
 
   /**
-   * Ends the membership, every session and the personal keys permanently. Throws `not_found`, `last_owner`,
-   * `permission_required`.
+   * Ends the membership, every session and the personal keys permanently. Throws `not_found`, `version_conflict`,
+   * `last_owner`, `permission_required`.
    */
   async remove(change: MemberChange): Promise<Ended> {
     return await this.#end(async (tx) => {
@@ -206,7 +200,7 @@ export class Members {
 
   /** Ends one session of a member, or all that reach the organization. Throws `not_found`. */
   async endSessions(
-    { organizationId, id, actor }: Omit<MemberChange, 'stepUp'>,
+    { organizationId, id, actor }: Omit<MemberChange, 'stepUp' | 'expectedVersion'>,
     sessionId?: string,
   ): Promise<Ended> {
     return await this.#end(async (tx) => {
@@ -324,19 +318,23 @@ async function findMember(
 
 /**
  * Locks and returns the member to change, because roles may have changed since the request was admitted. Only an owner
- * with a fresh sign-in may change an owner or make one.
+ * with a fresh sign-in may change an owner or make one. Throws `version_conflict` for another version than expected.
  */
 async function getForChange(
   tx: Tx,
-  { organizationId, id, actor, stepUp }: MemberChange,
+  { organizationId, id, actor, stepUp, expectedVersion }: MemberChange,
   roleAfter?: Role,
 ): Promise<MemberRecord> {
   const userId = actor.kind === 'user' ? actor.id : undefined
   await memberships.lock(tx, organizationId, { id, userId })
   const member = await findMember(tx, organizationId, id)
-  if (member.role !== 'owner' && roleAfter !== 'owner') return member
-  await requireActingOwner(tx, { organizationId, actor }, onlyOwners)
-  stepUp?.()
+  if (member.role === 'owner' || roleAfter === 'owner') {
+    await requireActingOwner(tx, { organizationId, actor }, onlyOwners)
+    stepUp?.()
+  }
+  if (expectedVersion !== undefined && member.version !== expectedVersion) {
+    throw new Problem('version_conflict', 'The member was changed meanwhile.')
+  }
   return member
 }
 

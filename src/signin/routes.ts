@@ -143,7 +143,7 @@ function actorOf(deps: SignInDeps, request: AppRequest): Actor {
 }
 
 /** Ends this browser's previous session, so that it is replaced rather than left behind. */
-async function endBefore(deps: SignInDeps, { before }: LoginState): Promise<void> {
+async function endBefore(deps: SignInDeps, { before }: Pick<LoginState, 'before'>): Promise<void> {
   if (!before) return
   const why = { by: before.userId, reason: 'signed_in_again' }
   await deps.sessions.end(before.userId, { id: before.sessionId }, why)
@@ -211,7 +211,8 @@ export async function useSignInLink(
   reply: AppReply,
 ): Promise<AppReply> {
   checkSameOrigin(request.headers, deps.baseUrl)
-  const token = (request.body as URLSearchParams).get('token') ?? ''
+  const token = formOf(request).get('token') ?? ''
+  const before = await currentPerson(deps, request)
   const user = await deps.callbackLimit.watch(
     deps.addressOf(request),
     () => token,
@@ -224,8 +225,14 @@ export async function useSignInLink(
     agent: request.headers['user-agent'],
     requestId: request.id,
   })
+  await endBefore(deps, { before })
   reply.header('Set-Cookie', sessionCookies(started))
   return await sendPage(reply, landingPage('/'))
+}
+
+/** The fields of a form; none if the body is missing or of another type. */
+export function formOf({ body }: AppRequest): URLSearchParams {
+  return body instanceof URLSearchParams ? body : new URLSearchParams()
 }
 
 export async function sendPage(reply: AppReply, page: Page): Promise<AppReply> {

@@ -5,7 +5,7 @@ import { faultOf, type RelyingParty } from '../oidc/index.ts'
 import { endByProvider, type PendingLink, type Sso } from '../sso/index.ts'
 import type { Sealer } from '../secrets/index.ts'
 import type { Store } from '../store/index.ts'
-import { currentPerson, only, sendPage, type SignInDeps } from './routes.ts'
+import { currentPerson, formOf, only, sendPage, type SignInDeps } from './routes.ts'
 import { arrivalOf, type Arrival } from './arrival.ts'
 import type { LoginState } from './login-state.ts'
 import { landingPage } from './pages.ts'
@@ -69,10 +69,9 @@ class SsoRoutes {
 
   async startByConnection(request: AppRequest, reply: AppReply): Promise<AppReply> {
     const isForm = request.method === 'POST'
-    const form = request.body instanceof URLSearchParams ? request.body : new URLSearchParams()
     const start = await this.#starts.byConnection(
       connectionOf(request),
-      isForm ? form : queryOf(request),
+      isForm ? formOf(request) : queryOf(request),
       await this.#starterOf(request),
     )
     return await redirect(reply, start, isForm ? 303 : 302)
@@ -271,10 +270,6 @@ class SsoRoutes {
 }
 
 const freshForMs = hourMs
-
-function formOf(request: AppRequest): URLSearchParams {
-  return request.body instanceof URLSearchParams ? request.body : new URLSearchParams()
-}
 
 /** The sign-in that a response belongs to, or the problem if it belongs to none in progress. */
 function opening(arrival: Arrival): () => LoginState | Problem {

@@ -16,6 +16,7 @@ import {
   type ConnectionId,
   type ConnectionRecord,
   type Store,
+  type Tx,
 } from '../store/index.ts'
 import {
   addressesOf,
@@ -182,7 +183,7 @@ export class Connections {
     await requireEnterprise(store, organizationId)
     const before = await this.#row(organizationId, id)
     const { columns, hasMoved, hasOtherSubjects } = await this.#plan(before, change, actor)
-    return await store.transaction(async (tx) => {
+    const save = async (tx: Tx) => {
       await requirePowerOfGroups(tx, { organizationId, actor }, rolesGiven(columns.settings))
       const setByOwner = await isOwner(tx, organizationId, actor)
       const expectedVersion = edit.expectedVersion ?? before.version
@@ -202,7 +203,10 @@ export class Connections {
       const detail = { before: describe(before), after: describe(after), credential }
       announce(tx, after, { actor, change: 'edited', detail })
       return this.#present(after)
-    })
+    }
+    // Only a change that has ended sessions waits for the other nodes.
+    const { result } = await store.transactionConfirmed(save, { isNeeded: () => hasMoved })
+    return result
   }
 
   /** Makes it the connection for people who sign in with only the organization's name. Throws `not_found`. */

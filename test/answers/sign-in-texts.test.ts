@@ -27,3 +27,26 @@ for (const engine of ['sqlite', 'postgres'] as const) {
     }
   })
 }
+
+test('a sign-in link posted without its form is a refused link, not an error of ours', async () => {
+  await using product = await productForTests()
+  for (const [body, type] of [
+    ['{"token":"x"}', 'application/json'],
+    ['', 'application/x-www-form-urlencoded'],
+    [undefined, undefined],
+  ] as const) {
+    const answer = await fetch(`${product.baseUrl}/sign-in-link`, {
+      method: 'POST',
+      headers: {
+        origin: product.baseUrl,
+        ...(type === undefined ? {} : { 'content-type': type }),
+      },
+      ...(body === undefined ? {} : { body }),
+    })
+    await answer.arrayBuffer()
+    assert.deepEqual(
+      [answer.status, answer.headers.get('intercept-refused')],
+      [400, 'link_invalid'],
+    )
+  }
+})

@@ -5,8 +5,8 @@ import { setImmediate } from 'node:timers/promises'
 import { after, before, describe, test } from 'node:test'
 import { Sessions, openSigningKeys } from '../../src/access/index.ts'
 import { systemClock } from '../../src/clock.ts'
-import type { OrganizationId, UserId } from '../../src/ids.ts'
-import { Members, Organizations } from '../../src/organizations/index.ts'
+import { createId, type OrganizationId, type UserId } from '../../src/ids.ts'
+import { Members, Organizations, People } from '../../src/organizations/index.ts'
 import { createSealer } from '../../src/secrets/index.ts'
 import { SsoFinishes } from '../../src/signin/sso-finish.ts'
 import { createSso, readPerson, type Connection, type Sso } from '../../src/sso/index.ts'
@@ -27,6 +27,7 @@ for (const engine of engines) {
     let sso: Sso
     let sessions: Sessions
     let members: Members
+    let people: People
     let acme: OrganizationId
     let count = 0
 
@@ -50,6 +51,7 @@ for (const engine of engines) {
         ...{ lifetimeMs: 60_000, idleMs: 60_000 },
       })
       members = new Members({ store, clock, sessions, policies: sso.policies })
+      people = new People({ store, clock, sealer, sessions, signUp: 'invited' })
       const organizations = new Organizations({ store })
       acme = (await organizations.create({ slug: 'acme', plan: 'enterprise' }, operator)).id
       await sso.domains.add(acme, { name: 'acme.test' }, operator)
@@ -121,6 +123,18 @@ for (const engine of engines) {
           }),
         code: 'sso_connection_disabled',
       },
+      'removes the identity': {
+        act: async ({ userId, admitted: { identityId } }) => {
+          const other = { userId, provider: 'github', connectionId: '', issuer: 'https://git.test' }
+          const texts = { email: undefined, emailVerified: false, name: undefined }
+          await store.transaction(async (tx) => {
+            const id = createId('idn')
+            await identities.insert(tx, { ...other, ...texts, id, subject: userId })
+          })
+          await people.removeIdentity(userId, identityId, { kind: 'user', id: userId })
+        },
+        code: 'sign_in_refused',
+      },
     }
 
     for (const [who, { act, code }] of Object.entries(acts)) {
@@ -154,7 +168,7 @@ for (const engine of engines) {
       const { userId } = entry
       const { identityId } = entry.admitted
       await store.transaction(async (tx) => await identities.remove(tx, userId, identityId))
-      const code = 'sso_membership_ended'
+      const code = 'sign_in_refused'
       await assert.rejects(finishes(sessions).startSession(entry, visitor), { code })
     })
 

@@ -2,7 +2,15 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { organizations } from '../../src/store/index.ts'
 import { eventsThatFit } from '../harness/events.ts'
-import { firstOwner, personWith, withLinks, withStore, type Person } from '../harness/person.ts'
+import {
+  addMember,
+  firstOwner,
+  memberOf,
+  personWith,
+  withLinks,
+  withStore,
+  type Person,
+} from '../harness/person.ts'
 import { productForTests, type TestProduct } from '../harness/product.ts'
 import { engines } from '../harness/store.ts'
 
@@ -49,6 +57,19 @@ for (const engine of engines) {
       assert.deepEqual(attributes.sort(), ['HttpOnly', 'Path=/', 'SameSite=Strict', 'Secure'])
       assert.ok(cookie.length <= 4096)
       assert.ok(!(await answer.text()).includes(pair.split('=')[1]!))
+    })
+
+    test('a sign-in link ends the session that the browser had', async () => {
+      const email = 'replaced@acme.test'
+      const before = await memberOf(product, 'acme', { email, role: 'viewer' })
+      const link = await withLinks(product, async (links) => await links.signInLink(email))
+      const answer = await fetch(`${product.baseUrl}/sign-in-link`, {
+        method: 'POST',
+        headers: { origin: product.baseUrl, cookie: `__Host-session=${before.cookie}` },
+        body: new URLSearchParams({ token: new URL(link).searchParams.get('token') ?? '' }),
+      })
+      assert.equal(answer.status, 200)
+      assert.equal((await before.call('GET /me')).json.code, 'session_ended')
     })
 
     test('a session that was ended is refused on its next request, here and on another node', async () => {
@@ -104,6 +125,27 @@ for (const engine of engines) {
       assert.notEqual(edited.headers.get('etag'), etag)
       const stale = await owner.call('PATCH /organizations/acme', { name: 'Acme 3' }, head)
       assert.equal(stale.status, 412)
+    })
+
+    test('If-Match holds every change of a member to the version that was read', async () => {
+      await addMember(product, 'acme', { email: 'versions@acme.test', role: 'viewer' })
+      const found = await owner.call('GET /organizations/acme/members?search=versions@')
+      const path = `/organizations/acme/members/${found.json.items[0].id}`
+      const head = { 'if-match': (await owner.call(`GET ${path}`)).headers.get('etag') ?? '' }
+      assert.equal((await owner.call(`PATCH ${path}`, { role: 'admin' }, head)).status, 200)
+      for (const attempt of [
+        await owner.call(`PATCH ${path}`, { role: 'admin' }, head),
+        await owner.call(`PATCH ${path}`, { active: false }, head),
+        await owner.call(`PATCH ${path}`, { active: true }, head),
+        await owner.call(`DELETE ${path}`, undefined, head),
+      ]) {
+        assert.deepEqual([attempt.status, attempt.json.code], [412, 'version_conflict'])
+      }
+      const now = await owner.call(`GET ${path}`)
+      assert.equal(now.json.deactivated_at, null)
+      const both = { 'if-match': now.headers.get('etag') ?? '' }
+      const change = { role: 'developer', active: false }
+      assert.equal((await owner.call(`PATCH ${path}`, change, both)).status, 200)
     })
 
     test('the last owner is neither demoted, deactivated nor removed', async () => {

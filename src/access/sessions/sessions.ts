@@ -2,6 +2,7 @@ import { ForwardClock, type Clock } from '../../clock.ts'
 import { Problem } from '../../errors.ts'
 import { createId, type OrganizationId, type SessionId, type UserId } from '../../ids.ts'
 import {
+  identities,
   sessions,
   users,
   type Confirmation,
@@ -123,7 +124,8 @@ export class Sessions {
 
   /**
    * Starts a session; the token is returned here and can never be read again. `within` runs in the same transaction,
-   * and if it throws, no session is started.
+   * and if it throws, no session is started. Throws `sign_in_refused` if the identity was removed meanwhile, which has
+   * ended all sessions.
    */
   async start(
     input: SessionInput,
@@ -138,6 +140,9 @@ export class Sessions {
       const agent = input.agent?.slice(0, maxAgentLength)
       const digest = tokenDigest(token)
       const who = { userId, provider, identityId, connectionId, address, agent }
+      if (identityId !== undefined && !(await identities.hold(tx, userId, identityId))) {
+        throw new Problem('sign_in_refused', 'This way to sign in was removed meanwhile.')
+      }
       const started = await sessions.insert(tx, { id, digest, expiresAt, ...who })
       // A first sign-in marks the account as used: from now on nobody can claim it by its e-mail address alone.
       await sessions.noteSeen(tx, { id, userId, at: tx.now, address })

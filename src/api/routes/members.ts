@@ -69,8 +69,10 @@ export const memberRoutes = {
       const change = { organizationId: organization.id, id, actor, stepUp }
       const { role } = body
       if (role !== undefined) await members.setRole({ ...change, role, expectedVersion })
-      if (body.active === false) await members.deactivate(change)
-      if (body.active === true) await members.reactivate(change)
+      // A change of the role has checked the version already, and made another one.
+      const rest = role === undefined ? { ...change, expectedVersion } : change
+      if (body.active === false) await members.deactivate(rest)
+      if (body.active === true) await members.reactivate(rest)
       return toMember(await members.get(organization.id, id))
     },
   }),
@@ -81,7 +83,7 @@ export const memberRoutes = {
     status: 200,
     answer: Ended,
     handle: async (request, services) => {
-      const { organization, actor } = request
+      const { organization, actor, expectedVersion } = request
       const id = request.param('member')
       const stepUp = (): void => checkFreshCaller(request.caller, services)
       const ended = await services.members.remove({
@@ -89,6 +91,7 @@ export const memberRoutes = {
         id,
         actor,
         stepUp,
+        expectedVersion,
       })
       return { ...ended, confirmation: toConfirmed(ended.confirmation) }
     },

@@ -206,6 +206,21 @@ export async function noteUse(
   await tx.query.updateTable('identity').set(toRow(seen)).where('id', '=', id).execute()
 }
 
+/**
+ * Whether a person still has an identity. On PostgreSQL its removal waits until the transaction ends, and then finds
+ * whatever the transaction has based on it; SQLite has one writer anyway.
+ */
+export async function hold(tx: Tx, userId: UserId, id: string): Promise<boolean> {
+  const row = await tx.query
+    .selectFrom('identity')
+    .select('id')
+    .where('user_id', '=', userId)
+    .where('id', '=', id)
+    .$if(tx.engine === 'postgres', (query) => query.forKeyShare())
+    .executeTakeFirst()
+  return row !== undefined
+}
+
 /** Removes an identity from a person; returns whether there was one. */
 export async function remove(tx: Tx, userId: UserId, id: string): Promise<boolean> {
   const result = await tx.query
