@@ -116,15 +116,9 @@ export class RecordQueue {
   }
 
   /**
-<<<<<<< HEAD
-   * Replaces a refused batch with its parts. A single record or statement of counts that is refused by itself is
-   * dropped, so that it does not hold up all others. Counts go with the first half, and are tried by themselves before a
-   * record is blamed.
-=======
    * Replaces a batch that the database refused with two smaller ones, or drops it if it can't be split: one record or
    * statement of counts must not hold up all others. The counts stay with the first half of the records; once that is a
    * single record, they are split from it, to show which of the two is refused.
->>>>>>> ffc78590 (Name the mechanism in comments of tests, keys and records)
    */
   #divide(batch: Batch, error: unknown): void {
     const parts = partsOf(batch)
