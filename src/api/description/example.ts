@@ -82,7 +82,7 @@ const prefixes: Readonly<Record<string, string>> = {
   Endpoint: 'ep',
   Invitation: 'inv',
   Member: 'mem',
-  Operation: 'opr',
+  Operation: 'op',
   Organization: 'org',
   Rule: 'rul',
   Target: 'tgt',
