@@ -1,6 +1,11 @@
 // npm run bench -- calls [records] [sqlite|postgres] [--targets n] [--keys n]: lists, filters and charts over many call
 // records, p50 and p95 of each.
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { sql } from 'kysely'
 import { createTraffic } from '../src/calls/index.ts'
 import { createId, idBound, timeOfId, type OrganizationId } from '../src/ids.ts'
 import {
@@ -169,6 +174,7 @@ async function measureRetention(
 ): Promise<boolean> {
   if (store.engine !== 'postgres') return true
   const drops: number[] = []
+  const bytesBefore = await bytesOfPartitions(store)
   const begin = performance.now()
   let isDone = false
   const commits = commitUntil(store, organizationId, () => isDone)
@@ -188,11 +194,38 @@ async function measureRetention(
   console.log(
     `  retention drops ${drops.length} days (${(rows / 1e6).toFixed(1)} million records) in ${took.toFixed(0)} ms (bar: ${maxDropMs} for 10 million: ${isMet ? 'met' : 'MISSED'}), the longest day in ${Math.max(0, ...drops).toFixed(0)} ms`,
   )
+  const gigabytes = (bytesBefore - (await bytesOfPartitions(store))) / 1e9
+  const freed = gigabytes * msToFreeGigabyte()
+  console.log(
+    `  the file system alone takes about ${freed.toFixed(0)} ms to free files of ${gigabytes.toFixed(1)} GB, so the drop takes ${(took / freed).toFixed(2)} times as long`,
+  )
   const middle = times[Math.floor(times.length / 2)] ?? 0
   console.log(
     `  beside it ${times.length} commits of 100 records, p50${ms(middle)}, the longest${ms(times.at(-1) ?? 0)}`,
   )
   return isMet
+}
+
+async function bytesOfPartitions(store: Store): Promise<number> {
+  const { rows } = await sql<{ bytes: number }>`select
+    sum(pg_total_relation_size(inhrelid))::bigint as bytes
+    from pg_inherits where inhparent = 'call'::regclass`.execute(store.calls.query)
+  return rows[0]?.bytes ?? 0
+}
+
+/** Measures how long the file system of the temporary folder takes to free a gigabyte, in files of a table's usual size. */
+function msToFreeGigabyte(): number {
+  const folder = mkdtempSync(join(tmpdir(), 'intercept-bench-files-'))
+  try {
+    const content = randomBytes(64 * 2 ** 20)
+    const files = Array.from({ length: 16 }, (_, at) => join(folder, String(at)))
+    for (const file of files) writeFileSync(file, content, { flush: true })
+    const begin = performance.now()
+    for (const file of files) truncateSync(file)
+    return (performance.now() - begin) * (1e9 / (files.length * content.length))
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 }
 
 /** Writes records as a node does, one batch after the other; returns how long each took. */
