@@ -20,8 +20,8 @@ export interface Column<Row> {
   /** A CSS width; columns without one share the remaining width. */
   readonly width?: string
   readonly end?: boolean
-  /** Where the column is hidden: below 1100 px, 700 px or 480 px. */
-  readonly hide?: 'medium' | 'narrow' | 'phone'
+  /** Where the column is hidden: up to 1100 px, 700 px or 480 px; `tight`: up to 700 px and from 1101 to 1300 px. */
+  readonly hide?: 'tight' | 'medium' | 'narrow' | 'phone'
   /** Whether the cell's text may wrap to a second line; not in lists with rows of fixed height. */
   readonly wraps?: boolean
   /** The server can sort by this column under its id. */
@@ -256,6 +256,7 @@ function PlainBody<Row>({ rows, renderRow }: BodyProps<Row>) {
 function cellClass<Row>(column: Column<Row>): string {
   return cx(
     column.end === true && classes.end,
+    column.hide === 'tight' && classes.hideTight,
     column.hide === 'medium' && classes.hideMedium,
     column.hide === 'narrow' && classes.hideNarrow,
     column.hide === 'phone' && classes.hidePhone,

@@ -27,6 +27,8 @@ export function keyColumns(
   const columns = [
     nameColumn(organization, managed),
     ...(labelled ? [labelsColumn(organization)] : []),
+    // Beside the labels, which are hidden up to 1100 px, the hint would leave too little room for the names.
+    hintColumn(labelled ? 'tight' : 'narrow'),
     ...columnsOfKeys,
   ]
   return choice === undefined ? columns : [boxOf(choice), ...columns]
@@ -81,20 +83,23 @@ function labelsColumn(organization: string): Column<Key> {
   return {
     id: 'labels',
     head: w.labels.title,
-    width: '168px',
+    width: '156px',
     hide: 'medium',
     cell: ({ labels }) => <Labels inList {...{ organization, labels }} />,
   }
 }
 
-const columnsOfKeys: readonly Column<Key>[] = [
-  {
+function hintColumn(hide: 'tight' | 'narrow'): Column<Key> {
+  return {
     id: 'hint',
     head: w.columns.hint,
-    width: '212px',
-    hide: 'narrow',
+    width: '204px',
+    hide,
     cell: (key) => <code>{key.hint}</code>,
-  },
+  }
+}
+
+const columnsOfKeys: readonly Column<Key>[] = [
   {
     id: 'grants',
     head: w.columns.grants,
