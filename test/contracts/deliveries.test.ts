@@ -63,6 +63,22 @@ for (const engine of engines) {
       assert.ok(shown.at(-1)?.responseBody)
     })
 
+    test('the counts of deleted endpoints are read only when they are asked for', async () => {
+      await using all = await webhooksForTests(engine, { start: false })
+      const { webhooks, organizationId } = all
+      const kept = await endpointOf(all)
+      const deleted = await endpointOf(all)
+      await all.publish(2)
+      await webhooks.endpoints.remove(organizationId, deleted.id, operator)
+      const listed = await webhooks.books(organizationId)
+      assert.deepEqual(
+        listed.map(({ endpointId, pending }) => [endpointId, pending]),
+        [[kept.id, 2]],
+      )
+      const [book] = await webhooks.books(organizationId, deleted.id)
+      assert.deepEqual([book?.committed, book?.skipped], [2, 2])
+    })
+
     test('a held endpoint is probed with the delivery that was tried longest ago', async () => {
       await using all = await webhooksForTests(engine, { start: false })
       const { store, organizationId } = all

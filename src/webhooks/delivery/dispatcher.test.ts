@@ -159,6 +159,20 @@ describe('a receiver that says when it takes more', { timeout: 20_000 }, () => {
     assert.deepEqual([world.row.held, world.row.until - world.wall], [true, 3000])
   })
 
+  test('one that asks for no time at all but accepts nothing is asked less and less often', async () => {
+    const world = createWorld()
+    Object.assign(world, { statusNow: 429, retryAfterMs: 0 })
+    world.publish()
+    await world.pass(120_000)
+    const sent = world.sentTo.length
+    assert.ok(sent > 20 && sent < 100, `${sent} attempts`)
+    await world.pass(1_200_000)
+    assert.ok(world.sentTo.length < sent + 60, `${world.sentTo.length - sent} attempts`)
+    world.statusNow = 204
+    await world.pass(62_000)
+    assert.equal(world.row.health.failingSince, undefined, 'accepted')
+  })
+
   for (const waitMs of [30_000, 300_000]) {
     test(`a delivery that waits alone for ${waitMs / 1000} s is not sent earlier because its lane was idle`, async () => {
       const world = createWorld()

@@ -313,7 +313,10 @@ export class Lane {
     const { clock } = this.#deps
     const monotonic = clock.monotonic()
     const { delivery, retryAfterMs = 0 } = outcome
-    const waitMs = this.#pace.refused(delivery.id, retryAfterMs, monotonic)
+    const refusedMs = clock.now() - (this.#health.failingSince ?? clock.now())
+    // Each attempt costs a write, so a receiver that has accepted nothing for long is asked less and less often.
+    const minMs = Math.min(refusedMs / 10, maxWaitInLaneMs)
+    const waitMs = this.#pace.refused(delivery.id, Math.max(retryAfterMs, minMs), monotonic)
     const pauseMs = this.#pace.pauseMs(monotonic)
     if (pauseMs > 0) {
       this.#queue = []

@@ -22,7 +22,8 @@ export interface EndpointBooks {
 }
 
 /**
- * The delivery counts of an organization's endpoints, including deleted ones, read in one statement so that they agree.
+ * The delivery counts of one endpoint, even a deleted one, or of all that an organization has now, read in one statement
+ * so that they agree.
  */
 export async function list(
   db: Db,
@@ -39,10 +40,11 @@ export async function list(
           .select(['endpoint_id', 'state', (inner) => inner.fn.countAll<number>().as('rows')])
           .where('endpoint_id', 'in', (inner) =>
             inner
-              .selectFrom('endpoint_count')
-              .select('endpoint_id')
-              .where('organization_id', '=', organizationId)
-              .$if(endpointId !== undefined, (q) => q.where('endpoint_id', '=', endpointId ?? '')),
+              .selectFrom('endpoint as own')
+              .select('own.id')
+              .where('own.organization_id', '=', organizationId)
+              .$if(endpointId !== undefined, (q) => q.where('own.id', '=', endpointId ?? ''))
+              .$if(endpointId === undefined, (q) => q.where('own.deleted_at', 'is', null)),
           )
           .groupBy(['endpoint_id', 'state'])
           .as('part'),
@@ -60,6 +62,8 @@ export async function list(
     ])
     .where('book.organization_id', '=', organizationId)
     .$if(endpointId !== undefined, (q) => q.where('book.endpoint_id', '=', endpointId ?? ''))
+    // Nothing bounds the number of deleted ones.
+    .$if(endpointId === undefined, (q) => q.where('endpoint.deleted_at', 'is', null))
     .execute()
 
   const books = new Map<
