@@ -19,14 +19,17 @@ export interface Destination {
 /** Opens a connection to a destination; every address is checked right before it is used. */
 export type Connector = (to: Destination, signal?: AbortSignal) => Promise<Socket>
 
+/** One DNS answer may hold thousands, chosen by whoever owns the name: trying them all would attack their owners. */
+const maxAddresses = 16
+
 /** Connects the way the operating system does. */
 export function systemConnect(address: string, port: number): Socket {
   return connectTcp({ host: address, port, noDelay: true, keepAlive: true })
 }
 
 /**
- * Creates a connector that resolves a name, checks **every** one of its addresses and connects to the checked address
- * itself, so that no second look-up can return another one (DNS rebinding). One forbidden address refuses them all.
+ * Creates a connector that resolves a name, checks **every** address that it may connect to and connects to the checked
+ * address itself, so that no second look-up can return another one (DNS rebinding). One forbidden address refuses all.
  * `timeoutMs` limits look-up, TCP and TLS together.
  */
 export function createConnector(deps: {
@@ -38,8 +41,8 @@ export function createConnector(deps: {
   return async (to, signal) => {
     const timeout = AbortSignal.timeout(deps.timeoutMs)
     const stop = signal ? AbortSignal.any([signal, timeout]) : timeout
-    const addresses =
-      isIP(to.host) === 0 ? await untilStopped(deps.resolve(to.host), stop) : [to.host]
+    const found = isIP(to.host) === 0 ? await untilStopped(deps.resolve(to.host), stop) : [to.host]
+    const addresses = found.slice(0, maxAddresses)
     for (const address of addresses) {
       const reason = deps.guard.checkAddress(address)
       if (reason !== undefined) {

@@ -272,6 +272,21 @@ describe('the address guard', () => {
     }
   })
 
+  test('of a name with thousands of addresses only the first few are tried', async () => {
+    const tried: string[] = []
+    const connector = createConnector({
+      guard: closed,
+      resolve: async () => Array.from({ length: 4000 }, (_, at) => `93.184.${at >> 8}.${at & 255}`),
+      connect: (address) => {
+        tried.push(address)
+        throw new OutboundError('connect', 'no network in this test')
+      },
+      timeoutMs: 1000,
+    })
+    await assert.rejects(connector({ host: 'receiver.example', port: 443, secure: true }))
+    assert.equal(tried.length, 16)
+  })
+
   test('what DNS64 answers for a public address is connected to', async () => {
     const tried: string[] = []
     const connector = createConnector({
