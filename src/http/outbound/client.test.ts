@@ -237,6 +237,7 @@ describe('the outbound client against hostile receivers', () => {
     await assert.rejects(outbound.fetch('data:application/json,{}'), OutboundError)
     await assert.rejects(outbound.fetch('http://10.0.0.1/'), OutboundError)
     await assert.rejects(outbound.fetch(`${base}/endless`), OutboundError)
+    await assert.rejects(outbound.fetch(`${base}/status`), OutboundError)
   })
 })
 
@@ -270,6 +271,7 @@ const pages: Record<string, (response: ServerResponse) => void> = {
     const timer = setInterval(() => response.writeProcessing(), 20)
     response.on('close', () => clearInterval(timer))
   },
+  '/status': (response) => response.writeHead(999).end(),
   '/json': (response) => {
     response.setHeader('set-cookie', ['a=1', 'b=2'])
     response.end('{"ok":true}')

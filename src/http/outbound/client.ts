@@ -100,6 +100,9 @@ export function createOutbound(options: OutboundOptions = {}): Outbound {
         maxResponseBytes: fetchBytes,
         ...(init.signal ? { signal: init.signal } : {}),
       })
+      // Fetch knows no others (Fetch standard, section 5.5), and its RangeError would be taken for a fault of ours.
+      if (answer.status > 599)
+        throw new OutboundError('invalid', 'the answer has no status of HTTP')
       if (answer.truncated) {
         throw new OutboundError('invalid', `the answer is longer than ${fetchBytes} bytes`)
       }
