@@ -29,3 +29,13 @@ export function every(
     },
   }
 }
+
+/** Works on one item after the other, also after one that fails; throws the first error at the end. */
+export async function eachApart<T>(
+  items: Iterable<T>,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const errors: unknown[] = []
+  for (const item of items) await work(item).catch((error: unknown) => void errors.push(error))
+  if (errors.length > 0) throw errors[0]
+}

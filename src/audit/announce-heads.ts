@@ -1,6 +1,7 @@
 import { auditExport, type Store } from '../store/index.ts'
 import { publish } from '../webhooks/events/index.ts'
 import { signedHead } from './chain.ts'
+import { eachApart } from '../timers.ts'
 import { dayMs } from '../units.ts'
 
 const announceEveryMs = dayMs
@@ -14,7 +15,7 @@ export async function announceHeads(store: Store): Promise<number> {
   const before = store.clock.now() - announceEveryMs
   const due = await auditExport.listUnannounced(store.slowReads, { before, limit: headsInTurn })
   let announced = 0
-  for (const organizationId of due) {
+  await eachApart(due, async (organizationId) => {
     // One transaction per organization, so that none waits for a lock while holding another's.
     const isOurs = await store.transaction(async (tx) => {
       const { sequence, hash, seal } = await signedHead(tx, organizationId)
@@ -24,6 +25,6 @@ export async function announceHeads(store: Store): Promise<number> {
       return true
     })
     if (isOurs) announced += 1
-  }
+  })
   return announced
 }

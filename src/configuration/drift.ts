@@ -6,6 +6,7 @@ import {
   type OrganizationRecord,
   type Tx,
 } from '../store/index.ts'
+import { eachApart } from '../timers.ts'
 import { publish } from '../webhooks/events/index.ts'
 import { digestsOf, openDigests } from './owned.ts'
 import { changedFields } from './plan.ts'
@@ -23,16 +24,14 @@ const organizationsAtOnce = 20
  */
 export async function checkDrift(deps: ConfigurationDeps): Promise<number> {
   let announced = 0
-  for (const { organizationId, sequence } of await managed.listUnchecked(
-    deps.store,
-    organizationsAtOnce,
-  )) {
+  const unchecked = await managed.listUnchecked(deps.store, organizationsAtOnce)
+  await eachApart(unchecked, async ({ organizationId, sequence }) => {
     const organization = await organizations.find(deps.store, organizationId)
     if (organization !== undefined) announced += await checkOne(organization, deps)
     await deps.store.transaction(
       async (tx) => await managed.noteChecked(tx, organizationId, sequence),
     )
-  }
+  })
   return announced
 }
 

@@ -70,6 +70,25 @@ for (const engine of engines) {
       assert.equal((await announcedOf(id)).length, 2)
     })
 
+    test('an organization whose head cannot be announced keeps no other waiting', async () => {
+      const ids = [await organization(), await organization()]
+      for (const id of ids) await note(id)
+      let isFirst = true
+      const failingOnce = new Proxy(store, {
+        get(target, name) {
+          if (name === 'transaction' && isFirst) {
+            isFirst = false
+            return async () => await Promise.reject(new Error('the lock was never free'))
+          }
+          const value: unknown = Reflect.get(target, name, target)
+          return typeof value === 'function' ? value.bind(target) : value
+        },
+      })
+      await assert.rejects(createAudit({ store: failingOnce }).announceHeads(), /never free/)
+      const announced = await Promise.all(ids.map(announcedOf))
+      assert.equal(announced.flat().length, 1)
+    })
+
     test('a forged event or delivery behind the last one does not keep the next out', async () => {
       const organizationId = await organization()
       const endpointId = createId('ep')

@@ -100,12 +100,6 @@ export function createOutbound(options: OutboundOptions = {}): Outbound {
         maxResponseBytes: fetchBytes,
         ...(init.signal ? { signal: init.signal } : {}),
       })
-      // Fetch knows no others (Fetch standard, section 5.5), and its RangeError would be taken for a fault of ours.
-      if (answer.status > 599)
-        throw new OutboundError('invalid', 'the answer has no status of HTTP')
-      if (answer.truncated) {
-        throw new OutboundError('invalid', `the answer is longer than ${fetchBytes} bytes`)
-      }
       return toResponse(answer)
     },
     async [Symbol.asyncDispose]() {
@@ -123,6 +117,11 @@ function checkedForCall(text: string, check: (text: string) => OutboundUrl): Out
 }
 
 function toResponse(answer: OutboundAnswer): Response {
+  if (answer.truncated) {
+    throw new OutboundError('invalid', `the answer is longer than ${fetchBytes} bytes`)
+  }
+  // A Response refuses these with a RangeError, which would be taken for a fault of ours (Fetch standard, section 5.5).
+  if (answer.status > 599) throw new OutboundError('invalid', 'the answer has no status of HTTP')
   const headers = new Headers()
   for (const [name, value] of Object.entries(answer.headers)) {
     for (const one of [value].flat()) if (one !== undefined) headers.append(name, one)

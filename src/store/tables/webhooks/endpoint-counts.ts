@@ -50,16 +50,8 @@ export async function list(
           .as('part'),
       (join) => join.onRef('part.endpoint_id', '=', 'book.endpoint_id'),
     )
-    .select([
-      'book.endpoint_id',
-      'book.committed',
-      'book.removed_delivered',
-      'book.removed_dead',
-      'book.removed_skipped',
-      'endpoint.state as endpoint_state',
-      'part.state',
-      'part.rows',
-    ])
+    .select(['book.endpoint_id', 'book.committed', 'book.removed_delivered', 'book.removed_dead'])
+    .select(['book.removed_skipped', 'endpoint.state as endpoint_state', 'part.state', 'part.rows'])
     .where('book.organization_id', '=', organizationId)
     .$if(endpointId !== undefined, (q) => q.where('book.endpoint_id', '=', endpointId ?? ''))
     // Nothing bounds the number of deleted ones.
