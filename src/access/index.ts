@@ -45,4 +45,10 @@ export {
   sessionEndCookies,
 } from './sessions/session-cookie.ts'
 export { organizationVouching } from './sessions/session-news.ts'
-export { Sessions, endSessions, requireOwnSignIn, type SignedIn } from './sessions/sessions.ts'
+export {
+  Sessions,
+  endSessions,
+  requireOwnSignIn,
+  type SessionsOf,
+  type SignedIn,
+} from './sessions/sessions.ts'

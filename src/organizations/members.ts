@@ -3,6 +3,7 @@ import {
   organizationVouching,
   type Role,
   type Sessions,
+  type SessionsOf,
   type SignedIn,
 } from '../access/index.ts'
 import { record } from '../audit/index.ts'
@@ -245,37 +246,54 @@ export class Members {
     })
   }
 
-  /** Records and announces the sessions that a person has ended, in each of the organizations they reached. */
-  async noteSessionsEnded(
-    userId: UserId,
-    ended: readonly SessionRecord[],
+  /**
+   * Ends sessions of one's own, and records that in each of the organizations they reached; resolves when every node
+   * refuses them. A session that its person signs out of was not revoked, so receivers hear nothing of it.
+   */
+  async endOwnSessions(
+    of: SessionsOf,
+    reason: 'ended_by_owner' | 'signed_out',
     actor: Actor,
-  ): Promise<void> {
-    if (ended.length === 0) return
-    await this.#store.transaction(async (tx) => {
-      const vouching = await Promise.all(
-        ended.map(async (session) => await organizationVouching(tx, session)),
-      )
-      for (const { membership } of await memberships.listOfUser(tx, userId)) {
-        const { organizationId } = membership
-        const sessions = ended.filter(
-          (_, at) => (vouching[at] ?? organizationId) === organizationId,
-        )
-        if (sessions.length === 0) continue
-        record(tx, {
-          ...{ organizationId, actor },
-          action: 'session.ended',
-          subject: { kind: 'user', id: userId },
-          detail: { sessions: sessions.map(({ id }) => id) },
-        })
-        announceEnded(tx, membership, { sessions, reason: 'ended_by_owner' })
-      }
+  ): Promise<{ readonly ended: readonly SessionRecord[]; readonly confirmation: Confirmation }> {
+    const { result, confirmation } = await this.#store.transactionConfirmed(async (tx) => {
+      const ended = await this.#deps.sessions.endIn(tx, of, { by: actor.id, reason })
+      await noteOwnEnded(tx, { userId: of.userId, ended, reason }, actor)
+      return ended
     })
+    return { ended: result, confirmation }
   }
 
   async #end(work: (tx: Tx) => Promise<lifecycle.LifecycleEffect>): Promise<Ended> {
     const { result, confirmation } = await this.#store.transactionConfirmed(work)
     return { ...result, confirmation }
+  }
+}
+
+/** Records the sessions that a person has ended, in each of the organizations they reached. */
+async function noteOwnEnded(
+  tx: Tx,
+  own: {
+    readonly userId: UserId
+    readonly ended: readonly SessionRecord[]
+    readonly reason: 'ended_by_owner' | 'signed_out'
+  },
+  actor: Actor,
+): Promise<void> {
+  const { userId, ended, reason } = own
+  if (ended.length === 0) return
+  const vouching: (string | undefined)[] = []
+  for (const session of ended) vouching.push(await organizationVouching(tx, session))
+  for (const { membership } of await memberships.listOfUser(tx, userId)) {
+    const { organizationId } = membership
+    const sessions = ended.filter((_, at) => (vouching[at] ?? organizationId) === organizationId)
+    if (sessions.length === 0) continue
+    record(tx, {
+      ...{ organizationId, actor },
+      action: 'session.ended',
+      subject: { kind: 'user', id: userId },
+      detail: { sessions: sessions.map(({ id }) => id), reason },
+    })
+    if (reason === 'ended_by_owner') announceEnded(tx, membership, { sessions, reason })
   }
 }
 

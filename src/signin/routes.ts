@@ -9,7 +9,7 @@ import {
 import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import { checkSameOrigin, type App, type AppReply, type AppRequest } from '../http/index.ts'
-import type { Links, People, ProvenIdentity, Recognized } from '../organizations/index.ts'
+import type { Links, Members, People, ProvenIdentity, Recognized } from '../organizations/index.ts'
 import type { Sso } from '../sso/index.ts'
 import { isStorable } from '../storable.ts'
 import type { Actor } from '../store/index.ts'
@@ -25,6 +25,7 @@ export interface SignInDeps {
   readonly sessions: Sessions
   readonly people: People
   readonly links: Links
+  readonly members: Pick<Members, 'endOwnSessions'>
   readonly sso: Pick<Sso, 'logout'>
   readonly logins: LoginStates
   readonly handOvers: HandOvers
@@ -181,8 +182,10 @@ export async function logOut(
   checkSameOrigin(request.headers, deps.baseUrl)
   const person = await currentPerson(deps, request)
   if (person) {
-    const why = { by: person.userId, reason: 'signed_out' }
-    await deps.sessions.end(person.userId, { id: person.sessionId }, why)
+    const { userId, sessionId, name } = person
+    const from = { address: deps.addressOf(request), requestId: request.id }
+    const actor = { kind: 'user', id: userId, name, ...from } as const
+    await deps.members.endOwnSessions({ userId, which: { id: sessionId } }, 'signed_out', actor)
   }
   reply.header('Set-Cookie', [...sessionEndCookies]).header('Clear-Site-Data', '"cache", "storage"')
   const { sessionId, connectionId } = person ?? {}

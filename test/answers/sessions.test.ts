@@ -306,6 +306,17 @@ for (const format of ['jwt', 'opaque'] as const) {
         }
       })
 
+      test('signing out is recorded, as what the person did', async () => {
+        const owner = await signedInByLink(product, 'olga@acme.test')
+        const person = await memberOf(product, 'acme', { email: 'out@acme.test', role: 'viewer' })
+        const { id: userId, session } = (await person.call('GET /me')).json
+        assert.equal((await person.call('POST /auth/logout')).status, 204)
+        const audit = await owner.call('GET /organizations/acme/audit?action=session.ended')
+        const [{ actor, detail }] = audit.json.items
+        assert.equal(actor.id, userId)
+        assert.deepEqual(detail, { sessions: [session.id], reason: 'signed_out' })
+      })
+
       test('a session is over after its time, and a clock that is set back revives nothing', async () => {
         const person = await signedInByLink(product, 'olga@acme.test')
         assert.equal((await person.call('GET /me')).status, 200)

@@ -275,6 +275,7 @@ describe('the answers of the company sign-in', () => {
       'a nonce': make({ nonce: 'x' }),
       'nobody named': make({ sub: undefined }),
       'sid of another type': make({ sid: 7 }),
+      'a sid that no database stores': make({ sid: 'a\u0000' }),
       'no jti': make({ jti: undefined }),
       'an old one': make({ iat: now - 7_200, exp: now + 60 }),
       'an expired one': make({ exp: now - 120 }),

@@ -132,12 +132,14 @@ export const meRoutes = {
     status: 200,
     answer: Type.Object({ ended: Type.Integer(), confirmation: Confirmed }),
     handle: async ({ person, actor }, services) => {
-      const { ended, confirmation } = await services.sessions.end(
-        person.userId,
-        { ...(await services.people.ownSessionsOf(person)), except: person.sessionId },
-        { by: actor.id, reason: 'ended_by_owner' },
+      const { userId, sessionId: except } = person
+      const which = { ...(await services.people.ownSessionsOf(person)), except }
+      const of = { userId, which }
+      const { ended, confirmation } = await services.members.endOwnSessions(
+        of,
+        'ended_by_owner',
+        actor,
       )
-      await services.members.noteSessionsEnded(person.userId, ended, actor)
       return { ended: ended.length, confirmation: toConfirmed(confirmation) }
     },
   }),
@@ -148,15 +150,16 @@ export const meRoutes = {
     status: 200,
     answer: Type.Object({ ended: Type.Integer(), confirmation: Confirmed }),
     handle: async ({ person, param, actor }, services) => {
-      const { ended, confirmation } = await services.sessions.end(
-        person.userId,
-        { ...(await services.people.ownSessionsOf(person)), id: param('session') },
-        { by: actor.id, reason: 'ended_by_owner' },
+      const which = { ...(await services.people.ownSessionsOf(person)), id: param('session') }
+      const of = { userId: person.userId, which }
+      const { ended, confirmation } = await services.members.endOwnSessions(
+        of,
+        'ended_by_owner',
+        actor,
       )
       if (ended.length === 0) {
         throw new Problem('not_found', 'You have no such living session.')
       }
-      await services.members.noteSessionsEnded(person.userId, ended, actor)
       const answer = { ended: ended.length, confirmation: toConfirmed(confirmation) }
       const own = ended.some(({ id }) => id === person.sessionId)
       return own ? new Answered(answer, { 'Set-Cookie': [...sessionEndCookies] }) : answer
