@@ -264,6 +264,18 @@ describe('architecture', () => {
     assert.deepEqual(long, [])
   })
 
+  test('no file holds the markers of a merge conflict', () => {
+    const kept = globSync('{src,web,test,bench,bin,docs,deploy,examples,packages}/**/*.*', {
+      cwd: root,
+      exclude: (path) => /node_modules|dist|pictures/.test(path),
+    })
+    const isText = (path: string): boolean => /\.(?:ts|tsx|js|css|sql|md|ya?ml|json|sh)$/.test(path)
+    const marked = kept.filter(
+      (path) => isText(path) && /^(?:<{7}|>{7}) /m.test(readFileSync(join(root, path), 'utf8')),
+    )
+    assert.deepEqual(marked, [])
+  })
+
   test('every refusal has a page that says what happened, why, and what to do', () => {
     for (const problem of Object.keys(problems)) {
       const page = join(root, 'docs', 'problems', `${problem}.md`)
