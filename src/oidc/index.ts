@@ -103,7 +103,7 @@ class OidcRelyingParty implements RelyingParty {
     { fresh = false, freshKeys = false }: { fresh?: boolean; freshKeys?: boolean } = {},
   ): Promise<Provider> {
     const found = await this.#providers.find(issuer, { fresh })
-    if (freshKeys) this.#keys.forget(found.keysAddress)
+    if (freshKeys) this.#keys.forget(found)
     return found
   }
 
@@ -146,8 +146,7 @@ class OidcRelyingParty implements RelyingParty {
     const { claims, algorithm } = await verifyToken(idToken, {
       step: 'id_token',
       types: ['jwt'],
-      algorithms: provider.algorithms,
-      keysAddress: provider.keysAddress,
+      provider,
       keys: this.#keys,
       signal,
     })

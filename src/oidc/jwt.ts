@@ -1,5 +1,6 @@
 import { signatureAlgorithms, verifyJws } from '../secrets/index.ts'
 import type { SignatureAlgorithm } from '../secrets/index.ts'
+import type { Provider } from './discovery.ts'
 import { fault, faultOf, quoted } from './faults.ts'
 import type { Check, Step } from './faults.ts'
 import { parseObject } from './json.ts'
@@ -23,26 +24,25 @@ export async function verifyToken(
   expected: {
     step: Step
     types: readonly string[]
-    algorithms: readonly SignatureAlgorithm[]
-    keysAddress: string
+    provider: Pick<Provider, 'issuer' | 'keysAddress' | 'algorithms'>
     keys: Keys
     signal?: AbortSignal | undefined
   },
 ): Promise<VerifiedToken> {
-  const { step } = expected
+  const { step, provider } = expected
   const { header, claims } = splitToken(token, step)
   refuseHeader(header, expected.types, step)
-  const algorithm = algorithmOf(header, expected.algorithms, step)
+  const algorithm = algorithmOf(header, provider.algorithms, step)
   const kid = header['kid']
   if (kid !== undefined && typeof kid !== 'string')
     throw fault('header', step, 'Its kid is no text.')
   const wanted = { step, kid, algorithm, signal: expected.signal }
 
-  const key = await expected.keys.find(expected.keysAddress, wanted, false)
+  const key = await expected.keys.find(provider, wanted, false)
   let verdict = await verifyJws(token, key, algorithm)
   if (verdict === 'invalid') {
     // The provider may have replaced the key under the same id: fetch once more, within the same budget.
-    const again = await expected.keys.find(expected.keysAddress, wanted, true)
+    const again = await expected.keys.find(provider, wanted, true)
     if (again !== key) verdict = await verifyJws(token, again, algorithm)
   }
   if (verdict === 'unusable') throw fault('key_unusable', step)

@@ -5,7 +5,7 @@ import { faultOf } from './faults.ts'
 import { createKeys, type Keys } from './keys.ts'
 
 const minuteMs = 60_000
-const address = 'https://idp.test/jwks'
+const idp = { issuer: 'https://idp.test', keysAddress: 'https://idp.test/jwks' }
 
 describe('published keys', () => {
   function provider(...kids: string[]) {
@@ -23,7 +23,7 @@ describe('published keys', () => {
     return { state, keys }
   }
   const find = async (keys: Keys, kid: string | undefined, again = false) =>
-    await keys.find(address, { step: 'id_token', kid, algorithm: 'EdDSA' }, again)
+    await keys.find(idp, { step: 'id_token', kid, algorithm: 'EdDSA' }, again)
   const isUnknown = (error: unknown): boolean => faultOf(error)?.check === 'key_unknown'
 
   test('are asked for once and kept for ten minutes', async () => {
@@ -67,13 +67,25 @@ describe('published keys', () => {
     assert.equal(state.asked, 6)
   })
 
+  test('an issuer that names the key set of another spends none of its budget', async () => {
+    const { state, keys } = provider('a')
+    await find(keys, 'a')
+    const stranger = { ...idp, issuer: 'https://stranger.test' }
+    const wanted = { step: 'id_token', kid: 'unknown', algorithm: 'EdDSA' } as const
+    for (let turn = 0; turn < 100; turn++) {
+      await assert.rejects(keys.find(stranger, wanted, false), isUnknown)
+    }
+    state.kids = ['b']
+    assert.equal((await find(keys, 'b'))['kid'], 'b')
+  })
+
   test('who may wait no longer goes alone: the others who wait for the same keys get them', async () => {
     const { state, keys } = provider('a')
     const { promise, resolve } = Promise.withResolvers<void>()
     state.hold = promise
     const impatient = new AbortController()
     const wanted = { step: 'id_token', kid: 'a', algorithm: 'EdDSA' } as const
-    const first = keys.find(address, { ...wanted, signal: impatient.signal }, false)
+    const first = keys.find(idp, { ...wanted, signal: impatient.signal }, false)
     const second = find(keys, 'a')
     impatient.abort()
     await assert.rejects(first, (error) => faultOf(error)?.check === 'timeout')
@@ -87,7 +99,7 @@ describe('published keys', () => {
     await find(keys, 'a')
     for (let turn = 0; turn < 50; turn++) {
       const wanted = { step: 'logout_token', kid: `x${turn}`, algorithm: 'EdDSA' } as const
-      await assert.rejects(keys.find(address, wanted, false), isUnknown)
+      await assert.rejects(keys.find(idp, wanted, false), isUnknown)
     }
     assert.equal(state.asked, 4)
     state.kids = ['b']

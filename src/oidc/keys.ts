@@ -3,6 +3,7 @@ import { signatureAlgorithms } from '../secrets/index.ts'
 import type { PublicJwk, SignatureAlgorithm } from '../secrets/index.ts'
 import { call, objectOf } from './answers.ts'
 import type { Fetch } from './answers.ts'
+import type { Provider } from './discovery.ts'
 import { fault } from './faults.ts'
 import type { Step } from './faults.ts'
 import { isObject } from './json.ts'
@@ -11,9 +12,14 @@ import { minuteMs } from '../units.ts'
 /** A cache of providers' published keys; a token that names an unknown key triggers a new fetch. */
 export interface Keys {
   /** Finds the one matching key; `again` fetches the set even if a key is known, as far as the budget allows. */
-  find(address: string, wanted: Wanted, again: boolean): Promise<PublicJwk>
-  forget(address: string): void
+  find(from: KeySource, wanted: Wanted, again: boolean): Promise<PublicJwk>
+  forget(from: KeySource): void
 }
+
+/**
+ * Whose keys are wanted, and where they are. Any issuer can name another's address, and must then spend its own budget.
+ */
+export type KeySource = Pick<Provider, 'issuer' | 'keysAddress'>
 
 /** The key as described by a token's header. */
 export interface Wanted {
@@ -50,8 +56,9 @@ const timeoutMs = 5_000
 export function createKeys(deps: { fetch: Fetch; clock: Clock }): Keys {
   const entries = new Map<string, Entry>()
 
-  async function find(address: string, wanted: Wanted, again: boolean): Promise<PublicJwk> {
-    const entry = entryOf(entries, address, deps.clock.now())
+  async function find(from: KeySource, wanted: Wanted, again: boolean): Promise<PublicJwk> {
+    const { keysAddress: address } = from
+    const entry = entryOf(entries, nameOf(from), deps.clock.now())
     const age = deps.clock.now() - entry.fetchedAt
     const fresh = age >= 0 && age < lifetimeMs && entry.keys.length > 0
     if (!fresh) {
@@ -100,7 +107,7 @@ export function createKeys(deps: { fetch: Fetch; clock: Clock }): Keys {
     return keys
   }
 
-  return { find, forget: (address) => void entries.delete(address) }
+  return { find, forget: (from) => void entries.delete(nameOf(from)) }
 }
 
 /** Lets callers share one fetch, while each keeps its own abort signal. */
@@ -178,8 +185,12 @@ function spend(budget: Budget, now: number): boolean {
   return true
 }
 
-function entryOf(entries: Map<string, Entry>, address: string, now: number): Entry {
-  const known = entries.get(address)
+function nameOf({ issuer, keysAddress }: KeySource): string {
+  return `${issuer} ${keysAddress}`
+}
+
+function entryOf(entries: Map<string, Entry>, name: string, now: number): Entry {
+  const known = entries.get(name)
   if (known !== undefined) return known
   if (entries.size >= maxProviders) {
     const oldest = entries.keys().next()
@@ -194,6 +205,6 @@ function entryOf(entries: Map<string, Entry>, address: string, now: number): Ent
     },
     running: undefined,
   }
-  entries.set(address, entry)
+  entries.set(name, entry)
   return entry
 }

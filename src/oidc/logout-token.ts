@@ -25,8 +25,7 @@ export async function verifyLogoutToken(
   const { claims } = await verifyToken(token, {
     step: 'logout_token',
     types: ['logout+jwt', 'jwt'],
-    algorithms: provider.algorithms,
-    keysAddress: provider.keysAddress,
+    provider,
     keys: expected.keys,
   })
   checkIssuerAndAudience(

@@ -50,8 +50,7 @@ async function signedClaims(
   const { claims } = await verifyToken(token, {
     step: 'userinfo',
     types: ['jwt'],
-    algorithms: provider.algorithms,
-    keysAddress: provider.keysAddress,
+    provider,
     keys,
     signal,
   })
