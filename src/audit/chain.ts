@@ -18,6 +18,7 @@ export interface ChainReport {
 }
 
 const pageSize = 500
+const maxAttempts = 3
 // Lower than any stored number, so nothing can hide before the first entry.
 const firstNumber = -(2 ** 52)
 
@@ -32,8 +33,27 @@ export async function verifyChain(
   organizationId: string,
   against: SignedHead | undefined,
 ): Promise<ChainReport> {
+  let anchor = await auditEntries.anchorOf(store.slowReads, organizationId)
+  for (let attempt = 1; ; attempt++) {
+    const report = await walkFrom(anchor, { store, organizationId, against })
+    if (report.brokenAt === undefined || attempt === maxAttempts) return report
+    const begin = await auditEntries.anchorOf(store.slowReads, organizationId)
+    if (begin.sequence === anchor.sequence && begin.hash === anchor.hash) return report
+    // Meanwhile retention has removed the oldest entries, which must not look like tampering.
+    anchor = begin
+  }
+}
+
+async function walkFrom(
+  anchor: Awaited<ReturnType<typeof auditEntries.anchorOf>>,
+  of: {
+    readonly store: Store
+    readonly organizationId: string
+    readonly against: SignedHead | undefined
+  },
+): Promise<ChainReport> {
+  const { store, organizationId, against } = of
   let head = await auditEntries.headOf(store.slowReads, organizationId)
-  const anchor = await auditEntries.anchorOf(store.slowReads, organizationId)
   const walk = new ChainWalk(anchor, against)
   if (!anchor.isSealed) return walk.broken(anchor.sequence, 'where the log begins was forged')
   if (against !== undefined && !isOurs(store, against)) {
