@@ -137,7 +137,8 @@ class StoredTargets implements Targets {
     actor: Actor,
   ): Promise<{ target: Target; credentialDropped: boolean; confirmation: Confirmation }> {
     const { result, confirmation } = await this.#deps.store.transactionConfirmed(async (tx) => {
-      const before = await getRecord(tx, at)
+      // Locked: the columns are written as a whole, and another transaction may be changing one of them.
+      const before = await getRecord(tx, { ...at, lock: true })
       const { columns, credentialDropped } = this.#edited(before, input, tx.now)
       const { organizationId, expectedVersion } = at
       const updated = await targets.update(tx, {
@@ -236,13 +237,13 @@ class StoredTargets implements Targets {
 
 async function getRecord(
   db: Parameters<typeof targets.find>[0],
-  { organizationId, idOrSlug }: TargetPlace,
+  place: Parameters<typeof targets.find>[1],
 ): Promise<TargetRecord> {
-  const target = await targets.find(db, organizationId, idOrSlug)
+  const target = await targets.find(db, place)
   if (target) return target
   throw new Problem(
     'not_found',
-    `There is no target ${idOrSlug.slice(0, 64)} in this organization.`,
+    `There is no target ${place.idOrSlug.slice(0, 64)} in this organization.`,
   )
 }
 

@@ -56,6 +56,13 @@ export interface TargetRecord {
   readonly rules: readonly RuleRecord[]
 }
 
+/** Names a target by its id or slug, and its organization. */
+export interface TargetPlace {
+  readonly organizationId: OrganizationId
+  readonly idOrSlug: string
+  readonly lock?: boolean | undefined
+}
+
 /** The writable columns of a target. */
 export type TargetColumns = Pick<
   TargetRecord,
@@ -156,17 +163,20 @@ export async function remove(
   return await removeOwn(tx, 'target', { organizationId, id })
 }
 
-/** Finds a target with its rules by its id or slug, but never another organization's. */
+/**
+ * Finds a target with its rules by its id or slug, but never another organization's; a transaction can lock the row
+ * until it ends.
+ */
 export async function find(
   db: Db,
-  organizationId: OrganizationId,
-  idOrSlug: string,
+  { organizationId, idOrSlug, lock = false }: TargetPlace,
 ): Promise<TargetRecord | undefined> {
   const row = await db.query
     .selectFrom('target')
     .selectAll()
     .where('organization_id', '=', organizationId)
     .where((eb) => eb.or([eb('id', '=', idOrSlug), eb('slug', '=', idOrSlug)]))
+    .$if(lock && db.engine === 'postgres', (query) => query.forNoKeyUpdate())
     .executeTakeFirst()
   return row && fromRow(row, await rulesOf(db, organizationId, [row.id]))
 }
