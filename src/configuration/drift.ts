@@ -10,7 +10,7 @@ import { eachApart } from '../timers.ts'
 import { publish } from '../webhooks/events/index.ts'
 import { digestsOf, openDigests } from './owned.ts'
 import { changedFields } from './plan.ts'
-import { canonical, type SectionKey } from './sections/section.ts'
+import { canonical, type Scene, type SectionKey } from './sections/section.ts'
 import { groupSection } from './sections/groups.ts'
 import { sections } from './sections/index.ts'
 import { openServices, type ConfigurationDeps } from './sections/services.ts'
@@ -51,8 +51,8 @@ async function checkOne(
   const waiting = state.owned.filter((row) => row.subjectId === undefined)
   if (news.length === 0 && waiting.length === 0) return 0
   return await deps.store.transaction(async (tx) => {
-    const inside = { ...deps, store: storeWithin(deps.store, tx) }
-    for (const row of waiting) await settle(tx, row, { organization, deps: inside })
+    const inside = openServices({ ...deps, store: storeWithin(deps.store, tx) })
+    for (const row of waiting) await settle(tx, row, { organization, services: inside })
     let announced = 0
     for (const { row, fields } of news)
       announced += await announceDrift(tx, organization, { row, fields })
@@ -101,9 +101,8 @@ async function announceDrift(
 async function settle(
   tx: Tx,
   row: ManagedRecord,
-  { organization, deps }: { organization: OrganizationRecord; deps: ConfigurationDeps },
+  { organization, services }: Pick<Scene, 'organization' | 'services'>,
 ): Promise<void> {
-  const services = openServices(deps)
   const scene = {
     ...{ organization, services, issued: [] },
     actor: { kind: 'system' as const, name: row.label },

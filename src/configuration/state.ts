@@ -65,7 +65,10 @@ export function withoutDefaults(
 }
 
 /** Names things as the files that manage them do; unmanaged things keep their own names, made unique. */
-function named(found: readonly Thing[], owned: readonly ManagedRecord[]): Map<string, Thing> {
+export function named(
+  found: readonly Thing[],
+  owned: readonly ManagedRecord[],
+): Map<string, Thing> {
   const names = new Map(owned.map((row) => [row.subjectId, row.name]))
   const result = new Map<string, Thing>()
   const waiting = owned.filter((row) => row.subjectId === undefined)
@@ -77,11 +80,16 @@ function named(found: readonly Thing[], owned: readonly ManagedRecord[]): Map<st
     if (name !== undefined) result.set(name, thing)
   }
   const taken = new Set(owned.map((row) => row.name))
+  // A pipeline may issue thousands of keys with one name: each continues where the last one stopped.
+  const numbers = new Map<string, number>()
   for (const thing of found) {
     if (names.has(thing.id)) continue
-    let name = thing.name
+    const own = thing.name
+    let name = own
+    let number = numbers.get(own) ?? 2
     // A name may be reused if its entry was only waiting for this very thing.
-    for (let n = 2; taken.has(name) && result.get(name)?.id !== ''; n++) name = `${thing.name}-${n}`
+    for (; taken.has(name) && result.get(name)?.id !== ''; number++) name = `${own}-${number}`
+    numbers.set(own, number)
     taken.add(name)
     result.set(name, thing)
   }

@@ -23,7 +23,7 @@ export const groupSection: Section = {
   },
   async put({ name, entry, before }, { organization, services, actor }) {
     const known = before?.id ?? ''
-    const id = known === '' ? await idOf(name, { organization, services }) : known
+    const id = known === '' ? (await idsOf({ organization, services })).get(name) : known
     const role = entry['role'] as GroupRole
     const caller = { organizationId: organization.id, actor }
     if (id !== undefined) await services.groups.setRole(caller, id, role)
@@ -37,13 +37,22 @@ export const groupSection: Section = {
   },
 }
 
-/** Finds the oldest group with this name, because a directory may have several. */
-async function idOf(
-  name: string,
-  { organization, services }: Pick<Scene, 'organization' | 'services'>,
-): Promise<string | undefined> {
-  const found = await directoryGroups.listNames(services.store, organization.id)
-  return found.find((group) => group.name === name)?.id
+/** Listed once for all groups of an apply: it changes their roles, never their names. */
+const listed = new WeakMap<Scene['services'], Promise<ReadonlyMap<string, string>>>()
+
+/** The ids of an organization's groups by name; a directory may have several with one name, and the oldest counts. */
+async function idsOf({
+  organization,
+  services,
+}: Pick<Scene, 'organization' | 'services'>): Promise<ReadonlyMap<string, string>> {
+  let ids = listed.get(services)
+  if (ids === undefined) {
+    ids = directoryGroups
+      .listNames(services.store, organization.id)
+      .then((found) => new Map(found.toReversed().map(({ id, name }) => [name, id])))
+    listed.set(services, ids)
+  }
+  return await ids
 }
 
 async function requirePower(
