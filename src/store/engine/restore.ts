@@ -5,9 +5,11 @@ import {
   copyFileSync,
   existsSync,
   fsyncSync,
+  linkSync,
   openSync,
   renameSync,
   rmSync,
+  statSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { makeFolder } from '../../folder.ts'
@@ -22,13 +24,10 @@ export async function restoreBackup(file: string, folder: string): Promise<void>
   const place = join(folder, 'intercept.db')
   for (const there of [place, `${place}-wal`, `${place}-shm`]) {
     // A leftover write-ahead log would be applied to the restored database.
-    if (existsSync(there)) {
-      throw new Error(
-        `${there} exists already; move it away first, for a restore overwrites nothing.`,
-      )
-    }
+    if (existsSync(there)) throw isThere(there)
   }
   if (!existsSync(file)) throw new Error(`There is no file ${file}.`)
+  refuseWithoutItsLog(file)
   makeFolder(folder)
   const unfinished = `${place}.restoring`
   try {
@@ -44,11 +43,36 @@ export async function restoreBackup(file: string, folder: string): Promise<void>
   }
 }
 
-/** Renames a finished file into place so that both file and name survive a power loss. */
+/** Gives a finished file its name so that both survive a power loss; throws if a file has that name by now. */
 export function finishFile(unfinished: string, place: string): void {
   syncToDisk(unfinished)
-  renameSync(unfinished, place)
+  try {
+    // Unlike a rename, a link overwrites nothing: a node may have made a database here in the meantime.
+    linkSync(unfinished, place)
+    rmSync(unfinished)
+  } catch (error) {
+    if (existsSync(place)) throw isThere(place)
+    const { code = '' } = error as NodeJS.ErrnoException
+    if (!withoutLinks.has(code)) throw error
+    renameSync(unfinished, place)
+  }
   syncToDisk(dirname(place))
+}
+
+/** What systems answer on a disk whose files cannot have two names, such as one with FAT. */
+const withoutLinks: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])
+
+function isThere(path: string): Error {
+  return new Error(`${path} exists already; move it away first, for nothing is overwritten.`)
+}
+
+/** Refuses the file of a database whose last changes are still in the write-ahead log beside it: they would be lost. */
+function refuseWithoutItsLog(file: string): void {
+  const log = statSync(`${file}-wal`, { throwIfNoEntry: false })
+  if (log === undefined || log.size === 0) return
+  throw new Error(
+    `${file}-wal holds changes that ${file} does not have yet: this is no backup, and restored alone it would lose them. Move both files to DATA_DIR instead.`,
+  )
 }
 
 function syncToDisk(path: string): void {
