@@ -7,6 +7,11 @@ export function contains(
   column: Expression<unknown>,
   text: string,
 ): RawBuilder<SqlBool> {
-  const position = sql.raw(engine === 'postgres' ? 'strpos' : 'instr')
-  return sql<SqlBool>`${position}(lower(${column}), ${text.toLowerCase()}) > 0`
+  if (engine === 'postgres') {
+    // Both sides are folded by the database, whose locale decides which letters have a lower case.
+    return sql<SqlBool>`strpos(lower(${column}), lower(${text}::text)) > 0`
+  }
+  // SQLite's own function is faster, and knows ASCII only.
+  const fold = sql.raw(/^[\u0000-\u007f]*$/.test(text) ? 'lower' : 'fold_case')
+  return sql<SqlBool>`instr(${fold}(${column}), ${text.toLowerCase()}) > 0`
 }

@@ -6,6 +6,7 @@ import { makeFolder } from '../../../folder.ts'
 import type { Db } from '../../db/db.ts'
 import type { Tables } from '../../tables/index.ts'
 import { migrate, type Database as Migrated, type MigrationTarget } from '../migrate.ts'
+import { addFoldCase } from './fold-case.ts'
 import { boundPageCache } from './page-cache.ts'
 
 const preparedStatements = 500
@@ -169,6 +170,7 @@ export function openFile(
   // Jobs that share a commit use savepoints, whose journals must not go through temporary files.
   file.pragma('temp_store = memory')
   boundPageCache(file, 'lasting')
+  addFoldCase(file)
   return file
 }
 

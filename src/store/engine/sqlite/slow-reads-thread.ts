@@ -2,6 +2,7 @@
 import Database from 'better-sqlite3'
 import { flushCompileCache } from 'node:module'
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
+import { addFoldCase } from './fold-case.ts'
 import { boundPageCache } from './page-cache.ts'
 import type { ReadResponse, ReadRequest } from './slow-reads.ts'
 
@@ -16,6 +17,7 @@ function serve(port: MessagePort, file: string): void {
   flushCompileCache()
   const database = new Database(file, { readonly: true })
   boundPageCache(database, 'passing')
+  addFoldCase(database)
   const prepare = keepStatements(database)
   port.on('message', (question: ReadRequest) => port.postMessage(answer(prepare, question)))
 }
