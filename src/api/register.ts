@@ -3,6 +3,7 @@ import { Problem } from '../errors.ts'
 import {
   checkContentType,
   checkSameOrigin,
+  searchOf,
   type App,
   type AppReply,
   type AppRequest,
@@ -81,7 +82,7 @@ function registerRoute(
       checkContentType(request.headers, announcesBody(request))
     },
     preValidation: async (request) => {
-      const search = request.url.split('?')[1] ?? ''
+      const search = searchOf(request.url)
       checkText(search)
       request.query = parseQuery(route, search)
       checkBody(request.query, services.jsonDepth)

@@ -1,5 +1,5 @@
 import { Problem } from '../errors.ts'
-import type { AppReply, AppRequest } from '../http/index.ts'
+import { searchOf, type AppReply, type AppRequest } from '../http/index.ts'
 import { isForBase, type HandOvers } from './hand-over.ts'
 import type { LoginState, LoginStates } from './login-state.ts'
 
@@ -26,7 +26,7 @@ export function arrivalOf(
 ): Arrival {
   const { provider, path } = callback
   const { cookie } = request.headers
-  const arrived = request.url.split('?')[1] ?? ''
+  const arrived = searchOf(request.url)
   const code = new URLSearchParams(arrived).get('handover')
   return {
     handOver: isForBase(deps, { code, query: arrived, cookie })

@@ -8,7 +8,13 @@ import {
 } from '../access/index.ts'
 import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
-import { checkSameOrigin, type App, type AppReply, type AppRequest } from '../http/index.ts'
+import {
+  checkSameOrigin,
+  searchOf,
+  type App,
+  type AppReply,
+  type AppRequest,
+} from '../http/index.ts'
 import type { Links, Members, People, ProvenIdentity, Recognized } from '../organizations/index.ts'
 import type { Sso } from '../sso/index.ts'
 import { isStorable } from '../storable.ts'
@@ -290,7 +296,7 @@ export function only(app: App, route: string, handler: Handler): void {
 
 function checkTexts({ url, params, body }: AppRequest): void {
   const form = body instanceof URLSearchParams ? body : []
-  const given = [...new URLSearchParams(url.split('?')[1]), ...form].flat()
+  const given = [...new URLSearchParams(searchOf(url)), ...form].flat()
   if ([...Object.values(params as object), ...given].every((text) => isStorable(text))) return
   throw new Problem('bad_request', 'The request holds the character U+0000.')
 }

@@ -1,6 +1,12 @@
 import { markedSession, type SignedIn } from '../access/index.ts'
 import { Problem } from '../errors.ts'
-import { checkSameOrigin, type App, type AppReply, type AppRequest } from '../http/index.ts'
+import {
+  checkSameOrigin,
+  searchOf,
+  type App,
+  type AppReply,
+  type AppRequest,
+} from '../http/index.ts'
 import { faultOf, type RelyingParty } from '../oidc/index.ts'
 import { endByProvider, type PendingLink, type Sso } from '../sso/index.ts'
 import type { Sealer } from '../secrets/index.ts'
@@ -296,7 +302,7 @@ async function redirect(
 }
 
 function queryOf(request: AppRequest): URLSearchParams {
-  return new URLSearchParams(request.url.split('?')[1] ?? '')
+  return new URLSearchParams(searchOf(request.url))
 }
 
 function connectionOf(request: AppRequest): string {

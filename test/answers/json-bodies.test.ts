@@ -62,3 +62,12 @@ describe('a JSON body', () => {
     )
   })
 })
+
+test('a question mark within a query belongs to the value that it is in', async () => {
+  await using product = await productForTests()
+  const owner = await firstOwner(product)
+  const asked = async (search: string): Promise<number> =>
+    (await owner.call(`GET /organizations/acme/members?${search}`)).json.items.length
+  assert.equal(await asked('search=olga'), 1)
+  assert.equal(await asked('search=olga?role=viewer'), 0)
+})

@@ -10,6 +10,9 @@ for (const engine of ['sqlite', 'postgres'] as const) {
     for (const [method, path, body] of [
       ['GET', '/sso/login?organization=%00'],
       ['GET', '/sso/login?email=a%00@acme.test'],
+      // Behind a second question mark it belongs to the same query.
+      ['GET', '/sso/login?x=?&organization=%00'],
+      ['GET', '/github/login?x=?&return_to=/%00'],
       ['GET', '/sso/%00/login'],
       ['GET', '/sso/a%00b/callback?state=x'],
       ['GET', '/sso/%00/keys'],

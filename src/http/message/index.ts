@@ -4,4 +4,5 @@
  */
 export { cookiesWith, cookieValues, hostCookie } from './cookies.ts'
 export { foldHeaderName, isReservedHeader, originHeaders } from './header-rules.ts'
+export { searchOf } from './search.ts'
 export { sourceOf } from './source.ts'
