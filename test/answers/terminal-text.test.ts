@@ -34,6 +34,20 @@ test('what somebody named moves no cursor, colours nothing and forges no row, in
   assert.doesNotMatch(rows.join(''), /\u202e/)
 })
 
+test('in sentences and details about one thing its name stays on its line', async () => {
+  const run = async (...words: string[]) => await intercept(words, { env })
+  assert.equal((await run('org', 'create', 'forged')).code, 0)
+  const name = 'ci (key_1) is revoked.\r\nState      revoked\rKey prod'
+  const { out: made } = await run('key', 'issue', 'forged', '--name', name, '--json')
+  const { id } = JSON.parse(made) as { id: string }
+  const shown = (await run('key', 'show', id)).out.split('\n')
+  assert.equal(shown.filter((line) => line.startsWith('State')).length, 1)
+  for (const verb of ['rotate', 'revoke']) {
+    const { out, err } = await run('key', verb, id)
+    assert.doesNotMatch(out, /^State|^Key prod|\r/m, err)
+  }
+})
+
 test('programs read the same name from --json as was given', async () => {
   const { out } = await intercept(['org', 'list', '--json'], { env })
   assert.equal((JSON.parse(out) as { name: string }[])[0]?.name, hostile)

@@ -17,6 +17,7 @@ import { keysOf, organizationsOf } from '../lib/nouns.ts'
 import { parseScheme } from '../lib/scheme.ts'
 import { withServices, type Services } from '../lib/services.ts'
 import { isoTime, renderTable, shortTime } from '../lib/table.ts'
+import { nameAndId, printableInLine } from '../lib/terminal.ts'
 
 const maxListed = 1000
 
@@ -53,7 +54,7 @@ export const commands = {
         ).issue(organization.id, input, services.actor)
         const data = { ...present(key), secret: secret.reveal() }
         const text = [
-          `Key ${key.name} (${key.id}) of ${organization.slug}. Its secret is shown now and never again:`,
+          `Key ${nameAndId(key)} of ${organization.slug}. Its secret is shown now and never again:`,
           '',
           `  ${secret.reveal()}`,
           '',
@@ -135,7 +136,7 @@ export const commands = {
         const key = await keys.edit(organizationId, id, edit)
         return {
           data: present(key),
-          text: `Key ${key.name} (${key.id}) is changed.\n${keyText(key)}`,
+          text: `Key ${nameAndId(key)} is changed.\n${keyText(key)}`,
         }
       })
     },
@@ -174,7 +175,7 @@ export const commands = {
             old_secret_valid_until: isoTime(until),
             ...presentConfirmation(confirmation),
           },
-          text: `The new secret of ${key.name} (${key.id}), shown now and never again:\n\n  ${secret.reveal()}\n\n${old}`,
+          text: `The new secret of ${nameAndId(key)}, shown now and never again:\n\n  ${secret.reveal()}\n\n${old}`,
         }
       })
     },
@@ -190,7 +191,7 @@ export const commands = {
         const { key, confirmation } = await keys.revoke(organizationId, id, services.actor)
         return {
           data: { ...present(key), ...presentConfirmation(confirmation) },
-          text: `Key ${key.name} (${key.id}) is revoked; ${sayConfirmed(confirmation)}.`,
+          text: `Key ${nameAndId(key)} is revoked; ${sayConfirmed(confirmation)}.`,
         }
       }),
   }),
@@ -204,7 +205,7 @@ export const commands = {
         const { expiresAt, organization, ...key } = await identify(services, text)
         return {
           data: { ...key, organization, expires_at: isoTime(expiresAt), state: 'active' },
-          text: `${key.hint} is the key ${key.name} (${key.id}) of ${organization}, and works.`,
+          text: `${key.hint} is the key ${nameAndId(key)} of ${organization}, and works.`,
         }
       })
     },
@@ -231,7 +232,7 @@ function parseChange(
 /** Formats all details of a key, except its secret, for people. */
 function keyText(key: Key): string {
   const rows: [string, string][] = [
-    ['Key', `${key.name} (${key.id})`],
+    ['Key', nameAndId(key)],
     ['Hint', key.secrets[0]?.hint ?? '–'],
     ['State', keyStateAt(key, Date.now())],
     ...fieldLines(key),
@@ -241,7 +242,10 @@ function keyText(key: Key): string {
     ...otherLines(key),
   ]
   const width = Math.max(10, ...rows.map(([name]) => name.length))
-  return rows.map(([name, value]) => `${name.padEnd(width)} ${value}`).join('\n')
+  return rows
+    .map(([name, value]) => `${name.padEnd(width)} ${printableInLine(value)}`)
+    .join('
+')
 }
 
 /** What people see of a key and no line above says, each under its column's name. */

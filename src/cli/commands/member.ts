@@ -8,6 +8,7 @@ import { command, need, UsageError } from '../lib/command.ts'
 import { organizationsOf } from '../lib/nouns.ts'
 import { withServices, type Services } from '../lib/services.ts'
 import { isoTime, renderTable, shortTime } from '../lib/table.ts'
+import { printableInLine } from '../lib/terminal.ts'
 
 const maxListed = 1000
 
@@ -141,7 +142,7 @@ async function findMember(
 }
 
 function nameOf(member: MemberRecord): string {
-  return member.email ?? member.name
+  return printableInLine(member.email ?? member.name)
 }
 
 async function membersOf(services: Services): Promise<MemberWork> {

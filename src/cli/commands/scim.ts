@@ -5,7 +5,7 @@ import { command } from '../lib/command.ts'
 import { organizationsOf } from '../lib/nouns.ts'
 import { withServices, type Services } from '../lib/services.ts'
 import { isoTime, renderTable, shortTime } from '../lib/table.ts'
-import type { Terminal } from '../lib/terminal.ts'
+import { nameAndId, type Terminal } from '../lib/terminal.ts'
 
 export const commands = {
   'token issue': command({
@@ -27,7 +27,7 @@ export const commands = {
         const { token, secret } = await tokens.issue(organization, input, services.actor)
         const data = { ...present(token), secret: secret.reveal(), base }
         const text = [
-          `SCIM token ${token.name} (${token.id}) of ${organization.slug}. It is shown now and never again:`,
+          `SCIM token ${nameAndId(token)} of ${organization.slug}. It is shown now and never again:`,
           '',
           `  ${secret.reveal()}`,
           '',

@@ -4,7 +4,7 @@ import { BadFinding, command, need, UsageError } from '../lib/command.ts'
 import { organizationsOf } from '../lib/nouns.ts'
 import { withServices, type Services } from '../lib/services.ts'
 import { isoTime, renderTable } from '../lib/table.ts'
-import type { Terminal } from '../lib/terminal.ts'
+import { nameAndId, type Terminal } from '../lib/terminal.ts'
 
 export const commands = {
   connect: command({
@@ -201,7 +201,7 @@ function connected(connection: Connection, domains: readonly DomainRecord[]): st
   const keys =
     connection.credentialKind === 'key' ? [`  Our public key   ${connection.clientKeysUri}`] : []
   return [
-    `Connection ${connection.name} (${connection.id}). Register these addresses at the provider:`,
+    `Connection ${nameAndId(connection)}. Register these addresses at the provider:`,
     '',
     `  Redirect         ${connection.redirectUri}`,
     `  Initiate login   ${connection.initiateLoginUri}`,

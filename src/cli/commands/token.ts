@@ -4,6 +4,7 @@ import { command, need, read, UsageError } from '../lib/command.ts'
 import { organizationsOf, tokensOf } from '../lib/nouns.ts'
 import { withServices, type Services } from '../lib/services.ts'
 import { isoTime, renderTable, shortTime } from '../lib/table.ts'
+import { nameAndId } from '../lib/terminal.ts'
 
 const maxListed = 1000
 
@@ -57,7 +58,7 @@ export const commands = {
         const { token, secret } = await (await tokensOf(services)).issue(input, by)
         const owner = organization?.slug ?? 'the operator'
         const text = [
-          `Access token ${token.name} (${token.id}) of ${owner}. Its secret is shown now and never again:`,
+          `Access token ${nameAndId(token)} of ${owner}. Its secret is shown now and never again:`,
           '',
           `  ${secret.reveal()}`,
           '',
@@ -105,7 +106,7 @@ export const commands = {
           ...present(token),
           confirmation: { nodes, silent_nodes: silentNodes, took_ms: tookMs },
         }
-        return { data, text: `Access token ${token.name} (${token.id}) is revoked.` }
+        return { data, text: `Access token ${nameAndId(token)} is revoked.` }
       }),
   }),
 }

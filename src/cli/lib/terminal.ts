@@ -64,15 +64,20 @@ async function untilStopped(): Promise<void> {
  * are shown as escapes. JSON and quoted YAML read those escapes as the same characters.
  */
 export function printable(text: string): string {
-  return text.replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g, escaped)
+  return text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, escaped)
 }
 
 /** Like `printable`, for a value within a line: it can't start a new line or change the text direction. */
 export function printableInLine(text: string): string {
   return printable(text).replaceAll(
-    /[\t\n\r\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g,
+    /[\t\n\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g,
     escaped,
   )
+}
+
+/** A thing's name and id within a sentence: people choose names, and none may forge a line of ours. */
+export function nameAndId({ name, id }: { readonly name: string; readonly id: string }): string {
+  return `${printableInLine(name)} (${id})`
 }
 
 function escaped(character: string): string {
