@@ -51,6 +51,19 @@ for (const engine of engines) {
       })
     }
 
+    test('a grant names what a target can be called, also before there are targets', async () => {
+      await using place = await emptyPlace(engine)
+      await using store = await place.open()
+      const { keys, organizationId } = await openKeys(store)
+      const issue = async (target: string) =>
+        await keys.issue(organizationId, { name: 'ci', grants: [{ target }] }, operator)
+      // The page of a key offers a command to paste, with the target in its address.
+      for (const target of ['a$(id)', 'a;id', 'a b', 'A', '-a', 'a'.repeat(64), '..', '']) {
+        await refused(issue(target), 'invalid_input')
+      }
+      for (const target of ['a', 'a-1', 'a'.repeat(63)]) await issue(target)
+    })
+
     test('a key that has ended is refused, also where a clock is set back, and its end is announced once', async () => {
       await using place = await emptyPlace(engine)
       let now = 1_900_000_000_000

@@ -18,6 +18,9 @@ import {
 import { grantText, parseGrant, parseQuota } from './key-texts.ts'
 
 const maxGrants = 100
+/** The names that targets can have: people paste them from a key's page into a shell. */
+const targetNamePattern = '^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$'
+const targetName = new RegExp(targetNamePattern, 'u')
 const maxCidrs = 100
 
 /**
@@ -37,7 +40,7 @@ export const keyFields = {
         additionalProperties: false,
         required: ['target'],
         properties: {
-          target: { type: 'string', minLength: 1, maxLength: 60 },
+          target: { type: 'string', pattern: targetNamePattern },
           /** Missing means every method. */
           methods: {
             type: 'array',
@@ -53,7 +56,7 @@ export const keyFields = {
     check(grants) {
       if (grants.length > maxGrants) throw tooMany()
       if (grants.length === 0) throw allowsNone()
-      for (const grant of grants) checkMethods(grant)
+      for (const grant of grants) checkGrant(grant)
     },
     shown: {
       label: 'May call',
@@ -209,8 +212,14 @@ function grantJson({ target, methods: granted }: Grant) {
   return { target, methods: methods.filter((method) => granted.includes(method)) }
 }
 
-/** Refuses unknown methods: a grant of a method that no call has would allow nothing. */
-function checkMethods(grant: Grant): void {
+/** Refuses what no target and no call can have: such a grant would allow nothing. */
+function checkGrant(grant: Grant): void {
+  if (!targetName.test(grant.target)) {
+    throw new Problem(
+      'invalid_input',
+      `${JSON.stringify(grant.target.slice(0, 63))} is no name of a target: it has 1 to 63 of a–z, 0–9 and "-".`,
+    )
+  }
   const wrong = grant.methods?.find((method) => !isMethod(method))
   if (wrong === undefined) return
   throw new Problem(
