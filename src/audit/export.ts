@@ -35,9 +35,10 @@ export async function* toCsv(entries: AsyncIterable<AuditEntry>): AsyncIterable<
 
 /**
  * Quotes one CSV cell (RFC 4180, section 2). A spreadsheet would evaluate a cell starting like a formula, so an
- * apostrophe keeps it text.
+ * apostrophe keeps it text. It is set within the text too: where the usual separator is a semicolon, spreadsheets
+ * divide a cell there, and at line breaks, whatever its quotes.
  */
 export function cell(text: string): string {
-  const safe = /^[=+\-@\t\r\n]/.test(text) ? `'${text}` : text
+  const safe = text.replaceAll(/(?:^|(?<=[;\t\r\n]))(?=[=+\-@])|^(?=[\t\r\n])/g, "'")
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
