@@ -9,6 +9,7 @@ export interface Found {
 const maxTerms = 8
 const maxFound = 20
 const around = 90
+const maxCounted = 9
 
 /** Finds the pages that contain every word, best first: titles count most, then headings, then text. */
 export function searchPages(pages: Iterable<LibraryPage>, query: string): Found[] {
@@ -31,13 +32,23 @@ function scoreOf(page: LibraryPage, terms: readonly string[]): number {
   const text = page.markdown.toLowerCase()
   let score = 0
   for (const term of terms) {
-    const inText = text.split(term).length - 1
     const here =
-      (title.includes(term) ? 30 : 0) + (headings.includes(term) ? 10 : 0) + Math.min(inText, 9)
+      (title.includes(term) ? 30 : 0) +
+      (headings.includes(term) ? 10 : 0) +
+      countOf(text, term, maxCounted)
     if (here === 0) return 0
     score += here
   }
   return score
+}
+
+/** Counts a word in a text, up to a maximum: anyone may search for a single letter, which is everywhere. */
+function countOf(text: string, term: string, max: number): number {
+  let count = 0
+  for (let at = text.indexOf(term); at !== -1 && count < max; count++) {
+    at = text.indexOf(term, at + term.length)
+  }
+  return count
 }
 
 function excerptOf(markdown: string, terms: readonly string[]): string {
