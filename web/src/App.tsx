@@ -19,7 +19,8 @@ const client = new QueryClient({
       refetchOnWindowFocus: true,
       networkMode: 'always',
     },
-    mutations: { retry: false, networkMode: 'always' },
+    // An answer may hold a secret and a request a credential: neither stays in memory once its page has let go of it.
+    mutations: { retry: false, networkMode: 'always', gcTime: 0 },
   },
 })
 const router = createAppRouter()

@@ -2,7 +2,12 @@ import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/
 import { deliveryChoices } from './choices.ts'
 import { rangeName, spanOf, type RangeSearch } from '../parts/range.ts'
 import { call, type Answer } from './call.ts'
-import { type DeliveryFilter, type EndpointChange, type EndpointInput } from './webhook-shapes.ts'
+import {
+  type DeliveryFilter,
+  type Endpoint,
+  type EndpointChange,
+  type EndpointInput,
+} from './webhook-shapes.ts'
 
 const deliveriesShown = 50
 const deliveryPollMs = 3000
@@ -156,16 +161,17 @@ export async function addEndpoint(organization: string, input: EndpointInput) {
   })
 }
 
-/** Changes an endpoint; omitted fields stay unchanged. */
+/** Changes an endpoint, unless it was changed since this version; omitted fields stay unchanged. */
 export async function changeEndpoint(
   organization: string,
-  endpoint: string,
+  { id, version }: Pick<Endpoint, 'id' | 'version'>,
   input: EndpointChange,
 ) {
-  return await call('PATCH /organizations/:organization/webhooks/endpoints/:endpoint', {
-    path: { organization, endpoint },
-    body: input,
-  })
+  return await call(
+    'PATCH /organizations/:organization/webhooks/endpoints/:endpoint',
+    { path: { organization, endpoint: id }, body: input },
+    { version },
+  )
 }
 
 export async function switchEndpoint(organization: string, endpoint: string, on: boolean) {

@@ -19,12 +19,20 @@ interface ConfirmDialogProps {
   readonly children: ReactNode
 }
 
+/** A name without what a field cannot hold or a person cannot see: nobody's name may keep a thing from being ended. */
+function typeable(name: string): string {
+  return name
+    .replaceAll(/\p{Cf}/gu, '')
+    .replaceAll(/[\p{C}\s]+/gu, ' ')
+    .trim()
+}
+
 /** The confirmation before something irreversible. With `typed`, the name must be typed or pasted. */
 export function ConfirmDialog(dialog: ConfirmDialogProps) {
   const { open = true, title, typed } = dialog
   const { isPending: busy, error } = dialog.saving
   const [name, setName] = useState('')
-  const ready = typed === undefined || name.trim() === typed
+  const ready = typed === undefined || typeable(name) === typeable(typed)
   function close() {
     setName('')
     dialog.onClose()

@@ -1,5 +1,5 @@
 import { Dialog } from '@base-ui/react/dialog'
-import type { FormEvent, ReactNode } from 'react'
+import { useEffect, useRef, type FormEvent, type ReactNode } from 'react'
 import { words } from '../../words/en.ts'
 import { Button } from './Button.tsx'
 import { cx } from './cx.ts'
@@ -41,6 +41,17 @@ interface FormDialogProps {
 export function FormDialog(form: FormDialogProps) {
   const edited = useEdited()
   const leaving = useLeaving(edited.isEdited)
+  const error = form.saving?.error ?? undefined
+  const { onInput } = edited
+  const wasEdited = useRef(false)
+  useEffect(() => {
+    // What was refused is not saved: closing the dialog would lose it.
+    if (error !== undefined && wasEdited.current) onInput()
+  }, [error, onInput])
+  const sent = () => {
+    wasEdited.current = edited.isEdited()
+    edited.forget()
+  }
   const close = () => (edited.isEdited() ? edited.ask(true) : form.onClose())
   return (
     <Dialog.Root
@@ -55,7 +66,7 @@ export function FormDialog(form: FormDialogProps) {
           {form.lead === undefined ? undefined : (
             <Dialog.Description render={<div />}>{form.lead}</Dialog.Description>
           )}
-          <DialogForm {...form} onClose={close} onSent={edited.forget} onInput={edited.onInput} />
+          <DialogForm {...form} onClose={close} onSent={sent} onInput={edited.onInput} />
           <LeaveQuestion
             open={edited.isAsked || leaving.isAsked}
             onStay={() => {

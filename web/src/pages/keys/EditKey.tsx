@@ -20,7 +20,9 @@ interface EditProps {
 }
 
 /** Edits a key's restrictions in place; its id, scheme and secret stay. */
-export function EditKey({ organization, it, onDone }: EditProps) {
+export function EditKey({ organization, it: newest, onDone }: EditProps) {
+  // The form keeps the values that it was opened with, so an edit is of that version.
+  const [it] = useState(newest)
   const [draft, setDraft] = useState(() => ({ ...draftOf(it), days: asNow }))
   const targets = useQuery(targetsQuery(organization))
   const edit = useEditing({ organization, it, onDone })

@@ -40,7 +40,7 @@ export function KeyPage() {
       {w.detail.back}
     </Link>
   )
-  if (key.data !== undefined) return <Shown it={key.data} back={back} />
+  if (key.data !== undefined) return <Shown key={key.data.id} it={key.data} back={back} />
   return (
     <>
       <PageHead title={w.title} back={back} />

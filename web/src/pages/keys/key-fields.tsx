@@ -52,9 +52,7 @@ const keyFields: Readonly<Record<FieldName, KeyField>> = {
   grants: {
     draftOf: (key) => ({
       some: key?.grants !== undefined,
-      grants: Object.fromEntries(
-        (key?.grants ?? []).map(({ target, methods = [] }) => [target, methods]),
-      ),
+      grants: methodsByTarget(key?.grants ?? []),
     }),
     inputOf: ({ some, grants }) => (some ? { grants: Object.entries(grants).map(grantOf) } : {}),
     Controls: ({ draft, slugs, onPatch }) => (
@@ -191,6 +189,17 @@ const keyFields: Readonly<Record<FieldName, KeyField>> = {
 }
 
 const everyField = Object.values(keyFields)
+
+/** The methods of each granted target, none for all of them; a key may have several grants of one target. */
+function methodsByTarget(grants: readonly Grant[]): FieldsDraft['grants'] {
+  const ofTarget = Map.groupBy(grants, ({ target }) => target)
+  return Object.fromEntries(
+    [...ofTarget].map(([target, same]) => {
+      const isAll = same.some(({ methods = [] }) => methods.length === 0)
+      return [target, isAll ? [] : [...new Set(same.flatMap(({ methods = [] }) => methods))]]
+    }),
+  )
+}
 
 function grantOf([target, methods]: readonly [string, readonly Method[]]): Grant {
   return methods.length === 0 ? { target } : { target, methods: [...methods] }

@@ -29,7 +29,7 @@ export function Member() {
       {w.back}
     </Link>
   )
-  if (member.data !== undefined) return <Shown it={member.data} back={back} />
+  if (member.data !== undefined) return <Shown key={member.data.id} it={member.data} back={back} />
   return (
     <>
       <PageHead title={membersWords.title} back={back} />

@@ -37,7 +37,6 @@ export function IssueAccessToken({
   const issuing = useMutation({
     mutationFn: () => issueAccessToken(slug, bodyOf({ name, days, cidrs, chosen })),
     onSuccess: (issued) => onIssued(issued.secret),
-    gcTime: 0,
   })
   const ends = Object.entries(w.endChoices).map(([value, label]) => ({ value, label }))
   return (

@@ -1,5 +1,4 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
 import { call } from '../../api/call.ts'
 import { chosenOf, schemes } from '../../api/choices.ts'
 import type { Organization } from '../../api/organizations.ts'
@@ -10,15 +9,15 @@ import { fieldError } from '../../parts/States.tsx'
 import { SaveForm } from '../../parts/SaveForm.tsx'
 import { Card } from '../../parts/Surface.tsx'
 import { say } from '../../parts/Toasts.tsx'
+import { useDraft, versionFor } from '../../parts/useDraft.ts'
 
 /** Edits the scheme, expiry and addresses that new keys get by default. */
 export function KeyDefaults({ it }: { readonly it: Organization }) {
   const client = useQueryClient()
   const { key_defaults: keyDefaults } = it
-  const [scheme, setScheme] = useState(keyDefaults.scheme)
-  const [days, setDays] = useState(String(keyDefaults.expires_after_days ?? ''))
-  const [cidrs, setCidrs] = useState((keyDefaults.cidrs ?? []).join('\n'))
-  const input = inputOf({ scheme, days, cidrs })
+  const { base, draft, patch, forget } = useDraft(it, draftOf)
+  const { scheme, days, cidrs } = draft
+  const input = inputOf(draft)
   const isSame =
     input.scheme === keyDefaults.scheme &&
     input.expires_after_days === (keyDefaults.expires_after_days ?? null) &&
@@ -28,11 +27,12 @@ export function KeyDefaults({ it }: { readonly it: Organization }) {
       call(
         'PATCH /organizations/:organization',
         { path: { organization: it.slug }, body: { key_defaults: input } },
-        { version: it.version },
+        { version: versionFor({ base, it }, (one) => one.key_defaults) },
       ),
-    onSuccess: () => {
+    onSuccess: async () => {
       say(w.keyDefaultsSaved)
-      void client.invalidateQueries({ queryKey: [it.slug, 'organization'] })
+      await client.invalidateQueries({ queryKey: [it.slug, 'organization'] })
+      forget()
     },
   })
   return (
@@ -45,7 +45,7 @@ export function KeyDefaults({ it }: { readonly it: Organization }) {
             value,
             label: keysWords.scheme[value],
           }))}
-          onValue={(value) => setScheme(chosenOf(schemes, value))}
+          onValue={(value) => patch({ scheme: chosenOf(schemes, value) })}
         />
         <TextField
           label={w.ends}
@@ -54,7 +54,7 @@ export function KeyDefaults({ it }: { readonly it: Organization }) {
           inputMode="numeric"
           pattern="[1-9][0-9]{0,3}"
           value={days}
-          onValue={setDays}
+          onValue={(next) => patch({ days: next })}
         />
         <TextArea
           label={w.addresses}
@@ -63,18 +63,18 @@ export function KeyDefaults({ it }: { readonly it: Organization }) {
           code
           rows={2}
           value={cidrs}
-          onValue={setCidrs}
+          onValue={(next) => patch({ cidrs: next })}
         />
       </SaveForm>
     </Card>
   )
 }
 
-function inputOf(draft: {
-  readonly scheme: Organization['key_defaults']['scheme']
-  readonly days: string
-  readonly cidrs: string
-}) {
+function draftOf({ key_defaults: { scheme, expires_after_days: days, cidrs } }: Organization) {
+  return { scheme, days: String(days ?? ''), cidrs: (cidrs ?? []).join('\n') }
+}
+
+function inputOf(draft: ReturnType<typeof draftOf>) {
   const ranges = draft.cidrs.split(/[\s,]+/).filter(Boolean)
   return {
     scheme: draft.scheme,

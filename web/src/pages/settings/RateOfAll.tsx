@@ -1,5 +1,4 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
 import { call } from '../../api/call.ts'
 import type { Organization } from '../../api/organizations.ts'
 import { settingsWords as w } from '../../../words/en/settings.ts'
@@ -9,13 +8,14 @@ import { SaveForm } from '../../parts/SaveForm.tsx'
 import { fieldError } from '../../parts/States.tsx'
 import { Card, Columns } from '../../parts/Surface.tsx'
 import { say } from '../../parts/Toasts.tsx'
+import { useDraft, versionFor } from '../../parts/useDraft.ts'
 
 /** Edits the rate limit shared by all of the organization's calls. */
 export function RateOfAll({ it }: { readonly it: Organization }) {
   const client = useQueryClient()
   const { rate_limit: rate } = it
-  const [calls, setCalls] = useState(String(rate?.calls ?? ''))
-  const [seconds, setSeconds] = useState(String(rate?.per_seconds ?? 1))
+  const { base, draft, patch, forget } = useDraft(it, draftOf)
+  const { calls, seconds } = draft
   const isSame =
     calls === String(rate?.calls ?? '') &&
     (calls === '' || seconds === String(rate?.per_seconds ?? 1))
@@ -26,12 +26,13 @@ export function RateOfAll({ it }: { readonly it: Organization }) {
       return call(
         'PATCH /organizations/:organization',
         { path: { organization: it.slug }, body: { rate_limit: calls === '' ? null : input } },
-        { version: it.version },
+        { version: versionFor({ base, it }, (one) => one.rate_limit) },
       )
     },
-    onSuccess: () => {
+    onSuccess: async () => {
       say(w.rateSaved)
-      void client.invalidateQueries({ queryKey: [it.slug, 'organization'] })
+      await client.invalidateQueries({ queryKey: [it.slug, 'organization'] })
+      forget()
     },
   })
   return (
@@ -44,7 +45,7 @@ export function RateOfAll({ it }: { readonly it: Organization }) {
             inputMode="numeric"
             pattern="[1-9][0-9]{0,6}"
             value={calls}
-            onValue={setCalls}
+            onValue={(next) => patch({ calls: next })}
           />
           <TextField
             label={w.rateSeconds}
@@ -53,11 +54,15 @@ export function RateOfAll({ it }: { readonly it: Organization }) {
             pattern="[1-9][0-9]{0,4}"
             required={calls !== ''}
             value={seconds}
-            onValue={setSeconds}
+            onValue={(next) => patch({ seconds: next })}
           />
         </Columns>
       </SaveForm>
       {rate ? <RateShares organization={it.slug} subjectId={it.id} /> : undefined}
     </Card>
   )
+}
+
+function draftOf({ rate_limit: rate }: Organization) {
+  return { calls: String(rate?.calls ?? ''), seconds: String(rate?.per_seconds ?? 1) }
 }

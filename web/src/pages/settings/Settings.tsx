@@ -17,6 +17,7 @@ import { Card, Columns, Facts, PageHead, Pile } from '../../parts/Surface.tsx'
 import { span } from '../../parts/numbers.ts'
 import { Time } from '../../parts/Time.tsx'
 import { say, sayUndoable } from '../../parts/Toasts.tsx'
+import { useDraft, versionFor } from '../../parts/useDraft.ts'
 import { KeyDefaults } from './KeyDefaults.tsx'
 import { RateOfAll } from './RateOfAll.tsx'
 
@@ -51,17 +52,21 @@ export function Settings() {
 
 function General({ it }: { readonly it: Organization }) {
   const client = useQueryClient()
-  const [name, setName] = useState(it.name)
+  const { base, draft, patch, forget } = useDraft(it, draftOf)
+  const { name } = draft
   const rename = async (next: string, version: number) => {
     const input = { path: { organization: it.slug }, body: { name: next } }
     const after = await call('PATCH /organizations/:organization', input, { version })
-    setName(after.name)
     void client.invalidateQueries({ queryKey: ['me'] })
-    void client.invalidateQueries({ queryKey: [it.slug, 'organization'] })
+    await client.invalidateQueries({ queryKey: [it.slug, 'organization'] })
+    forget()
     return after
   }
   const save = useMutation({
-    mutationFn: async () => ({ before: it.name, after: await rename(name.trim(), it.version) }),
+    mutationFn: async () => {
+      const version = versionFor({ base, it }, (one) => one.name)
+      return { before: it.name, after: await rename(name.trim(), version) }
+    },
     onSuccess: ({ before, after }) =>
       sayUndoable(w.saved, async () => await rename(before, after.version)),
   })
@@ -79,7 +84,7 @@ function General({ it }: { readonly it: Organization }) {
           maxLength={100}
           error={fieldError(save.error, 'name')}
           value={name}
-          onValue={setName}
+          onValue={(next) => patch({ name: next })}
         />
         <Facts
           facts={[
@@ -98,6 +103,8 @@ function General({ it }: { readonly it: Organization }) {
     </Card>
   )
 }
+
+const draftOf = ({ name }: Organization) => ({ name })
 
 function TokensCard({ slug }: { readonly slug: string }) {
   return (

@@ -16,7 +16,7 @@ const secondsPerHour = 3600
 
 /** Edits a connection. An empty secret keeps the stored one, but a new issuer or client id requires it again. */
 export function EditConnection({
-  connection,
+  connection: newest,
   onClose,
 }: {
   readonly connection: Connection
@@ -24,6 +24,8 @@ export function EditConnection({
 }) {
   const { slug } = useOrganization()
   const client = useQueryClient()
+  // The form keeps the values that it was opened with, so an edit is of that version.
+  const [connection] = useState(newest)
   const [draft, setDraft] = useState(() => draftOf(connection))
   const saving = useMutation({
     mutationFn: () => changeConnection(slug, connection, changeOf(connection, draft)),
@@ -41,7 +43,7 @@ export function EditConnection({
       title={w.editTitle(connection.name)}
       action={w.save}
       saving={saving}
-      disabled={hoursWrong(draft) !== undefined || draft.issuer.trim() === ''}
+      disabled={hoursWrong(part) !== undefined || draft.issuer.trim() === ''}
       onSubmit={() => saving.mutate()}
     >
       <Provider {...part} />
@@ -120,18 +122,24 @@ function Claims(part: PartProps) {
         hint={w.sessionHint}
         inputMode="numeric"
         {...text('hours')}
-        error={hoursWrong(part.draft) ?? fieldError(part.error, 'session_maximum_seconds')}
+        error={hoursWrong(part) ?? fieldError(part.error, 'session_maximum_seconds')}
       />
     </Folded>
   )
 }
 
-function hoursWrong({ hours }: Draft): string | undefined {
+function hoursWrong({ connection, draft: { hours } }: PartProps): string | undefined {
+  if (hours === hoursOf(connection)) return undefined
   return hours !== '' && !/^([1-9]|1\d|2[0-4])$/.test(hours.trim()) ? w.sessionWrong : undefined
 }
 
+/** The longest session in hours; one set elsewhere may end within an hour, such as 0.5. */
+function hoursOf({ session_maximum_seconds: seconds }: Connection): string {
+  return seconds === undefined ? '' : String(Number((seconds / secondsPerHour).toFixed(2)))
+}
+
 function draftOf(connection: Connection) {
-  const { claims, session_maximum_seconds: seconds } = connection
+  const { claims } = connection
   return {
     name: connection.name,
     issuer: connection.issuer,
@@ -145,7 +153,7 @@ function draftOf(connection: Connection) {
     email_verified: claims.email_verified,
     claimName: claims.name,
     groups: claims.groups,
-    hours: seconds === undefined ? '' : String(Math.round(seconds / secondsPerHour)),
+    hours: hoursOf(connection),
   }
 }
 type Draft = ReturnType<typeof draftOf>
@@ -170,6 +178,11 @@ function changeOf(connection: Connection, draft: Draft): ConnectionChange {
       name: draft.claimName.trim(),
       groups: draft.groups.trim(),
     },
-    session_maximum_seconds: draft.hours === '' ? null : Number(draft.hours) * secondsPerHour,
+    // Left out unless it was edited: in hours it may be rounded.
+    ...(draft.hours === hoursOf(connection)
+      ? {}
+      : {
+          session_maximum_seconds: draft.hours === '' ? null : Number(draft.hours) * secondsPerHour,
+        }),
   }
 }

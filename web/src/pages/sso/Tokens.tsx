@@ -92,7 +92,6 @@ function Issue({
   const issuing = useMutation({
     mutationFn: () => issueToken(slug, name.trim()),
     onSuccess: (issued) => onIssued(issued.secret),
-    gcTime: 0,
   })
   return (
     <FormDialog

@@ -1,10 +1,10 @@
-import { useState } from 'react'
 import type { Target } from '../../api/shapes.ts'
 import { targetsWords } from '../../../words/en/targets.ts'
 import { TextArea, TextField } from '../../parts/Field.tsx'
 import { fieldError } from '../../parts/States.tsx'
 import { SaveForm } from '../../parts/SaveForm.tsx'
 import { Card, Columns } from '../../parts/Surface.tsx'
+import { useDraft } from '../../parts/useDraft.ts'
 import { useEdit, type TargetFormProps } from './useEdit.ts'
 
 const w = targetsWords.capture
@@ -27,11 +27,8 @@ interface Draft {
 
 /** Edits which calls leave a record, and what is captured of them in addition, with a preview in words. */
 export function Capture({ organization, it, editable }: TargetFormProps) {
-  const [draft, setDraft] = useState(() => draftOf(it))
-  const edit = useEdit(organization, it, {
-    saved: w.saved,
-    onUndone: (target) => setDraft(draftOf(target)),
-  })
+  const { base, draft, patch, forget } = useDraft(it, draftOf)
+  const edit = useEdit(organization, it, { base, saved: w.saved, onDone: forget })
   const headers = listOf(draft.headers.toLowerCase())
   const redact = listOf(draft.redact)
   const bodyBytes = Number(draft.bytes)
@@ -44,7 +41,7 @@ export function Capture({ organization, it, editable }: TargetFormProps) {
           editable={editable}
           onSave={() => edit.mutate({ call_records: draft.records, capture })}
         >
-          <Fields draft={draft} error={edit.error} editable={editable} onDraft={setDraft} />
+          <Fields draft={draft} error={edit.error} editable={editable} onPatch={patch} />
         </SaveForm>
       </Card>
       <Preview headers={headers} redact={redact} bytes={bodyBytes} />
@@ -56,17 +53,17 @@ function Fields({
   draft,
   error,
   editable,
-  onDraft,
+  onPatch,
 }: {
   readonly draft: Draft
   readonly error: unknown
   readonly editable: boolean
-  readonly onDraft: (draft: Draft) => void
+  readonly onPatch: (patch: Partial<Draft>) => void
 }) {
   const text = (name: keyof Draft) => ({
     disabled: !editable,
     value: draft[name],
-    onValue: (value: string) => onDraft({ ...draft, [name]: value }),
+    onValue: (value: string) => onPatch({ [name]: value }),
   })
   return (
     <>

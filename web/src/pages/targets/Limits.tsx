@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import { chosenOf, quotaPeriods, rateScopes, type QuotaPeriod } from '../../api/choices.ts'
 import type { Target } from '../../api/shapes.ts'
 import { targetQuotaQuery } from '../../api/targets.ts'
@@ -11,6 +10,7 @@ import { Card } from '../../parts/Surface.tsx'
 import { QuotaGauge } from '../../parts/QuotaGauge.tsx'
 import classes from './targets.module.css'
 import { RateShares } from '../../parts/RateShares.tsx'
+import { useDraft } from '../../parts/useDraft.ts'
 import { useEdit, type TargetFormProps } from './useEdit.ts'
 
 const w = targetsWords.limits
@@ -25,20 +25,17 @@ interface Draft {
 
 /** Edits a target's rate limit and quota, which all keys share. */
 export function Limits({ organization, it, editable }: TargetFormProps) {
-  const [draft, setDraft] = useState(() => draftOf(it))
+  const { base, draft, patch, forget } = useDraft(it, draftOf)
   const used = useQuery({
     ...targetQuotaQuery(organization, it.slug),
     enabled: it.quota !== undefined,
   })
-  const edit = useEdit(organization, it, {
-    saved: w.saved,
-    onUndone: (target) => setDraft(draftOf(target)),
-  })
+  const edit = useEdit(organization, it, { base, saved: w.saved, onDone: forget })
   const part: PartProps = {
     draft,
     editable,
     error: edit.error,
-    onPatch: (patch) => setDraft({ ...draft, ...patch }),
+    onPatch: patch,
   }
   return (
     <Card title={w.title} lead={w.lead}>

@@ -10,6 +10,7 @@ import { LeaveGuard } from '../../parts/LeaveGuard.tsx'
 import { ProblemNotice } from '../../parts/States.tsx'
 import { Card, Tag } from '../../parts/Surface.tsx'
 import { sayUndoable } from '../../parts/Toasts.tsx'
+import { versionFor } from '../../parts/useDraft.ts'
 import type { DraftRule } from './draft-rule.ts'
 import { LastLine, lastLineOf, type Otherwise } from './LastLine.tsx'
 import { RuleEditor } from './RuleEditor.tsx'
@@ -34,7 +35,8 @@ export function Rules({ organization, target, editable, decided, onUnsaved }: Ru
   const preview = useRulePreview(organization, target, draft)
   const unsaved = draft !== undefined
   useEffect(() => onUnsaved(unsaved), [unsaved, onUnsaved])
-  const save = useSave({ organization, target, preview, onSaved: edit.forget })
+  const { base, forget } = edit
+  const save = useSave({ organization, target, base, preview, onSaved: forget })
   return (
     <Card
       flush
@@ -87,16 +89,19 @@ export function Rules({ organization, target, editable, decided, onUnsaved }: Ru
 
 /** The saved rules, or the draft being edited. */
 function useRules(target: Target) {
-  const [draft, setDraft] = useState<RuleDraft>()
+  const [edited, edit] = useState<{ readonly base: Target; readonly draft: RuleDraft }>()
+  const base = edited?.base ?? target
+  const draft = edited?.draft
   const [editing, setEditing] = useState<number>()
   const [said, setSaid] = useState('')
   const list = useRef<HTMLOListElement>(null)
   const { rules, otherwise } = draft ?? savedOf(target)
+  const setDraft = (next: RuleDraft) => edit({ base, draft: next })
   function setRules(next: readonly DraftRule[]) {
     setDraft({ rules: next, otherwise })
   }
   return {
-    ...{ draft, rules, otherwise, editing, said, list, setEditing },
+    ...{ base, draft, rules, otherwise, editing, said, list, setEditing },
     setOtherwise: (next: Otherwise) => setDraft({ rules, otherwise: next }),
     put: (index: number, rule: DraftRule) => setRules(rules.with(index, rule)),
     remove: (index: number) => {
@@ -120,7 +125,7 @@ function useRules(target: Target) {
       setEditing(rules.length)
     },
     forget: () => {
-      setDraft(undefined)
+      edit(undefined)
       setEditing(undefined)
     },
   }
@@ -138,21 +143,24 @@ type RulesEdit = ReturnType<typeof useRules>
 function useSave({
   organization,
   target,
+  base,
   preview,
   onSaved,
 }: {
   readonly organization: string
   readonly target: Target
+  /** The target whose rules were edited. */
+  readonly base: Target
   readonly preview: ReturnType<typeof useRulePreview>
   readonly onSaved: () => void
 }) {
   const client = useQueryClient()
-  async function put(draft: RuleDraft) {
-    await call('PUT /organizations/:organization/targets/:target/rules', {
-      path: { organization, target: target.slug },
-      body: savedDraft(draft),
-    })
+  async function put(draft: RuleDraft, version: number) {
+    const input = { path: { organization, target: target.slug }, body: savedDraft(draft) }
+    const route = 'PUT /organizations/:organization/targets/:target/rules'
+    const after = await call(route, input, { version })
     await client.invalidateQueries({ queryKey: [organization, 'targets'] })
+    return after
   }
   return useMutation({
     mutationFn: async (now: RuleDraft) => {
@@ -162,13 +170,14 @@ function useSave({
         if (foreseen !== undefined && foreseen.newly_refused > 0) return undefined
       }
       const before = savedOf(target)
-      await put(now)
-      return before
+      const expected = versionFor({ base, it: target }, (one) => savedDraft(savedOf(one)))
+      const { version } = await put(now, expected)
+      return { before, version }
     },
-    onSuccess: (before) => {
-      if (before === undefined) return
+    onSuccess: (saved) => {
+      if (saved === undefined) return
       onSaved()
-      sayUndoable(w.saved, async () => await put(before))
+      sayUndoable(w.saved, async () => await put(saved.before, saved.version))
     },
   })
 }

@@ -36,7 +36,7 @@ export function TargetPage() {
       {w.back}
     </Link>
   )
-  if (target.data !== undefined) return <Shown it={target.data} back={back} />
+  if (target.data !== undefined) return <Shown key={target.data.id} it={target.data} back={back} />
   return (
     <>
       <PageHead title={name} back={back} />

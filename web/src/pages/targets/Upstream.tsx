@@ -1,5 +1,4 @@
 import { useMutation } from '@tanstack/react-query'
-import { useState } from 'react'
 import { call } from '../../api/call.ts'
 import type { Target } from '../../api/shapes.ts'
 import { targetsWords } from '../../../words/en/targets.ts'
@@ -9,6 +8,7 @@ import { duration } from '../../parts/numbers.ts'
 import { fieldError, ProblemNotice } from '../../parts/States.tsx'
 import { SaveForm } from '../../parts/SaveForm.tsx'
 import { Card, Columns, Notice } from '../../parts/Surface.tsx'
+import { useDraft } from '../../parts/useDraft.ts'
 import classes from './targets.module.css'
 import { useEdit, type TargetFormProps } from './useEdit.ts'
 
@@ -26,16 +26,9 @@ export function Upstream(part: TargetFormProps) {
 }
 
 function Place({ organization, it, editable }: TargetFormProps) {
-  const [upstream, setUpstream] = useState(it.upstream)
-  const [name, setName] = useState(it.name)
-  const [credential, setCredential] = useState(() => credentialOf(it))
-  const edit = useEdit(organization, it, {
-    saved: w.saved,
-    onUndone: (target) => {
-      setUpstream(target.upstream)
-      setName(target.name)
-    },
-  })
+  const { base, draft, patch, forget } = useDraft(it, placeOf)
+  const { upstream, name, credential } = draft
+  const edit = useEdit(organization, it, { base, saved: w.saved, onDone: forget })
   function onSave() {
     const { header, value, drop } = credential
     const change = drop
@@ -43,10 +36,7 @@ function Place({ organization, it, editable }: TargetFormProps) {
       : value === ''
         ? {}
         : { credential: { header, value } }
-    edit.mutate(
-      { name, upstream, ...change },
-      { onSuccess: () => setCredential((before) => ({ ...before, value: '' })) },
-    )
+    edit.mutate({ name, upstream, ...change })
   }
   return (
     <Card title={w.title} lead={w.lead} actions={<Reach organization={organization} it={it} />}>
@@ -58,21 +48,21 @@ function Place({ organization, it, editable }: TargetFormProps) {
           inputMode="url"
           disabled={!editable}
           value={upstream}
-          onValue={setUpstream}
+          onValue={(next) => patch({ upstream: next })}
         />
         <TextField
           label={w.name}
           error={fieldError(edit.error, 'name')}
           disabled={!editable}
           value={name}
-          onValue={setName}
+          onValue={(next) => patch({ name: next })}
         />
         <CredentialFields
           stored={it.credential_header}
           credential={credential}
           editable={editable}
           error={edit.error}
-          onCredential={setCredential}
+          onCredential={(next) => patch({ credential: next })}
         />
       </SaveForm>
     </Card>
@@ -86,8 +76,9 @@ interface Credential {
   readonly drop: boolean
 }
 
-function credentialOf(it: Target): Credential {
-  return { header: it.credential_header ?? '', value: '', drop: false }
+function placeOf(it: Target) {
+  const credential: Credential = { header: it.credential_header ?? '', value: '', drop: false }
+  return { upstream: it.upstream, name: it.name, credential }
 }
 
 function CredentialFields({
@@ -170,15 +161,10 @@ const timeouts = [
 ] as const
 
 function Passing({ organization, it, editable }: TargetFormProps) {
-  const edit = useEdit(organization, it, {
-    saved: w.saved,
-    onUndone: (target) => {
-      setTimes(target.timeouts)
-      setMib(String(target.body_limit_bytes / bytesPerMiB))
-    },
-  })
-  const [times, setTimes] = useState(it.timeouts)
-  const [mib, setMib] = useState(String(it.body_limit_bytes / bytesPerMiB))
+  const { base, draft, patch, forget } = useDraft(it, passingOf)
+  const { times, mib } = draft
+  const edit = useEdit(organization, it, { base, saved: w.saved, onDone: forget })
+  const turn = useEdit(organization, it, { base: it, saved: w.saved, onDone: () => undefined })
   function onSave() {
     edit.mutate({ timeouts: times, body_limit_bytes: Math.round(Number(mib) * bytesPerMiB) })
   }
@@ -191,10 +177,11 @@ function Passing({ organization, it, editable }: TargetFormProps) {
             label={label}
             hint={hint}
             checked={it[name]}
-            disabled={!editable || edit.isPending}
-            onValue={(on) => edit.mutate({ [name]: on })}
+            disabled={!editable || turn.isPending}
+            onValue={(on) => turn.mutate({ [name]: on })}
           />
         ))}
+        {turn.isError ? <ProblemNotice error={turn.error} /> : undefined}
         <SaveForm saving={edit} editable={editable} look="plain" onSave={onSave}>
           <div className={classes.three}>
             {timeouts.map(([name, label]) => (
@@ -205,7 +192,7 @@ function Passing({ organization, it, editable }: TargetFormProps) {
                 pattern="[0-9]+"
                 disabled={!editable}
                 value={String(times[name])}
-                onValue={(text) => setTimes({ ...times, [name]: Number(text) })}
+                onValue={(text) => patch({ times: { ...times, [name]: Number(text) } })}
               />
             ))}
             <TextField
@@ -213,11 +200,15 @@ function Passing({ organization, it, editable }: TargetFormProps) {
               inputMode="decimal"
               disabled={!editable}
               value={mib}
-              onValue={setMib}
+              onValue={(next) => patch({ mib: next })}
             />
           </div>
         </SaveForm>
       </div>
     </Card>
   )
+}
+
+function passingOf(it: Target) {
+  return { times: it.timeouts, mib: String(it.body_limit_bytes / bytesPerMiB) }
 }

@@ -2,6 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { call, type Input } from '../../api/call.ts'
 import type { Target } from '../../api/shapes.ts'
 import { say, sayUndoable } from '../../parts/Toasts.tsx'
+import { versionFor } from '../../parts/useDraft.ts'
 
 /** The props of every form on a target's page. */
 export interface TargetFormProps {
@@ -12,17 +13,23 @@ export interface TargetFormProps {
 
 type Body = NonNullable<Input<'PATCH /organizations/:organization/targets/:target'>['body']>
 
-/** Changes a target; refused if somebody else has changed it since it was read. Undo restores the previous values. */
+/**
+ * Changes a target; refused if somebody else has changed the same fields since the form showed them. Undo restores the
+ * previous values.
+ */
 export function useEdit(
   organization: string,
   it: Target,
   {
+    base,
     saved,
-    onUndone,
+    onDone,
   }: {
+    /** The target as the form shows it. */
+    readonly base: Target
     readonly saved: string
-    /** Resets the form to the restored values. */
-    readonly onUndone: (target: Target) => void
+    /** Called when the target has been read again after a change, so that the form shows it. */
+    readonly onDone: () => void
   },
 ) {
   const client = useQueryClient()
@@ -31,18 +38,21 @@ export function useEdit(
     const route = 'PATCH /organizations/:organization/targets/:target'
     const after = await call(route, { path, body }, { version })
     await client.invalidateQueries({ queryKey: [organization, 'targets'] })
+    onDone()
     return after
   }
   return useMutation({
     mutationFn: async (body: Body) => {
       // Taken before the request, because the displayed target has already changed once the response arrives.
       const before = beforeOf(it, body)
-      const { version } = await patch(body, it.version)
+      const names = Object.keys(body) as (keyof Target)[]
+      const expected = versionFor({ base, it }, (one) => names.map((name) => one[name] ?? null))
+      const { version } = await patch(body, expected)
       return { before, version }
     },
     onSuccess: ({ before, version }) => {
       if (before === undefined) say(saved)
-      else sayUndoable(saved, async () => onUndone(await patch(before, version)))
+      else sayUndoable(saved, async () => await patch(before, version))
     },
   })
 }

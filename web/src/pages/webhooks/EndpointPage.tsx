@@ -33,7 +33,7 @@ export function EndpointPage() {
   const { slug } = useOrganization()
   const { endpoint: id } = here.useParams()
   const found = useQuery(endpointQuery(slug, id))
-  if (found.data !== undefined) return <Body endpoint={found.data} />
+  if (found.data !== undefined) return <Body key={found.data.id} endpoint={found.data} />
   if (found.isError) return <ProblemNotice error={found.error} retry={() => void found.refetch()} />
   return <Loading />
 }
@@ -107,14 +107,16 @@ function Dialog({
   readonly onDone: () => void
 }) {
   const { slug } = useOrganization()
+  // The form keeps the values that it was opened with, so an edit is of that version.
+  const [base] = useState(endpoint)
   if (open === 'delete') return <DeleteEndpoint {...{ endpoint, onClose, onDone }} />
   if (open === 'replay') return <ReplayDialog start={{ endpoint: endpoint.id }} onClose={onClose} />
   return (
     <EndpointForm
       organization={slug}
-      endpoint={endpoint}
+      endpoint={base}
       onClose={onClose}
-      send={(input) => changeEndpoint(slug, endpoint.id, input)}
+      send={(input) => changeEndpoint(slug, base, input)}
       onSent={() => {
         onClose()
         say(webhookWords.saved)

@@ -29,7 +29,6 @@ export function Secret() {
   const reading = useMutation({
     mutationFn: () => readSecret(slug),
     onSuccess: setShown,
-    gcTime: 0,
   })
   if (!may('webhooks.manage')) return <Notice title={w.notAllowed} />
   return (
@@ -203,7 +202,6 @@ function Rotate({
   const rotation = useMutation({
     mutationFn: () => rotateSecret(organization, Number(overlap)),
     onSuccess: onRotated,
-    gcTime: 0,
   })
   return (
     <FormDialog
