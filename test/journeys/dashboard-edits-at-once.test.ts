@@ -49,9 +49,9 @@ describe('edits of one thing at once', { timeout: 120_000 }, () => {
     const theirs = { calls: 5, per_seconds: 1 }
     await owner.call(`PATCH ${at}/targets/shop`, { rate_limit: theirs })
     // The page reads the target again after each change that is made on it.
-    await page.getByRole('button', { name: 'Disable', exact: true }).click()
-    await page.getByRole('button', { name: 'Enable', exact: true }).click()
-    await page.getByRole('button', { name: 'Disable', exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Disable target' }).click()
+    await page.getByRole('button', { name: 'Enable target' }).click()
+    await page.getByRole('button', { name: 'Disable target' }).waitFor()
     await page.getByRole('button', { name: 'Save', exact: true }).click()
     await refused()
     assert.deepEqual((await target()).rate_limit, theirs)
@@ -59,8 +59,8 @@ describe('edits of one thing at once', { timeout: 120_000 }, () => {
     await page.reload()
     assert.equal(await calls.inputValue(), '5')
     await quota.fill('77')
-    await page.getByRole('button', { name: 'Disable', exact: true }).click()
-    await page.getByRole('button', { name: 'Enable', exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Disable target' }).click()
+    await page.getByRole('button', { name: 'Enable target' }).waitFor()
     await page.getByRole('button', { name: 'Save', exact: true }).click()
     await page.getByText('Limits saved').waitFor()
     const { rate_limit: rate, quota: own, enabled } = await target()
