@@ -242,10 +242,7 @@ function keyText(key: Key): string {
     ...otherLines(key),
   ]
   const width = Math.max(10, ...rows.map(([name]) => name.length))
-  return rows
-    .map(([name, value]) => `${name.padEnd(width)} ${printableInLine(value)}`)
-    .join('
-')
+  return rows.map(([name, value]) => `${name.padEnd(width)} ${printableInLine(value)}`).join('\n')
 }
 
 /** What people see of a key and no line above says, each under its column's name. */
