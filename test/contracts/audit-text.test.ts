@@ -61,7 +61,7 @@ for (const engine of engines) {
         ...{ provider: 'github', issuer: 'https://github.test', subject: '7', connectionId: '' },
         ...{ email: 'new@b.test', emailVerified: true, name: `${dividedName} and more` },
       }
-      const { user } = await people.recognize(proven as never, { kind: 'system' })
+      const { user } = await people.recognize(proven, { kind: 'system' })
       assert.equal(user.name, dividedName)
     })
   })
