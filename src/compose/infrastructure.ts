@@ -143,9 +143,9 @@ async function openNetwork(
 ) {
   const openings = { allowCidrs: config.outboundAllowCidrs, allowLoopback: config.loopbackIsOpen }
   const guard = createAddressGuard(openings)
-  // One for all, because its look-ups share the few threads of the process.
+  // Two resolvers, so that upstreams don't wait for receivers' names that hang; neither keeps more than one thread busy.
+  const outbound = opened.use(createOutbound(openings))
   const resolve = createResolver(systemResolve, () => clock.monotonic())
-  const outbound = opened.use(createOutbound({ ...openings, resolve }))
   const echo = opened.use(await openEcho())
   const others = createUpstreams({ clock, guard, resolve })
   const upstreams = opened.use(echo.among(others, { clock, resolve }))

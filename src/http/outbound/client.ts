@@ -14,7 +14,7 @@ const urlsInMemory = 2000
 
 /** The guard's exceptions and the client's limits; tests replace connecting. */
 export interface OutboundOptions extends GuardOptions {
-  /** The resolver shared with others (see `createResolver`); defaults to one of its own. */
+  /** Resolves names (see `createResolver`); defaults to the system's look-up behind a resolver of its own. */
   readonly resolve?: Resolve | undefined
   readonly connect?: ConnectTo | undefined
   /** Limits look-up, TCP and TLS together; defaults to 5 s. */
