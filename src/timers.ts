@@ -1,6 +1,11 @@
+import { minuteMs } from './units.ts'
+
+// Hourly tasks must also run on a node that never lives for an hour.
+const maxFirstMs = 5 * minuteMs
+
 /**
- * Runs a task repeatedly, first after one interval and never concurrently. A failing task is reported and retried at
- * the next interval. Closing waits for a running task.
+ * Runs a task repeatedly, first after one interval or five minutes, whichever is shorter, and never concurrently. A
+ * failing task is reported and retried at the next interval. Closing waits for a running task.
  */
 export function every(
   intervalMs: number,
@@ -8,9 +13,16 @@ export function every(
   onError: (error: unknown) => void,
 ): AsyncDisposable {
   let running: Promise<void> | undefined
-  const timer = setInterval(() => {
+  const tick = (): void => {
     running ??= turn()
-  }, intervalMs).unref()
+  }
+  let timer = setTimeout(
+    () => {
+      tick()
+      timer = setInterval(tick, intervalMs).unref()
+    },
+    Math.min(intervalMs, maxFirstMs),
+  ).unref()
 
   async function turn(): Promise<void> {
     try {
