@@ -49,7 +49,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     { lane = handle, queue }: { lane?: EngineLane; queue?: string | undefined } = {},
   ): Promise<{ result: T; changes: Change[] }> {
     const startedAt = clock.monotonic()
-    const done = await lane.transact(companions.accompany(work), queue)
+    const accompanied = companions.accompany(work)
+    const done = await link.throughLocks(async () => await lane.transact(accompanied, queue))
     options.onTransaction?.(clock.monotonic() - startedAt)
     link.feed.heardOwn(done.changes)
     return done

@@ -5,6 +5,7 @@ import { createServer, connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
+import { sql } from 'kysely'
 import { Keys } from '../../src/access/index.ts'
 import { systemClock as clock } from '../../src/clock.ts'
 import { Organizations } from '../../src/organizations/index.ts'
@@ -15,6 +16,33 @@ import { postgresForTests } from '../harness/postgres.ts'
 const operator: Actor = { kind: 'operator' }
 const input = { name: 'ci', scheme: 'bearer' } as const
 const stuckWorks = 8
+
+describe('an organization whose lock is held for long', { timeout: 60_000 }, () => {
+  test('gets every change that waits for it, although one wait for a lock is short', async () => {
+    await using opened = new AsyncDisposableStack()
+    const database = opened.use(await postgresForTests({ migrated: true }))
+    const folder = mkdtempSync(join(tmpdir(), 'intercept-locks-'))
+    opened.defer(() => rmSync(folder, { recursive: true }))
+    const store = opened.use(
+      await openStore({ databaseUrl: database.url, folder, clock, isNode: true }),
+    )
+    const acme = await new Organizations({ store }).create({ slug: 'acme' }, operator)
+    const keys = new Keys({ store, clock })
+    let isHeld = false
+    const holding = store.background.transaction(async (tx) => {
+      await sql`select 1 from organization_head where organization_id = ${acme.id} for update`.execute(
+        tx.query,
+      )
+      isHeld = true
+      // Longer than one wait for a lock.
+      await sql`select pg_sleep(1.5)`.execute(tx.query)
+    })
+    await until(() => isHeld)
+    const issued = keys.issue(acme.id, input, operator)
+    await holding
+    assert.equal((await issued).key.name, 'ci')
+  })
+})
 
 describe('a node that is cut off in the middle of its transactions', { timeout: 60_000 }, () => {
   for (const whose of ['the same', 'another']) {

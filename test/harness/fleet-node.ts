@@ -237,7 +237,12 @@ export class SimNode extends SimProcess {
   /** Revokes like `transactionConfirmed`; returns the database that had the change when it was confirmed. */
   async revoke(id: string): Promise<SimDatabase> {
     const change = await patiently(
-      { clock: this.clock, isAnswering: () => this.feed.isCurrent(), isWaitTooLong },
+      {
+        clock: this.clock,
+        isAnswering: () => this.feed.isCurrent(),
+        isWaitTooLong,
+        maxMs: 15_000,
+      },
       async () => await this.commit((database) => database.revoked.add(id), id),
     )
     this.feed.heardOwn([change])

@@ -10,12 +10,16 @@ import type { EngineHandle } from './engine.ts'
 import { createFeedSource } from './feed-source.ts'
 import { createNodeBook, forgetOldChanges, lookAtChange } from './node-book.ts'
 import { probe } from './probe.ts'
-import { isWaitTooLong } from './unavailable.ts'
+import { isLockWaitTooLong, isWaitTooLong } from './unavailable.ts'
 import { minuteMs } from '../../units.ts'
 
 const sampleClockMs = 5000
 const forgetChangesMs = minuteMs
 const maxClockOffsetMs = 2000
+// A revocation queued behind a stalled transaction keeps waiting rather than being refused.
+const maxPatienceMs = 15_000
+// Everything else is answered within 5 s; the last try may take up to 2 s.
+const maxLocksMs = 3000
 
 /** Nothing had to be confirmed, or another caller waits for the confirmation. */
 export const unconfirmed: Confirmation = { nodes: 0, silentNodes: 0, tookMs: 0 }
@@ -96,10 +100,22 @@ export class NodeLink implements AsyncDisposable {
     }
   }
 
-  /** Retries a transaction that waited too long for a lock, for as long as the database responds. */
+  /** Retries a transaction that waited too long for a connection or a lock, for as long as the database responds. */
   async patiently<T>(run: () => Promise<T>): Promise<T> {
+    return await this.#retry({ maxMs: maxPatienceMs, isWaitTooLong }, run)
+  }
+
+  /** Retries a transaction that waited too long for a lock, which it does not wait for in one go. */
+  async throughLocks<T>(run: () => Promise<T>): Promise<T> {
+    return await this.#retry({ maxMs: maxLocksMs, isWaitTooLong: isLockWaitTooLong }, run)
+  }
+
+  async #retry<T>(
+    limits: { maxMs: number; isWaitTooLong: (error: unknown) => boolean },
+    run: () => Promise<T>,
+  ): Promise<T> {
     const isAnswering = () => this.feed.isCurrent()
-    return await patiently({ clock: this.#clock, isAnswering, isWaitTooLong }, run)
+    return await patiently({ clock: this.#clock, isAnswering, ...limits }, run)
   }
 
   /** Waits until every live node has heard a change or has stopped trusting its caches. */

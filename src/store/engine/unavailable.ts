@@ -57,6 +57,11 @@ export function isWaitTooLong(error: unknown): boolean {
   return (typeof code === 'string' && waits.includes(code)) || inQueue.test(error.message)
 }
 
+/** Whether it failed only because it waited too long for a lock (55P03 lock_not_available). */
+export function isLockWaitTooLong(error: unknown): boolean {
+  return error instanceof Error && (error as { code?: unknown }).code === '55P03'
+}
+
 /** Whether a failed transaction certainly changed nothing; after any other failure it may have. */
 export function changedNothing(error: unknown): boolean {
   const { code } = error as { code?: unknown }

@@ -1,8 +1,5 @@
 import type { Clock } from '../../clock.ts'
 
-// A revocation queued behind a stalled transaction keeps waiting rather than being refused.
-const maxPatienceMs = 15_000
-
 /**
  * Retries work that failed only because it waited too long for others, which changed nothing, for as long as the
  * database responds.
@@ -13,6 +10,8 @@ export async function patiently<T>(
     readonly isAnswering: () => boolean
     /** Whether it failed only by waiting for others, so that nothing was changed. */
     readonly isWaitTooLong: (error: unknown) => boolean
+    /** How long to go on, in milliseconds; the last try may end later. */
+    readonly maxMs: number
   },
   work: () => Promise<T>,
 ): Promise<T> {
@@ -21,7 +20,7 @@ export async function patiently<T>(
     try {
       return await work()
     } catch (error) {
-      const isOver = deps.clock.monotonic() - startedAt > maxPatienceMs || !deps.isAnswering()
+      const isOver = deps.clock.monotonic() - startedAt > deps.maxMs || !deps.isAnswering()
       if (isOver || !deps.isWaitTooLong(error)) throw error
     }
   }
