@@ -16,13 +16,13 @@ export function every(
   const tick = (): void => {
     running ??= turn()
   }
-  let timer = setTimeout(
-    () => {
-      tick()
-      timer = setInterval(tick, intervalMs).unref()
-    },
-    Math.min(intervalMs, maxFirstMs),
-  ).unref()
+  let timer =
+    intervalMs <= maxFirstMs
+      ? setInterval(tick, intervalMs).unref()
+      : setTimeout(() => {
+          tick()
+          timer = setInterval(tick, intervalMs).unref()
+        }, maxFirstMs).unref()
 
   async function turn(): Promise<void> {
     try {
