@@ -215,7 +215,7 @@ export class Members {
         { by: actor.id, reason },
       )
       if (sessionId !== undefined && sessions.length === 0) {
-        throw new Problem('not_found', 'The member has no such living session.')
+        throw new Problem('not_found', 'The member has no such active session.')
       }
       announceEnded(tx, member, { sessions, reason })
       record(tx, {

@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import { isReservedHeader } from '../http/message/index.ts'
 import { checkUrl, type AddressGuard } from '../http/outbound/index.ts'
-import { createId, type OrganizationId, type TargetId } from '../ids.ts'
+import { createId, targetSlugPattern, type OrganizationId, type TargetId } from '../ids.ts'
 import type { Sealer } from '../secrets/index.ts'
 import {
   targets,
@@ -27,6 +27,7 @@ import {
 
 const maxNameLength = 100
 const maxCredentialLength = 8192
+const slugShape = new RegExp(targetSlugPattern, 'u')
 
 /** The fields of a target that a person sets; omitted ones keep their value. */
 export interface TargetInput {
@@ -291,7 +292,7 @@ function disabledAt(
 }
 
 function checkSlug(slug: string): string {
-  if (/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(slug)) return slug
+  if (slugShape.test(slug)) return slug
   throw new Problem(
     'invalid_input',
     'A target is named by 1 to 63 of a–z, 0–9 and "-", with "-" neither first nor last.',

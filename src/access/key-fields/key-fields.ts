@@ -1,4 +1,5 @@
 import { Problem } from '../../errors.ts'
+import { targetSlugPattern } from '../../ids.ts'
 import { isMethod, methods } from '../../methods.ts'
 import type { Grant, Quota } from '../../store/index.ts'
 import { maxRateSeconds } from '../../rate.ts'
@@ -18,9 +19,8 @@ import {
 import { grantText, parseGrant, parseQuota } from './key-texts.ts'
 
 const maxGrants = 100
-/** The names that targets can have: people paste them from a key's page into a shell. */
-const targetNamePattern = '^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$'
-const targetName = new RegExp(targetNamePattern, 'u')
+// Nothing else may stand in a grant, because people paste commands with it from a key's page into a shell.
+const targetSlug = new RegExp(targetSlugPattern, 'u')
 const maxCidrs = 100
 
 /**
@@ -40,7 +40,7 @@ export const keyFields = {
         additionalProperties: false,
         required: ['target'],
         properties: {
-          target: { type: 'string', pattern: targetNamePattern },
+          target: { type: 'string', pattern: targetSlugPattern },
           /** Missing means every method. */
           methods: {
             type: 'array',
@@ -214,7 +214,7 @@ function grantJson({ target, methods: granted }: Grant) {
 
 /** Refuses what no target and no call can have: such a grant would allow nothing. */
 function checkGrant(grant: Grant): void {
-  if (!targetName.test(grant.target)) {
+  if (!targetSlug.test(grant.target)) {
     throw new Problem(
       'invalid_input',
       `${JSON.stringify(grant.target.slice(0, 63))} is no name of a target: it has 1 to 63 of a–z, 0–9 and "-".`,

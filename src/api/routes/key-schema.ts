@@ -14,7 +14,7 @@ import { momentOf } from '../core/moments.ts'
 import { nullable, oneOf, Time, time, timeOrNull } from '../core/schemas.ts'
 
 /** The fields of a key as a response shows them; null means none. */
-const decidedColumns = eachField((schema) => nullable(schema)) as {
+const editableColumns = eachField((schema) => nullable(schema)) as {
   readonly [Name in keyof KeyFieldsJson]: Type.TUnsafe<KeyFieldsJson[Name]>
 }
 /** What a response shows of a key besides: nobody edits it. */
@@ -71,7 +71,7 @@ export const ApiKey = Type.Object(
     hint: Type.String(),
     scheme: oneOf(['x-api-key', 'bearer']),
     state: oneOf(['active', 'suspended', 'expired', 'revoked']),
-    ...decidedColumns,
+    ...editableColumns,
     expires_at: nullable(Time),
     ...shownColumns,
     secrets: Type.Array(KeySecret),

@@ -158,7 +158,7 @@ export const meRoutes = {
         actor,
       )
       if (ended.length === 0) {
-        throw new Problem('not_found', 'You have no such living session.')
+        throw new Problem('not_found', 'You have no such active session.')
       }
       const answer = { ended: ended.length, confirmation: toConfirmed(confirmation) }
       const own = ended.some(({ id }) => id === person.sessionId)

@@ -1,3 +1,4 @@
+import { targetSlugPattern } from '../../ids.ts'
 import { Type, type TSchema } from '../../http/index.ts'
 import { KeyDefaultsSchema, sections } from '../sections/index.ts'
 import { sectionKeys, type SectionKey } from '../sections/section.ts'
@@ -7,7 +8,7 @@ const maxThings = 10_000
 
 /** The names that a section allows: a target's slug, a domain's host name, a group's name in the directory. */
 const names: Readonly<Record<Exclude<SectionKey, 'organization'>, string>> = {
-  targets: '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$',
+  targets: targetSlugPattern,
   endpoints: '^[a-z0-9][a-z0-9-]{0,80}$',
   connections: '^[a-z0-9][a-z0-9-]{0,80}$',
   domains: '^[a-z0-9.-]{1,253}$',

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { OutboundError } from './outbound-error.ts'
 import { createResolver } from './resolver.ts'
 
 const hourMs = 3_600_000
@@ -80,6 +81,18 @@ describe('look-ups of names', () => {
     assert.equal(world.asked.at(-1), 'new.example')
     await world.end('new.example')
     assert.equal(world.asked.at(-1), 'slow.example')
+  })
+
+  test('a name that has waited longer than anybody waits for it is not looked up', async () => {
+    const world = worldOfNames()
+    void world.ask('hangs.example')
+    const waiting = world.ask('waits.example')
+    await world.end('hangs.example', 60_001)
+    await assert.rejects(waiting, OutboundError)
+    assert.deepEqual(world.asked, ['hangs.example'])
+    void world.ask('next.example')
+    await turns()
+    assert.equal(world.asked.at(-1), 'next.example')
   })
 
   test('a name that fails frees the way for the next', async () => {

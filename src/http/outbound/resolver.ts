@@ -8,6 +8,8 @@ export type Resolve = (host: string) => Promise<readonly string[]>
 const rememberFailureMs = 2000
 const slowAfterMs = 1000
 const rememberSlowMs = hourMs
+// The longest that connecting may take: nobody waits any more for a look-up that has waited longer.
+const maxWaitMs = 60_000
 const namesInMemory = 10_000
 
 /** The system's resolver (getaddrinfo, which also reads /etc/hosts). */
@@ -67,12 +69,20 @@ interface Known {
 
 const fresh: Known = { slow: 0, slowAt: Number.NEGATIVE_INFINITY, isPrompt: false }
 
+/** A look-up that waits for its turn. */
+interface Waiting {
+  readonly host: string
+  readonly since: number
+  readonly start: () => void
+  readonly giveUp: (error: Error) => void
+}
+
 /** Looks up trusted names at once, and all others one after the other. */
 class LookUps {
   readonly #resolve: Resolve
   readonly #nowMs: () => number
   readonly #known = new Map<string, Known>()
-  #waiting: { readonly host: string; readonly start: () => void }[] = []
+  #waiting: Waiting[] = []
   #isBusy = false
 
   constructor(resolve: Resolve, nowMs: () => number) {
@@ -83,7 +93,10 @@ class LookUps {
   async ask(host: string): Promise<readonly string[]> {
     if (this.#isTrusted(host)) return await this.#lookUp(host)
     if (this.#isBusy) {
-      await new Promise<void>((start) => void this.#waiting.push({ host, start }))
+      const since = this.#nowMs()
+      await new Promise<void>((start, giveUp) => {
+        this.#waiting.push({ host, since, start, giveUp })
+      })
     }
     this.#isBusy = true
     try {
@@ -96,6 +109,10 @@ class LookUps {
 
   /** Starts the name that was slow least often, so that the slowest cannot keep the others waiting again and again. */
   #startNext(): void {
+    const earliest = this.#nowMs() - maxWaitMs
+    const late = this.#waiting.filter(({ since }) => since < earliest)
+    this.#waiting = this.#waiting.filter(({ since }) => since >= earliest)
+    for (const { host, giveUp } of late) giveUp(unresolved(host))
     const slowness = ({ host }: { readonly host: string }): number => this.#knownOf(host).slow
     const [first] = this.#waiting
     if (first === undefined) return

@@ -57,7 +57,7 @@ export interface TargetRecord {
 }
 
 /** Names a target by its id or slug, and its organization. */
-export interface TargetPlace {
+export interface TargetLookUp {
   readonly organizationId: OrganizationId
   readonly idOrSlug: string
   readonly lock?: boolean | undefined
@@ -169,7 +169,7 @@ export async function remove(
  */
 export async function find(
   db: Db,
-  { organizationId, idOrSlug, lock = false }: TargetPlace,
+  { organizationId, idOrSlug, lock = false }: TargetLookUp,
 ): Promise<TargetRecord | undefined> {
   const row = await db.query
     .selectFrom('target')
