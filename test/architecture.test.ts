@@ -83,14 +83,14 @@ const settings = [
   'setting-telemetry',
 ]
 
-/** The folders that may import an outside library or a risky module of Node; files at the root of src by their name. */
+/** Which folders may import each outside library and risky Node module; files at the root of src go by their name. */
 const keepers: Record<string, readonly string[]> = {
   kysely: ['store'],
   'better-sqlite3': ['store'],
   pg: ['store'],
   jose: ['secrets'],
-  // For the handshake of a WebSocket (SHA-1, RFC 6455): http verifies an upstream's, and the demo's upstream responds
-  // to one.
+  // In http and cli for the WebSocket handshake (SHA-1, RFC 6455): http verifies the upstream's response, and the
+  // demo's upstream computes its own.
   'node:crypto': ['secrets', 'ids', 'cli', 'http'],
   fastify: ['http'],
   '@fastify/ajv-compiler': ['http'],
@@ -98,7 +98,7 @@ const keepers: Record<string, readonly string[]> = {
   undici: ['http'],
   typebox: ['http'],
   yaml: ['configuration'],
-  // Settings use only its isIP.
+  // Settings use only isIP.
   'node:net': ['http', 'setting'],
   // The demo's upstream and the command line's receiver are servers of their own.
   'node:http': ['http', 'cli'],
@@ -114,10 +114,10 @@ const keepers: Record<string, readonly string[]> = {
   'node:cluster': ['main', 'cli'],
   // A checkout builds its dashboard in a separate process.
   'node:child_process': ['cli', 'pages'],
-  // Evaluates one word only, the name of V8's garbage collector, which nothing else gives access to (idle-memory.ts).
+  // Used only to reach V8's garbage collector, which has no other API (idle-memory.ts).
   'node:vm': ['cli'],
 }
-/** Parts with an entry file of their own, so that code that needs only them (the command line) loads nothing more. */
+/** Entry files of parts that the command line imports without loading the rest of their folder. */
 const lightEntries = [
   'src/http/message/index.ts',
   'src/http/outbound/index.ts',

@@ -84,7 +84,7 @@ function checkLockFile(): string | undefined {
     : `package-lock.json is not complete (npm ci would fail):\n  ${wrong.join('\n  ')}`
 }
 
-/** Searches as npm does: in the package's own node_modules, then in each one above. */
+/** Looks for an entry as npm does: in the package's own node_modules, then in each folder above. */
 function isLocked(packages: Record<string, unknown>, from: string, name: string): boolean {
   for (let folder = from; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/')))) {
     const candidate = `${folder === '' ? '' : `${folder}/`}node_modules/${name}`

@@ -30,8 +30,8 @@ const counts = { passed: 0, failed: 0, skipped: 0 }
 useRunFolders(root)
 buildDashboard()
 const waiting = [...files]
-// A file that fails while others run is run once more alone, and listed at the end: one that fails twice is broken, one
-// that fails once is flaky and must be fixed.
+// Files that failed beside others run a second time, alone, at the end. A file that passes only then is flaky: it is
+// listed and must be fixed.
 const again: string[] = []
 const unsteady: string[] = []
 // Tests often wait for browsers and processes, so two files more than there are cores keep the cores busy.
@@ -70,9 +70,8 @@ async function runFiles(): Promise<void> {
 }
 
 /**
- * Files run in the order of their names, with exceptions, so that the longest ones don't start last and run alone: the
- * tortures with several nodes mostly wait, so they run alongside everything else from the start; the other tortures
- * start when the browser tests are over.
+ * Returns a file's sort key: its name, except for the tortures, which take longest and must not start last. Those with
+ * several nodes mostly wait, so they start first; the others start after the browser tests.
  */
 function placeOf(file: string): string {
   if (file === join('test', 'torture-of-nodes.test.ts')) return ''

@@ -13,7 +13,7 @@ import { startSteps } from './harness/steps.ts'
 
 const steps = await startSteps()
 
-/** Runs some work on a text; a refusal by SCIM counts as a result too. */
+/** Wraps work so that a refusal by SCIM does not fail the test: steps count whether a text is accepted or refused. */
 function answered(work: () => unknown): () => void {
   return () => {
     try {
@@ -24,14 +24,14 @@ function answered(work: () => unknown): () => void {
   }
 }
 
-/** Twice the input may take about twice the steps; a quadratic reader would take four times as many. */
+/** Checks that twice the input takes about twice the steps; a quadratic parser would take four times as many. */
 async function assertLinear(
   folder: string,
   source: (length: number) => string,
   work: (text: string) => unknown,
 ): Promise<void> {
   const [once, twice] = [source(4000), source(8000)]
-  // The first run compiles the code, and counts what runs only once.
+  // A first run, not counted: it compiles the code and initializes whatever is initialized only once.
   await steps.of(
     folder,
     answered(() => work(source(10))),

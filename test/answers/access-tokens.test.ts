@@ -13,8 +13,8 @@ const owner = await firstOwner(product)
 const operations = await readOperations(product.baseUrl)
 
 /**
- * The codes with which some operations refuse a token that has the permission: only a person may do it, or the minimal
- * request fails for another reason.
+ * Operations that refuse even a token with the right permission, and the code they refuse with: only people may call
+ * them, or the minimal request fails for another reason.
  */
 const answeredOtherwise: Readonly<Record<string, string>> = {
   'POST /organizations/:organization/connections/:connection/tests': 'person_required',
@@ -86,7 +86,7 @@ describe('every route of the OpenAPI document, for every kind of access token', 
 
   const wholeExport = 'GET /organizations/:organization/configuration'
 
-  /** Calls an operation with a body that is not JSON, which is refused as such only if the caller has access. */
+  /** Sends an operation a body that is not JSON: access is checked first, so only a caller with access gets 415. */
   async function knock(program: Program, operation: Operation, at = 'acme'): Promise<Reply> {
     const address = addressOf(operation, at, ids)
     return operation.method === 'GET'
@@ -154,7 +154,7 @@ describe('every route of the OpenAPI document, for every kind of access token', 
         if (has === permission && operation.streams) continue
         const reply = await knock(program, operation)
         if (has === permission && name === wholeExport) {
-          // A single permission is never enough, because the file shows every section.
+          // The configuration file shows every section, so no single permission is enough to export it.
           assert.equal(reply.json.permission, 'targets.manage', reply.text)
         } else if (has === permission) assertLetIn(reply, operation)
         else {

@@ -130,7 +130,7 @@ describe('calls as a file, and what was captured of them', () => {
       const one = members.json.items.find((member: { email: string }) =>
         member.email.startsWith('slow'),
       )
-      // Nothing of the file has been read yet, and it does not fit into the buffers in between.
+      // None of the file's content has been read, and it is larger than all buffers between the server and the reader.
       await owner.call(`DELETE ${at}/members/${one.id}/sessions`)
       await assert.rejects(readAll(begun), /aborted/)
       assert.equal(begun.complete, false)

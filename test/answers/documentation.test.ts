@@ -105,14 +105,14 @@ describe('documentation', () => {
   })
 })
 
-/** Pages whose code blocks are run by another test, and which one. */
+/** Pages whose code blocks another test runs, and which test that is. */
 const ranElsewhere: Readonly<Record<string, string>> = {
   'guides/receive-webhooks': 'test/conformance/receiver-snippets.test.ts runs them',
   'operate/backup': 'test/journeys/documentation-operate.test.ts runs them',
   'operate/deploy': 'test/journeys/documentation-operate.test.ts starts a node with them',
   'guides/export-logs': 'test/journeys/documentation-operate.test.ts starts a node with it',
 }
-/** Flags that every command accepts, or every command that works over the API. */
+/** Flags that every command accepts, or at least every command that calls the API. */
 const everywhere = ['json', 'help', 'server', 'org', 'profile', 'token-stdin']
 
 function addressOf(name: string): string {
@@ -137,7 +137,7 @@ async function checkCommand(line: string, page: string): Promise<void> {
   const known = nouns[noun]
   assert.ok(known, `${page}: ${line}`)
   const { commands } = await known.load()
-  // The verb of `scim token issue` has two words.
+  // Try longer verbs first, because some have two words: `token issue` in `scim token issue`.
   const verb = Object.keys(commands)
     .toSorted((one, other) => other.length - one.length)
     .find((one) => `${rest.join(' ')} `.startsWith(one === '' ? '' : `${one} `))

@@ -56,7 +56,7 @@ describe('every type of event comes about by its cause', () => {
     upstream.closeAllConnections()
   })
 
-  /** All events so far, read page by page, as a receiver without an endpoint would. */
+  /** Reads all events so far from the API, page by page, as a receiver that has no endpoint does. */
   async function pulled(): Promise<Seen[]> {
     const seen: Seen[] = []
     let cursor = ''
@@ -101,7 +101,7 @@ describe('every type of event comes about by its cause', () => {
     const expiresAt = new Date(product.clock.now() + 60_000).toISOString()
     const short = await issue({ expires_at: expiresAt })
     await withStore(product, async (store) => {
-      // Runs the tasks that every node runs each minute, two hours later.
+      // Two hours later, run the tasks that every node runs each minute.
       product.clock.forward(2 * 3_600_000)
       const keys = new Keys({ store, clock: product.clock })
       await keys.announceExpired()

@@ -1,4 +1,4 @@
-// Unusual attacks by outsiders on the gateway: other ways to express the same request.
+// Attempts to evade the gateway's checks by expressing a request in an unusual way.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { forwardCall } from '../../src/gateway/forward-call.ts'

@@ -1,4 +1,4 @@
-// Every row of the order of checks, with both key schemes, against the running product.
+// Every check of a call, in the documented order and with both key schemes, against the running product.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { freePort } from '../../src/http/index.ts'
@@ -174,8 +174,8 @@ describe('the order of checks', () => {
         const gone = await issue()
         assert.equal((await call('/echo/x', {}, gone)).status, 200)
         await gateway.run('key', 'revoke', gone.id)
-        // It was written over another connection of this process, so the node learns of it when it polls the feed,
-        // every 5 ms.
+        // The command revokes over a database connection of its own, so the node learns of it from the change feed,
+        // which it polls every 5 ms.
         await untilRefused(gone)
         await refused(await call('/echo/x', {}, gone), 401, 'credential_revoked')
       })

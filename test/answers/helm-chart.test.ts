@@ -182,7 +182,7 @@ describe('the Helm chart', () => {
         assert.ok(known.length >= 45)
         assert.equal(kubernetesFindings(known), '')
         for (const { metadata } of known) {
-          // RFC 1035 label names, as a Service must have.
+          // The name of a Service must be an RFC 1035 label.
           assert.match(metadata.name, /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/)
         }
       },

@@ -13,7 +13,7 @@ const once = { 'idempotency-key': 'the same' }
 
 for (const engine of engines) {
   describe(`a creation whose answer cannot be kept, on ${engine}`, () => {
-    // The state that a crash right after the creation leaves behind.
+    // A trigger that stops the answer from being stored, as a crash right after the creation would.
     const { install, remove } = {
       sqlite: {
         install:

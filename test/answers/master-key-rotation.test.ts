@@ -72,7 +72,7 @@ for (const engine of ['sqlite', 'postgres'] satisfies Engine[]) {
         )
       })
     }
-    /** Stores an id_token, as a sign-in does whose sign-out also ends the provider's session. */
+    /** Stores a sealed id_token, as a sign-in does when signing out must also end the provider's session. */
     async function keepIdToken(): Promise<void> {
       const [sessionId, connectionId] = ['ses_kept', 'con_kept'] as const
       const idTokenSealed = createSealer([oldKey]).seal('canary', [

@@ -90,7 +90,7 @@ for (const engine of engines) {
       assert.equal(answer.status, 200, await answer.text())
     }
 
-    /** Gives a person two sessions and two personal keys. */
+    /** Gives a person sessions and, from the first of them, two personal keys. */
     async function equip(slug: string, email: string, sessions = 2): Promise<void> {
       for (let at = 0; at < sessions; at++) {
         const person = await signedInByLink(product, email)
@@ -103,7 +103,7 @@ for (const engine of engines) {
       }
     }
 
-    /** A developer who joined by an invitation. */
+    /** Adds a developer with sessions and keys, whom no directory manages. */
     async function developer(): Promise<Subject> {
       const email = unique()
       await addMember(product, 'acme', { email, role: 'developer' })
@@ -111,7 +111,7 @@ for (const engine of engines) {
       return await subjectOf('acme', email)
     }
 
-    /** The same developer, since taken over by the directory. */
+    /** Adds another developer, whom the directory then takes over. */
     async function directoryDeveloper(): Promise<Subject> {
       const subject = await developer()
       const sent = await scim('POST', '/Users', {
@@ -186,7 +186,7 @@ for (const engine of engines) {
               .filter(({ type }) => /^(member|session)\./.test(type))
               .map(({ type, body }) => [type, (JSON.parse(body.toString()) as Seen)['data']]),
           ),
-          // The session that the entry point itself has started stays.
+          // Leave out sessions that go on: a sign-in is one of the entry points and starts one.
           sessions: sessions
             .filter(({ ended_at: at, end_reason: reason }) => at !== null || reason !== null)
             .map(({ end_reason: reason }) => reason),

@@ -58,7 +58,7 @@ describe('metrics', () => {
   })
 
   test('requests of the API and of SCIM, transactions, connections and the process are there', async () => {
-    // The hook after a response may run a moment after its last byte.
+    // The server may count a response a moment after the client has read its last byte.
     await until(async () => {
       const samples = await scrape()
       const ended = (area: string) => sumOf(samples, 'intercept_request_seconds_count', { area })

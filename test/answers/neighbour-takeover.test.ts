@@ -73,7 +73,7 @@ describe('an administrator of a neighbouring organization', () => {
     assert.deepEqual(await actions(place.owner, 'acme'), [])
     const there = await actions(place.neighbour, 'evil')
     assert.deepEqual(there.toSorted(), ['session.ended', 'session.started'])
-    // Her own sign-in is shown in both organizations.
+    // A sign-in of her own is shown in the audit logs of both organizations.
     const own = await signedInByLink(place.product, email)
     const started = async (person: Person, slug: string): Promise<number> => {
       const { items } = (await person.call(`GET /organizations/${slug}/audit?limit=200`)).json
@@ -156,7 +156,7 @@ describe('an administrator of a neighbouring organization', () => {
     await place.neighbour.call('POST /organizations/evil/domains', { name: 'acme.test' })
     const ours = { sub: 'of-acme', email: 'of-acme@acme.test' }
     assert.equal((await place.arrive(place.ours.start, ours)).status, 200)
-    // The same issuer and subject through a new connection of the neighbour.
+    // The neighbour makes a new connection, through which the same issuer sends the same subject.
     await place.neighbour.call(`DELETE /organizations/evil/connections/${place.theirs.id}`)
     place.theirs = await place.connect(place.neighbour, 'evil')
     const refused = await place.arrive(place.theirs.start, ours)

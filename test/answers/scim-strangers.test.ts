@@ -1,4 +1,4 @@
-// A caller without a token gets nothing from the SCIM entry point, and causes no costs.
+// A caller without a token gets nothing from the SCIM entry point and costs the server next to nothing.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { productForTests } from '../harness/product.ts'

@@ -349,7 +349,7 @@ for (const format of ['jwt', 'opaque'] as const) {
   }
 }
 
-/** Uses are written in the background, so a test that moves the clock must wait for it. */
+/** Tells whether a session's latest use has been stored; that happens in the background. */
 async function hasNotedUse(person: Person, atMs: number): Promise<boolean> {
   const { json } = await person.call('GET /me/sessions')
   const { items } = json as { items: { current: boolean; last_seen_at: string }[] }

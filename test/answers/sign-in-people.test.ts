@@ -172,7 +172,7 @@ describe('who a sign-in lets in', () => {
     const first = jar.get('__Host-session') ?? ''
     assert.notEqual(first, 'planted')
     assert.equal((await personWith(base, 'planted').call('GET /me')).status, 401)
-    // The next sign-in starts from the session, as a link on our own page does.
+    // The browser is signed in when this sign-in starts, as after a click on one of our own pages.
     await jar.fetch(await atGithub(jar, parts, 'ada'))
     const second = jar.get('__Host-session') ?? ''
     assert.notEqual(second, first)
@@ -247,7 +247,7 @@ describe('who a sign-in lets in', () => {
     const taken = await proofFor(other)
     const refusedLink = await other.call('POST /me/identities', { proof: taken })
     assert.equal(refusedLink.json.code, 'identity_taken')
-    // From now on GitHub signs in the person who linked it.
+    // From now on this GitHub account signs in the person who linked it.
     const jar = new Jar()
     await jar.fetch(await atGithub(jar, parts, 'second'))
     const me = await personWith(base, jar.get('__Host-session')).call('GET /me')

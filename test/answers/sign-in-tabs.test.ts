@@ -11,7 +11,7 @@ describe('a sign-in belongs to its state', () => {
   })
   after(async () => await place[Symbol.asyncDispose]())
 
-  /** A tab that has come back from the provider, but has not called the callback yet. */
+  /** Signs a tab in at the provider and returns its callback URL, which has not been requested yet. */
   async function tab(jar: Jar): Promise<string> {
     const sub = 'tabby'
     place.idp.person = { sub, email: 'tabby@acme.test', email_verified: true, name: 'Tabby' }
@@ -28,7 +28,7 @@ describe('a sign-in belongs to its state', () => {
       assert.equal(landed.status, 200, await landed.text())
       assert.ok(sessionOf(landed.headers))
     }
-    // Each works only once.
+    // Each callback URL works only once.
     assert.equal((await jar.fetch(first)).headers.get('intercept-refused'), 'callback_invalid')
   })
 
@@ -74,7 +74,7 @@ describe('a sign-in belongs to its state', () => {
   })
 
   describe('a provider that begins a sign-in on another site', () => {
-    /** Sends what a browser sends from another site: none of the Strict cookies. */
+    /** Signs in as a browser does that comes from another site: it sends no SameSite=Strict cookies. */
     async function crossSite(jar: Jar, start: string): Promise<{ other: Jar; answer: Response }> {
       const other = new Jar()
       other.set('__Host-signed-in', jar.get('__Host-signed-in') ?? '')
@@ -111,7 +111,7 @@ describe('a sign-in belongs to its state', () => {
       assert.equal(sessionOf(answer.headers), undefined)
       assert.match(page, /signed in as <strong>victim<\/strong>/)
       assert.match(page, /Sign in as attacker/)
-      // The page is our own, so now the Strict cookie is sent.
+      // The form is on our own page, so the browser sends its Strict cookie with it.
       other.set('__Host-session', session ?? '')
       const wrong = await yes(other, page, 'x'.repeat(22))
       assert.equal(wrong.headers.get('intercept-refused'), 'sso_confirmation_required')

@@ -10,7 +10,7 @@ for (const engine of ['sqlite', 'postgres'] as const) {
     for (const [method, path, body] of [
       ['GET', '/sso/login?organization=%00'],
       ['GET', '/sso/login?email=a%00@acme.test'],
-      // Behind a second question mark it belongs to the same query.
+      // A second question mark is part of the query, so the parameters after it count too.
       ['GET', '/sso/login?x=?&organization=%00'],
       ['GET', '/github/login?x=?&return_to=/%00'],
       ['GET', '/sso/%00/login'],

@@ -59,7 +59,7 @@ describe('attacks on the sign-in', () => {
       assert.match(cookie, /^__Host-sign-in-[\w-]{16}=/)
       const attributes = cookie.split('; ').slice(1).sort()
       assert.deepEqual(attributes, ['HttpOnly', 'Max-Age=600', 'Path=/', 'SameSite=Lax', 'Secure'])
-      // Sealed: its content can be neither read nor changed.
+      // The cookie is sealed, so nobody can read the PKCE verifier in it.
       assert.ok(!cookie.includes('verifier'))
     })
 

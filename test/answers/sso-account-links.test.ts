@@ -62,10 +62,9 @@ describe('how a person is linked and un-linked over time', () => {
         await change(place.owner, 'another')
         assert.equal(await arrive(`${lie}-after`), refusal)
         if (refusal !== null) continue
-        // The account has been linked under the new client, so a further subject is not linked without confirmation.
+        // The account now has a subject of the new client, so another subject needs confirmation.
         assert.equal(await arrive(`${lie}-third`), 'sso_confirmation_required')
-        // The old client's subjects are valid again once it is restored, but an owner's account is never linked without
-        // asking.
+        // With the old client restored, its subject is valid again, and another subject still needs confirmation.
         await change(place.admin, 'intercept')
         assert.equal(await arrive(`${lie}-before`), null)
         assert.equal(await arrive(`${lie}-fourth`), 'sso_confirmation_required')

@@ -32,7 +32,7 @@ describe('the first sign-in of somebody who is here already', () => {
     await idp[Symbol.asyncDispose]()
   })
 
-  /** Signs in at the honest provider as a person who is new there. */
+  /** Signs in through the honest provider as a person with these claims. */
   async function arrive(claims: { sub: string; email: string }): Promise<Response> {
     idp.person = { email_verified: true, name: claims.sub, ...claims }
     return await walk(new Jar(), acme.initiate_login_uri)
@@ -67,7 +67,7 @@ describe('the first sign-in of somebody who is here already', () => {
     }
     assert.equal(await usedUp(), before)
     assert.equal(idp.asked('honest', 'token'), asked)
-    // The one correct response still works, once.
+    // The correct callback still works, once.
     jar.set(cookie.name, cookie.value)
     idp.person = { sub: 'nora', email: 'nora@acme.test', email_verified: true, name: 'Nora' }
     assert.equal((await jar.fetch(right)).status, 200)

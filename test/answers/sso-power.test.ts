@@ -200,7 +200,7 @@ describe('whom an organization can reach', () => {
     })
 
     test("it brings no neighbour into another organization's directory", async () => {
-      // The user that the other organization's directory created with this address becomes a member of acme.
+      // Make the user whom the other organization's directory created a member of acme.
       const person = await withStore(place.product, async (store) => {
         const rows = await users.listByEmail(store, 'target@acme.test', 'anywhere')
         const organization = await organizations.findBySlug(store, 'acme')

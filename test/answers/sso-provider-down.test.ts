@@ -59,7 +59,7 @@ describe('a provider that is down', () => {
     )
     const tookMs = Math.round(performance.now() - startedAt)
     t.diagnostic(`the page came after ${tookMs} ms`)
-    // Its own deadline of 9 s, not undici's minutes; the limit is generous because the machine may be busy.
+    // The product's own deadline of 9 s applied, not undici's of minutes; the bound is loose for a busy machine.
     assert.ok(tookMs < 60_000, `${tookMs} ms`)
     for (const answer of answers) {
       assert.equal(answer.status, 504)
@@ -67,7 +67,7 @@ describe('a provider that is down', () => {
       assert.match(await answer.text(), /Sign in another way/)
     }
     assert.equal(dying.asked('mortal', '.well-known/openid-configuration'), asked + 1)
-    // If the clock is set back afterwards, later refusals are still recorded.
+    // Set the clock back: the refusals in the tests below must be recorded nevertheless.
     product.clock.forward(-minuteMs)
   })
 

@@ -15,7 +15,7 @@ test('signing out ends the session at the provider too, where the connection say
     assert.equal(after.status, 401)
     return answer
   }
-  // Without the setting, the response does not mention the provider, and no id_token is kept.
+  // Without `ends_provider_session`, the response has no content and so names no address of the provider.
   assert.equal((await out()).status, 204)
 
   const path = `PATCH /organizations/acme/connections/${place.ours.id}`

@@ -57,7 +57,7 @@ describe('the answers of the company sign-in', () => {
     })
   }
   const at = (path: string): string => `${product.baseUrl}/api/v1/auth/sso${path}`
-  /** Goes as far as the URL that the provider redirects the browser to. */
+  /** Starts a sign-in and returns the callback URL that the provider redirects the browser to. */
   async function callbackOf(jar: Jar, login = acme.initiate_login_uri): Promise<string> {
     const start = await jar.fetch(login)
     const there = await fetch(start.headers.get('location') ?? '', { redirect: 'manual' })
@@ -343,7 +343,7 @@ describe('the answers of the company sign-in', () => {
     assert.equal(answer.status, 504)
     const tookMs = Math.round(performance.now() - startedAt)
     t.diagnostic(`the page came after ${tookMs} ms`)
-    // Its own deadline of 9 s, not undici's minutes; the limit is generous because the machine may be busy.
+    // The product's own deadline of 9 s applied, not undici's of minutes; the bound is loose for a busy machine.
     assert.ok(tookMs < 60_000, `${tookMs} ms`)
   })
 

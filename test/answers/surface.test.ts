@@ -36,7 +36,7 @@ test('no CORS, no state change on GET or HEAD, refusals in RFC 9457 without insi
   })
   assert.equal(preflight.status, 405)
   assert.equal(preflight.headers.get('access-control-allow-origin'), null)
-  // Viewing a secret changes nothing but is recorded anyway.
+  // Counts audit entries except those for viewing a secret, which is recorded although it changes nothing.
   const audit = async (): Promise<number> => {
     const listed = await owner.call('GET /organizations/acme/audit?limit=200')
     const actions = listed.json.items.map((one: { action: string }) => one.action)

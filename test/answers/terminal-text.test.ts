@@ -26,7 +26,7 @@ test('what somebody named moves no cursor, colours nothing and forges no row, in
     ['export', 'acme'],
   ]) {
     const { out, err } = await run(...words)
-    // oxlint-disable-next-line no-control-regex -- they are what is looked for
+    // oxlint-disable-next-line no-control-regex -- control characters are what the test looks for
     assert.doesNotMatch(out + err, /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/)
   }
   const rows = (await run('key', 'list', 'acme')).out.split('\n')

@@ -122,7 +122,7 @@ for (const engine of engines) {
         const path = `${at}/connections/${made.id}`
         await refuses(program, `PATCH ${path}`, { group_roles })
         await does(owner, `PATCH ${path}`, { group_roles })
-        // The group roles do not change, but the connection would use a client of the token's choice.
+        // The group roles would stay, but the connection would use an OAuth client that the token chose.
         await refuses(program, `PATCH ${path}`, { client_id: 'mine', client_secret: 's' })
         await does(program, `POST ${path}/disable`)
         await refuses(program, `POST ${path}/enable`, undefined)

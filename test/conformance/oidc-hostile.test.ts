@@ -189,7 +189,7 @@ function partyOf(): RelyingParty {
   })
 }
 
-/** Times out after 1.5 s where the product waits 5 s, and then fails as the outbound client does. */
+/** Fetches with a deadline of 1.5 s, where the product waits 5 s, and times out with the outbound client's error. */
 const impatient: Parameters<typeof createRelyingParty>[0]['fetch'] = async (url, init) => {
   const limit = AbortSignal.timeout(1_500)
   const late = (error: unknown): unknown =>

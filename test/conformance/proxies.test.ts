@@ -1,4 +1,4 @@
-// The samples in deploy/proxies with the real programs: what an upstream learns about a caller, and what a caller
+// Runs the samples in deploy/proxies with the real proxies: what an upstream learns about a caller, and what a caller
 // learns from a refusal.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -11,7 +11,7 @@ import { findProgram, type ProxyProgram } from '../harness/proxy-program.ts'
 import { startCaddy, startHaproxy, startNginx } from '../harness/proxy-samples.ts'
 import { exchangeRaw } from '../harness/raw.ts'
 
-/** Headers with which a caller could claim an identity, an address or another request; one per line. */
+/** Headers with which a caller could claim an identity, an address or another request. */
 const forged = [
   'Intercept-Organization',
   'Intercept-Organization-Id',
@@ -52,7 +52,7 @@ interface Started {
 interface Case {
   readonly name: string
   readonly program: string
-  /** Whether the proxy forwards calls itself and only asks for the decision. */
+  /** Whether the proxy forwards calls itself and asks Intercept only for the decision. */
   readonly asks: boolean
   start(intercept: number, upstream: number): Promise<Started>
 }

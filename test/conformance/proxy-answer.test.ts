@@ -148,7 +148,7 @@ describe('answers of upstreams', () => {
     const startedAt = performance.now()
     assert.match(await ask(), /^HTTP\/1\.1 504 [^]*upstream_timeout/)
     const tookMs = performance.now() - startedAt
-    // Its own deadline of 1 s, not the default of a minute; the limit is generous because the machine may be busy.
+    // The target's own deadline of 1 s applied, not the default of a minute; the bound is loose for a busy machine.
     assert.ok(tookMs > 900 && tookMs < 30_000, `${tookMs} ms`)
   })
 
@@ -159,7 +159,7 @@ describe('answers of upstreams', () => {
     const transcript = await ask()
     assert.match(transcript, /^HTTP\/1\.1 200 [^]*abc$/)
     const tookMs = performance.now() - startedAt
-    // Its own deadline, not the default of minutes.
+    // The target's own idle deadline applied, not the default of minutes.
     assert.ok(tookMs < 30_000, `${tookMs} ms`)
   })
 
@@ -284,7 +284,7 @@ describe('answers of upstreams', () => {
     ] as const) {
       assert.match(await ask(), /^HTTP\/1\.1 200 /)
       const [kept] = upstream.sockets
-      // Nobody listens for further bytes on the kept connection; a new connection is answered.
+      // The upstream resets the kept connection at the next request; it answers on a new connection.
       kept?.removeAllListeners('data')
       kept?.on('data', () => kept.resetAndDestroy())
       const transcript = await ask('/again', method)

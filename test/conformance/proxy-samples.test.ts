@@ -1,5 +1,5 @@
-// Samples for programs that can't be run here, and a rule for all of them: no header in which a caller could lie is
-// forwarded.
+// Tests the samples for proxies that can't be run here, and that no sample forwards a header that a caller could
+// forge.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { parse } from 'yaml'
@@ -15,7 +15,7 @@ const ownHeaders = [
   'intercept-request-id',
   'intercept-assertion',
 ]
-/** Hop-by-hop and framing headers, and those that every proxy sets itself. */
+/** Headers that a sample need not remove: hop-by-hop and framing ones, and those that every proxy sets itself. */
 const writtenByProxies = new Set(
   'connection keep-alive proxy-connection proxy-authenticate proxy-authentication-info proxy-authorization te trailer transfer-encoding upgrade http2-settings host content-length expect traceparent x-forwarded-for x-forwarded-proto x-forwarded-host'.split(
     ' ',
@@ -88,7 +88,7 @@ describe('samples of proxies that ask for the decision', () => {
     }
     const asking = middlewares['intercept-check']?.forwardAuth
     assert.equal(asking?.trustForwardHeader, false)
-    // Go writes (?i) where JavaScript has a flag.
+    // Go's regular expressions have (?i) instead of JavaScript's `i` flag.
     const own = new RegExp(asking?.authResponseHeadersRegex.replace('(?i)', '') ?? '$-', 'i')
     for (const name of [...ownHeaders, 'Intercept_Key_Id', 'intercept.assertion']) {
       assert.match(name, own)
@@ -152,8 +152,8 @@ describe('samples of proxies that ask for the decision', () => {
 type Ask = (method: string, path: string, key: string | undefined) => Promise<Response>
 
 /**
- * The requests that these programs send according to their samples: a GET that describes the call in headers, or the
- * call itself below a prefix.
+ * Builds the requests for a decision that the samples make each proxy send: Traefik a GET that describes the call in
+ * headers, Envoy the call itself below a prefix.
  */
 function questions(port: number): Record<string, Ask> {
   const { middlewares } = (parse(readSample('traefik.yaml')) as Traefik).http

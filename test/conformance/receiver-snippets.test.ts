@@ -174,7 +174,7 @@ describe('the snippets of docs/guides/receive-webhooks.md', { timeout: 120_000 }
     assert.equal(lines.length, 2)
     const env = deliveryAt(Date.now())
     const [signature, plain] = lines.map((block) => {
-      // The signer takes the first secret as the newest, and uses only that one for `intercept-signature-256`.
+      // `intercept-signature-256` is made with the newest secret only, and the signer takes the first for the newest.
       const own = block.includes('-hmac') ? { ...env, SECRET: current.reveal() } : env
       return exitOf(['sh', '-c', block], own, body).out.trim()
     })

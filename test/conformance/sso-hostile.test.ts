@@ -9,11 +9,11 @@ import { Jar } from '../harness/sign-in.ts'
 import { command, connect, walk, type Connected } from '../harness/sso.ts'
 import { intercept } from '../harness/terminal.ts'
 
-// Faults that take seconds to time out are tested without the product around them.
+// Faults that take seconds to time out; oidc-hostile.test.ts tests them without the whole product.
 const slow = Object.entries(lies)
   .filter(([, { stops }]) => stops[1] === 'timeout')
   .map(([name]) => name)
-const told = Object.entries(lies).filter(([name]) => !slow.includes(name))
+const quick = Object.entries(lies).filter(([name]) => !slow.includes(name))
 const perOrganization = 60
 
 describe('the whole product refuses a provider that lies', () => {
@@ -34,7 +34,7 @@ describe('the whole product refuses a provider that lies', () => {
     product = await productForTests()
     owner = await firstOwner(product)
     await command(product, 'org set-plan acme enterprise')
-    for (let at = 0; at * perOrganization < told.length; at++) {
+    for (let at = 0; at * perOrganization < quick.length; at++) {
       await command(product, `org create liars-${at} --plan enterprise`)
     }
   })
@@ -55,7 +55,7 @@ describe('the whole product refuses a provider that lies', () => {
     assert.equal(jar.signIn().value, '')
   })
 
-  for (const [index, [name, { stops }]] of told.entries()) {
+  for (const [index, [name, { stops }]] of quick.entries()) {
     const [code] = faults[stops[1]]
     test(`${name} ends on a page with ${code}, without a session`, async () => {
       const organization = `liars-${Math.floor(index / perOrganization)}`
@@ -113,7 +113,7 @@ describe('the whole product refuses a provider that lies', () => {
     const text = JSON.stringify(json)
     assert.match(text, /sso\.refused/)
     assert.match(text, /"check":"issuer_mismatch"/)
-    // A connection test stops at the same point, with the reason.
+    // A test of the connection stops at the same check and gives the reason.
     const path = `/organizations/acme/connections/${made.id}/tests`
     const started = await owner.call(`POST ${path}`)
     assert.equal((await walk(new Jar(), started.json.address as string)).status, 502)

@@ -1,5 +1,5 @@
-// The end of an audit chain is sealed from its migration on and announced daily, and no forged row blocks later
-// entries.
+// The head of each audit chain is sealed, first by the migration itself, and announced daily; no forged row blocks
+// later entries.
 import { sql } from 'kysely'
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'

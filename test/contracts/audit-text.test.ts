@@ -7,7 +7,7 @@ import { Links, People } from '../../src/organizations/index.ts'
 import { organizations, users } from '../../src/store/index.ts'
 import { engines, steadyClock, storeForTests, type TestStore } from '../harness/store.ts'
 
-// As long as a name may be, with a character of two code units where a cut at 100 units would divide it.
+// 100 characters, the last of which is two UTF-16 code units: a cut after 100 units would divide it.
 const dividedName = `${'a'.repeat(99)}\u{1f600}`
 
 for (const engine of engines) {

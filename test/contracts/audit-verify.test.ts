@@ -1,4 +1,4 @@
-// Verifying a chain while retention shortens it must not report tampering that nobody did.
+// Verifying a chain while retention shortens it must not report tampering.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KyselyPlugin } from 'kysely'
@@ -28,7 +28,7 @@ for (const engine of engines) {
         }),
       )
     }
-    // Where the chain begins and where it ends have been read, and none of its entries.
+    // Shorten the chain after its beginning and end have been read, but none of its entries.
     const audit = createAudit({
       store: afterReads(store, 2, async () => {
         assert.equal(await createAudit({ store }).forget(clock.now() - dayMs), 3)
@@ -39,7 +39,7 @@ for (const engine of engines) {
   })
 }
 
-/** A store that does something once, between a number of its slow reads and the next one. */
+/** Wraps a store so that some work runs once, right after the given number of slow reads. */
 function afterReads(store: Store, count: number, work: () => Promise<void>): Store {
   let reads = 0
   const plugin: KyselyPlugin = {

@@ -144,7 +144,7 @@ test('hundreds of counts are not added on the thread of the calls', async () => 
   await using place = await storeForTests('sqlite', steadyClock())
   const { store } = place
   const organizationId = createId('org')
-  // The process that starts the thread leaves checkpoints to it.
+  // A process that has started the writing thread leaves checkpoints to it, so this setting shows whether one runs.
   const checkpoints = async () =>
     (await sql<object>`pragma wal_autocheckpoint`.execute(store.calls.query)).rows
   const usual = await checkpoints()

@@ -114,7 +114,7 @@ function filters(now: number): Record<string, callFilter.CallFilter> {
   }
 }
 
-/** One call per second; every tenth belongs to another organization. */
+/** Makes the call for a row number: one call per second, every tenth in another organization. */
 function callOf(row: number, now: number): CallRecord {
   const at = now - (count - row) * 1000
   const isRare = row % 487 === 3

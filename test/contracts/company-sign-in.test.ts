@@ -96,7 +96,7 @@ for (const engine of engines) {
       await sso.signIn.admit(connection, says(claims, connection), operator)
     const refusedWith = async (code: string, work: Promise<unknown>) =>
       await assert.rejects(work, { code })
-    /** A person who exists already, with a GitHub identity unless told otherwise. */
+    /** Adds a user, with a GitHub identity unless `how` says otherwise. */
     async function existing(
       email: string,
       how: { identity?: boolean; memberOf?: OrganizationId; deactivated?: boolean } = {},
@@ -298,7 +298,7 @@ for (const engine of engines) {
       const linked = await admit(claims)
       assert.ok(linked.kind === 'admitted')
       assert.equal(linked.user.id, id)
-      // The address may have been given to somebody else since.
+      // Another subject with the same address must confirm: the address may have been given to somebody else.
       assert.equal((await admit({ sub: 'hedy-2', email: 'hedy@acme.test' })).kind, 'confirm')
       directoryOf = undefined
     })

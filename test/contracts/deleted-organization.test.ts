@@ -1,4 +1,4 @@
-// A stranger may invite anybody and then delete the organization: that must not concern the invited person any more.
+// A stranger may invite anybody and then delete the organization, which must not affect the invited person.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { SignedIn, Sessions } from '../../src/access/index.ts'
@@ -31,7 +31,7 @@ for (const engine of engines) {
     })
     after(async () => await place[Symbol.asyncDispose]())
 
-    /** Somebody invited to two organizations, one of which is then deleted. */
+    /** Invites somebody to two organizations and deletes the first; returns its invitation. */
     async function invited(slug: string) {
       const { store } = place
       const organizations = new Organizations({ store })

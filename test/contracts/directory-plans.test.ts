@@ -97,7 +97,7 @@ async function list(db: Db, condition: DirectoryCondition): Promise<void> {
   })
 }
 
-/** The plan steps of every statement that a query sends. */
+/** Returns the steps of SQLite's plan for every statement that a question sends. */
 async function planOf({ store }: TestStore, ask: (db: Db) => Promise<unknown>): Promise<string[]> {
   const sent: Parameters<KyselyPlugin['transformQuery']>[0][] = []
   const listener: KyselyPlugin = {

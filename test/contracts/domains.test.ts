@@ -143,7 +143,7 @@ for (const engine of engines) {
       assert.ok((await events(acme)).includes('domain.lost'))
       const lost = await domains.get(acme, 'acme.test')
       assert.notEqual(lost.lostAt, undefined)
-      // Now the name is free for whoever can prove it.
+      // The lost domain is free for any organization that can verify it.
       put('_intercept-challenge.acme.test', (await domains.get(evil, 'acme.test')).challenge)
       assert.equal((await domains.check(evil, 'acme.test', person)).verifiedBy, 'dns')
       assert.equal((await domains.ofAddress('ada@acme.test'))?.organizationId, evil)

@@ -1,4 +1,4 @@
-// Several people change one thing at the same moment: no change is lost, and no secret follows a thing elsewhere.
+// When several people edit the same thing at once, no change is lost, and no secret is sent to another's new address.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createAddressGuard, createOutbound } from '../../src/http/index.ts'
@@ -12,7 +12,7 @@ import { createWebhooks, type Webhooks } from '../../src/webhooks/index.ts'
 import { engines, steadyClock, storeForTests, type TestStore } from '../harness/store.ts'
 
 const operator: Actor = { kind: 'operator' }
-// The order of two requests is the database's: so many pairs that one of them would meet in the middle.
+// The database decides how two requests interleave, so each test runs enough pairs for some to overlap.
 const pairs = 20
 
 for (const engine of engines) {

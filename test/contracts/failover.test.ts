@@ -232,7 +232,7 @@ async function codeOf({ keyCache }: Node, secret: Secret): Promise<string | unde
 }
 
 /**
- * Why the node dropped its caches. Waits for the reason: the node bypasses its caches as soon as they may be wrong, and
+ * Waits for and returns the reasons why the node dropped its caches: it bypasses them as soon as they may be wrong, and
  * finds out why only later.
  */
 async function reasonsHeard({ heard }: Node): Promise<HistoryChange['reason'][]> {
@@ -240,7 +240,7 @@ async function reasonsHeard({ heard }: Node): Promise<HistoryChange['reason'][]>
   return heard.map(({ reason }) => reason)
 }
 
-/** Retries what was refused because of the database, as a client would. */
+/** Retries work that fails, for up to 10 s, as a client would while the database is being replaced. */
 async function patiently<T>(work: () => Promise<T>): Promise<T> {
   const end = performance.now() + 10_000
   for (;;) {

@@ -1,4 +1,4 @@
-// A database from before 0.1.0, created by the longer list of migrations of that time, continues with the shorter one.
+// A database from before 0.1.0 was created by a longer list of migrations; it goes on with today's shorter list.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -135,7 +135,7 @@ for (const engine of engines) {
     const without = (some: string[], others: string[]) => some.filter((of) => !others.includes(of))
     assert.ok(made.length > 500, String(made.length))
     assert.deepEqual([without(brought, made), without(made, brought)], [[], []])
-    // The second start finds nothing to do.
+    // A second start must succeed too; it has nothing left to migrate.
     await (await open(former))[Symbol.asyncDispose]()
   })
 

@@ -188,7 +188,7 @@ function codeOf(error: unknown): string {
   return error.code
 }
 
-/** The store with reads that can be held back: what they have found is passed on when they are resumed. */
+/** Wraps a store so that its next read can be held back: its result is returned only when the read is released. */
 function heldReads(store: Store) {
   let held: Promise<void> | undefined
   const query = new Proxy(store.query, {

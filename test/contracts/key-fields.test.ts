@@ -76,7 +76,7 @@ describe('the fields of a key', () => {
   }
 })
 
-/** The bounds of every integer in a schema, each with its path; the alternative null does not count. */
+/** Lists the bounds of every integer in a schema, each with its path; ignores `null` as an alternative. */
 function boundsIn(schema: unknown, path = ''): string[] {
   if (typeof schema !== 'object' || schema === null) return []
   const { type, minimum, maximum, properties = {}, anyOf = [] } = schema as Shape

@@ -102,7 +102,7 @@ for (const engine of engines) {
       }
       assert.deepEqual(await find(), [proven])
       assert.ok(queries <= 3, String(queries))
-      // The other organization's word counts once it holds the domain.
+      // Addresses that the other organization gave its people count once it holds their domain.
       await store.transaction(async (tx) => {
         const domain = { id: createId('dom'), organizationId: other, name: 'alike.test' }
         const more = { challenge: 'x', connectionId: undefined, nextCheckAt: tx.now }

@@ -15,7 +15,7 @@ import { engines } from '../harness/store.ts'
 import { intercept } from '../harness/terminal.ts'
 
 const page = join(import.meta.dirname, '..', '..', 'docs', 'operate', 'personal-data.md')
-/** The tables whose rows, as the page says, stay until their retention period is over. */
+/** Tables whose rows stay until their retention period ends, as the page says. */
 const endsByItself = new Set(['audit_entry', 'event'])
 
 for (const engine of engines) {
@@ -63,7 +63,7 @@ for (const engine of engines) {
   })
 }
 
-/** The page's statements for a person, without its own transaction. */
+/** Reads the page's statements and fills in the user id; leaves out `begin` and `commit`. */
 function statementsOf(userId: string): string[] {
   const [, block = ''] = /^```sql\n([\s\S]*?)^```$/m.exec(readFileSync(page, 'utf8')) ?? []
   const statements = block.split(/;\n/).filter((text) => text.trim() !== '')
@@ -77,7 +77,7 @@ async function execute(store: Store, statements: readonly string[]): Promise<voi
   })
 }
 
-/** Writes the traces that a person leaves by signing in, by an invitation, through a directory and in a replay. */
+/** Inserts the rows that a person leaves by signing in, being invited, being in a directory and starting a replay. */
 async function leaveTraces(store: Store, userId: string): Promise<void> {
   const { rows } = await sql<{ id: string }>`select id from organization`.execute(store.query)
   const org = rows[0]?.id ?? ''
@@ -100,7 +100,7 @@ async function leaveTraces(store: Store, userId: string): Promise<void> {
   ])
 }
 
-/** The tables with the person's name or address, in alphabetical order. */
+/** Lists the tables outside `endsByItself` that contain the person's name or address, in alphabetical order. */
 async function tracesIn(store: Store): Promise<string[]> {
   const listed =
     store.engine === 'sqlite'

@@ -32,7 +32,7 @@ describe('statements kept by PostgreSQL', () => {
       { name: 'enable_seqscan', setting: 'off' },
       { name: 'plan_cache_mode', setting: 'force_generic_plan' },
     ])
-    // Only for this work: the connection's next statement is planned for its own values.
+    // The settings end with the transaction: the connection's next statement is planned for its own values again.
     const { rows } = await sql`select current_setting('plan_cache_mode') as mode,
       current_setting('enable_seqscan') as scan`.execute(store.query)
     assert.deepEqual(rows, [{ mode: 'auto', scan: 'on' }])
@@ -154,7 +154,7 @@ async function inLine<T>(store: Store, work: (tx: Tx) => Promise<T>): Promise<T>
   return (await store.transactionConfirmed(work, options)).result
 }
 
-/** Does nothing in a transaction until PostgreSQL has ended its session, as a process that gets no CPU time would. */
+/** Blocks this process in a transaction until PostgreSQL ends the idle session, as if the process got no CPU time. */
 async function standStill(tx: Tx): Promise<void> {
   const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid,
     set_config('idle_in_transaction_session_timeout', '1', true)`.execute(tx.query)
@@ -163,7 +163,7 @@ async function standStill(tx: Tx): Promise<void> {
   while (existsSync(session)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1)
 }
 
-/** The prepared statements that each connection of the pool keeps. */
+/** Lists the statements that applications prepared on the connection that this query runs on. */
 async function keptBy(store: Store): Promise<string[]> {
   const { rows } = await sql<{ statement: string }>`select statement from pg_prepared_statements
     where from_sql = false`.execute(store.query)

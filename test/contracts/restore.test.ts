@@ -1,4 +1,4 @@
-// A restore puts exactly a backup in place: never a database without its last changes, and never over another one.
+// A restore accepts only a complete backup, never a file that lacks its last changes, and never replaces a database.
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-// Rates that nodes share, when a node is late, a transaction fails, or a renewal comes after the lease has ended.
+// How shared rates hold when a node is late, a transaction fails, or a renewal comes after the lease has ended.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { systemClock } from '../../src/clock.ts'
@@ -91,7 +91,7 @@ for (const engine of engines) {
         ...place.store,
         transactionOnCalls: async (work) => {
           const result = await place.store.transactionOnCalls(work)
-          // Only the transaction that finds the node alone returns true; from then on it spends whole rates.
+          // Only the transaction that finds the node alone returns true; the node spends whole rates from then on.
           if (result === true && joined === undefined) {
             joined = nodeOver(await place.another())
             await joined

@@ -15,7 +15,7 @@ import { engines, storeForTests } from '../harness/store.ts'
 import { until } from '../harness/webhooks.ts'
 import { chance } from '../harness/chance.ts'
 
-// The delay between a call's verdict and its recording here.
+// A call is recorded here at most this long after it was decided.
 const slackSeconds = 0.02
 
 for (const engine of engines) {
@@ -23,7 +23,7 @@ for (const engine of engines) {
     test('one node alone spends whole rates and writes nothing', async () => {
       await using place = await storeForTests(engine, systemClock)
       await using node = await nodeOver(place.store)
-      // A node that was slow to notice that it is alone has shared the rate for a moment.
+      // The node takes a moment to notice that it is alone, and shares the rate until then.
       await until(() => !node.rates.state().isShared, 'it knows that it is alone')
       const subject = subjectForTests()
       let admitted = 0
@@ -42,7 +42,7 @@ for (const engine of engines) {
       const moving = (elapsedMs: number): RatesNode[] => [
         nodes.list[Math.floor(elapsedMs / 1000) % 3]!,
       ]
-      // Each starts where the previous one ended, so that nobody has saved up a burst.
+      // Each pattern of calls starts right after the previous one, so that no burst has accumulated.
       const start = performance.now()
       let admitted = 0
       for (const asked of [everywhere, first, moving]) {
@@ -67,7 +67,7 @@ for (const engine of engines) {
       const subjects = Array.from({ length: 12 }, (_, at) => ({
         subject: subjectForTests(),
         of: { calls: 60 + 20 * at, perSeconds: 1, burst: [10, 40, 80][at % 3]! },
-        // A bucket as one node alone would keep it.
+        // The token bucket that a single node would keep.
         tokens: [10, 40, 80][at % 3]!,
         filledAt: performance.now(),
         lowest: 0,
@@ -131,7 +131,7 @@ for (const engine of engines) {
         const subject = subjectForTests()
         for (const node of nodes.list) if (!(await node.pass(subject, small))) refused += 1
       }
-      // On a machine that hangs for a second and a half, a node counts as dead, and its share as spent.
+      // If the machine hangs for 1.5 s, a node counts as dead and its share as spent, so a few calls may be refused.
       assert.ok(refused <= 3, `${refused} of 30 were refused`)
     })
 
@@ -177,7 +177,7 @@ for (const engine of engines) {
     test('three nodes keep one limit of failed credentials for a source, wherever it fails', async () => {
       await using place = await storeForTests(engine, systemClock)
       await using nodes = await nodesOver([place.store, await place.another(), place.store])
-      // Refilled so slowly that nothing returns during the test.
+      // The limit refills so slowly that it gains nothing during the test.
       const failures = { calls: 1, perSeconds: 3600, burst: 100 }
       const limits = nodes.list.map(
         ({ rates }) =>

@@ -1,4 +1,4 @@
-// The counts of sign-ins are read from the audit log on both engines, and each step is compared with the entries.
+// Sign-ins are counted from the audit log on both engines; the count of each interval is compared with its entries.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createAudit, record } from '../../src/audit/index.ts'

@@ -50,8 +50,8 @@ for (const engine of engines) {
       }
     }
 
-    /** The store without the connections that serve calls: a read that uses them is refused. */
-    function storeAside(): Store {
+    /** Returns the store without the connections that serve calls: a read that uses them throws. */
+    function storeOfSlowReads(): Store {
       const taken = {
         get query(): never {
           throw new Error('this read would hold up calls')
@@ -67,7 +67,7 @@ for (const engine of engines) {
     }
 
     test('others are served while somebody looks at charts, keys, the log or its chain', async () => {
-      const store = storeAside()
+      const store = storeOfSlowReads()
       const audit = createAudit({ store })
       const traffic = createTraffic({ store, clock })
       const keys = new Keys({ store, clock })

@@ -64,7 +64,7 @@ for (const engine of engines) {
       await successor[Symbol.asyncDispose]()
     })
 
-    /** A person whom a connection has just admitted, but who has no session yet. */
+    /** Admits a new person through a new connection, but starts no session yet. */
     async function admitted() {
       const connection = await sso.connections.connect(
         acme,

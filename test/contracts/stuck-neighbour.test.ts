@@ -89,7 +89,8 @@ function socketOf(url: string): string {
 }
 
 /**
- * A proxy to the database that drops everything after a statement: the statement takes effect, but no response arrives.
+ * Starts a proxy to the database that goes silent after a given statement: the statement takes effect, but its response
+ * never arrives.
  */
 async function blackHole(target: string, folder: string) {
   let words: string | undefined

@@ -61,7 +61,7 @@ for (const engine of engines) {
       }
     }
 
-    /** The types and data of the events since the test began. */
+    /** Returns the types and data of the events after the sequence number `since`. */
     async function announced(since: number) {
       const rows = await store.query
         .selectFrom('event')
@@ -99,7 +99,7 @@ for (const engine of engines) {
       assert.equal(await two.pass(key), 'passed')
       assert.equal(await two.pass(key), 'quota_exhausted')
       await two.flush()
-      // If no call used the quota between two flushes, the node reads its state again.
+      // A flush reads the quota's state again if no call has used the quota since the flush before.
       await one.flush()
       await one.flush()
       assert.equal(await one.pass(key), 'quota_exhausted')

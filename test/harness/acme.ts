@@ -6,7 +6,7 @@ import type { TestProduct } from './product.ts'
 const recordsWithinMs = 10_000
 
 interface Furniture {
-  /** The secrets of the keys, in the same order. */
+  /** The secrets of `keys`, in the same order. */
   readonly secrets: readonly string[]
   readonly keys: readonly string[]
   readonly endpoint: string
@@ -80,7 +80,7 @@ export async function callOnce(
   await answer.text()
 }
 
-/** Finds the ids that the pages' URLs need, once calls have been made and a directory has sent people. */
+/** Finds the ids for the pages' URLs, and rotates one key; there must be calls and people from a directory. */
 export async function idsOf(person: Person, made: Furniture): Promise<PageIds> {
   const [key = '', rotated = ''] = made.keys
   await ask(person, `POST /organizations/acme/keys/${rotated}/rotate`, { overlap_seconds: 86_400 })

@@ -91,7 +91,7 @@ function watch(page: Page, options: VisitOptions, report: (finding: string) => v
   })
 }
 
-/** Runs in the page, so it can't use anything from this file. */
+/** Reports CSP violations. It runs in the page, so it can't use anything from this file. */
 function watchViolations(): void {
   interface Violation {
     readonly violatedDirective: string
@@ -118,7 +118,7 @@ async function executable(): Promise<string | undefined> {
   return path
 }
 
-/** Unpacks to another folder and renames it, so that no concurrent test run sees half a browser. */
+/** Unpacks Chromium to another folder and renames that, so that no concurrent test run sees half a browser. */
 async function unpackInto(cache: string): Promise<void> {
   const before = process.env['TMPDIR']
   const aside = mkdtempSync(join(cacheFolder, 'intercept-chromium-new-'))

@@ -17,7 +17,7 @@ export function secretFor(reference: string): string | undefined {
   return reference.startsWith('env:S_') ? `canary-${reference.slice(6)}-9f3c1d77` : undefined
 }
 
-/** Opens the configurations of a store; its providers respond without a network. */
+/** Creates configurations over a store, with identity providers that respond without a network. */
 export function configurationsFor(store: Store, seals = sealer): Configurations {
   const reach = { allowLoopback: true }
   return createConfigurations({
@@ -53,7 +53,7 @@ function providerOf(issuer: string): Provider {
 
 type Random = () => number
 
-/** The examples of a key's fields, as files show them; only grants are written differently. */
+/** Examples of a key's fields as files write them, apart from grants, which files write as text. */
 const exampleJson = fieldsToJson(exampleFields)
 
 /** Generates a valid file for an organization; the same random numbers give the same file. */

@@ -32,7 +32,7 @@ export function freshDashboard(): void {
   execFileSync(process.execPath, [join(web, 'build.ts')], { timeout: 120_000 })
 }
 
-/** Opens the dashboard in a browser, signed in if a session is given. */
+/** Opens the dashboard in a browser, signed in if a sign-in link is given. */
 export async function visitDashboard(browser: TestBrowser, visit: Visit): Promise<Visitor> {
   const visitor = await browser.visit({
     origin: visit.baseUrl,
@@ -74,7 +74,7 @@ const cutOff = `[...document.querySelectorAll('button, a[href], input, select, t
   }
   return []
 })`
-/** Rules that depend on the theme; all others give the same result in both. */
+/** The axe rules whose result depends on the theme; all others need to run in one theme only. */
 const ofColours = ['color-contrast', 'link-in-text-block']
 const runAxe = (rules?: readonly string[]): string =>
   `;axe.run(document, { resultTypes: ['violations'], ${rules === undefined ? '' : `runOnly: ${JSON.stringify(rules)}`} }).then((report) =>
@@ -144,7 +144,7 @@ export async function checkWithout(visitor: Visitor, name: string): Promise<void
   await page.setViewportSize(before)
 }
 
-/** Takes a picture of the whole page, but limits long lists, and shows only the viewport under a dialog. */
+/** Takes a picture: of the whole page up to a maximum height, or of the viewport alone if a dialog is open. */
 async function takePicture(page: Page, path: string, whole: boolean): Promise<void> {
   const dialog = await page.locator('[role=dialog]:has(h2), [role=alertdialog]').count()
   const width = page.viewportSize()?.width ?? 0
@@ -157,7 +157,7 @@ async function takePicture(page: Page, path: string, whole: boolean): Promise<vo
   }
 }
 
-// Uses the debugger, because the page's own policy would block an injected script.
+// Runs axe and lists the violations; uses the debugger, because the page's CSP would block an injected script.
 async function violations(
   { page, context }: Visitor,
   rules?: readonly string[],
@@ -175,7 +175,7 @@ async function violations(
 }
 
 /** The roles of interactive elements in the accessibility tree. */
-const worked = new Set([
+const interactiveRoles = new Set([
   ...['button', 'link', 'textbox', 'searchbox', 'combobox', 'checkbox', 'radio', 'switch'],
   ...['slider', 'spinbutton', 'tab', 'menuitem', 'option', 'grid', 'dialog', 'alertdialog'],
 ])
@@ -188,14 +188,14 @@ async function namelessIn({ page, context }: Visitor): Promise<string[]> {
   const roleOf = (node: (typeof nodes)[number]) => String(node.role?.value ?? '')
   const seen = nodes.filter((node) => !node.ignored)
   const nameless = seen
-    .filter((node) => worked.has(roleOf(node)) && String(node.name?.value ?? '').trim() === '')
+    .filter((node) => interactiveRoles.has(roleOf(node)) && String(node.name?.value ?? '').trim() === '')
     .map((node) => `a ${roleOf(node)} without a name`)
   const roles = new Set(seen.map(roleOf))
   const missing = ['heading', 'main'].filter((role) => !roles.has(role) && !roles.has('dialog'))
   return [...nameless, ...missing.map((role) => `no ${role}`)]
 }
 
-/** Waits until nothing is animated or loading. */
+/** Waits until the data is there and animations have ended, but at most `maxAnimationMs` for the animations. */
 async function settle(page: Page): Promise<void> {
   await page.waitForSelector('text=Reading…', { state: 'detached' })
   await page.evaluate(

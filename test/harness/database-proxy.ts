@@ -18,7 +18,7 @@ export interface DatabaseProxy extends AsyncDisposable {
   heal(): void
 }
 
-/** Starts a proxy to a server that listens on a socket in a folder. */
+/** Starts a proxy to a PostgreSQL server that listens on a Unix socket. */
 export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseProxy> {
   const to = new URL(databaseUrl)
   const port = to.port || (to.searchParams.get('port') ?? '5432')

@@ -46,7 +46,7 @@ const horizonMs = 40_000
 const healAtMs = 25_000
 const hopMs = 30 * 3_600_000
 
-/** Runs one simulation to its end. */
+/** Runs one simulated scenario, in which the seed decides everything, and checks the invariants at its end. */
 export async function simulate(seed: number): Promise<SimulationResult> {
   const random = chance(seed)
   const broken: string[] = []
@@ -94,7 +94,7 @@ export async function simulate(seed: number): Promise<SimulationResult> {
   let kills = 0
 
   function workOf(node: { name: string; dead: boolean }): DeliveryWork {
-    /** A call to the database: takes time, may fail before or after taking effect, and is lost with its node. */
+    /** Simulates a call to the database: it takes time, may fail before or after its effect, and dies with its node. */
     async function call<T>(effect: () => T, isTaking = false): Promise<T> {
       await later(wayMs())
       if (node.dead) return await new Promise<never>(() => undefined)
@@ -324,8 +324,7 @@ export async function simulate(seed: number): Promise<SimulationResult> {
     if (!next || next.at > end) {
       const waiting = rows.some((row) => row.state === 'pending')
       if (!next || !waiting || hops >= 25) break
-      // A failed delivery may wait up to a day: the wall clock jumps to its time, and the simulation continues for a
-      // while.
+      // A failed delivery may wait for up to a day: set the wall clock beyond that and continue for 16 s.
       hops += 1
       wall += hopMs
       end += 16_000

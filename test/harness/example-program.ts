@@ -1,4 +1,4 @@
-// Starts the programs in examples/ as their first lines describe, for the languages that are installed.
+// Starts the programs in examples/ in the way that their first lines describe.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
@@ -10,13 +10,13 @@ export interface ExampleProgram extends AsyncDisposable {
 
 const startWithinMs = 60_000
 
-/** Starts a program, which either prints `listening at <port>` or listens on the given port. */
+/** Starts a program and waits for the line that reports its port; by default that is `listening at <port>`. */
 export async function startExample(options: {
   readonly command: string
   readonly args: readonly string[]
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
-  /** Matches the line of output with which the program reports its port. */
+  /** Matches the line that reports the port; its first group is the port. */
   readonly sign?: RegExp
 }): Promise<ExampleProgram> {
   const child = spawn(options.command, options.args, {

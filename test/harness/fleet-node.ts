@@ -39,14 +39,14 @@ class SimProcess {
   isPaused = false
   isDead = false
   isCut = false
-  /** The offsets of its wall clock and its monotonic clock. */
+  /** The offset of the process's wall clock, in milliseconds. */
   skewMs = 0
-  /** Suspends it or cuts it off in the middle of its next transaction, while it holds a lock. */
+  /** Suspends the process or cuts it off in the middle of its next transaction, while it holds a lock. */
   stopsInWork: (() => unknown) | undefined
   readonly startedAt: number
   connectedTo: SimDatabase | undefined
   onOther: () => void = () => undefined
-  /** When it was last paused, cut off, given another clock, or restored. */
+  /** When the process was last paused, cut off or given another clock, or last recovered from that. */
   disturbedAt = Number.NEGATIVE_INFINITY
   #held: (() => void)[] = []
 
@@ -75,7 +75,7 @@ class SimProcess {
     soon: (call: () => void): void => void this.after(0, call),
   }
 
-  /** Calls back unless the process is dead; a suspended one does so when it resumes. */
+  /** Schedules a callback; it never runs if the process is dead by then, and waits while the process is suspended. */
   after(ms: number, call: () => void): () => void {
     return this.fleet.world.schedule(ms, () => this.#comeTo(call))
   }
@@ -95,7 +95,7 @@ class SimProcess {
     for (const call of this.#held.splice(0)) this.after(0, call)
   }
 
-  /** Queries the database: the effect is immediate, but the response may be lost. */
+  /** Sends a request to the database; it may take effect although its response is lost. */
   async ask<T>(effect: (database: SimDatabase) => T | Promise<T>): Promise<T> {
     const { world } = this.fleet
     return await new Promise<T>((resolve, reject) => {
@@ -134,7 +134,7 @@ class SimProcess {
   }
 }
 
-/** The node's real code on a simulated database. */
+/** Runs the real feed, registration and session cache on a simulated database: as a node or, not `serves`, a command. */
 export class SimNode extends SimProcess {
   readonly feed: ChangeFeed
   readonly sessions: SessionCache
@@ -195,7 +195,7 @@ export class SimNode extends SimProcess {
     }
   }
 
-  /** A command-line process ends with its work. */
+  /** Ends a command-line process, once its command is done. */
   end(): void {
     this.isDead = true
     this.feed.stop()
@@ -234,7 +234,7 @@ export class SimNode extends SimProcess {
     return found !== undefined && found.endedAt === undefined
   }
 
-  /** Revokes like `transactionConfirmed`; returns the database that had the change when it was confirmed. */
+  /** Revokes a session as `transactionConfirmed` does; returns the database that had the change when it was confirmed. */
   async revoke(id: string): Promise<SimDatabase> {
     const change = await patiently(
       {
@@ -261,7 +261,7 @@ export class SimNode extends SimProcess {
     return looked
   }
 
-  /** A transaction: takes the organization's lock, then writes and commits in one message. */
+  /** Runs a transaction: takes the organization's lock, then writes and commits in one message. */
   async commit(write: (database: SimDatabase) => void, id: string): Promise<Change> {
     const owner = {}
     const { fleet } = this

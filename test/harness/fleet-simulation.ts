@@ -15,10 +15,10 @@ export interface FleetResult {
 
 const kinds = ['pause', 'cut', 'kill', 'failover', 'step', 'restart', 'stop in a work'] as const
 const sessionsInWorld = 12
-// Long enough for a node to be declared dead in one simulation of six; disturbances stop at healAtMs.
+// In one simulation of six, disturbances may last long enough for a node to be declared dead. They end at healAtMs.
 const usualTimes = { healAtMs: 16_000, endMs: 28_000, maxMs: 12_000, longShare: 0.3 }
 const longTimes = { healAtMs: 44_000, endMs: 62_000, maxMs: 30_000, longShare: 0.8 }
-/** The limit with one stalled node; each further node may first hold the organization's lock for half a second. */
+/** How long a revocation may take while one node is stalled; each further one may hold the lock for `lockHeldMs`. */
 const promisedMs = 3000
 const lockHeldMs = 500
 // How long a lost request waits, plus the time for a new connection: after that, a node must be healthy.
@@ -73,7 +73,7 @@ class Fleet implements Surroundings {
     return this.world.random() * (this.world.random() < 0.05 ? this.#slow : 2)
   }
 
-  /** Sends a notification to all nodes; one in five gets lost. */
+  /** Notifies all nodes; each notification gets lost with a probability of 20 %. */
   tell({ sequence, token }: Change): void {
     for (const hint of this.hints) if (this.world.random() < 0.8) hint({ sequence, token })
   }
@@ -198,7 +198,7 @@ class Fleet implements Surroundings {
     }
   }
 
-  /** Whether nothing has disturbed this process or the database since well before a time. */
+  /** Tells whether nothing has disturbed this process or the database from `calmMs` before a time until now. */
   #isCalm(node: SimNode, since: number): boolean {
     const latest = Math.max(node.disturbedAt, this.#replacedAt, node.startedAt)
     const isWell = !node.isCut && !node.isDead && !node.isPaused && this.database.isAlive
@@ -282,7 +282,7 @@ class Fleet implements Surroundings {
     }
   }
 
-  /** The server dies; its replacement has an older state or the complete one. */
+  /** Replaces the server by one with its complete state or, if `isCopy`, an older state. */
   #replace(isCopy: boolean, inMs?: number): void {
     const { world } = this
     // Adds a node that the copy does not know.
@@ -312,7 +312,7 @@ class Fleet implements Surroundings {
     })
   }
 
-  /** A copy may start as the same cluster on the same timeline, so that only its start time differs. */
+  /** Identifies the next server: a copy may claim the same cluster and timeline, so that only its start time differs. */
   #nextServer(isCopy: boolean) {
     const isPromoted = isCopy && this.world.random() < 0.5
     const identity = isPromoted ? `db/${this.token()}` : this.database.server.identity

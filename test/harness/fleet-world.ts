@@ -89,7 +89,7 @@ export class SimDatabase {
   readonly changes: Change[]
   readonly nodes: Map<string, SimNodeRow>
   readonly revoked: Set<string>
-  /** The server identity that nodes met, and since when. */
+  /** The server identity that processes saw when they last connected, and when it last changed. */
   met: string
   since: number
   isAlive = true
@@ -118,7 +118,7 @@ export class SimDatabase {
     return change
   }
 
-  /** Sequence numbers have no gaps, so a change's index follows from its number. */
+  /** Finds a change by its sequence number; the numbers have no gaps, so the index follows from the number. */
   #at(sequence: number): Change | undefined {
     return this.changes[sequence - (this.changes[0]?.sequence ?? 0)]
   }

@@ -1,5 +1,5 @@
-// Concurrent requests for the same thing through two nodes on one database are handled one after the other, as on one
-// node.
+// Concurrent requests for one resource through two nodes that share a database have the results that one node would
+// give.
 import assert from 'node:assert/strict'
 import { sql } from 'kysely'
 import { after, before, describe, test } from 'node:test'
@@ -130,7 +130,7 @@ function said({ status, body }: ScimReply): [number, string] {
   return [status, body?.scimType]
 }
 
-/** How many deadlocks the database had to break. */
+/** Counts the deadlocks that PostgreSQL had to resolve in the test's database. */
 async function deadlocks({ product }: TestDirectory): Promise<number> {
   return await withStore(product, async (store) => {
     const { rows } = await sql<{ deadlocks: number }>`select deadlocks from pg_stat_database

@@ -1,4 +1,4 @@
-// The effects of a change by the directory: who is a member, with which role, and what records and announces it.
+// The effects of a directory's changes: who is a member with which role, and which audit entries and events result.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { addMember, memberOf, type Person } from '../../harness/person.ts'
@@ -127,7 +127,7 @@ for (const engine of engines) {
       assert.equal(await roleOf(ownerId), 'owner')
       await mapRole(admins, 'admin')
       assert.equal(await roleOf(user.id), 'admin')
-      // Removed from one group, the other still gives the role.
+      // Once the user has left one group, the role that the other group gives remains.
       await patch(`/Groups/${admins}`, { op: 'remove', path: `members[value eq "${user.id}"]` })
       assert.equal(await roleOf(user.id), 'developer')
       await patch(`/Groups/${admins}`, { op: 'add', path: 'members', value: [{ value: user.id }] })

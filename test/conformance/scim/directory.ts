@@ -4,7 +4,7 @@ import { withStore } from '../../harness/person.ts'
 import { eventsThatFit } from '../../harness/events.ts'
 import { intercept } from '../../harness/terminal.ts'
 
-/** A SCIM response. */
+/** A SCIM response, its body parsed. */
 export interface ScimReply {
   readonly status: number
   readonly headers: Headers
@@ -75,14 +75,14 @@ export async function directoryForTests(
   }
 }
 
-/** An audit entry or event, with its data. */
+/** An audit entry (named by its action) or an event (named by its type), with its data. */
 export interface Told {
   readonly name: string
   // oxlint-disable-next-line typescript/no-explicit-any -- each test knows the shape that it expects
   readonly data: any
 }
 
-/** The audit entries and events of acme that some work causes, in order. */
+/** Runs some work and returns the audit entries and events that it causes in acme, each in order. */
 export async function toldWhile(
   directory: TestDirectory,
   work: () => Promise<unknown>,
@@ -104,7 +104,7 @@ async function allTold({ product }: TestDirectory): Promise<{ audit: Told[]; eve
       fromSequence: 0,
       limit: 10_000,
     })
-    // In any case, each event must match its schema in the catalogue.
+    // Whatever the test looks for, each event must match its schema in the catalogue.
     await eventsThatFit(store, id)
     const published = await events.listAfter(store, id, { after: 0, limit: 10_000 })
     return {

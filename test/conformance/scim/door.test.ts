@@ -20,7 +20,7 @@ function assertScimError(reply: ScimReply, status: number, what: string): void {
   assert.deepEqual(reply.body.schemas, [errorUrn], what)
   assert.equal(reply.body.status, String(status), what)
   assert.equal(typeof reply.body.detail, 'string', what)
-  // A header says that the refusal is ours and not an upstream's, because the body belongs to SCIM.
+  // Intercept's own code is in a header, because RFC 7644 leaves no place for it in the body.
   const code = reply.headers.get('intercept-refused') ?? ''
   assert.ok(code in problems, `${what}: Intercept-Refused: ${code}`)
   for (const name of Object.keys(reply.body)) {
@@ -149,7 +149,7 @@ describe('what the SCIM door answers before and beside its resources', () => {
       assertScimError({ status, headers, body: JSON.parse(body) }, status, code)
       assert.equal(headers.get('intercept-refused'), code)
     }
-    // Everywhere else it stays a problem document.
+    // Outside /scim/v2 the same refusal is a problem document.
     const other = await exchangeRaw(
       port,
       `GET /scim/v20 HTTP/1.1\r\nX: ${'a'.repeat(17_000)}\r\n\r\n`,

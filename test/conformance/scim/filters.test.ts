@@ -26,7 +26,7 @@ for (const engine of engines) {
     const listed = async (search: Record<string, string>): Promise<ScimReply> =>
       await directory.call('GET', `/Users?${new URLSearchParams(search).toString()}`)
 
-    /** Finds which of the three users a filter selects, by their numbers. */
+    /** Returns the indexes of the users that a filter selects, in the order of the response: '02' for two of three. */
     async function found(filter: string, more: Record<string, string> = {}): Promise<string> {
       const { status, body } = await listed({ filter, ...more })
       assert.equal(status, 200, `${filter}: ${JSON.stringify(body)}`)

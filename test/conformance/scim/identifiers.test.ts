@@ -94,7 +94,7 @@ for (const engine of engines) {
       assert.deepEqual([again.status, again.body.id], [201, before.id])
       assert.deepEqual([again.body.userName, again.body.active], [userName, true])
       assert.deepEqual(await found(externalId), [before.id])
-      // The name that it had can be used again.
+      // The user's previous name can be given to somebody else.
       const newcomer = await create({ userName: before.userName })
       assert.equal(newcomer.status, 201)
       assert.notEqual(newcomer.body.id, before.id)

@@ -1,4 +1,4 @@
-// What people see of a directory: its requests, what was refused or ignored, and the attributes of one person.
+// What people are shown of a directory: its last requests, what was refused or ignored, and one person's attributes.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { sql } from 'kysely'

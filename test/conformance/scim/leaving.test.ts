@@ -37,7 +37,7 @@ for (const engine of engines) {
       await upstream[Symbol.asyncDispose]()
     })
 
-    /** A person from the directory who is signed in and has a personal key. */
+    /** Adds a person who is signed in, has a personal key and is managed by the directory. */
     async function employee(role: 'owner' | 'developer' = 'developer') {
       const email = directory.unique()
       const person = await memberOf(directory.product, 'acme', { email, role })
@@ -62,13 +62,13 @@ for (const engine of engines) {
       return personWith(directory.product.baseUrl, person.cookie, at)
     }
 
-    /** Right after the response to a deactivation, no node accepts the person any more. */
+    /** Checks, right after the response to a deactivation, that no node accepts the person any more. */
     async function assertGone(person: Person, key: string): Promise<void> {
       assert.equal((await person.call('GET /me')).status, 401)
       const refused = await callWith(key)
       assert.equal(refused.status, 401)
       await refused.text()
-      // A node that could not be asked in time does not trust its cache: it reads the database or responds 503.
+      // A node that did not confirm in time does not trust its cache: it reads the database or responds 503.
       for (let tries = 1; ; tries++) {
         const session = await atOtherNode(person).call('GET /me')
         const call = await callWith(key, '/hello', otherNode.port)
@@ -84,7 +84,7 @@ for (const engine of engines) {
       }
     }
 
-    /** The person's open streams at both nodes, by the session and by the personal key. */
+    /** Opens streams at both nodes, with the person's session and with their personal key. */
     async function openStreams(person: Person, key: string): Promise<Map<string, Response>> {
       const streams = new Map<string, Response>()
       const ports = { 'this node': directory.product.port, 'the other node': otherNode.port }

@@ -128,7 +128,7 @@ for (const engine of engines) {
         204,
       )
       assert.deepEqual(await membersOf(made2.body.id), [])
-      // The template of SCIM 1.1 is refused with a message that names what is missing.
+      // The template for SCIM 1.1 is refused with a message that names the schema it lacks.
       const old = await call('POST', '/Users', {
         ...template,
         schemas: ['urn:scim:schemas:core:1.0'],
@@ -139,7 +139,7 @@ for (const engine of engines) {
 
     test('PingOne: its filter expression, PUT of whole users, groups read whole, members merged and overwritten', async () => {
       const userName = directory.unique()
-      // PingOne inserts the value for `%s` unescaped, and capitalizes the operator.
+      // PingOne replaces `%s` in its filter with the unescaped value, and capitalizes the operator.
       assert.equal((await found('Users', `userName Eq "${userName}"`)).totalResults, 0)
       assert.equal((await found('Users', `emails.value Eq "${userName}"`)).totalResults, 0)
       const user = {
@@ -171,7 +171,7 @@ for (const engine of engines) {
       assert.deepEqual(new Set(await membersOf(group.body.id)), new Set([id, others[0]]))
       await patch(path, { op: 'replace', path: 'members', value: [{ value: others[1] }] })
       assert.deepEqual(await membersOf(group.body.id), [others[1]])
-      // Disabled, and later the same person under another address: the external id finds them again.
+      // A person who was disabled is sent again with another address: the external id identifies them.
       await call('PUT', `/Users/${id}`, { ...user, active: false })
       const moved = await call('POST', '/Users', { ...user, userName: directory.unique() })
       assert.deepEqual([moved.status, moved.body.id, moved.body.active], [201, id, true])

@@ -126,7 +126,7 @@ for (const engine of engines) {
         '/ServiceProviderConfig?filter=invalid&sortBy=id&startIndex=999',
       )
       assert.deepEqual([config.status, config.body], [200, plain])
-      // The name that Microsoft's collection requests.
+      // Microsoft's collection of test requests uses this path instead.
       assert.deepEqual((await call('GET', '/serviceConfiguration')).body, plain)
     })
 

@@ -153,7 +153,7 @@ for (const engine of engines) {
       })
       assert.deepEqual(made.body.emails.length, 3)
       assert.deepEqual(made.body.emails[0], once[0])
-      // Without a value there is nothing to compare.
+      // Addresses have no `value` to compare, so equal ones are both kept.
       assert.equal(made.body.addresses.length, 2)
       const { id, userName } = made.body
       const put = { schemas: [userUrn], userName, emails: twice }

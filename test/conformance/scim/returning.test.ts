@@ -70,7 +70,7 @@ for (const engine of engines) {
       const membership = await membershipOf(user.id)
       assert.deepEqual([membership?.role, membership?.deactivatedAt], ['viewer', undefined])
       assert.equal(await keyState(key), 'credential_revoked')
-      // Nor does it later, when the newcomer leaves and comes back.
+      // The key stays revoked when the newcomer leaves and comes back.
       await setActive(user.id, false)
       await setActive(user.id, true)
       assert.equal(await keyState(key), 'credential_revoked')

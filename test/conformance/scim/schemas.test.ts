@@ -23,7 +23,7 @@ interface Declared {
   readonly subAttributes?: readonly Declared[]
 }
 
-/** An attribute as a test suite knows it: only from /Schemas. */
+/** A writable attribute, as /Schemas declares it. */
 interface Writable {
   readonly urn: string
   readonly attribute: Declared
@@ -192,7 +192,7 @@ for (const engine of engines) {
       const userName = `Case${directory.unique()}`
       const shared = { displayName: 'Same', emails: [{ value: 'same@x.test' }] }
       await directory.addUser({ userName, ...shared })
-      // An attribute that is not declared unique may occur twice.
+      // Two users may have the same value of an attribute that is not declared unique.
       const { id } = await directory.addUser(shared)
       for (const [method, path] of [
         ['POST', '/Users'],

@@ -1,4 +1,4 @@
-// What a client may store about one user is bounded, on both engines alike, and never keeps a user from being deactivated.
+// What a client may store about one user has the same bounds on both engines, and no bound prevents a deactivation.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'

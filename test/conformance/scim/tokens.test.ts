@@ -46,7 +46,7 @@ for (const engine of engines) {
       }
       await page(String(secret))
       await commandLine(['scim', 'token', 'revoke', 'acme', String(id)], directory.product)
-      // The stored walks of a token, after the hourly clean-up.
+      // Runs the hourly clean-up and returns the token of each walk through pages that is still stored.
       const left = async (): Promise<string[]> =>
         await withStore(directory.product, async (store) => {
           await store.transactionOnCalls(directoryWalks.forgetOld)
@@ -110,7 +110,7 @@ for (const engine of engines) {
         const made = Operations.filter((each) => each.status === '201').length
         assert.equal(Operations.at(-1)?.status, status)
         assert.deepEqual([...new Set(Operations.map((each) => each.status))], ['201', status])
-        // One request may have been about to commit.
+        // The operation that was running when access ended may still have been committed.
         assert.ok(before + made - atAnswer <= 1, `${before + made} and not ${atAnswer}`)
         if (status === '403') await commandLine(['org', 'set-plan', 'other', 'enterprise'], product)
         assert.equal(await amount(), before + made)
