@@ -251,7 +251,7 @@ describe('answers of upstreams', () => {
     end = false
     answer =
       'HTTP/1.1 200 OK\r\nAccess-Control-Allow-Origin: https://app.test\r\nContent-Length: 2\r\n\r\nok'
-    // The command is a separate process, so the node learns of the change a few milliseconds later.
+    // The command has a database connection of its own, so the node learns of the change a few milliseconds later.
     await gateway.run('target', 'set', 'acme', 'pages', '--upstream', upstream.url, '--browsers')
     await until(async () => (await gateway.call('/pages/x', gateway.bearer)).status === 200)
     const relayed = await gateway.raw(`GET ${prefix}/pages/x HTTP/1.1\r\nHost: a\r\n{key}\r\n\r\n`)

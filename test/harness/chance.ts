@@ -1,4 +1,4 @@
-/** Mulberry32: a small seeded generator. */
+/** Creates a generator of random numbers from 0 to 1 (mulberry32), which a seed makes repeatable. */
 export function chance(seed: number): () => number {
   let state = seed >>> 0
   return () => {

@@ -134,7 +134,7 @@ class SimProcess {
   }
 }
 
-/** Runs the real feed, registration and session cache on a simulated database: as a node or, not `serves`, a command. */
+/** Runs the real feed and session cache on a simulated database, as a node or as a command. */
 export class SimNode extends SimProcess {
   readonly feed: ChangeFeed
   readonly sessions: SessionCache
@@ -234,7 +234,7 @@ export class SimNode extends SimProcess {
     return found !== undefined && found.endedAt === undefined
   }
 
-  /** Revokes a session as `transactionConfirmed` does; returns the database that had the change when it was confirmed. */
+  /** Revokes a session like `transactionConfirmed`; returns the database that had the change when it was confirmed. */
   async revoke(id: string): Promise<SimDatabase> {
     const change = await patiently(
       {

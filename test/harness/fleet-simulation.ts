@@ -312,7 +312,7 @@ class Fleet implements Surroundings {
     })
   }
 
-  /** Identifies the next server: a copy may claim the same cluster and timeline, so that only its start time differs. */
+  /** Names the next server; a copy may claim the same cluster and timeline, so that only its start time differs. */
   #nextServer(isCopy: boolean) {
     const isPromoted = isCopy && this.world.random() < 0.5
     const identity = isPromoted ? `db/${this.token()}` : this.database.server.identity

@@ -148,7 +148,7 @@ function authorize(parts: Parts, form: URLSearchParams, response: ServerResponse
   response.writeHead(302, { location: back.href }).end()
 }
 
-/** GitHub responds with 200 and an `error` member when the exchange fails. */
+/** Exchanges a code for a token; like GitHub, responds with 200 and an `error` member if that fails. */
 function exchange(parts: Parts, form: URLSearchParams, response: ServerResponse): void {
   const code = form.get('code') ?? ''
   const grant = parts.codes.get(code)

@@ -56,7 +56,7 @@ interface KeyPair {
 }
 
 export interface HostileIdp extends AsyncDisposable {
-  /** The issuer that tells this lie, or `honest`. */
+  /** The issuer that tells this lie; that of `honest` tells none. */
   issuerOf(lie: string): string
   /** How many requests reached an endpoint of the issuer that tells this lie. */
   asked(lie: string, endpoint: string): number
@@ -175,7 +175,7 @@ export async function hostileIdp(lies: Readonly<Record<string, Lie>>): Promise<H
   return state
 }
 
-/** Builds a compact token from these parts, signed with a key under an algorithm; strings are used unchanged. */
+/** Builds a compact JWS; strings are encoded unchanged, so that invalid parts can be sent. A text as key means HMAC. */
 export function signed(
   header: Json | string,
   claims: Json | string,
@@ -207,7 +207,7 @@ function signature(input: string, algorithm: string, key: KeyObject | string): s
   return sign(bits, bytes, algorithm.startsWith('ES') ? raw : key).toString('base64url')
 }
 
-/** The public half as a provider publishes it. */
+/** Exports the public key as a JWK, as a provider publishes it. */
 export function jwkOf(pair: KeyPair, kid: string | undefined, more: Json = {}): Json {
   return {
     ...pair.publicKey.export({ format: 'jwk' }),
@@ -217,7 +217,7 @@ export function jwkOf(pair: KeyPair, kid: string | undefined, more: Json = {}): 
   }
 }
 
-/** Computes at_hash and c_hash for algorithms with SHA-256. */
+/** Computes at_hash or c_hash (OpenID Connect Core 1.0, section 3.3.2.11) for algorithms with SHA-256. */
 export function half(text: string): string {
   return createHash('sha256').update(text).digest().subarray(0, 16).toString('base64url')
 }

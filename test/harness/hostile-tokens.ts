@@ -80,7 +80,7 @@ export const tokenLies: Readonly<Record<string, ExpectedLie>> = {
     },
     stops: ['id_token', 'signature'],
   },
-  // A key of one kind under another algorithm's name.
+  // An ES256 signature whose `kid` names an RSA key.
   'algorithm-es256-rsa-key': {
     sign: ({ claims: said }, idp) =>
       signed({ alg: 'ES256', kid: 'rsa-1' }, said, 'ES256', idp.ec.privateKey),

@@ -1,5 +1,5 @@
-// Checks Kubernetes resources strictly, as `kubeconform -strict` does: against the types that the package
-// kubernetes-types generates from Kubernetes' own API definition. The compiler refuses unknown and missing fields.
+// Checks Kubernetes resources as strictly as `kubeconform -strict`, but with the TypeScript types that the package
+// kubernetes-types generates from Kubernetes' own API definition: the compiler refuses unknown and missing fields.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -32,7 +32,7 @@ interface PodSpec {
   readonly volumes: readonly { readonly name: string }[]
 }
 
-/** What is wrong with these resources according to Kubernetes' API definition; empty if nothing is. */
+/** Reports what is wrong with resources according to Kubernetes' API definition; empty if nothing is. */
 export function kubernetesFindings(resources: readonly KubernetesResource[]): string {
   const fractions = resources.flatMap((resource) => fractionsIn(resource))
   const folder = mkdtempSync(join(tmpdir(), 'intercept-kubernetes-'))
@@ -48,7 +48,7 @@ export function kubernetesFindings(resources: readonly KubernetesResource[]): st
   }
 }
 
-/** A constant of the type that a resource says it has: `networking.k8s.io/v1` is in the file networking/v1. */
+/** Writes a resource as a TypeScript constant of its kind's type; `networking.k8s.io/v1` is in networking/v1. */
 function constantOf(resource: KubernetesResource, at: number): string {
   const { apiVersion, kind } = resource
   const [version = '', group = 'core'] = apiVersion.split('/').toReversed()
@@ -63,7 +63,7 @@ function fractionsIn(value: unknown): string[] {
   return Object.values(value).flatMap(fractionsIn)
 }
 
-/** The resources of a file with several documents. */
+/** Reads the resources of a YAML file with several documents, some of which may be empty. */
 export function readResources(text: string): KubernetesResource[] {
   return parseAllDocuments(text, { version: '1.1' })
     .map((document) => {

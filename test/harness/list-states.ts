@@ -92,7 +92,7 @@ export async function walkStates(visitor: Visitor, base: string, list: ListPage)
   }
 }
 
-/** A real response whose first item is repeated. */
+/** Requests a real response and repeats its first item, with other ids. */
 async function givenAnswer(page: Page, base: string, list: ListPage) {
   const real = await page.request.get(`${base}/api/v1${list.api}`)
   const answer = (await real.json()) as { items: { id: string }[] }

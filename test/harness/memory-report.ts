@@ -1,5 +1,5 @@
-// Loaded before a node's own code: prints every few minutes, for each of its threads, the memory in use after a
-// collection.
+// Loaded before a node's own code, in each of its threads: prints the thread's memory in use after a garbage
+// collection, every 2.5 minutes.
 import { getHeapSpaceStatistics } from 'node:v8'
 import { threadId } from 'node:worker_threads'
 import { heapInUse } from './heap.ts'

@@ -6,7 +6,7 @@ import { firstOwner, memberOf, personWith, sessionOf, withStore, type Person } f
 import { Jar, signInProductForTests } from './sign-in.ts'
 import { command, walk } from './sso.ts'
 
-/** Two organizations with a provider and a domain each: acme with an owner and an administrator, and its neighbour. */
+/** Starts the product with acme, which has an owner and an administrator, and its neighbour evil, both with SSO. */
 export async function neighboursForTests() {
   const idp = await hostileIdp({
     pairwise: {

@@ -16,7 +16,7 @@ export interface Operation {
   readonly streams: boolean
 }
 
-/** One of everything in an organization. */
+/** The ids and secrets of what `seedEverything` has created. */
 export interface Seeded {
   /** Ids by path parameter name. */
   readonly ids: Readonly<Record<string, string>>
@@ -24,7 +24,7 @@ export interface Seeded {
   readonly scimToken: string
 }
 
-/** The path of an operation, with ids in place of its parameters. */
+/** The method and path of an operation, with ids in place of its parameters and with its required query. */
 export function addressOf(
   operation: Operation,
   organization: string,
@@ -148,7 +148,7 @@ interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>
 }
 
-/** Rollups require a time range; all other queries are optional. */
+/** Builds the query that an operation requires: only rollups require one, a time range. */
 function queryOf(described: Described): string {
   const names = (described.parameters ?? [])
     .filter((one) => one.in === 'query')

@@ -107,7 +107,7 @@ function readRequest(message: MessageClass, text: string): object {
 
 const idBytes: Readonly<Record<string, number>> = { traceId: 16, spanId: 8, parentSpanId: 8 }
 
-/** Ids are sent in hex and other bytes in base64 (OTLP 1.x, "JSON Protobuf Encoding"). */
+/** Converts ids from hex, as OTLP sends them (OTLP 1.x, "JSON Protobuf Encoding"), to protobuf's base64. */
 function withBinaryIds(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(withBinaryIds)
@@ -122,7 +122,7 @@ function withBinaryIds(value: unknown): unknown {
   )
 }
 
-/** Without empty lists, which a message's bytes can't tell from missing ones. */
+/** Removes empty lists, because a message's bytes don't distinguish them from missing ones. */
 function plain(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(plain)

@@ -22,7 +22,7 @@ export interface Reply {
   readonly text: string
 }
 
-/** Creates a person with this session cookie. */
+/** Creates a person whose calls go to `at`, another node if need be, always with `baseUrl` as their origin. */
 export function personWith(baseUrl: string, cookie?: string, at = baseUrl): Person {
   const person: Person = {
     cookie,
@@ -49,7 +49,7 @@ export function personWith(baseUrl: string, cookie?: string, at = baseUrl): Pers
   return person
 }
 
-/** The session token that a response sets; '' if it removes the cookie. */
+/** The session token that a response sets: '' if it removes the cookie, undefined if it does neither. */
 export function sessionOf(headers: Headers): string | undefined {
   for (const line of headers.getSetCookie()) {
     const match = /^__Host-session=([^;]*)/.exec(line)
@@ -73,7 +73,7 @@ export async function firstOwner(product: TestProduct): Promise<Person> {
   return person
 }
 
-/** The command line's operations on sign-in links, on the product's own database. */
+/** Runs work with sign-in links as the command line makes them, on the product's own database. */
 export async function withLinks<T>(
   product: TestProduct,
   work: (links: Links) => Promise<T>,
@@ -82,7 +82,7 @@ export async function withLinks<T>(
   return await withStore(product, async (store) => await work(new Links({ store, clock, baseUrl })))
 }
 
-/** Opens the product's own database, as another process would. */
+/** Runs work on the product's own database, opened as another process would open it. */
 export async function withStore<T>(
   product: TestProduct,
   work: (store: Store) => Promise<T>,

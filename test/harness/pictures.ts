@@ -1,5 +1,5 @@
-// npm run pictures [-- page …]: takes pictures of every page, with two days of calls, in light, dark and narrow, into
-// test/pictures, and three into docs/pictures. Page names limit it to those pages.
+// npm run pictures [-- page …]: takes pictures of all or the named pages, with two days of calls, in light, dark and
+// narrow. They are written to test/pictures, and three of them to docs/pictures.
 import { copyFileSync, mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { browserForTests, type TestBrowser } from './browser.ts'

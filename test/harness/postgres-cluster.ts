@@ -29,7 +29,7 @@ export interface PostgresCluster extends AsyncDisposable {
   copyAnew(): Promise<string>
   /** Kills the server with SIGKILL; resolves once its address is free. */
   kill(): Promise<void>
-  /** Starts the server again on its own data or on a copy; optionally as a standby or as a promoted one. */
+  /** Starts the server again on its own data or on a copy; optionally as a standby, which `promoted` then promotes. */
   start(options?: { data?: string; promoted?: boolean; standby?: boolean }): Promise<void>
 }
 
@@ -152,7 +152,7 @@ export async function postgresCluster(
       try {
         await client.query("select pg_backup_start('copy', true)")
         cpSync(current, to, { recursive: true, filter: (path) => !path.endsWith('postmaster.pid') })
-        // The log up to this point makes the copy complete.
+        // The copy also needs the write-ahead log up to this point.
         const stopped = await client.query<{ labelfile: string }>(
           'select labelfile from pg_backup_stop(false)',
         )

@@ -25,8 +25,8 @@ const start = 'intercept-pg-data-'
 const unusedForMs = 86_400_000
 
 /**
- * The prepared data that each test process copies, because creating a cluster and migrating each database takes longer
- * than the tests that use them. Prepared once for each machine and state of the migrations.
+ * Returns the folder of a migrated cluster for test processes to copy, because creating and migrating one takes longer
+ * than the tests that use it. The cluster is prepared once for each machine and state of the migrations.
  */
 export async function preparedData(
   native: string,
@@ -51,7 +51,7 @@ function keyOf(native: string, uid = process.getuid?.()): string {
   return hash.digest('hex').slice(0, 16)
 }
 
-/** Written to another folder and renamed, so that no concurrent test run sees half a cluster. */
+/** Prepares the cluster in another folder and renames it, so that no concurrent test run sees half a cluster. */
 async function prepareAt(
   prepared: string,
   native: string,

@@ -159,7 +159,7 @@ function nativeFolder(): string {
   return join(dirname(entry), '..', 'native')
 }
 
-/** npm drops symlinks, and the package's install script that restores them never runs here. */
+/** Creates the package's symlinks: npm drops them, and the install script that would restore them never runs here. */
 function restoreSymlinks(native: string): string {
   const links: unknown = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8'))
   for (const link of Array.isArray(links) ? links : []) {

@@ -43,7 +43,7 @@ export async function productForTests(options: ProductOptions = {}): Promise<Tes
   const folder = mkdtempSync(join(tmpdir(), 'intercept-product-'))
   const database =
     options.engine === 'postgres' ? await postgresForTests({ migrated: true }) : undefined
-  // The database has tables already, and a node generates a master key only in a database without any.
+  // Create the master key here: a node generates one only in a database without tables, and this one has them.
   if (database && !options.settings?.['INTERCEPT_SECRET']) loadMasterSecrets(undefined, folder)
   const clock = steadyClock()
   const env = {

@@ -6,7 +6,7 @@ export interface Program {
   call(route: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>
 }
 
-/** Creates a program with this token. */
+/** Creates a program that sends this token with every call to `at`. */
 export function programWith(at: string, secret: string): Program {
   return {
     async call(route, body, headers = {}) {
@@ -32,7 +32,7 @@ export function programWith(at: string, secret: string): Program {
   }
 }
 
-/** Issues an access token in an organization. */
+/** Issues an access token; throws if that is refused. */
 export async function issuedBy(
   person: Person | Program,
   input: {

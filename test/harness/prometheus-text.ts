@@ -39,7 +39,7 @@ export function parseScrape(text: string): Sample[] {
   return samples
 }
 
-/** promtool's complaints about a scrape; undefined if it is not installed. */
+/** Returns promtool's complaints about a scrape; undefined if promtool is not installed. */
 export function promtoolFindings(text: string): string | undefined {
   const program = findProgram('promtool')
   if (program === undefined) return undefined

@@ -9,7 +9,7 @@ const samples = join(import.meta.dirname, '..', '..', 'deploy', 'proxies')
 export interface SamplePorts {
   /** The proxy in front of Intercept, or the API's proxy that asks Intercept (forward-auth). */
   readonly proxy: number
-  /** nginx has both uses in one file; the other one listens here. */
+  /** nginx's sample has both uses in one file; its forward-auth proxy listens here. */
   readonly other: number
   /** The port of one node, or the ports of several that share the calls. */
   readonly intercept: number | readonly number[]
@@ -31,7 +31,7 @@ function perNode(line: string, intercept: SamplePorts['intercept']): string {
     .join('\n')
 }
 
-/** nginx with both servers: the front at `proxy`, forward-auth at `other`. */
+/** Starts nginx with both of its servers: the proxy in front at `proxy`, forward-auth at `other`. */
 export async function startNginx(ports: SamplePorts): Promise<ProxyProgram> {
   let listeners = 0
   const servers = readSample('nginx.conf')
@@ -58,7 +58,7 @@ ${servers}
   })
 }
 
-/** Caddy with one of its two samples. */
+/** Starts Caddy with one of its two samples. */
 export async function startCaddy(
   sample: 'Caddyfile' | 'check.Caddyfile',
   ports: Omit<SamplePorts, 'other'>,
@@ -78,7 +78,7 @@ export async function startCaddy(
   })
 }
 
-/** HAProxy in front of Intercept. */
+/** Starts HAProxy in front of Intercept. */
 export async function startHaproxy(ports: Omit<SamplePorts, 'other'>): Promise<ProxyProgram> {
   return await startProxy({
     program: 'haproxy',

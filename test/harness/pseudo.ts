@@ -32,7 +32,7 @@ export async function showMarked(
   })
   await context.route(/\/(?:sign-in|welcome|you|o\/[^.]*)$/, async (route) => {
     if (route.request().resourceType() !== 'document') return await route.continue()
-    // Uses the server's own head, so that its content security policy applies.
+    // Keep the headers of the server's own response, so that its content security policy applies.
     const response = await route.fetch()
     const headers = { ...response.headers() }
     for (const name of ['content-encoding', 'content-length', 'etag']) delete headers[name]

@@ -131,7 +131,7 @@ class QuotaWorld {
     if (node === undefined || node.isDead) return
     try {
       let verdict = node.quotas.ask(this.#subject, this.#clock.now())
-      // Like the real limits: checking and spending must happen in the same event-loop turn.
+      // As in the real limits, a call must be checked and spent in the same turn of the event loop.
       while (verdict instanceof Promise) {
         await verdict
         if (node.isDead) return
@@ -161,7 +161,7 @@ class QuotaWorld {
     return standings
   }
 
-  /** Does the same as `claimQuotas`. */
+  /** Settles a claim in the simulated row as `claimQuotas` does in the database. */
   #settle({ spent, wanted, returned, limit }: QuotaClaim): QuotaStanding {
     const row = this.#row
     row.spent += spent

@@ -18,12 +18,12 @@ export interface RatesNode extends AsyncDisposable {
 
 export type Subject = ReturnType<typeof subjectForTests>
 
-/** A subject that nobody has asked about. */
+/** Creates a subject for which no call has been made yet. */
 export function subjectForTests() {
   return { id: createId('key'), organizationId: createId('org') }
 }
 
-/** Starts a node on a store. */
+/** Starts the shared rates of one node on a store. */
 export async function nodeOver(store: Store): Promise<RatesNode> {
   let isDead = false
   const alive = {

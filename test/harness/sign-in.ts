@@ -87,7 +87,7 @@ export class Jar {
     return answer
   }
 
-  /** Stores a Set-Cookie line. */
+  /** Stores the cookie of a Set-Cookie value, or removes it if the value says Max-Age=0. */
   keep(line: string): void {
     const [pair = ''] = line.split(';')
     const at = pair.indexOf('=')
@@ -148,7 +148,7 @@ export async function refused(
   assert.equal(asked, expected.tokenRequests ?? 0)
 }
 
-/** The first owner, an invitation by them, and Ada, whose account was created by her GitHub identity. */
+/** Creates the first owner, and Ada, whom the owner invited and whose account comes from her GitHub identity. */
 export async function ownerWithAda(parts: SignInProduct): Promise<{
   readonly owner: Person
   invite(email: string): Promise<void>

@@ -55,7 +55,7 @@ export async function connectedIdp(
   return { idp, connection }
 }
 
-/** Goes through a sign-in at a provider that redirects immediately, up to our response to the callback. */
+/** Signs in at a provider that redirects immediately; returns our response to the callback. */
 export async function walk(jar: Jar, login: string): Promise<Response> {
   const start = await jar.fetch(login)
   if (start.status !== 302) return start

@@ -8,8 +8,8 @@ import { randomFrom } from '../torture/torture.ts'
 import { World } from './fleet-world.ts'
 
 /**
- * Fixes that can be removed: without `shares` there is only one limit for all requests, without `connections` a limit
- * of 16 per origin.
+ * Fixes that can be removed: without `shares` one limit holds for all requests together, without `connections` an
+ * origin gets at most 16 connections.
  */
 export const starvingMends = ['shares', 'connections'] as const
 export type StarvingMend = (typeof starvingMends)[number]
@@ -129,7 +129,7 @@ class StarvingWorld {
     this.#rows.set(id, [])
   }
 
-  /** Bad receivers start with a backlog and get more; the others get an event every half second. */
+  /** Schedules the events: bad receivers start with a backlog and get more; the others get one every half second. */
   #publishing(): void {
     const world = this.#world
     for (const { record, kind } of this.#endpoints.values()) {
@@ -191,7 +191,7 @@ class StarvingWorld {
     else next()
   }
 
-  /** A database that responds within a few milliseconds; there is one node, so every lease holds. */
+  /** Simulates a database that responds within a few milliseconds; with only one node, every lease holds. */
   #work(): DeliveryWork {
     const all = async <T>(effect: () => T): Promise<T> => {
       await this.#wait(this.#world.random() * 3)

@@ -1,9 +1,9 @@
 import { Session } from 'node:inspector/promises'
 import { setFlagsFromString } from 'node:v8'
 
-/** A count of how much of our source runs, instead of a timing. */
+/** Counts how much of our source runs: unlike a time, that does not depend on the machine. */
 export interface Steps {
-  /** How many blocks of source files below a folder (such as `src/scim`) ran during a function. */
+  /** Counts how often blocks of source files below a folder (such as `src/scim`) run during some work. */
   of(folder: string, work: () => void): Promise<number>
 }
 

@@ -59,7 +59,7 @@ export interface TestClock extends Clock {
   forward(milliseconds: number): void
 }
 
-/** Creates a clock that a test can move; durations stay correct. */
+/** Creates a clock whose wall time a test can move, while durations are measured correctly. */
 export function steadyClock(): TestClock {
   let shift = 0
   return {

@@ -24,9 +24,7 @@ export interface TestUpstream extends AsyncDisposable {
 
 type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => void
 
-/**
- * Starts an upstream that reads each body completely, records the request and responds as told (200 "ok" by default).
- */
+/** Starts an upstream that reads each body completely, records the request and responds with `answer`. */
 export async function upstreamForTests(answer: Answer = sayOk): Promise<TestUpstream> {
   const seen: SeenRequest[] = []
   let connections = 0

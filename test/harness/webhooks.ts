@@ -32,7 +32,7 @@ export interface TestWebhooks extends AsyncDisposable {
   books(): Promise<Record<string, number>>
 }
 
-/** Opens everything; with `start: false` the dispatcher does not run. */
+/** Opens webhooks on an empty store, with a receiver; with `start: false` the dispatcher does not run. */
 export async function webhooksForTests(
   engine: Engine,
   options: {

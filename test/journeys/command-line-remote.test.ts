@@ -12,7 +12,7 @@ import { productForTests, type TestProduct } from '../harness/product.ts'
 import { intercept, type CommandResult } from '../harness/terminal.ts'
 import { until } from '../harness/webhooks.ts'
 
-/** Masks the start of the last 24 hours, which differs each time. */
+/** Removes the start of the last 24 hours, which differs each time, from a command's output. */
 const shown = (out: string): string => out.replace(/"from":"[^"]+"/, '')
 
 describe('the command line over the API', () => {

@@ -160,7 +160,7 @@ describe('the company sign-in with a real browser and a real OpenID provider', (
     const { page } = visitor
     await signIn(visitor, 'new@corp.test', byEmail('new@corp.test'))
     await page.waitForURL(`${baseUrl}/docs`)
-    // The provider still has a session: unless it is ended there too, signing in again needs no password.
+    // As long as the person has a session at the provider, signing in again needs no password.
     await page.goto(byEmail('new@corp.test'))
     await page.waitForURL(`${baseUrl}/docs`)
 
@@ -232,7 +232,7 @@ describe('the company sign-in with a real browser and a real OpenID provider', (
     assert.match((await visitor.page.textContent('main')) ?? '', /sso_membership_ended/)
     assert.deepEqual(await sessionsIn(visitor), [])
 
-    // Reactivated, it is the same person.
+    // A reactivated person gets the same account back.
     await setActive(id, true)
     await visitor.context.clearCookies()
     await signIn(visitor, 'hedy@dir.test', byEmail('hedy@dir.test'))
@@ -307,7 +307,7 @@ describe('the company sign-in with a real browser and a real OpenID provider', (
   })
 })
 
-/** The session cookies of a browser. */
+/** Lists the session cookies of a browser, by name; there are none while nobody is signed in. */
 async function sessionsIn({ context }: Visitor): Promise<string[]> {
   const names = (await context.cookies()).map(({ name }) => name)
   return names.filter((name) => name === '__Host-session')

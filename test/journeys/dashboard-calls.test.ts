@@ -156,7 +156,7 @@ describe('calls in the dashboard', { timeout: 120_000 }, () => {
     })
     await page.goto(`${product.baseUrl}/o/acme/calls`)
     await page.getByTitle('/row/0', { exact: true }).waitFor()
-    // At first all rows are rendered; only when the virtual list has loaded does the page have its full height.
+    // Wait for a spacer row of the virtual list: until that list has loaded, all rows are rendered.
     await page.locator('tbody tr[aria-hidden]').first().waitFor({ state: 'attached' })
     const shown = await page.locator('tr[data-row]').count()
     assert.ok(shown < 200, `${shown} rows are in the page`)

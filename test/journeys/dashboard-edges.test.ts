@@ -1,5 +1,4 @@
-// What happens to an open tab during an upgrade, a restart, a network failure, or a response 500. Nothing typed is
-// lost.
+// An open tab during an upgrade, a restart, a network failure or a 500 response: nothing that was typed is lost.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { browserForTests, type TestBrowser, type Visitor } from '../harness/browser.ts'

@@ -1,5 +1,5 @@
-// Two people edit one thing: what one has saved is not taken back by the other's form, and a refused form keeps its
-// content.
+// Two people edit the same thing: a form never reverts what somebody else has saved meanwhile, and a refused form keeps
+// its content.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
@@ -55,7 +55,7 @@ describe('edits of one thing at once', { timeout: 120_000 }, () => {
     await page.getByRole('button', { name: 'Save', exact: true }).click()
     await refused()
     assert.deepEqual((await target()).rate_limit, theirs)
-    // Reloaded, the form shows their change; one of another part of the target is no conflict.
+    // After a reload the form shows the other person's change; a change to another part of the target is no conflict.
     await page.reload()
     assert.equal(await calls.inputValue(), '5')
     await quota.fill('77')

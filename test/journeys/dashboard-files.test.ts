@@ -107,12 +107,12 @@ describe("the dashboard's files", () => {
       const kind = address.split('.').at(-1) as keyof typeof sums
       sums[kind] += kind === 'woff2' ? body.length : gzipSync(body, { level: 9 }).length
     }
-    // On a slow connection each file costs a round trip, six at a time.
+    // Browsers load six files at a time, so on a slow connection every six files cost a round trip.
     assert.ok(loaded.size <= 24, `${loaded.size} files`)
     assert.ok(sums.js > 0 && sums.js <= 160 * kilobyte, `JavaScript ${sums.js}`)
     assert.ok(sums.css > 0 && sums.css <= 12 * kilobyte, `CSS ${sums.css}`)
     assert.ok(sums.woff2 <= 62 * kilobyte, `fonts ${sums.woff2}`)
-    // Well below 1 s on an idle machine. A shared machine proves nothing, so the time is only printed.
+    // The page is usable well within 1 s on an idle machine; a shared one proves nothing, so the time is only printed.
     console.log(JSON.stringify({ ...sums, usableMs: Math.round(usableMs) }))
   })
 

@@ -43,7 +43,7 @@ describe('the first bytes of the dashboard', { timeout: 120_000 }, () => {
       await page.goto(`${parts.baseUrl}/o/acme${path}`)
       await page.locator('main').getByText(text).filter({ visible: true }).first().waitFor()
       page.off('request', note)
-      // The page polls keys every second.
+      // Keys may be requested again, because the page polls them every second.
       const again = asked.filter(
         (one, index) => asked.indexOf(one) !== index && !one.endsWith('/keys'),
       )

@@ -268,7 +268,7 @@ describe('API keys in the dashboard', () => {
   }
 })
 
-/** A new target or key takes a moment to reach the node: retries until the stream opens. */
+/** Opens a stream; retries for 5 s, because a new target or key takes a moment to reach the node. */
 async function openStream(address: string, secret: string): Promise<Response> {
   const until = Date.now() + 5000
   for (;;) {

@@ -102,7 +102,7 @@ describe('people in the dashboard', () => {
       .getByText(/sessions? ended/)
       .first()
       .waitFor()
-    // The list behind the dialog may have noticed already, and its own dialog may then cover this button.
+    // The list behind the dialog may already know that the session has ended, and its dialog may cover this button.
     await there.page.getByRole('button', { name: 'Issue key' }).last().dispatchEvent('click')
     await there.page.getByRole('dialog', { name: 'You are signed out' }).waitFor()
     await checkState(there, 'signed-out-narrow')
@@ -153,7 +153,7 @@ describe('people in the dashboard', () => {
     await visitor.page.goto(`${product.baseUrl}/o/globex/keys`)
     await visitor.page.getByText('There is nothing here').waitFor()
     await checkState(visitor, 'not-found-light')
-    // The page requests its data in parallel with its code, before it is known whether the organization exists.
+    // The page requests its data before it knows whether the organization exists, so this 404 is expected.
     const others = visitor.findings.filter(
       (finding) => !/status of 404 .*\/api\/v1\/organizations\/globex\/keys/.test(finding),
     )

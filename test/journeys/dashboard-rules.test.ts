@@ -62,7 +62,7 @@ describe('rules in the dashboard', { timeout: 120_000 }, () => {
     await page.getByText('Rules saved').waitFor()
     assert.deepEqual([await pass('/orders'), await pass('/admin/users')], [200, 403])
 
-    // Saving before the preview has finished shows its result first; only then are the rules saved.
+    // A save before the preview has finished only shows the preview's result; a second one saves the rules.
     await page.getByLabel('Calls that no rule matches').selectOption('refuse')
     await page.getByRole('button', { name: 'Save rules' }).click()
     await page.getByText(/calls would be refused\./).waitFor()

@@ -125,7 +125,7 @@ describe('SSO in the dashboard', { timeout: 120_000 }, () => {
     await walkTest(page, 'una@corp.test')
     await page.getByText('The test stopped').waitFor()
     await checkState(visitor, 'sso-test-failed-dark')
-    // Without this, the provider would remember who signed in there.
+    // Sign the person out at the provider, so that somebody else can sign in there.
     await visitor.context.clearCookies({ domain: '127.0.0.1' })
     await walkTest(page, 'ada@corp.test')
     await page.getByText('Every check passed').waitFor()
@@ -272,7 +272,7 @@ async function scim(
   return await scimCall(url, method, { token, body, headers })
 }
 
-/** Goes through a connection test in the window that the button opens. */
+/** Runs a connection test: signs a person in at the window that the button opens. */
 async function walkTest(page: Page, login: string): Promise<void> {
   const opening = page.waitForEvent('popup')
   await page.getByRole('button', { name: /^Test( again)?$/ }).click()

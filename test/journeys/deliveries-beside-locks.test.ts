@@ -47,7 +47,7 @@ describe('deliveries beside publishers who wait for each other', { timeout: 120_
       gate.resolve()
       await settled
     }
-    // Fails if the lock was released early, because then connections became free.
+    // This fails if the lock was lost, because connections would then have become free too early.
     await holder
     await all.quiet()
     assert.equal((await all.books())['delivered'], 1)

@@ -77,11 +77,11 @@ for (const engine of engines) {
       await webhooks.endpoints.create(organizationId, endpoint, operator)
       await all.publish(40)
       await all.until(async () => (await all.books())['delivered'] === 40, 'all delivered')
-      // Compares the times of sending, because on a busy machine deliveries may arrive closer together.
+      // Compare the times of sending, because on a busy machine deliveries may arrive closer together.
       const sent = await webhooks.deliveries.list(organizationId, { limit: 50 })
       const times = sent.map(({ lastAttemptAt }) => lastAttemptAt!)
       const tookMs = Math.max(...times) - Math.min(...times)
-      // The first second's worth may go at once; the other twenty take a second, rounded to milliseconds twice.
+      // The first 20 may go at once, and the other 20 take a second; both times are rounded to milliseconds.
       assert.ok(tookMs >= 998, `${tookMs} ms`)
     })
 
@@ -189,7 +189,7 @@ for (const engine of engines) {
       const paused = await webhooks.operations.pause(organizationId, operation.id, operator)
       assert.equal(paused.state, 'paused')
       assert.ok(paused.done < 1600)
-      // The node that started it dies; another one continues where it stopped.
+      // The node that started the replay stops; another node continues where it left off.
       await webhooks[Symbol.asyncDispose]()
       const second = await all.another()
       assert.equal((await second.operations.get(organizationId, operation.id)).done, paused.done)
@@ -233,7 +233,7 @@ for (const engine of engines) {
         },
       })
       replay.resume()
-      // `start` calls it again after writing a replay, because the poll in progress may have begun before that.
+      // After writing a replay, `start` calls `resume` again, because a poll in progress may have begun before.
       replay.resume()
       await all.until(() => later.length === 1, 'the first poll is over')
       later[0]!()

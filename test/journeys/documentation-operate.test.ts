@@ -1,5 +1,5 @@
-// The settings and commands that the documentation gives to operators work unchanged, including those that no command
-// on the same page uses.
+// The settings and commands that the documentation gives to operators work unchanged. Blocks marked `sh checked` need
+// more than their own page, so they are run here.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -126,7 +126,7 @@ describe('what the documentation tells operators', { timeout: 120_000 }, () => {
   }
 })
 
-/** The settings of a page, with our own values in place of the reader's. */
+/** Reads the settings that a page shows, with some values replaced by our own. */
 function settingsOf(page: string, own: Readonly<Record<string, string>>): Record<string, string> {
   let lines = blocksIn(page).join('')
   for (const [theirs, ours] of Object.entries(own)) {
@@ -144,14 +144,14 @@ function settingsOf(page: string, own: Readonly<Record<string, string>>): Record
   )
 }
 
-/** The contents of a page's blocks that are run here, not in place. */
+/** Reads the blocks of a page that are marked `sh checked`. */
 function blocksIn(page: string): string[] {
   const markdown = readFileSync(join(docs, `${page}.md`), 'utf8')
   const blocks = markdown.matchAll(/^```sh checked\n([\s\S]*?)^```$/gm)
   return [...blocks].map(([, lines = '']) => lines)
 }
 
-/** The folder of a PostgreSQL that was installed with its clients; the one from npm has none. */
+/** Finds the folder of an installed PostgreSQL that includes pg_dump, which the one from npm lacks. */
 function postgresWithDump(): string | undefined {
   const [newest] = globSync('/usr/{lib/postgresql/*,pgsql-*,local/pgsql}/bin/pg_dump')
     .filter((path) => existsSync(join(dirname(path), 'initdb')))

@@ -38,7 +38,7 @@ for (const engine of engines) {
       await product[Symbol.asyncDispose]()
     })
 
-    /** Calls from behind one proxy. */
+    /** Makes a call from `address`, as one trusted proxy reports it. */
     async function call(secret: string, address: string, agent: string): Promise<void> {
       const answer = await fetch(`${product.baseUrl}/api/v1/intercept/echo/x`, {
         headers: { 'x-api-key': secret, 'x-forwarded-for': address, 'user-agent': agent },

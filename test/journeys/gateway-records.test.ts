@@ -161,7 +161,7 @@ describe('records of calls', () => {
 
   test('moving a target to another origin drops its credential until it is entered again', async () => {
     await gateway.run('target', 'set', 'acme', 'echo', '--header', 'X-Upstream-Key: canary')
-    // The command is a separate process, so the node learns of the change a few milliseconds later.
+    // The command has a database connection of its own, so the node learns of the change a few milliseconds later.
     await until(async () => {
       await gateway.call('/echo/with', gateway.bearer)
       return gateway.upstream.seen.at(-1)?.rawHeaders.includes('canary') === true
@@ -176,7 +176,7 @@ describe('records of calls', () => {
   })
 })
 
-/** An unknown key; every other one is well-formed. */
+/** Makes a key that does not exist; every other one is at least well-formed. */
 function badKey(round: number, at: number): string {
   return at % 2 === 0 ? `svc_live_bad${round}_${at}` : mintCredential('svc_live_').secret.reveal()
 }

@@ -117,7 +117,7 @@ describe('the gateway as it is set', () => {
     const cut = assert.rejects(stream.text())
     await gateway.run('key', 'revoke', key.id)
     const revokedAt = performance.now()
-    // The command returns when every node has confirmed; a node that could not be asked no longer trusts its cache.
+    // When the command returns, each node has confirmed the revocation or no longer trusts its cache.
     const again = await fetch(url, { headers })
     await again.body?.cancel()
     assert.ok(again.status === 401 || again.status === 503, String(again.status))

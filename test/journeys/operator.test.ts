@@ -185,7 +185,7 @@ describe('an operator keeps the service', () => {
     const clean = await intercept(['scan', tree], { env })
     assert.equal(clean.code, 0, clean.out)
 
-    // Placed across the border of two chunks of a stream, inside a long line.
+    // The secret spans two chunks of the file's stream, in the middle of a long line.
     writeFileSync(join(tree, 'dist', 'app.js'), `${'x'.repeat(65_536 - 20)}"${secret}";`)
     const bundle = await intercept(['scan', tree, '--json'], { env })
     assert.equal(bundle.code, 1)

@@ -96,7 +96,7 @@ describe('the README is a test', () => {
   }
 })
 
-/** The README's shell blocks with a tag: `sh run` is run, `sh serve` is the server. */
+/** Finds the README's shell blocks with a tag: those with `run` are run, the one with `serve` starts the server. */
 function blocks(tag: string): string[] {
   const fence = new RegExp(`^\`\`\`sh ${tag}\\n([\\s\\S]*?)^\`\`\`$`, 'gm')
   return [...readme.matchAll(fence)].map(([, lines = '']) => lines)

@@ -55,7 +55,7 @@ for (const engine of engines) {
       receiver.answer = (response) => response.writeHead(500).end()
       await webhooks.endpoints.create(organizationId, { url: receiver.url }, operator)
       await all.publish(1)
-      // The waits of the schedule, each with a jitter of a fifth: 91 hours in total, less than five days.
+      // The schedule's waits in seconds, each with the longest jitter, a fifth: together 91 hours, under five days.
       const waits = [6, 360, 2160, 8640, 21_600, 43_200, 60_480, 86_400, 103_680]
       for (const [attempt, seconds] of waits.entries()) {
         await all.until(() => receiver.arrivals.length === attempt + 1, `attempt ${attempt + 1}`)
@@ -91,7 +91,7 @@ for (const engine of engines) {
       assert.equal(books['held'], 60)
       assert.equal(books['pending'], 0)
 
-      // After a failed probe: one attempt, and twice the wait.
+      // A failed probe makes one attempt and doubles the wait for the next probe.
       clock.forward(minuteMs + 1000)
       await all.until(() => receiver.arrivals.length === sent + 1, 'a probe')
       await all.quiet()
@@ -158,7 +158,7 @@ for (const engine of engines) {
       await all.quiet()
       await all.publish(5)
       const [book] = await webhooks.books(organizationId, id)
-      // The announcement itself is an event too: skipped for this endpoint, delivered to the other one.
+      // That the endpoint is disabled is announced by an event too: skipped for it, delivered to the other endpoint.
       assert.equal(book!.skipped, 36)
       assert.equal(book!.committed, 36)
       await all.until(async () => {

@@ -13,7 +13,7 @@ const retried = 60
 for (const engine of engines) {
   describe(`receivers behind one host and port on ${engine}`, { timeout: 120_000 }, () => {
     test('while neighbours hang, answer half or answer late, healthy and ordered endpoints get everything', async () => {
-      // Longer than the test, so that a stuck attempt stays stuck on any machine.
+      // An attempt's deadline is longer than the test, so that a stuck attempt stays stuck on any machine.
       await using all = await webhooksForTests(engine, { attemptMs: 120_000 })
       const { webhooks, receiver, organizationId } = all
       const other = await anotherOrganization(all)
@@ -110,7 +110,7 @@ for (const engine of engines) {
       const found = await webhooks.endpoints.get(organizationId, endpoint.id)
       assert.equal(found.health.state, 'active')
       assert.equal(found.health.failures, 0)
-      // Only pacing: each delivery was refused once, and none of the ten attempts was used up by that.
+      // A 429 with Retry-After only delays: each delivery was refused once, which used up none of its ten attempts.
       assert.equal(receiver.arrivals.length, 2 * retried)
       for (const delivery of await webhooks.deliveries.list(organizationId, { limit: 100 })) {
         assert.equal(delivery.attempts, 1)

@@ -45,7 +45,7 @@ for (const engine of engines) {
       for (const [method, path, times] of made) {
         for (let time = 0; time < times; time++) assert.equal(await pass('past', method, path), 200)
       }
-      // Refused before any rule is evaluated, so no rule can change that.
+      // This call is refused before any rule is evaluated, so no rule can change that.
       assert.equal(await pass('past', 'GET', '/a%2Fb'), 400)
       await until(async () => (await owner.call(`GET ${at}/calls`)).json.items.length === all + 1)
     })

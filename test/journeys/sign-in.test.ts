@@ -59,7 +59,7 @@ describe('signing in with a real browser', () => {
           return (await answer.json()) as { name: string; organizations: { role: string }[] }
         })
         .catch(() => undefined)
-      // The page's policy lets it fetch nothing, so the request is made outside it.
+      // The page's CSP allows no requests, so the browser context makes this one.
       const asked = await visitor.context.request.get(`${baseUrl}/api/v1/me`)
       const answer = (await asked.json()) as { name: string; organizations: { role: string }[] }
       assert.equal(me, undefined)
@@ -138,7 +138,7 @@ describe('signing in with a real browser', () => {
     await page.getByLabel('Login').fill('ada')
     await page.getByRole('button', { name: 'Authorize' }).click()
     await page.waitForURL(`${baseUrl}/docs`)
-    // Comes from another site: an error page of the fake GitHub, at another host.
+    // The browser comes from another site: an error page of the fake GitHub, at another host.
     await page.goto(`${parts.github.url}/elsewhere`)
     await page.setContent(`<a href="${baseUrl}/docs">there</a>`)
     const [request] = await Promise.all([

@@ -148,7 +148,7 @@ describe('who administers another organization of a person', () => {
     assert.equal(written.status, 201)
     const theirs = await place.arrive(place.theirs.start, { sub: 'p', email: 'prey@acme.test' })
     assert.equal(theirs.status, 200, theirs.text)
-    // The person with that address sees nothing of it in their own organization.
+    // At home, the person with that address signs in to an account of their own.
     const home = await place.arrive(place.ours.start, { sub: 'prey', email: 'prey@acme.test' })
     assert.equal(home.status, 200, home.text)
     const ids = [theirs, home].map(async ({ person }) => (await person.call('GET /me')).json.id)
@@ -237,8 +237,7 @@ describe('with an access token', () => {
     const maker = await issuedBy(place.owner, { permissions: ['organization.manage'] })
     const program = programWith(place.product.baseUrl, maker.secret)
     const C = '/organizations/acme/configuration'
-    // Fetched directly, because the test client's check of field names would object to names that people gave to
-    // things.
+    // Fetch the file without the test client, whose check of field names would object to names given by people.
     const read = async (secret: string) =>
       await fetch(`${place.product.baseUrl}/api/v1${C}`, {
         headers: { authorization: `Bearer ${secret}` },
@@ -278,8 +277,7 @@ describe('with an access token', () => {
     const domain = { section: 'domains', id: 'evil.test' }
     const taken = await program.call(`POST ${C}/take-over`, domain)
     assert.equal(taken.json.code, 'permission_required', taken.text)
-    // The exported configuration, unchanged: a plan for it contains no change, but applying it would make the file the
-    // owner of the connections.
+    // Applying the exported configuration changes nothing, but it would make the connections managed by the file.
     const same = await apply(file)
     assert.equal(same.json.code, 'permission_required', `${file}\n${same.text}`)
     assert.equal((await apply(`${head} }`)).status, 201)

@@ -209,7 +209,7 @@ for (const engine of engines) {
         [free, 'echo', 'GET', '/a/../b', 'target'],
         [elsewhere, 'echo', 'GET', '/x', 'address'],
         [revoked, 'echo', 'GET', '/x', 'key'],
-        // Trials count nothing: after two of them, the real call is still the first one.
+        // A trial does not count against a quota: after two of them, the real call is still the first one.
         [once, 'echo', 'GET', '/x', null],
         [once, 'echo', 'GET', '/x', null],
       ] as const) {

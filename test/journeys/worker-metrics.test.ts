@@ -42,7 +42,7 @@ test('one scrape answers for all workers: every call is counted once, wherever i
   }
 })
 
-/** Calls on a connection of its own, so that calls are spread over the workers. */
+/** Makes a call on a connection of its own, so that calls are spread over the workers. */
 async function callAlone(url: string, secret: string): Promise<void> {
   const agent = new Agent({ maxSockets: 1 })
   const sent = request(url.replace('localhost', '127.0.0.1'), {

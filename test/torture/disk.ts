@@ -62,8 +62,8 @@ export const disk: Torture = {
 }
 
 /**
- * Prefix for a command: exceeding the file size limit would kill the process with a signal; ignoring it turns it into
- * an error for the store.
+ * Runs a command that ignores SIGXFSZ, which would kill a process that exceeds the file size limit; instead the store
+ * gets an error.
  */
 export const heedless = ['sh', '-c', 'trap \'\' XFSZ; exec "$@"', 'sh']
 

@@ -129,7 +129,7 @@ async function call(baseUrl: string, secret: string): Promise<{ status: number }
   return { status: answer.status }
 }
 
-/** Forwards bytes to the database; while faults are on, one message in a hundred ends its connection. */
+/** Starts a proxy to the database; while `isBroken`, one message in a hundred ends its connection. */
 async function startLine(socket: string, random: () => number) {
   const open = new Set<Socket>()
   const line = {

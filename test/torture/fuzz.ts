@@ -47,9 +47,7 @@ const spice = [
   '99999999999999999999',
 ]
 
-/**
- * Seeded mutations of valid requests: with a valid key, without a key, and with a key that differs by one character.
- */
+/** Mutates valid requests: with a valid key, without a key, and with a key that differs by one character. */
 export const fuzz: Torture = {
   about: 'mutated requests on raw connections',
   async run(options) {

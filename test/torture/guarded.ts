@@ -29,7 +29,7 @@ export interface LocalUpstream extends AsyncDisposable {
   readonly url: string
 }
 
-/** An upstream that speaks HTTP. */
+/** Starts an upstream that speaks HTTP. */
 export async function startUpstream(handle: RequestListener): Promise<LocalUpstream> {
   const server = createServer(handle)
   server.keepAliveTimeout = 60_000

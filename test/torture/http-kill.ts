@@ -1,4 +1,4 @@
-// Kill -9 a server while keys are issued, revoked and used over HTTP.
+// A server is killed with -9 while keys are issued, revoked and used over HTTP.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -135,7 +135,7 @@ async function setUp(env: Record<string, string>, server: ServerProcess): Promis
   return owner
 }
 
-/** Issues a key, calls with it, and revokes every other one, until the server is gone. */
+/** Issues keys until the server is gone, calls with each of them, and revokes every other one. */
 async function work(
   owner: Person,
   { baseUrl, life }: { baseUrl: string; life: number },
@@ -178,7 +178,7 @@ async function call(baseUrl: string, secret: string) {
   return { status: answer.status, requestId, at: performance.now() }
 }
 
-/** Checks that the responses were true: calls the gateway with every key, and looks up the record of every call. */
+/** Checks that what the responses said is true: calls with every key, and looks up the record of every call. */
 async function compare(
   owner: Person,
   baseUrl: string,

@@ -26,14 +26,14 @@ const spreads: Record<string, Spread> = {
   moving: (_call, elapsedMs) => Math.floor(elapsedMs / 5000) % nodes,
 }
 
-/** Rates stay within their limit and can be used up to 95 %; quotas are exact. */
+/** Checks that rates stay within their limit and can be used up to 95 %, and that quotas are exact. */
 export const limits: Torture = {
   about: 'one limit over three nodes with two workers each',
   async run({ short, say }) {
     const seconds = short ? 4 : 60
-    // Other tests run at the same time, so how many calls are offered and answered here says little about the nodes.
     /** The time in which the other nodes take over the share of one in trouble. */
     const takeOverMs = 2000
+    // Short runs are less strict: other tests run at the same time, so timings say little about the nodes.
     const leastShare = short ? 0.4 : 0.95
     const isWindowExact = !short
     const folder = mkdtempSync(join(tmpdir(), 'intercept-limits-'))
@@ -166,7 +166,7 @@ function maxInWindow(sorted: readonly number[], windowMs: number): number {
   return most
 }
 
-/** The status of a call; 0 if there was no response. */
+/** Makes a call; returns its status, or 0 if there was no response. */
 async function ask(baseUrl: string, secret: string, agent: Agent): Promise<number> {
   return await new Promise((resolve) => {
     const call = request(`${baseUrl}/api/v1/intercept/up/x`, {

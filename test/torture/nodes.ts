@@ -153,7 +153,7 @@ async function away(
   options.say(`PostgreSQL away: ${count} times`)
 }
 
-/** Causes faults at random, one after the other, and some two at a time. */
+/** Causes random faults, one after the other. */
 async function atRandom(trials: Trials, options: TortureOptions): Promise<void> {
   const { random, check } = trials
   const end = performance.now() + (options.minutes ?? usualMinutes) * 60_000

@@ -21,7 +21,7 @@ const answeredWithinMs = 5000
 const recoversWithinMs = 1000
 /** In a larger heap V8 would collect rarely, and the heap's growth would say nothing about what the node keeps. */
 const smallHeap = '--max-old-space-size=128 --max-semi-space-size=16'
-/** A node grows while its code is compiled; after the database has stopped this often, it may hardly grow any more. */
+/** A node's memory grows while V8 compiles its code, but may hardly grow any more after this many stops. */
 const warmAfterStops = 3
 const grownAtMostMiB = 30
 
@@ -122,7 +122,7 @@ async function asOrdinaryUser(database: TestDatabase): Promise<string> {
   return database.url.replace('postgres://postgres@', 'postgres://app@')
 }
 
-/** Like `pg_ctl stop -m immediate`: no shutdown checkpoint, recovery at the next start. */
+/** Stops the server like `pg_ctl stop -m immediate`: without a checkpoint, so that the next start needs recovery. */
 async function stopAtOnce(): Promise<void> {
   const pid = await postgresProcess()
   process.kill(pid, 'SIGQUIT')

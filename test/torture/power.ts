@@ -15,7 +15,7 @@ import {
 } from './writers.ts'
 
 /**
- * Copies the files of a stopped writer and, where strace is installed, checks that there is an fsync before each
+ * Copies the files of a paused writer and, where strace is installed, checks that there is an fsync before each
  * acknowledgement.
  */
 export const power: Torture = {
@@ -59,7 +59,7 @@ function snapshot(acknowledged: Acknowledged): Acknowledged {
   }
 }
 
-// Without the -shm file, which is shared memory and would be lost.
+/** Copies the database as a power failure leaves it: without the -shm file, which is shared memory. */
 function copyDatabase(from: string, to: string): void {
   mkdirSync(to)
   for (const name of ['intercept.db', 'intercept.db-wal']) {

@@ -44,7 +44,7 @@ export async function seed(
   const [target] = await targets.list(store, id)
   if (target === undefined) throw new Error('there is no target')
   const keyIds = await seedKeys(store, id, amounts.keys)
-  // Added last, so that none of the events above are delivered to it.
+  // Add the endpoint after the keys, so that their events are not delivered to it.
   const added = await command(env, 'webhook', 'add', 'torture', '--url', target.upstream)
   const endpointId = added['id'] ?? ''
   await seedEntries(store, id, amounts.entries)

@@ -153,13 +153,13 @@ interface Read {
   readonly method: 'GET' | 'POST'
   readonly path: string
   readonly body?: Readonly<Record<string, unknown>>
-  /** Its path names something that may not exist. */
+  /** Whether the path names something that may not exist. */
   readonly mayBeUnknown?: boolean
 }
 
 type Look = (read: Read, onText?: (text: string) => void) => Promise<number>
 
-/** Signs in to the dashboard; responses are read to the end and discarded. */
+/** Signs in to the dashboard; returns a function that makes a read and waits for the end of its response. */
 async function signIn(env: Record<string, string>, baseUrl: string): Promise<Look> {
   const link = await command({ ...env, BASE_URL: baseUrl }, 'sign-in-link', 'olga@torture.test')
   const answer = await fetch(`${baseUrl}/sign-in-link`, {
@@ -209,7 +209,7 @@ async function statusOf(
 
 const here = '/organizations/torture'
 
-/** Every GET in the API's own description, heavy ones with filters that examine everything, and the exports. */
+/** Lists every GET of the API's description, heavy reads with filters that examine everything, and the exports. */
 async function everyRead(look: Look): Promise<Read[]> {
   let description = ''
   await look({ method: 'GET', path: '/openapi.json' }, (text) => (description = text))

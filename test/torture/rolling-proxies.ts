@@ -31,7 +31,7 @@ export const rollingProxies: Torture = {
     return absent.length === 0 ? undefined : `${absent.join(' and ')} not installed here`
   },
   async run({ short, size = 30 }) {
-    // LAME_DUCK as for containers: longer than two of HAProxy's health checks, and than nginx keeps an idle connection.
+    // LAME_DUCK as in containers: longer than two health checks of HAProxy and longer than nginx's keep-alive.
     const plan = short
       ? { nodes: 2, replaced: 1, perSecond: 150, lameDuck: '5s' }
       : { nodes: 3, replaced: size, perSecond: 500, lameDuck: '5s' }
@@ -185,7 +185,7 @@ class Load implements Disposable {
   }
 }
 
-/** Responds with what it received, and remembers the POSTs. */
+/** Starts an upstream that responds with what it received, and counts the POSTs by number. */
 async function startCountingUpstream() {
   const posts = new Map<string, number>()
   const upstream = await startUpstream((request, response) => {

@@ -8,7 +8,7 @@ const maxLiveSlope = 4
 const maxAnonymousSlope = 16
 const maxWalMiB = 64
 const maxFiles = 5
-/** Each thread reports every two and a half minutes. */
+/** Each thread reports every 2.5 minutes, so a thread whose report is older than this has ended. */
 const reportIsOldMs = 200_000
 
 /** The resources that one node used at one time, in MiB unless stated otherwise. */
@@ -19,7 +19,7 @@ export interface Sample {
   readonly anonymous: number
   /** JavaScript's heap on all threads after a collection; undefined before the first report. */
   readonly heap: number | undefined
-  /** Code that V8 compiled, which it does for hours. */
+  /** Compiled code, which grows for hours because V8 goes on compiling. */
   readonly code: number | undefined
   /** Memory outside the heap that belongs to objects in it, such as buffers. */
   readonly external: number | undefined
@@ -52,7 +52,7 @@ interface MemoryReport {
   readonly external: number
 }
 
-/** The sum over all live threads, from the last report of each. */
+/** Adds up the last reports of all live threads. */
 function inUse(lines: readonly string[]): Pick<Sample, 'heap' | 'code' | 'external'> {
   const last = new Map<number, MemoryReport>()
   for (const line of lines) {
@@ -71,7 +71,7 @@ function inUse(lines: readonly string[]): Pick<Sample, 'heap' | 'code' | 'extern
 export function judge(samples: readonly Sample[], { lines }: ServerProcess): string[] {
   const findings: string[] = []
   const [after, late] = [settled(samples), secondHalf(samples)]
-  // Needs half an hour of samples, because a shorter slope means nothing.
+  // The slope is judged only over about half an hour: over less time it means nothing.
   if (late.length >= 55) {
     const live = slopeOf(late, 'heap') + slopeOf(late, 'external')
     if (live > maxLiveSlope) findings.push(`what is in use grows by ${live.toFixed(1)} MiB an hour`)

@@ -32,7 +32,7 @@ function ofHarness(name: string): string {
   return pathToFileURL(join(import.meta.dirname, '..', 'harness', `${name}.ts`)).href
 }
 
-/** Runs for `--minutes` or an hour; the memory's slope is only judged after a quarter of an hour. */
+/** Runs for `--minutes` or an hour; memory's slope is judged over the second half, and only in about an hour's run. */
 export const soak: Torture = {
   about:
     'an hour of everything at once, two nodes on PostgreSQL and one on SQLite, each in 128 MiB of heap and 2 × 16 of young generation',
@@ -173,7 +173,7 @@ class Load {
     }
   }
 
-  /** Makes every node start its threads, because one that starts late would look like growth. */
+  /** Makes every node start its threads, because a thread that starts late would look like growth. */
   async #startThreads(): Promise<void> {
     const looks = Array.from({ length: looksAtOnce }, async () => await this.#look())
     const calls = Array.from({ length: callsAtOnce }, async () => await this.#call())
@@ -182,7 +182,7 @@ class Load {
     )
   }
 
-  /** The body of the response; undefined if it was a refusal, which is a finding. */
+  /** Sends a request and returns the response's body; a refusal is noted as a finding, and returns undefined. */
   async #send(
     what: string,
     { path, method = 'GET', ...rest }: { path: string } & RequestInit,

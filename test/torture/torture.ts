@@ -25,7 +25,7 @@ export interface Torture {
   run(options: TortureOptions): Promise<TortureReport>
 }
 
-/** Random numbers from 0 to 1 that a seed repeats (mulberry32). */
+/** Creates a generator of random numbers from 0 to 1 (mulberry32), which a seed makes repeatable. */
 export function randomFrom(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -41,7 +41,7 @@ export async function wait(ms: number): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, ms))
 }
 
-/** Figures under names that say where they come from. */
+/** Puts a prefix before the names of figures, which says where they come from. */
 export function prefixed(
   prefix: string,
   figures: Readonly<Record<string, number>>,

@@ -115,7 +115,7 @@ async function backUpUnderLoad(folder: string, options: TortureOptions): Promise
   return { figures: { backups, written_meanwhile: acknowledged.issued.size }, findings }
 }
 
-/** A newer version has migrated the schema while this one runs: what it added must not disturb this one. */
+/** Checks that columns which a newer version adds to the schema do not disturb a running node. */
 async function serveNewerSchema(folder: string): Promise<Report> {
   await using database = await postgresForTests()
   const env = { DATA_DIR: folder, DATABASE_URL: database.url }

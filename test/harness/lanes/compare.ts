@@ -9,7 +9,7 @@ export interface Lanes {
   readonly standard: LaneObserver
 }
 
-/** Sends the same pieces to both lanes; returns their difference, or undefined. */
+/** Sends the same pieces to both lanes; describes the difference if they disagree. */
 export async function disagreement(
   { plain, standard }: Lanes,
   pieces: readonly Buffer[],
@@ -22,9 +22,9 @@ export async function disagreement(
 }
 
 /**
- * The one intended difference. The standard lane reads ahead and runs the requests of one connection concurrently, so
- * whatever breaks that connection breaks all of them. The plain lane runs them one after the other: it accepts nothing
- * that the standard lane does not, and gives at least the same responses before the end.
+ * Tells whether two lanes differ in the one intended way. The standard lane reads ahead and runs the requests of a
+ * connection concurrently, so whatever breaks that connection breaks all of them. The plain lane runs them one by one:
+ * it accepts nothing that the standard lane does not, and gives at least the same responses before the end.
  */
 function isCutShort(plain: Sight, standard: Sight): boolean {
   return (
@@ -126,7 +126,7 @@ const spice = [
   ],
 ]
 
-/** One to three messages with up to three mutations, cut into one to four parts. */
+/** Makes one to three messages, mutates them up to three times and cuts them into one to four pieces. */
 export function randomPieces(random: () => number): Buffer[] {
   const place = pick(places, random)
   const messages = messagesTo(place)

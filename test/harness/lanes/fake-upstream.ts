@@ -1,11 +1,11 @@
 // An upstream in this process: parses the gateway's requests naively and responds by path.
 import { FakeSocket } from './fake-socket.ts'
 
-/** The received requests, as latin1 text. */
+/** Accepts connections without a network, and records the requests. */
 export class FakeUpstream {
+  /** The received requests, as latin1 text. */
   readonly seen: string[] = []
 
-  /** Opens a connection to it. */
   connect(): FakeSocket {
     let waiting = ''
     const socket = new FakeSocket((text) => {
@@ -14,7 +14,7 @@ export class FakeUpstream {
         const request = waiting.slice(0, end)
         waiting = waiting.slice(end)
         this.seen.push(request)
-        // As on a network, the response never arrives while the request is still being sent.
+        // As on a network, the response arrives only after the request has been sent.
         setImmediate(() => this.#answer(socket, request))
       }
     })
@@ -60,7 +60,7 @@ const answers: Readonly<Record<string, string>> = {
 
 const closing = new Set(['close', 'half', 'events'])
 
-/** The end of the first request in these bytes; 0 while it is incomplete. */
+/** Finds where the first request in these bytes ends; 0 while it is incomplete. */
 function requestEnd(text: string): number {
   const head = text.indexOf('\r\n\r\n')
   if (head === -1) return 0

@@ -34,13 +34,13 @@ export class AcceptanceCheck {
     this.#random = random
   }
 
-  /** Continues until `pause`. */
+  /** Revokes and checks keys, one after the other, until `pause` is called. */
   resume(): void {
     this.#isOver = false
     this.#running = this.#revokeOn()
   }
 
-  /** Resolves when no request is in progress, so that later responses can't belong to earlier requests. */
+  /** Stops, and waits until no request is in progress, so that later responses can't belong to earlier requests. */
   async pause(): Promise<void> {
     this.#isOver = true
     await this.#running
@@ -82,7 +82,7 @@ export class AcceptanceCheck {
     return revocation
   }
 
-  /** Retries the revocation until it is answered. */
+  /** Revokes a key, and retries until a node has confirmed it with 200. */
   async revokeUntilAnswered(key: IssuedKey, withinMs = 30_000): Promise<Revocation> {
     const end = performance.now() + withinMs
     for (;;) {

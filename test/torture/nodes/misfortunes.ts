@@ -57,7 +57,7 @@ export const misfortunes: readonly Misfortune[] = [
   { name: 'clock wrong beside a cut node', befall: skewBesideCut },
 ]
 
-/** A fault of one random node, for a given time. */
+/** Defines a fault of one random node that lasts for a given time. */
 function ofOneNode(
   name: string,
   lastsMs: number,
@@ -93,8 +93,8 @@ async function stepClocks({ fleet, random }: Trials): Promise<void> {
 }
 
 /**
- * A node with a wrong clock revokes keys while another is disconnected; the disconnected one must have stopped trusting
- * its cache.
+ * Revokes a key at a node whose clock is wrong while another node is disconnected. The disconnected node must have
+ * stopped trusting its cache.
  */
 async function skewBesideCut({ fleet, check, findings, random }: Trials): Promise<void> {
   const [revoking, , cut] = fleet.nodes

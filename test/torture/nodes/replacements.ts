@@ -30,7 +30,7 @@ interface Replacement {
   readonly promoted?: boolean
 }
 
-/** Keys from before the copy was made, which every node has cached. */
+/** A copy that replaces the database, and keys from before it was made, which every node has cached. */
 interface Prepared {
   readonly replacement: Replacement
   readonly victims: readonly IssuedKey[]
@@ -72,7 +72,7 @@ async function replace(trials: Trials, { replacement, victims }: Prepared): Prom
     async (node) => await watchReadiness({ trials, node, lost, until: looking.signal }),
   )
   await fleet.cluster.start(replacement)
-  // Immediately, while some nodes may not have connected to it yet.
+  // Revoke immediately, while some nodes may not have connected to the new server yet.
   await Promise.all(victims.map(async (key) => await check.revokeUntilAnswered(key)))
   await fleet.allReady()
   await wait(watchForMs)
@@ -88,8 +88,8 @@ async function replace(trials: Trials, { replacement, victims }: Prepared): Prom
 }
 
 /**
- * Checks that a node which is ready has forgotten everything that the database has lost, from when it has been unready
- * or has said that the database went back. It may have been unready for less time than passes between two looks.
+ * Checks that a node notices the replacement, and from then on accepts no lost key while it is ready. It has noticed
+ * when it is unready, or when it logs that the database went back: it may be unready only between two of our checks.
  */
 async function watchReadiness(watch: {
   trials: Trials
