@@ -86,7 +86,7 @@ describe('every route of the OpenAPI document, for every kind of access token', 
 
   const wholeExport = 'GET /organizations/:organization/configuration'
 
-  /** Sends an operation a body that is not JSON: access is checked first, so only a caller with access gets 415. */
+  /** Calls an operation with a body that isn't JSON: access is checked first, so only a caller with access gets 415. */
   async function knock(program: Program, operation: Operation, at = 'acme'): Promise<Reply> {
     const address = addressOf(operation, at, ids)
     return operation.method === 'GET'

@@ -163,7 +163,7 @@ async function standStill(tx: Tx): Promise<void> {
   while (existsSync(session)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1)
 }
 
-/** Lists the statements that applications prepared on the connection that this query runs on. */
+/** Lists the statements that our driver has prepared on the connection that this query runs on. */
 async function keptBy(store: Store): Promise<string[]> {
   const { rows } = await sql<{ statement: string }>`select statement from pg_prepared_statements
     where from_sql = false`.execute(store.query)

@@ -1,5 +1,4 @@
-// The settings and commands that the documentation gives to operators work unchanged. Blocks marked `sh checked` need
-// more than their own page, so they are run here.
+// Runs the settings and commands that the documentation gives to operators in blocks marked `sh checked`.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'

@@ -68,7 +68,7 @@ async function ask(url: string, key: string) {
   return { at, status, tookMs: performance.now() - at }
 }
 
-/** Waits until valid calls and readiness succeed again; returns the milliseconds from `since` to the first such call. */
+/** Waits until valid calls and readiness succeed again; returns how long after `since` the first such call began. */
 export async function recovery(watch: Watch, since: number): Promise<number> {
   await wait(300)
   await until(
