@@ -100,7 +100,7 @@ const keepers: Record<string, readonly string[]> = {
   yaml: ['configuration'],
   // Settings use only isIP.
   'node:net': ['http', 'setting'],
-  // The demo's upstream and the command line's receiver are servers of their own.
+  // The demo's upstream and the command line's receiver each run a server of their own.
   'node:http': ['http', 'cli'],
   'node:https': ['http'],
   'node:http2': [],
@@ -354,12 +354,12 @@ function libraryOf(specifier: string): string {
   return specifier.startsWith('@') ? parts.slice(0, 2).join('/') : (parts[0] ?? '')
 }
 
-/** The source text without its comments. */
+/** Returns the source text without comments. */
 function code(file: SourceFile): string {
   return file.text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/\/\/.*$/gm, '')
 }
 
-/** Groups of files that import each other in a circle (Tarjan's strongly connected components). */
+/** Finds groups of files that import each other in a circle (Tarjan's strongly connected components). */
 function circles(files: readonly SourceFile[]): string[][] {
   const edges = new Map(
     files.map((file) => [

@@ -56,13 +56,13 @@ function checkWebTypes(): string | undefined {
   return existsSync(join(root, 'web', 'tsconfig.json')) ? tool('tsc', ['-p', 'web']) : undefined
 }
 
-/** Finds unused files, exports, types and dependencies; knip.json lists what it cannot see. */
+/** Finds unused files, exports, types and dependencies; knip.json lists what knip cannot see. */
 function checkUnused(): string | undefined {
   return tool('knip', ['--no-progress', '--treat-config-hints-as-errors'])
 }
 
 /**
- * npm 11 and later refuse a lock file in which an optional package of another platform has no entry
+ * Finds optional packages of other platforms that have no entry in the lock file. npm 11 and later refuse such a file
  * ("Missing: … from lock file"), although the install that wrote it succeeded.
  */
 function checkLockFile(): string | undefined {

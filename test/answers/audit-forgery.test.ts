@@ -53,7 +53,7 @@ for (const engine of engines) {
           detail: {},
         }),
       )
-    /** A row as somebody with the database but without the master key would write it, with a correct hash. */
+    /** Writes a row as somebody with the database but without the master key would, with a correct hash. */
     const forge = async (sequence: number, previous: number, at = Date.now()) =>
       await change(async (tx) => {
         const rows = await auditEntries.listFrom(tx, {

@@ -48,7 +48,7 @@ describe('labels of keys over the API', () => {
       const { status, json } = await owner.call(`POST ${at}`, { name: 'wrong', labels })
       assert.deepEqual([status, json.code], [400, 'invalid_input'], JSON.stringify(labels))
     }
-    // The reader of JSON bodies refuses this name everywhere.
+    // The parser of JSON bodies refuses this name, whatever the route.
     const labels = JSON.parse('{"__proto__": "x"}') as object
     const { json } = await owner.call(`POST ${at}`, { name: 'wrong', labels })
     assert.equal(json.code, 'bad_request')

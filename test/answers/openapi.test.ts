@@ -120,7 +120,7 @@ describe('the OpenAPI document', () => {
   })
 })
 
-/** A schema with every reference replaced by the component itself. */
+/** Returns a schema with every reference replaced by the component itself. */
 function whole(schema: unknown): Schema {
   if (Array.isArray(schema)) return schema.map(whole) as unknown as Schema
   if (typeof schema !== 'object' || schema === null) return schema as Schema

@@ -147,7 +147,7 @@ describe('the settings of an organization', () => {
   })
 })
 
-/** The body that the dashboard's own client sends. */
+/** Returns the body that the dashboard's own client sends for an input. */
 async function sentByThePages(route: string, input: object): Promise<string> {
   const file = join(import.meta.dirname, '..', '..', 'web', 'src', 'api', 'call.ts')
   const client = (await import(file)) as { call(route: string, input: object): Promise<unknown> }

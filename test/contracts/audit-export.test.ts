@@ -12,7 +12,7 @@ import { engines, steadyClock, storeForTests } from '../harness/store.ts'
 const awayMs = 60_000
 const everyMs = 1000
 
-/** A collector that takes batches or, while `isAway`, fails as an unreachable one does. */
+/** Creates a collector that takes batches or, while `isAway`, fails as an unreachable one does. */
 function collectorForTests() {
   const taken: number[] = []
   const state = { isAway: false, attempts: 0 }

@@ -60,7 +60,7 @@ for (const engine of engines) {
   })
 }
 
-/** The number of rows in each table that could contain traces. */
+/** Counts the rows in each table that could contain traces. */
 async function rowsIn(store: Store): Promise<Record<string, number>> {
   const rows: Record<string, number> = {}
   for (const table of ['api_key', 'key_secret', 'audit_entry', 'event'] as const) {

@@ -48,7 +48,6 @@ for (const engine of engines) {
     test('a record comes back as it was, whatever callers wrote into it', async () => {
       await using place = await emptyPlace(engine)
       await using store = await place.open()
-      // More records than fit into one statement, with a remainder.
       const records = Array.from({ length: 7 }, () => odd.map(record)).flat()
       const rows = new CallRowsBuffer()
       for (const one of records) rows.add(one)

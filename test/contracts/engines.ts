@@ -16,7 +16,7 @@ export interface Place {
 
 export const engines: readonly Engine[] = ['sqlite', 'postgres']
 
-/** An empty database; with `migrated: false`, the first store to open it creates the tables. */
+/** Creates an empty database; with `migrated: false`, the first store to open it creates the tables. */
 export async function emptyPlace(engine: Engine, { migrated = true } = {}): Promise<Place> {
   const folder = await mkdtemp(join(tmpdir(), 'intercept-test-'))
   const database = engine === 'postgres' ? await postgresForTests({ migrated }) : undefined

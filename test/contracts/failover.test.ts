@@ -216,7 +216,7 @@ async function everybodyKnows(nodes: readonly Node[], issued: readonly { secret:
   }
 }
 
-/** The refusal code for a key; waits while the database is recovering. */
+/** Returns the refusal code for a key, undefined if it is accepted; waits while the database is recovering. */
 async function codeOf({ keyCache }: Node, secret: Secret): Promise<string | undefined> {
   for (;;) {
     try {

@@ -59,7 +59,7 @@ async function open({ folder, database }: Place): Promise<Store> {
   return await openStore({ folder, databaseUrl, clock: systemClock, isNode: false })
 }
 
-/** Columns, indexes and constraints, regardless of the order and file in which they were created. */
+/** Lists columns, indexes and constraints, regardless of the order and file in which they were created. */
 async function schemaOf({ folder, database }: Place): Promise<string[]> {
   if (database !== undefined) return await postgresSchema(database)
   return ['intercept.db', 'calls.db'].flatMap((name) => {

@@ -124,7 +124,7 @@ function principalIn(found: Found): KeyPrincipal {
   return found
 }
 
-/** A node with a key cache, whose next read can be held back after the database has answered. */
+/** Opens a node with a key cache; the node's next read can be held back after the database has answered. */
 async function openWorld(engine: (typeof engines)[number]) {
   const place = await emptyPlace(engine)
   const store = await place.open({ isNode: true })
@@ -145,7 +145,7 @@ async function openWorld(engine: (typeof engines)[number]) {
       const { id } = await organization
       return await keys.issue(id, { name: 'ci', scheme: 'bearer', ...input }, operator)
     },
-    /** The principal of a secret, or the code of its refusal. */
+    /** Finds the principal of a secret, or the code of its refusal. */
     async identify(secret: Secret): Promise<Found> {
       const text = secret.reveal()
       return await asFound(async () => await keyCache.identify({ text, scheme: 'bearer' }))

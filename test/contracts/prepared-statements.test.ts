@@ -52,7 +52,7 @@ describe('statements kept by PostgreSQL', () => {
     assert.equal((await keptBy(store)).filter((text) => text.includes('from thing')).length, 1)
     await sql`alter table thing alter word type integer using word::integer`.execute(store.query)
     assert.deepEqual(await read(), { word: 7 })
-    // The statements are gone, as behind a pooler that hands out another connection.
+    // Drop the prepared statements, as if a pooler had handed out another connection.
     await sql`deallocate all`.execute(store.query)
     assert.deepEqual(await read(), { word: 7 })
   })

@@ -1,4 +1,4 @@
-// How shared rates hold when a node is late, a transaction fails, or a renewal comes after the lease has ended.
+// Shared rates hold when a node is late, a transaction fails, or a renewal comes after the lease has ended.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { systemClock } from '../../src/clock.ts'

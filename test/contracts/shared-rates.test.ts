@@ -1,4 +1,4 @@
-// Rates that nodes share through the database: the total that they admit, whichever node is asked.
+// Nodes that share a rate through the database admit the same total, whichever of them is asked.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { FailedCredentials } from '../../src/access/index.ts'

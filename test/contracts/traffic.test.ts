@@ -25,7 +25,7 @@ for (const engine of engines) {
     })
     after(async () => await opened[Symbol.asyncDispose]())
 
-    /** A new key with a quota of this many calls per day. */
+    /** Makes a new key with a quota of this many calls per day. */
     function keyWith(calls: number): KeyPrincipal {
       return {
         organizationId,

@@ -7,7 +7,7 @@ const foreign = new Set(['headers', 'schema', 'attributes'])
 /** Members of an exported organization that map names chosen by people to things. */
 const named = new Set(['targets', 'endpoints', 'connections', 'domains', 'groups', 'keys'])
 
-/** Names in a JSON value that are not snake_case, each with its path. */
+/** Lists the names in a JSON value that are not snake_case, each with its path. */
 export function otherNames(value: unknown, at = ''): string[] {
   if (Array.isArray(value)) return value.flatMap((one) => otherNames(one, `${at}[]`))
   if (typeof value !== 'object' || value === null) return []
@@ -22,7 +22,7 @@ export function otherNames(value: unknown, at = ''): string[] {
   })
 }
 
-/** Member names in a JSON Schema, at any depth, that are not snake_case. */
+/** Lists the member names in a JSON Schema, at any depth, that are not snake_case. */
 export function otherNamesOfSchema(schema: unknown, at = ''): string[] {
   if (Array.isArray(schema)) return schema.flatMap((one) => otherNamesOfSchema(one, at))
   if (typeof schema !== 'object' || schema === null) return []

@@ -64,7 +64,7 @@ function certificate({ subject, issuer, publicKey, signer, days, extension }: Pa
   return `-----BEGIN CERTIFICATE-----\n${whole.toString('base64').replaceAll(/.{64}/g, '$&\n')}\n-----END CERTIFICATE-----\n`
 }
 
-// DER (ITU-T X.690): a tag, a length, the content.
+// The functions below encode DER (ITU-T X.690): a tag, a length and the content.
 
 function tagged(tag: number, ...parts: readonly Buffer[]): Buffer {
   const content = Buffer.concat(parts)
@@ -97,7 +97,7 @@ function nameOf(text: string): Buffer {
   return sequence(tagged(0x31, sequence(oid(2, 5, 4, 3), tagged(0x0c, Buffer.from(text)))))
 }
 
-/** UTCTime: YYMMDDhhmmssZ. */
+/** Encodes a UTCTime: YYMMDDhhmmssZ. */
 function time(atMs: number): Buffer {
   const digits = new Date(atMs).toISOString().replaceAll(/\D/g, '').slice(2, 14)
   return tagged(0x17, Buffer.from(`${digits}Z`))

@@ -95,7 +95,7 @@ export async function checkState(
   await checkFits(page, name)
 }
 
-/** Scrolls through the page once, so that the parts that load only when visible are loaded. */
+/** Scrolls to the end of the page and back, so that the parts that load only when visible are loaded. */
 async function seeAll(page: Page): Promise<void> {
   await page.evaluate('scrollTo(0, document.body.scrollHeight)')
   await page.waitForLoadState('networkidle')

@@ -9,10 +9,7 @@ export interface DatabaseProxy extends AsyncDisposable {
   cut(): void
   /** Silently drops everything that is sent. */
   blackHole(): void
-  /**
-   * After a connection has sent this text it gets no more responses: the statement takes effect, but nobody learns of
-   * it.
-   */
+  /** Cuts a connection off from responses once it has sent this text: the statement takes effect unnoticed. */
   blackHoleAfter(words: string): void
   delay(ms: number): void
   heal(): void

@@ -33,7 +33,7 @@ export async function simulateFleet(seed: number, without?: Mend): Promise<Fleet
   return await fleet.run()
 }
 
-/** The nodes, the clients and their disturbances. */
+/** One simulation: the nodes, their clients and what disturbs them. */
 class Fleet implements Surroundings {
   readonly world: World
   readonly without: Mend | undefined
@@ -282,7 +282,7 @@ class Fleet implements Surroundings {
     }
   }
 
-  /** Replaces the server by one with its complete state or, if `isCopy`, an older state. */
+  /** Replaces the server with one that has its complete state or, if `isCopy`, an older state. */
   #replace(isCopy: boolean, inMs?: number): void {
     const { world } = this
     // Adds a node that the copy does not know.

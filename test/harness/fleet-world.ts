@@ -123,7 +123,7 @@ export class SimDatabase {
     return this.changes[sequence - (this.changes[0]?.sequence ?? 0)]
   }
 
-  /** The changes from a sequence number on. */
+  /** Returns the changes from a sequence number on. */
   from(sequence: number, limit: number): Change[] {
     const at = Math.max(0, sequence - (this.changes[0]?.sequence ?? 0))
     return this.changes.slice(at, at + limit)

@@ -89,14 +89,14 @@ export async function gatewayForTests(
   }
 }
 
-/** The header that carries a key. */
+/** Returns the header that carries a key. */
 export function credential(key: IssuedKey): [name: string, value: string] {
   return key.secret.startsWith('svc_live_')
     ? ['X-API-Key', key.secret]
     : ['Authorization', `Bearer ${key.secret}`]
 }
 
-/** Waits until a condition holds; tests never sleep. */
+/** Waits until a condition holds; throws if that takes longer than `withinMs`. */
 export async function until(
   holds: () => boolean | Promise<boolean>,
   withinMs = 20_000,

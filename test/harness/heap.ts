@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-/** Bytes of heap in use, measured after a garbage collection. */
+/** Collects garbage and returns the bytes of heap that are then in use. */
 export function heapInUse(): number {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void

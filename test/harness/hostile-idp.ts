@@ -175,7 +175,7 @@ export async function hostileIdp(lies: Readonly<Record<string, Lie>>): Promise<H
   return state
 }
 
-/** Builds a compact JWS; strings are encoded unchanged, so that invalid parts can be sent. A text as key means HMAC. */
+/** Builds a compact JWS. Parts given as strings are encoded unchanged; a key given as a string makes it an HMAC. */
 export function signed(
   header: Json | string,
   claims: Json | string,

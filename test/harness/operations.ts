@@ -157,7 +157,7 @@ function queryOf(described: Described): string {
   return '?from=2026-01-01T00:00:00Z&to=2026-01-01T01:00:00Z&step_ms=60000'
 }
 
-/** The smallest value that satisfies a schema. */
+/** Makes the smallest value that satisfies a schema. */
 function sample(schema: Schema | undefined, schemas: Record<string, Schema>): unknown {
   if (!schema) return undefined
   if (schema.$ref) return sample(schemas[schema.$ref.split('/').at(-1)!], schemas)

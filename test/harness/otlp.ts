@@ -54,7 +54,7 @@ export interface SentSpan {
   readonly attributes: readonly RawAttribute[]
 }
 
-/** The log records of a request; throws if the request violates the protocol. */
+/** Reads the log records of a request; throws if the request violates the protocol. */
 export function readLogs(text: string): SentLog[] {
   const { resourceLogs } = readRequest(collector.logs.v1.ExportLogsServiceRequest, text) as {
     resourceLogs: {
@@ -73,7 +73,7 @@ export function readLogs(text: string): SentLog[] {
   )
 }
 
-/** The spans of a request; throws if the request violates the protocol. */
+/** Reads the spans of a request; throws if the request violates the protocol. */
 export function readSpans(text: string): SentSpan[] {
   const { resourceSpans } = readRequest(collector.trace.v1.ExportTraceServiceRequest, text) as {
     resourceSpans: { scopeSpans: { spans: SentSpan[] }[] }[]

@@ -40,7 +40,7 @@ export const opensDialog: ReadonlySet<string> = new Set([
   'access-tokens-issue',
 ])
 
-/** The ids that replace the braces. */
+/** The ids that replace the names in braces. */
 export type PageIds = Readonly<
   Record<'call' | 'key' | 'rotated' | 'endpoint' | 'member' | 'entry', string>
 >
@@ -48,7 +48,7 @@ export type PageIds = Readonly<
 /** Pages outside any organization. */
 export const ownPages = ['you', 'welcome', 'sign-in'] as const
 
-/** The path of a page of organization acme. */
+/** Returns the path of a page of organization acme. */
 export function pageAddress(name: keyof typeof organizationPages, ids: PageIds): string {
   const path = organizationPages[name].replace(/\{(\w+)\}/, (_, id: keyof PageIds) => ids[id])
   return `/o/acme${path}`

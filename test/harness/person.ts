@@ -22,7 +22,7 @@ export interface Reply {
   readonly text: string
 }
 
-/** Creates a person whose calls go to `at`, another node if need be, always with `baseUrl` as their origin. */
+/** Creates a person whose calls go to `at`, which may be another node; their origin is always `baseUrl`. */
 export function personWith(baseUrl: string, cookie?: string, at = baseUrl): Person {
   const person: Person = {
     cookie,
@@ -49,7 +49,7 @@ export function personWith(baseUrl: string, cookie?: string, at = baseUrl): Pers
   return person
 }
 
-/** The session token that a response sets: '' if it removes the cookie, undefined if it does neither. */
+/** Returns the session token that a response sets: '' if it removes the cookie, undefined if it does neither. */
 export function sessionOf(headers: Headers): string | undefined {
   for (const line of headers.getSetCookie()) {
     const match = /^__Host-session=([^;]*)/.exec(line)

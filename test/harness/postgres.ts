@@ -65,7 +65,7 @@ export async function postgresForTests({ migrated = false } = {}): Promise<TestD
   }
 }
 
-/** The server's process id, for tests that suspend or kill it. */
+/** Returns the server's process id, for tests that suspend or kill it. */
 export async function postgresProcess(): Promise<number> {
   running ??= startServer()
   const { folder } = await running
@@ -78,7 +78,7 @@ export async function startPostgresAgain(): Promise<void> {
   await serve(await running)
 }
 
-/** The folder of PostgreSQL's programs, readable by the user they run as. */
+/** Finds the folder of PostgreSQL's programs, readable by the user that they run as. */
 export function postgresPrograms(): { native: string; isCopy: boolean } {
   const installed = restoreSymlinks(nativeFolder())
   const native = readableByNobody(installed)

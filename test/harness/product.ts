@@ -30,7 +30,7 @@ export interface TestProduct extends AsyncDisposable {
 interface ProductOptions {
   readonly engine?: Engine
   readonly settings?: Readonly<Record<string, string>>
-  /** The DNS responses that the product gets. */
+  /** Resolves TXT records for the product, in place of the DNS. */
   readonly resolveTxt?: ResolveTxt
 }
 

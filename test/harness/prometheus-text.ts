@@ -47,7 +47,7 @@ export function promtoolFindings(text: string): string | undefined {
   return `${done.stdout}${done.stderr}`.trim()
 }
 
-/** The sum of a metric's series with these labels. */
+/** Adds up a metric's series with these labels. */
 export function sumOf(
   samples: readonly Sample[],
   name: string,

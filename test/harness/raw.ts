@@ -36,7 +36,7 @@ export async function exchangeRaw(
   })
 }
 
-/** The status codes of the responses in a raw transcript, including interim ones. */
+/** Lists the status codes of the responses in a raw transcript, including interim ones. */
 export function statusesOf(transcript: string): number[] {
   return [...transcript.matchAll(/(?:^|\n|\}|[^\r\n])HTTP\/1\.1 (\d{3})/g)].map((match) =>
     Number(match[1]),

@@ -1,7 +1,7 @@
 import { systemClock } from '../../src/clock.ts'
 import { createRelyingParty, type RelyingParty } from '../../src/oidc/index.ts'
 
-/** A relying party that may call test providers on this machine. */
+/** Creates a relying party that may call test providers on this machine. */
 export function localRelyingParty(): RelyingParty {
   return createRelyingParty({
     fetch,

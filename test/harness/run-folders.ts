@@ -23,7 +23,7 @@ const leastFreeBytes = 4 * 1024 ** 3
  */
 export function useRunFolders(root: string): void {
   process.env['TEST_CACHE_FOLDER'] ??= tmpdir()
-  // Each test file is a process that loads hundreds of modules; with cached compiled code that takes half the time.
+  // Each test file is a process that loads hundreds of modules; with cached compiled code, loading takes half the time.
   process.env['NODE_COMPILE_CACHE'] ??= join(root, 'node_modules', '.cache', 'tests')
   if (!isUsable()) return
   removeAbandoned()

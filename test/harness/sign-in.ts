@@ -73,7 +73,7 @@ export async function signInProductForTests(
   }
 }
 
-/** A browser without a window: keeps cookies by host and follows redirects on request. */
+/** A browser without a window: keeps cookies by name, for all hosts, and follows no redirects. */
 export class Jar {
   readonly #cookies = new Map<string, string>()
 
@@ -100,7 +100,7 @@ export class Jar {
     return this.#cookies.get(name)
   }
 
-  /** The cookie of the only sign-in in progress. */
+  /** Returns the cookie of the only sign-in in progress. */
   signIn(): { readonly name: string; readonly value: string } {
     const found = [...this.#cookies].filter(([name]) => name.startsWith('__Host-sign-in-'))
     const [name = '', value = ''] = found[0] ?? []

@@ -16,7 +16,7 @@ export interface SourceFile {
   readonly imports: readonly Import[]
 }
 
-/** The files that match the patterns, sorted by path. */
+/** Reads the files that match the patterns, sorted by path. */
 export function readSources(patterns: readonly string[]): SourceFile[] {
   return globSync([...patterns], { cwd: root })
     .toSorted()

@@ -91,7 +91,7 @@ describe("the dashboard's files", () => {
     await using browser = await browserForTests()
     const link = await withLinks(product, async (links) => await links.signInLink('olga@acme.test'))
     await using visitor = await visitDashboard(browser, { baseUrl: product.baseUrl, link })
-    // Waits for the page behind the link to finish, so that its files are not counted with this page's.
+    // Wait until the page behind the link has loaded, so that its files are not counted below.
     await visitor.page.waitForLoadState('networkidle')
     const loaded = new Map<string, number>()
     visitor.page.on('response', (response) => {

@@ -98,7 +98,7 @@ describe('signing in with a real browser', () => {
       kept.map(({ name }) => name),
       ['__Host-sign-in.refused'],
     )
-    // Reloading the page shows the same; trying again starts a new sign-in.
+    // Reloading shows the same page; trying again starts a new sign-in.
     await page.reload()
     assert.match((await page.textContent('main')) ?? '', /idp_refused/)
     await page.getByRole('link', { name: 'Try again' }).click()

@@ -62,8 +62,8 @@ export const disk: Torture = {
 }
 
 /**
- * Runs a command that ignores SIGXFSZ, which would kill a process that exceeds the file size limit; instead the store
- * gets an error.
+ * A prefix that makes a command ignore SIGXFSZ, which would kill it when it exceeds the file size limit. The store gets
+ * an error instead.
  */
 export const heedless = ['sh', '-c', 'trap \'\' XFSZ; exec "$@"', 'sh']
 

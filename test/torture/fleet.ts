@@ -10,7 +10,7 @@ const shortWorlds = 1000
 const worldsInPart = 100
 const sayEvery = 5000
 
-/** The simulations that one process runs. */
+/** A range of seeds whose simulations run in one process. */
 export interface FleetPart {
   readonly first: number
   readonly count: number

@@ -31,7 +31,7 @@ export const limits: Torture = {
   about: 'one limit over three nodes with two workers each',
   async run({ short, say }) {
     const seconds = short ? 4 : 60
-    /** The time in which the other nodes take over the share of one in trouble. */
+    /** The time in which the other nodes take over the share of a node in trouble. */
     const takeOverMs = 2000
     // Short runs are less strict: other tests run at the same time, so timings say little about the nodes.
     const leastShare = short ? 0.4 : 0.95

@@ -116,13 +116,13 @@ function settled(samples: readonly Sample[]): readonly Sample[] {
   return samples.filter(({ atHours }) => atHours >= 0.25)
 }
 
-/** The second half of the run: by then V8 has compiled everything, and the allocator has met every size. */
+/** Leaves out the first half of the run, in which V8 compiles, and the allocator first meets some sizes. */
 function secondHalf(samples: readonly Sample[]): readonly Sample[] {
   const endsAt = samples.at(-1)?.atHours ?? 0
   return samples.filter(({ atHours }) => atHours >= endsAt / 2)
 }
 
-/** The slope in MiB per hour, by least squares. */
+/** Computes the slope in MiB per hour, by least squares. */
 function slopeOf(samples: readonly Sample[], part: (typeof parts)[number]): number {
   const points = samples.flatMap((one) => {
     const mebibytes = one[part]

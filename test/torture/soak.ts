@@ -32,7 +32,7 @@ function ofHarness(name: string): string {
   return pathToFileURL(join(import.meta.dirname, '..', 'harness', `${name}.ts`)).href
 }
 
-/** Runs for `--minutes` or an hour; memory's slope is judged over the second half, and only in about an hour's run. */
+/** Runs for `--minutes` or an hour. The memory's slope is judged over the second half, if the run takes an hour. */
 export const soak: Torture = {
   about:
     'an hour of everything at once, two nodes on PostgreSQL and one on SQLite, each in 128 MiB of heap and 2 × 16 of young generation',

@@ -119,7 +119,7 @@ for (const engine of engines) {
         const refused = await call('GET', `${path}?attributes=id&filter=id%20pr`)
         assert.deepEqual([refused.status, refused.body.status], [403, '403'], path)
       }
-      // A single document is not a list that a filter could reduce.
+      // A filter on a single document is ignored, because there is no list to filter.
       const plain = (await call('GET', '/ServiceProviderConfig')).body
       const config = await call(
         'GET',

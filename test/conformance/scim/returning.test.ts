@@ -14,7 +14,7 @@ for (const engine of engines) {
     })
     after(async () => await directory[Symbol.asyncDispose]())
 
-    /** A member with a personal key, whom the directory then takes over. */
+    /** Adds a member with a personal key, whom the directory then takes over. */
     async function employee(more: Record<string, unknown> = {}) {
       const email = directory.unique()
       const person = await memberOf(directory.product, 'acme', { email, role: 'admin' })
@@ -169,7 +169,7 @@ for (const engine of engines) {
       const page = await again.call('GET /organizations/acme/directory')
       assert.deepEqual(page.json.kept_owner, { id: made.id, name: email })
 
-      // Repeating the request changes nothing while there is no other owner, and ends the membership once there is one.
+      // Repeating the request changes nothing while there is no other owner, and ends the membership once there is.
       assert.deepEqual(
         (await toldWhile(directory, async () => await patchActive(made.id, false))).audit,
         [],

@@ -46,7 +46,7 @@ for (const engine of engines) {
       }
       await page(String(secret))
       await commandLine(['scim', 'token', 'revoke', 'acme', String(id)], directory.product)
-      // Runs the hourly clean-up and returns the token of each walk through pages that is still stored.
+      // Runs the hourly clean-up, and lists the tokens for which a walk through pages is still stored.
       const left = async (): Promise<string[]> =>
         await withStore(directory.product, async (store) => {
           await store.transactionOnCalls(directoryWalks.forgetOld)

@@ -71,7 +71,7 @@ export const places = [
   'up/odd',
 ] as const
 
-/** All messages of the corpus, addressed to a path. */
+/** Lists all messages of the corpus, addressed to a path. */
 export function messagesTo(place: string): [name: string, bytes: Buffer][] {
   const key = 'X-API-Key: k'
   const list: [string, string][] = [

@@ -102,7 +102,7 @@ async function skewBesideCut({ fleet, check, findings, random }: Trials): Promis
   const [key] = await check.keysInUse(1)
   if (key === undefined) return
   revoking.setClock(skewsMs[Math.floor(random() * skewsMs.length)] ?? 0)
-  // Waits until the node has checked its clock again.
+  // Give the node time to check its clock again.
   await wait(200)
   cut.proxy.blackHole()
   const { status, nodes, silentNodes } = await check.revoke(revoking, key)
