@@ -121,7 +121,7 @@ async function killRepeatedly(
   }
 }
 
-/** Creates the first owner by the link that the server prints for the operator. */
+/** Creates the first owner with the setup link that the command line prints. */
 async function setUp(env: Record<string, string>, server: ServerProcess): Promise<Person> {
   const { url = '' } = await command(env, 'setup-link')
   const owner = personWith(server.baseUrl)

@@ -1,4 +1,4 @@
-// Messages that two parsers could frame differently, and malicious input; all of it must be refused.
+// Messages on which both lanes must agree: malicious, ambiguous and ordinary ones.
 
 /** Malicious requests with the expected status; the request appended to each must never be processed. */
 export const refused: [name: string, status: number, message: string][] = [
