@@ -188,9 +188,7 @@ async function namelessIn({ page, context }: Visitor): Promise<string[]> {
   const roleOf = (node: (typeof nodes)[number]) => String(node.role?.value ?? '')
   const seen = nodes.filter((node) => !node.ignored)
   const nameless = seen
-    .filter(
-      (node) => interactive.has(roleOf(node)) && String(node.name?.value ?? '').trim() === '',
-    )
+    .filter((node) => interactive.has(roleOf(node)) && String(node.name?.value ?? '').trim() === '')
     .map((node) => `a ${roleOf(node)} without a name`)
   const roles = new Set(seen.map(roleOf))
   const missing = ['heading', 'main'].filter((role) => !roles.has(role) && !roles.has('dialog'))
