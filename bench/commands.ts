@@ -1,4 +1,5 @@
-// npm run bench -- commands [rounds]: the CPU time of each command, compared with a Node process that does nothing.
+// npm run bench -- commands [rounds]: the CPU time of each command, compared with that of a Node process that does
+// nothing.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

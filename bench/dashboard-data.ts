@@ -15,7 +15,7 @@ export interface DashboardAmounts extends Amounts {
   readonly targets: number
 }
 
-/** Fills organization `torture` in the database that the settings name; the first owner is olga@torture.test. */
+/** Fills the organization `torture` in the database that the settings name; its first owner is olga@torture.test. */
 export async function fillOrganization(
   env: Record<string, string>,
   upstream: string,

@@ -22,7 +22,7 @@ export async function timeToReady(page: Page, address: string): Promise<number> 
   return await sinceStart(page)
 }
 
-/** Like `timeToReady`, for a click inside the dashboard, when its files are loaded already. */
+/** Like `timeToReady`, but for a navigation inside the dashboard, whose files are already loaded. */
 export async function timeToShow(page: Page, address: string): Promise<number> {
   const startedAt = await page.evaluate(`(() => {
     // Marks the previous page's heading; the next page replaces it with an unmarked one.
@@ -37,7 +37,7 @@ export async function timeToShow(page: Page, address: string): Promise<number> {
   return (await sinceStart(page)) - Number(startedAt)
 }
 
-/** Frame times while a long list is scrolled on a processor `rate` times slower. */
+/** Measures the times between frames while a long list is scrolled on a processor slowed down `rate` times. */
 export async function scrollList(page: Page, address: string, rate: number): Promise<Scroll> {
   await timeToReady(page, address)
   const more = page.getByRole('button', { name: 'Show more' })
@@ -69,7 +69,10 @@ const scrollAndMeasure = `new Promise((resolve) => {
   requestAnimationFrame(next)
 })`
 
-/** How much longer than 50 ms each task of a page blocks the main thread, added up until the page has settled. */
+/**
+ * Measures how long a page blocks the main thread until it has settled: the sum of what its tasks take beyond 50 ms
+ * each.
+ */
 export async function blockingTime(page: Page, address: string, rate: number): Promise<number> {
   const slow = await throttled(page, rate)
   await page.addInitScript(`
@@ -85,8 +88,8 @@ export async function blockingTime(page: Page, address: string, rate: number): P
 }
 
 /**
- * The times at which a first visit over a slow connection shows anything, navigation, table rows, the page itself, and
- * its data.
+ * Measures when a first visit over a slow connection shows anything at all, the navigation, table rows, the page itself
+ * and its data.
  */
 export async function slowVisit(page: Page, address: string) {
   const session = await page.context().newCDPSession(page)
@@ -116,7 +119,7 @@ export async function slowVisit(page: Page, address: string) {
   return { firstPaintMs, waysMs, rowsMs, headMs, dataMs }
 }
 
-/** Compressed bytes of a first visit, by kind. */
+/** Measures the compressed bytes of a first visit, by kind of file. */
 export async function firstLoad(page: Page, address: string): Promise<Record<string, number>> {
   const session = await page.context().newCDPSession(page)
   await session.send('Network.enable')

@@ -2,7 +2,7 @@
 // <JSON>` runs as its own process on the other core and prints its results as JSON.
 import { connect, type Socket } from 'node:net'
 
-/** The description of a load, passed as the only argument. */
+/** The load to generate, passed as the only argument. */
 export interface LoadOrder {
   readonly kind: 'rate' | 'events' | 'frames'
   readonly port: number
@@ -14,7 +14,7 @@ export interface LoadOrder {
   readonly rate?: number
 }
 
-/** The results of a load. Latencies count from the time a request was due, even if it was sent late. */
+/** The results of a load. A latency starts when its request was due, even if the request was sent late. */
 export interface LoadSeen {
   readonly count: number
   readonly p50Ms: number
@@ -28,7 +28,7 @@ console.log(JSON.stringify(await loads[order.kind]()))
 process.exit(0)
 
 /**
- * Sends each request when it is due, whether or not earlier ones were answered: a client that waits would hide slow
+ * Sends each request when it is due, even if earlier ones have not been answered: a client that waited would hide slow
  * responses.
  */
 async function offerRate(): Promise<LoadSeen> {
@@ -119,7 +119,7 @@ async function openAll(): Promise<Socket[]> {
   return await Promise.all(opened)
 }
 
-/** Where a response with Content-Length ends; 0 while it is incomplete. */
+/** Returns where a response with Content-Length ends; 0 while it is incomplete. */
 function wholeAt(text: string): number {
   const end = text.indexOf('\r\n\r\n')
   if (end === -1) return 0

@@ -1,4 +1,4 @@
-// One measurement of one peer: the CPU time and memory that the kernel reports while a load runs.
+// Measures one peer under one load: the CPU time per call that the kernel reports, the calls per second, the latency.
 import { execFile, execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -35,7 +35,7 @@ export interface WrkLoad {
 
 const connections = 64
 
-/** Measures with as many calls as the peer can handle. */
+/** Measures a peer under as many calls as it can handle. */
 export async function measureFull(peer: Peer, task: Task, load: WrkLoad): Promise<Measured> {
   const script = join(task.folder, 'load.lua')
   const { method = 'GET', bodyBytes = 0 } = load
@@ -65,7 +65,7 @@ export async function measureFull(peer: Peer, task: Task, load: WrkLoad): Promis
   }
 }
 
-/** Measures with a load of our own, in a process on the load's core. */
+/** Measures a peer under a load that wrk cannot generate; gateway-load.ts sends it from the load's core. */
 export async function measureLoad(
   peer: Peer,
   task: Task,
@@ -95,7 +95,9 @@ function cpuOf(peer: Peer): number {
   return processesOf(peer).reduce((sum, pid) => sum + cpuSeconds(pid), 0)
 }
 
-/** Waits until the peer is idle: call records are written after the calls, and their CPU time counts too. */
+/**
+ * Returns a peer's CPU time once it is idle, because the work that it defers, such as writing call records, counts too.
+ */
 async function cpuWhenQuiet(peer: Peer): Promise<number> {
   for (const pid of processesOf(peer)) await untilQuiet(pid)
   return cpuOf(peer)

@@ -14,15 +14,15 @@ export interface Peer {
   readonly kind: 'proxy' | 'check' | 'auth_request' | 'upstream'
   readonly port: number
   readonly pid: number
-  /** Further processes that belong to it. */
+  /** Further processes whose CPU time counts as the peer's. */
   readonly besides?: readonly number[]
-  /** The prefix before the paths of the upstream. */
+  /** What precedes the upstream's path in a request to this peer. */
   readonly prefix: string
   readonly key: string
   /** A well-formed key that does not exist. */
   readonly unknownKey?: string
   readonly limitedKey?: string
-  /** The port of its metrics. */
+  /** The port of its Prometheus metrics. */
   readonly metricsPort?: number
   end(): Promise<void>
 }
@@ -59,7 +59,7 @@ export async function startUpstream(nginx: string, folder: string): Promise<Peer
   }
 }
 
-/** nginx with a map of 100,000 keys: 401 unless the key is in it. */
+/** Starts nginx with a map of 100,000 keys; it refuses every other key with 401. */
 export async function startNginx(
   nginx: string,
   folder: string,
@@ -85,7 +85,7 @@ export async function startNginx(
   return { ...(await startNginxWith(nginx, folder, { name, port, http, location })), key }
 }
 
-/** HAProxy that looks up the SHA-256 of the key in a map of 100,000. */
+/** Starts HAProxy, which looks up the SHA-256 of each key in a map of 100,000; it refuses every other key with 401. */
 export async function startHaproxy(
   haproxy: string,
   folder: string,
@@ -159,7 +159,7 @@ export async function startIntercept(
   const key = await issue(rate)
   return {
     ...{ name, kind: 'proxy', port: Number(port), pid: server.pid },
-    ...{ prefix: '/api/v1/intercept/api', key, unknownKey: withOtherEnd(key) },
+    ...{ prefix: '/api/v1/intercept/api', key, unknownKey: neverIssued(key) },
     limitedKey: await issue('1/h'),
     metricsPort,
     end: async () => {
@@ -170,7 +170,9 @@ export async function startIntercept(
   }
 }
 
-/** Starts the decision endpoint alone: called directly, and by an nginx that forwards the call itself. */
+/**
+ * Returns the decision endpoint as two peers: called directly, and asked by an nginx that forwards the calls itself.
+ */
 export async function startDecisions(
   nginx: string,
   folder: string,
@@ -196,8 +198,8 @@ export async function startDecisions(
   ]
 }
 
-/** A key that nobody has, but whose checksum is right. */
-function withOtherEnd(key: string): string {
+/** Mints a key with the prefix of this one that was never issued, so that only a look-up can refuse it. */
+function neverIssued(key: string): string {
   const [prefix = ''] = /^[a-z]+_[a-z]+_/.exec(key) ?? []
   return mintCredential(prefix).secret.reveal()
 }

@@ -19,7 +19,7 @@ const server = createServer((request, response) => {
   })
 })
 server.keepAliveTimeout = 60_000
-// The handshake's key is not checked, because only the frames after it are measured.
+// The handshake's key is not verified, because only the frames after the handshake are measured.
 server.on('upgrade', (_request, socket: Duplex) => {
   socket.on('error', () => socket.destroy())
   socket.write(

@@ -1,4 +1,4 @@
-// The workloads, and the peers they are measured on: each line of the table is one kind of work.
+// The workloads, each with the peers that it is measured on.
 import {
   measureFull,
   measureLoad,
@@ -18,7 +18,7 @@ export interface Workload {
 
 const kib = 1024
 const streams = 32
-/** The rate used when the capacity was not measured in the same run. */
+/** The calls per second to use if the capacity was not measured in the same run. */
 const usualRate = 3000
 
 export const workloads: readonly Workload[] = [
@@ -59,7 +59,7 @@ function load(name: string, what: Parameters<typeof measureLoad>[2]): Workload {
   }
 }
 
-/** A fixed rate, the same for all peers; the latency of the upstream alone is measured for comparison. */
+/** Offers the same fixed rate to all peers, and to the upstream alone for comparison. */
 function offered(name: string): Workload {
   return {
     name,

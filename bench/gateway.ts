@@ -1,10 +1,10 @@
-// The cost of a guarded call, compared with nginx and HAProxy in the same run: CPU µs per call (user + system of each
-// peer's processes) and latency. The peers take turns in every round, and the result is the median of the rounds'
-// ratios. Where `taskset` is available, each peer runs on the first core, load and upstream on the others. Peers that
-// are not installed are named. `npm run bench -- gateway [seconds] [rounds] [--quick] [--only part-of-a-name]
-// [--profile] [--beside checkout]`: 2 seconds and 5 rounds of each take about 8 minutes, --quick (1 second, 3 rounds) 3;
-// --profile prints where Intercept's main thread spent its time, --beside compares with the code of another checkout,
-// which has its dependencies installed.
+// The cost of a guarded call, compared with nginx and HAProxy in the same run: CPU µs per call (user and system time of
+// each peer's processes) and latency. The peers take turns in every round, and the result is the median of the rounds'
+// ratios. Where `taskset` is available, each peer runs on the first core, and the load and the upstream on the others.
+// The output names peers that are not installed. Usage: `npm run bench -- gateway [seconds] [rounds] [--quick] [--only
+// part-of-a-name] [--profile] [--beside checkout]`. By default, 5 rounds of 2 seconds for each load and peer take about
+// 8 minutes; --quick (3 rounds of 1 second) takes about 3. --profile prints where Intercept's main thread spent its
+// time. --beside compares with the code of another checkout, whose dependencies must be installed.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -34,7 +34,7 @@ const { values, positionals } = parseArgs({
 const isQuick = values.quick === true
 const seconds = Number(positionals[0] ?? (isQuick ? 1 : 2))
 const rounds = Number(positionals[1] ?? (isQuick ? 3 : 5))
-/** The very first load warms up for longer, so that only compiled code is compared. */
+/** In seconds. The very first load warms up for longer, so that only compiled code is measured. */
 const firstWarmUp = isQuick ? 4 : 10
 const warmUp = 1
 /** The peers that ratios are relative to, with their names in the table. */
@@ -43,10 +43,10 @@ const baseNames = new Map([
   ['HAProxy SHA-256 map', 'HAProxy'],
   ['Intercept beside', 'the code beside'],
 ])
-/** The number of calls per second that the slowest peer can handle, once measured. */
+/** The calls per second that the slowest peer can handle; undefined until measured. */
 let capacity: number | undefined
 let warmed = false
-/** The CPU time of a forwarded GET through Intercept, once measured. */
+/** The CPU time of a forwarded GET through Intercept; undefined until measured. */
 let forwardedUs: number | undefined
 const folder = mkdtempSync(join(tmpdir(), 'intercept-bench-'))
 const nginx = findProgram('nginx')
@@ -127,17 +127,17 @@ async function compare(workload: Workload): Promise<void> {
     }
     console.log(`  ${name.padEnd(24)} ${lineOf(list)}   ${ratios.join('  ')}`)
   }
-  if (loop !== undefined) console.log(await loop.told())
+  if (loop !== undefined) console.log(await loop.text())
 }
 
-/** Measures the memory and the event-loop delay of Intercept under the load; undefined if it takes no part. */
-async function loopOf(taking: readonly Peer[]): Promise<{ told(): Promise<string> } | undefined> {
+/** Starts measuring how late the event loop of Intercept runs; undefined if Intercept is not among the peers. */
+async function loopOf(taking: readonly Peer[]): Promise<{ text(): Promise<string> } | undefined> {
   const own = taking.find(({ metricsPort }) => metricsPort !== undefined)
   if (own === undefined) return undefined
-  // Each reading starts a new measuring window.
+  // Starts a new measuring window, as each reading does.
   await loopDelays(own)
   return {
-    async told() {
+    async text() {
       const delays = await loopDelays(own)
       const megabytes = Math.round(residentBytes(own.pid) / 1e6)
       return `  Intercept meanwhile: ${megabytes} MB resident, event loop late by ${delays.join(', ')}`
@@ -152,7 +152,7 @@ async function loopDelays(own: Peer): Promise<string[]> {
   return [...found].map(([, name, value]) => `${name} ${(Number(value) * 1000).toFixed(1)} ms`)
 }
 
-/** The median of the rounds' ratios, with the lowest and the highest. */
+/** Renders the median of the rounds' ratios, with the lowest and the highest. */
 function ratioText(list: readonly Measured[], others: readonly Measured[]): string {
   const ratios = list.map(({ cpuUs }, round) => cpuUs / (others[round]?.cpuUs ?? Number.NaN))
   const [least, most] = [Math.min(...ratios), Math.max(...ratios)]

@@ -1,7 +1,8 @@
-// Identifying callers among many keys: CPU µs per call with and without a remembered key, and the memory that one takes.
-// `node --expose-gc bench/keys.ts [keys] [requested] [remembered]` (1,000,000, 300,000 and as many as there are keys by
-// default): `requested` keys are read from SQLite. `remembered` keys are put into the cache without a database, so even
-// 10,000,000 of them take less than a minute; `requested` of these are then looked up by their secrets.
+// Measures how callers are identified among many keys: CPU µs per call with and without the key in the cache, and the
+// memory that each cached key takes. Usage: `node --expose-gc bench/keys.ts [keys] [requested] [remembered]`; the
+// defaults are 1,000,000, 300,000 and as many as there are keys. `requested` of the keys are read from SQLite. Then
+// `remembered` keys are put into the cache without a database, so that even 10,000,000 of them take less than a minute,
+// and `requested` of these are looked up by their secrets.
 import Database from 'better-sqlite3'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -45,7 +46,7 @@ async function reportReads(store: Store, secrets: readonly string[]): Promise<vo
   })
 }
 
-/** Remembers keys whose rows are made up, then finds those with the given secrets as the gateway does. */
+/** Fills the cache with made-up keys, then looks up those with the given secrets as the gateway does. */
 async function reportRemembered(store: Store, secrets: readonly string[]): Promise<void> {
   let keysMade = 0
   const executeQuery = async () => {
@@ -100,7 +101,8 @@ function refused(text: string): void {
   throw new Error('a malformed key was taken')
 }
 
-// Built through a buffer, so that V8 keeps it as one flat string, like a header's value.
+// Replaces the last character with one that no key contains. The text is built through a buffer, so that V8 keeps it as
+// one flat string, like a header's value.
 function withWrongCharacter(text: string): string {
   return Buffer.from(`${text.slice(0, -1)}!`).toString('latin1')
 }
@@ -109,9 +111,9 @@ function withWrongChecksum(text: string): string {
   return Buffer.from(text.slice(0, -1) + (text.endsWith('0') ? '1' : '0')).toString('latin1')
 }
 
-/** The heap in use and the typed arrays, which are outside of it. */
+/** Returns the bytes in use on the heap and in typed arrays, which are outside the heap. */
 function bytesUsed(): number {
-  // Twice: what the first run frees outside the heap is only counted then.
+  // Runs twice, because memory outside the heap that the first run frees is counted only after the second.
   globalThis.gc?.()
   globalThis.gc?.()
   const { heapUsed, arrayBuffers } = process.memoryUsage()

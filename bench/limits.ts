@@ -1,5 +1,6 @@
-// npm run bench -- limits [keys] [seconds]: the database's CPU while three nodes share the rates of that many keys
-// (10,000 by default), compared with three nodes without rates. The nodes are the product's own, without HTTP in front.
+// npm run bench -- limits [keys] [seconds]: the CPU time of the database while three nodes share the rate limits of
+// that many keys (10,000 by default), compared with three nodes without rate limits. The nodes are the product's own,
+// without HTTP.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,7 +18,7 @@ const nodes = 3
 const turnMs = 50
 const settlingSeconds = 20
 
-/** The rate limit of each key, and how many calls a second it gets on each node. */
+/** For each load: the rate limit of a key, and how many calls per second the key gets on each node. */
 const loads: Readonly<Record<string, { rate: Rate; perSecond: readonly number[] }>> = {
   'a call a second on each node, of 100/s': {
     rate: { calls: 100, perSeconds: 1 },
@@ -117,7 +118,9 @@ interface Used {
   readonly nodes: number
 }
 
-/** CPU seconds per second that PostgreSQL and this process (the nodes and their load) use during some work. */
+/**
+ * Measures the CPU seconds per second that PostgreSQL and this process (the nodes and their load) use during some work.
+ */
 async function cpuDuring(work: () => Promise<void>): Promise<Used> {
   const [database, own, startedAt] = [
     cpuSeconds(cluster.pid()),

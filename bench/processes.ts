@@ -1,4 +1,4 @@
-// Runs peers as processes, and measures them by what the kernel reports.
+// Runs peers as processes, and reads what the kernel reports about them.
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { connect, createServer, type AddressInfo } from 'node:net'
@@ -62,7 +62,7 @@ export function pin(pid: number, part: keyof typeof coresOf): void {
   execFileSync(taskset, ['-acp', coresOf[part], String(pid)], { stdio: 'ignore' })
 }
 
-/** A command that runs on the cores of its part. */
+/** Extends a command so that it runs on the cores of its part. */
 export function pinned(part: keyof typeof coresOf, words: readonly string[]): string[] {
   return taskset === undefined ? [...words] : [taskset, '-c', coresOf[part], ...words]
 }

@@ -11,7 +11,7 @@ interface Profile {
   readonly timeDeltas: readonly number[]
 }
 
-/** Start-up and shutdown are left out. */
+/** How much to leave out at either end of a profile, because it is start-up or shutdown. */
 const skippedMs = 8000
 
 /** The functions in which the busiest profiled thread spent its time, with their shares; waiting is left out. */

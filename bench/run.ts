@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The benchmarks in order; each prints its figures next to those of its peer, measured in the same run. */
+/** The benchmarks, in the order in which they run. */
 const names = ['gateway', 'keys', 'limits', 'webhooks', 'scim', 'calls', 'dashboard', 'commands']
 
 const [wanted, ...words] = process.argv.slice(2)

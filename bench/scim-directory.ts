@@ -13,7 +13,7 @@ export interface BenchDirectory extends AsyncDisposable {
   readonly env: Record<string, string>
   readonly secret: string
   readonly organization: string
-  /** Runs a statement with `?` parameters directly on the engine: the lower bound for the store. */
+  /** Runs a statement with `?` parameters directly on the engine, as the lower bound of what the store can reach. */
   rows(text: string, parameters: readonly (string | number)[]): Promise<unknown[]>
   /** Puts the first `amount` users into a group. */
   fillGroup(groupId: string, amount: number): Promise<void>
@@ -49,14 +49,15 @@ export async function seededDirectory(
     if (client === undefined) return prepared(text).all(...parameters)
     let n = 0
     const numbered = text.replaceAll('?', () => `$${++n}`)
-    // Prepared as a named statement, which the store's are not, because the lower bound should be as low as possible.
+    // Prepared as a named statement, to make the lower bound as low as possible; the store does not name its
+    // statements.
     const name = createHash('sha256').update(text).digest('base64')
     return (await client.query({ name, text: numbered, values: [...parameters] })).rows
   }
   const [found] = await rows("select id from organization where slug = 'acme'", [])
   const organization = (found as { id: string }).id
   for (const text of seedStatements(engine, organization, users)) await run(text)
-  // Autovacuum would do this within a minute; on SQLite the product keeps no statistics either.
+  // Autovacuum would do this within a minute. On SQLite nothing is analyzed, because the product does not do it either.
   if (client !== undefined) await run('vacuum analyze')
   file?.pragma('wal_checkpoint(truncate)')
   return {

@@ -1,5 +1,6 @@
-// npm run bench -- scim [users] [sqlite|postgres]: requests to a directory of that size (50,000 by default; the goal is
-// 1,000,000), compared with reading the same rows directly from the database. PostgreSQL runs without fsync here.
+// npm run bench -- scim [users] [sqlite|postgres]: requests to a directory of that many users (50,000 by default; the
+// goal is 1,000,000), compared with reading the same rows directly from the database. PostgreSQL runs without fsync
+// here.
 import { loadavg } from 'node:os'
 import { startServerProcess } from '../test/harness/server-process.ts'
 import { cpuSeconds, residentBytes } from './processes.ts'
@@ -17,7 +18,7 @@ await using directory = await seededDirectory(engine, users)
 await using server = await startServerProcess(directory.env)
 print('seeded', `${users} users on ${engine} in ${seconds(started)} s; load ${load()}`)
 
-// A warm-up, because compiling during the first requests is not typical.
+// Warms up, so that the figures don't include the compilation of code during the first requests.
 await measure(
   100,
   async () =>
@@ -87,7 +88,7 @@ async function pages(): Promise<void> {
     index += page.itemsPerPage
   })
   print('page of 100 in a walk by index', `${middle.text}  (bar p99 25 ms)`)
-  // A new count each time, so that no cached walk can be reused.
+  // Each request asks for a new page size, so that the server can't use a position that it has cached.
   let count = 50
   const last = await measure(20, async () => {
     const page = await get(`/Users?count=${++count}&startIndex=${users - 49}`)
@@ -166,7 +167,7 @@ async function create(name: string): Promise<Answered> {
   })
 }
 
-/** The duration of each run, and the CPU time that the server spent on all of them. */
+/** Measures the duration of each run, and the CPU time that the server spends on all of them. */
 async function measure(
   turns: number,
   work: () => Promise<void>,

@@ -1,5 +1,5 @@
-// The receiver for bench/webhooks.ts, in a process of its own: responds as cheaply as possible and remembers when each
-// delivery arrived.
+// The receiver for bench/webhooks.ts, in a process of its own; it responds as cheaply as possible and remembers when
+// each delivery arrived.
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 
 const answer = 'HTTP/1.1 204 No Content\r\n\r\n'

@@ -24,7 +24,7 @@ interface Figure {
   readonly name: string
   readonly value: number
   readonly unit: string
-  /** The target of the figure; `least` or `most` says in which direction. */
+  /** The bar for the figure: a minimum or a maximum, as `way` says. */
   readonly bar?: number
   readonly way?: 'least' | 'most'
 }
@@ -34,7 +34,7 @@ const bars: Record<Engine, { drain: number; latency: number }> = {
   postgres: { drain: 2000, latency: 40 },
 }
 
-/** Runs all parts and returns the measurements. */
+/** Runs the wanted scenarios, or all of them if none is named, and returns their figures. */
 export async function measure(engine: Engine, wanted: readonly string[] = []): Promise<Figure[]> {
   const figures: Figure[] = []
   for (const [name, scenario] of Object.entries({ drain, latency, fairness, neighbours })) {
@@ -95,7 +95,7 @@ async function latency(engine: Engine): Promise<Figure[]> {
   ]
 }
 
-/** Measures fairness: one endpoint in ten hangs, and each event type goes to one endpoint. */
+/** Measures fairness: one endpoint in ten never responds, and each event type goes to one endpoint. */
 async function fairness(engine: Engine): Promise<Figure[]> {
   await using all = await open(engine)
   const { webhooks, organizationId, receiver } = all
@@ -124,8 +124,9 @@ async function fairness(engine: Engine): Promise<Figure[]> {
 }
 
 /**
- * The endpoints of four organizations at one host and port: twelve that hang, twelve that send half a response, six
- * that respond after two seconds, and healthy and ordered ones in the first and the last organization.
+ * Measures fairness among the endpoints of four organizations at one host and port: twelve that never respond, twelve
+ * that send half a response, six that respond after two seconds, and healthy and ordered ones in the first and the last
+ * organization.
  */
 async function neighbours(engine: Engine): Promise<Figure[]> {
   await using all = await open(engine)
@@ -218,7 +219,9 @@ async function publishMany(store: Store, organizationId: OrganizationId, count: 
   })
 }
 
-/** Undici alone: sends the same bytes to the same receiver without signing or storing anything. */
+/**
+ * Measures undici alone: sends bodies of about the same size to the same receiver, without signing or storing anything.
+ */
 async function bareSender(url: string, total: number) {
   const agent = new Agent({ connections: 16, pipelining: 1 })
   const body = Buffer.alloc(800, 'x')
@@ -264,10 +267,10 @@ async function deliveredOf(webhooks: Webhooks, organizationId: string): Promise<
 
 interface Receiver extends AsyncDisposable {
   readonly url: string
-  /** Waits until this many have arrived. */
+  /** Waits until this many deliveries have arrived. */
   until(count: number): Promise<void>
   take(count: number): Promise<[string, number][]>
-  /** Waits until all of these have arrived. */
+  /** Waits until all of these deliveries have arrived, and returns them with their times. */
   takeAll(ids: Iterable<string>): Promise<[string, number][]>
 }
 
@@ -351,7 +354,7 @@ async function pause(ms: number): Promise<void> {
 }
 
 if (import.meta.main) {
-  // node bench/webhooks.ts [sqlite|postgres] [drain|latency|fairness|neighbours]…
+  // Usage: node bench/webhooks.ts [sqlite|postgres] [drain|latency|fairness|neighbours]…
   const words = process.argv.slice(2)
   const named = engines.filter((engine) => words.includes(engine))
   const wanted = words.filter((word) => !engines.some((engine) => engine === word))

@@ -27,7 +27,7 @@ if (major > 24 || (major === 24 && minor >= 21)) {
   relaunch()
 }
 
-/** Runs the same command under a Node that is new enough, and exits as that process does. */
+/** Runs the same command under a Node that is new enough, and exits with the status or signal of that process. */
 function relaunch() {
   let node
   try {
@@ -53,12 +53,12 @@ function relaunch() {
 }
 
 /**
- * Sends SIGTERM to this process, which then drains and exits, once the process that launched it is gone. npx and npm
- * don't forward SIGTERM, and SIGKILL can't be forwarded, so otherwise a node would keep running unnoticed.
+ * Sends SIGTERM to this process once the process that started it is gone; the node then drains and exits. npx and npm
+ * don't forward SIGTERM, and SIGKILL can't be forwarded, so without this a node would keep running unnoticed.
  */
 async function endWithWhoeverStartedUs() {
   const end = () => process.kill(process.pid, 'SIGTERM')
-  // Not for workers, because their supervisor ends them itself.
+  // Workers are left out, because their supervisor ends them.
   if (process.channel && (await import('node:cluster')).default.isPrimary) {
     process.once('disconnect', end)
     process.channel.unref()
@@ -94,7 +94,7 @@ function statusOf(id) {
   }
 }
 
-/** Loads Kysely from one file, if `web/build.ts` has made it; this saves a third of a command's startup time. */
+/** Loads Kysely from one file, if `web/build.ts` has built it; this saves a third of a command's startup time. */
 function readKyselyAsOneFile() {
   const { dependencies } = JSON.parse(readFileSync(join(dirname(here), '..', 'package.json')))
   const file = join(dirname(here), 'bundled', `kysely-${dependencies.kysely}.js`)
@@ -107,13 +107,13 @@ function readKyselyAsOneFile() {
 }
 
 /**
- * Strips the types of our own files if they are below node_modules, where Node refuses to do so: a package packed from
- * source is there. One packed by `npm run pack` is plain JavaScript and does not need this.
+ * Strips the types of our own files where Node refuses to do so: below node_modules, where a package packed from source
+ * is installed. A package made by `npm run pack` is plain JavaScript and does not need this.
  */
 function stripTypesHere() {
   const own = new URL('../src/', import.meta.url).href
   const emitWarning = process.emitWarning.bind(process)
-  // Node warns each time that the function is experimental, which is no concern of people who run a command.
+  // Hides Node's warning that the function is experimental, which does not concern people who run a command.
   process.emitWarning = (warning, ...more) => {
     if (!String(warning).includes('stripTypeScriptTypes')) emitWarning(warning, ...more)
   }

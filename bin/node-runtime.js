@@ -19,13 +19,15 @@ const runtime = JSON.parse(readFileSync(new URL('./node-runtime.json', import.me
 
 /**
  * Returns the path of a Node that is new enough: one that npm installed next to us, one downloaded earlier, or one
- * downloaded now. Throws an error with a one-sentence message if there is none for this platform or downloading fails.
+ * downloaded now. Throws an error with a one-sentence message if there is none for this platform or the download fails.
  */
 export function findRuntime(from) {
   return installedBeside(from) ?? fetchedEarlier() ?? fetchNow()
 }
 
-/** Looks in this folder and all parent folders, which works in a checkout and in a folder that depends on us. */
+/**
+ * Looks in this folder and all parent folders, which finds it both in a checkout and in a project that depends on us.
+ */
 function installedBeside(from) {
   for (let folder = dirname(from); ; folder = dirname(folder)) {
     const candidate = join(folder, 'node_modules', '.bin', 'node')
@@ -34,7 +36,7 @@ function installedBeside(from) {
   }
 }
 
-/** The user's own cache folder, where nobody else can put a program. */
+/** Returns the user's own cache folder, where nobody else can put a program. */
 function cacheFolder() {
   const base = process.env.XDG_CACHE_HOME || join(homedir(), '.cache')
   return join(base, 'interceptd', `node-${runtime.version}`)

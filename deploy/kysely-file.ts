@@ -1,4 +1,6 @@
-/** Builds Kysely's 255 files into one, `bin/bundled/kysely-<version>.js`; bin/intercept.js reads it if it is there. */
+/**
+ * Bundles Kysely's 255 files into one, `bin/bundled/kysely-<version>.js`, which bin/intercept.js loads if it exists.
+ */
 import { readFileSync } from 'node:fs'
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -26,7 +28,7 @@ export async function buildKyselyFile(): Promise<void> {
       },
       ssr: { noExternal: true },
     })
-    // Renamed into place in one step, so that a command that starts meanwhile reads either all of it or none.
+    // Renamed into place in one step, so that a command that starts meanwhile finds either the whole file or none.
     await mkdir(join(root, 'bin', 'bundled'), { recursive: true })
     await rename(join(outDir, name), join(root, 'bin', 'bundled', name))
   } finally {

@@ -1,6 +1,6 @@
-// npm run pack [-- --to folder]: builds the package as it is published, in plain JavaScript with types, because Node
-// refuses to strip types below node_modules (ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING). Line numbers stay the same,
-// and no second Node is installed with it.
+// npm run pack [-- --to folder]: builds the package that is published: plain JavaScript with types, because Node
+// refuses to strip types below node_modules (ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING). Lines keep their numbers. No
+// second Node is installed with the package.
 import { execFileSync } from 'node:child_process'
 import {
   cpSync,
@@ -30,7 +30,7 @@ try {
     if (existsSync(join(root, name)))
       cpSync(join(root, name), join(stage, name), { recursive: true })
   }
-  // These are for people who develop Intercept, not for those who run it.
+  // These are for people who develop Intercept, not for people who run it.
   for (const name of ['docs/decisions', 'docs/requirements.md']) {
     rmSync(join(stage, name), { recursive: true })
   }
@@ -62,7 +62,7 @@ function packSources(): void {
   }
 }
 
-/** Emits the types that programs may import, and every type that those refer to. */
+/** Emits the types that programs may import, and every type to which those refer. */
 function packTypes(entry: string): void {
   const made = mkdtempSync(join(tmpdir(), 'intercept-types-'))
   try {
@@ -91,8 +91,8 @@ function packTypes(entry: string): void {
 }
 
 /**
- * Writes the manifest without what only a checkout needs. Not even Node remains a dependency: the launcher downloads it
- * if the system's is too old.
+ * Writes the manifest without what only a checkout needs. Node is not a dependency either, because the launcher
+ * downloads it if the system's is too old.
  */
 function packManifest(): void {
   const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Record<
@@ -108,7 +108,7 @@ function packManifest(): void {
   writeFileSync(join(stage, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
 }
 
-/** Makes imports of our own files end in `.js`, as the files in the package do. */
+/** Makes imports of our own files end in `.js`, because the package contains JavaScript. */
 function asJavaScript(text: string): string {
   return text.replace(/(['"]\.{1,2}\/[^'"\n]*)\.ts(['"])/g, '$1.js$2')
 }

@@ -1,4 +1,5 @@
-// npm run reference [-- --check]: writes docs/reference from the product's own tables; with --check it only compares.
+// npm run reference [-- --check]: writes docs/reference from the product's own tables; with --check, only compares it
+// with them.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -180,7 +181,7 @@ ${table(['method', 'path', 'what it does', 'who may', 'status'], rows)}
 `
 }
 
-/** Which role has which permission. */
+/** Renders which role has which permission. */
 function permissionTable(): string {
   const rows = Object.entries(permissions).map(([permission, holders]) => [
     `\`${permission}\``,
@@ -233,7 +234,7 @@ ${table(['code', 'status', 'what happened'], rows)}
 `
 }
 
-/** The metrics that a freshly started node exposes. */
+/** Renders the metrics that a freshly started node exposes. */
 async function metricsPage(): Promise<string> {
   const data = mkdtempSync(join(tmpdir(), 'intercept-reference-'))
   try {

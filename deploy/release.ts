@@ -19,7 +19,7 @@ const pack = ['deploy/pack.ts', '--to', folder]
 execFileSync(process.execPath, pack, { cwd: root, stdio: 'inherit' })
 
 const { name, version } = manifest
-// Kysely is both installed by npm and bundled into one file next to the launcher.
+// By name, because Kysely occurs twice: npm installs it, and it is bundled into one file next to the launcher.
 const components = new Map(
   [...installedComponents(root), ...bundledComponents(root)].map((one) => [one.name, one]),
 )

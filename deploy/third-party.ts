@@ -40,7 +40,7 @@ function readLock(root: string): Record<string, LockEntry> {
   return (JSON.parse(text) as { packages: Record<string, LockEntry> }).packages
 }
 
-/** The packages that are bundled, with all their dependencies. */
+/** Lists the packages that are bundled, with all their dependencies. */
 export function bundledComponents(root: string): Component[] {
   const lock = readLock(root)
   const found = new Map<string, Component>()
@@ -55,7 +55,7 @@ export function bundledComponents(root: string): Component[] {
   return sorted([...found.values()])
 }
 
-/** Packages that npm installs with ours. */
+/** Lists the packages that npm installs with ours. */
 export function installedComponents(root: string): Component[] {
   const own = Object.entries(readLock(root)).filter(
     ([path, entry]) => path !== '' && entry.dev !== true && entry.optional !== true,
@@ -75,8 +75,8 @@ export function renderNotices(components: readonly Component[]): string {
 }
 
 /**
- * Renders a bill of materials (CycloneDX 1.6). It contains no time and no random number, so that the same tree gives
- * the same text.
+ * Renders a bill of materials (CycloneDX 1.6). It contains no time and nothing random, so that the same tree always
+ * gives the same text.
  */
 export function renderBill(
   product: { readonly name: string; readonly version: string },
@@ -131,7 +131,7 @@ function purlOf({ name, version }: Component): string {
   return `pkg:npm/${name.replace('@', '%40')}@${version}`
 }
 
-/** Converts npm's integrity from base64 to hex, which a bill of materials needs. */
+/** Converts npm's integrity digest from base64 to hex, as a bill of materials requires. */
 function hashOf(integrity: string): { alg: string; content: string } {
   const [, base64 = ''] = /^sha512-(.+)$/.exec(integrity) ?? []
   return { alg: 'SHA-512', content: Buffer.from(base64, 'base64').toString('hex') }

@@ -1,5 +1,5 @@
-// npm run try-package [-- --node path …]: packs, installs the package in an empty folder under each Node, and walks
-// through a newcomer's first guarded call and the dashboard; prints how long that took and how much disk space it uses.
+// npm run try-package [-- --node path …]: packs, installs the package in an empty folder under each Node, makes a
+// newcomer's first guarded call and opens the dashboard; prints how long that took and how much disk space it uses.
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import {
@@ -33,7 +33,7 @@ try {
   rmSync(folder, { recursive: true, force: true })
 }
 
-/** The Node that runs this script, and the first of another major version in PATH. */
+/** Returns the Node that runs this script, and the first one in PATH with another major version. */
 function nodesHere(): string[] {
   const major = (node: string): string => versionOf(node).split('.')[0] ?? ''
   const others = (process.env['PATH'] ?? '')
@@ -110,7 +110,10 @@ async function portOf(server: ChildProcess): Promise<string> {
   return await promise
 }
 
-/** The size of the files' contents, and the disk space they occupy, which is larger because many files are small. */
+/**
+ * Returns the size of the files' contents, and the disk space that they occupy, which is larger because many files are
+ * small.
+ */
 function sizeOf(path: string): { readonly bytes: number; readonly onDisk: number } {
   const files = readdirSync(path, { recursive: true }).map((name) =>
     lstatSync(join(path, String(name))),

@@ -10,7 +10,7 @@ const words = join(import.meta.dirname, 'words')
 const lengthener = join(import.meta.dirname, 'lengthen.ts')
 const mark = language === 'en' ? 'lengthen' : 'bracket'
 
-/** Used in every language, because the consoles of identity providers are described in their own words. */
+/** Marked in every language, because the guides quote the providers' consoles and so are never translated. */
 const ofEveryLanguage = join(words, 'en', 'sso-guides.ts')
 
 const pseudo: Plugin = {

@@ -10,7 +10,7 @@ const mostRetries = 2
 const client = new QueryClient({
   defaultOptions: {
     queries: {
-      // A refusal is final: only a missing response, or a 502 and above, is worth retrying.
+      // Retries only if no response arrived or the status is 502 or above; every other refusal is final.
       retry: (failures, error) =>
         failures < mostRetries &&
         error instanceof Refused &&
@@ -19,13 +19,13 @@ const client = new QueryClient({
       refetchOnWindowFocus: true,
       networkMode: 'always',
     },
-    // An answer may hold a secret and a request a credential: neither stays in memory once its page has let go of it.
+    // A request may contain a credential and a response a secret, so both are forgotten once no page uses them.
     mutations: { retry: false, networkMode: 'always', gcTime: 0 },
   },
 })
 const router = createAppRouter()
 
-// The fonts load once no request has been running for half a second, or after 15 seconds without any request.
+// Loads the fonts half a second after all requests have ended, or after 15 seconds without news of any request.
 const quietMs = 500
 const fontsAtLastMs = 15_000
 let quiet = setTimeout(showFontsOnce, fontsAtLastMs)

@@ -10,10 +10,10 @@ import { NotFound, PageFailed } from './frame/NotFound.tsx'
 import { whole } from './parts/upgrade.ts'
 import { Loading } from './parts/States.tsx'
 
-/** The part of the URL's query in which a list keeps its state: only strings, all optional. */
+/** The search parameters in which a list keeps its state: optional strings. */
 type Search<Name extends string> = { readonly [N in Name]?: string | undefined }
 
-/** Keeps the named search values and drops everything else. */
+/** Creates a parser that keeps the named search parameters if they are strings, and drops everything else. */
 function texts<Name extends string>(...names: readonly Name[]) {
   return (raw: Record<string, unknown>): Search<Name> =>
     Object.fromEntries(
@@ -254,7 +254,7 @@ const accessTokens = createRoute({
   ),
 })
 
-// An unknown page of an organization is reported inside its frame, with the navigation still visible.
+// Shows an unknown path below an organization as "not found" inside the frame, so that the navigation stays visible.
 const nothing = createRoute({
   getParentRoute: () => organization,
   path: '/$',
@@ -293,7 +293,7 @@ const tree = root.addChildren([
   ]),
 ])
 
-/** Creates the router for all pages, each loaded when first opened; filters are kept in the URL as plain strings. */
+/** Creates the router. The code of each page is loaded when the page is first opened. */
 export function createAppRouter() {
   return createRouter({
     routeTree: tree,

@@ -1,4 +1,4 @@
-/** The words of the frame and of shared parts; those of each page are in words/en/. */
+/** The words of the frame and of shared parts; the words of each page are in words/en/. */
 import { inLanguage } from './language.ts'
 import { count, many } from './plural.ts'
 

@@ -8,7 +8,7 @@ export async function loadLanguage(): Promise<void> {
   if (language === 'de') catalogue = await import('./de/index.ts')
 }
 
-/** Returns the words with this name in the page's language; the English ones if it has no others. */
+/** Returns the words with this name in the page's language, or the English ones if there is no translation. */
 export function inLanguage<T>(name: string, english: T): T {
   return (catalogue?.[name] ?? english) as T
 }

@@ -28,7 +28,7 @@ export function chooseLanguage(choice: LanguageChoice): void {
   window.location.reload()
 }
 
-/** The language of this page: the chosen one, otherwise the first of the browser's that has a catalogue. */
+/** The language of this page: the chosen one, or else the first of the browser's languages that has a catalogue. */
 export const language: Language = languageOf(chosenLanguage())
 
 /** The locale in which dates are formatted; in English, the day comes first. */

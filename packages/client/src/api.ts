@@ -175,9 +175,9 @@ export interface Operations {
   deleteMySessions: { input: Record<string, never>; output: { "ended": number; "confirmation": Confirmation } }
   /** End one session of the caller. */
   deleteMySession: { input: { session: string }; output: { "ended": number; "confirmation": Confirmation } }
-  /** What linking a proven identity would add, before it is confirmed. */
+  /** Show what linking a proven identity would add, without linking it. */
   lookAtIdentity: { input: { body: { "proof": string } }; output: { "provider": string; "issuer": string; "subject": string; "email": string | null; "name": string | null } }
-  /** Add an identity that was just proven from this session. */
+  /** Link an identity that was just proven in this session. */
   linkIdentity: { input: { body: { "proof": string } }; output: Identity }
   /** Remove one of the caller's identities; every session ends. */
   deleteMyIdentity: { input: { identity: string }; output: undefined }
@@ -253,7 +253,7 @@ export interface Operations {
   createConnection: { input: { organization: string; body: { "name"?: string; "scopes"?: (string)[]; "claims"?: { "email"?: string; "email_verified"?: string; "name"?: string; "groups"?: string; "directory"?: { "claim": string; "attribute": "externalId" | "userName" } }; "ask_user_info"?: boolean; "admits_new_people"?: boolean; "ends_provider_session"?: boolean; "required_group"?: string | null; "group_roles"?: ({ "group": string; "role": "admin" | "developer" | "viewer" })[]; "session_maximum_seconds"?: number | null; "client_secret"?: string; "private_key"?: boolean; "kind"?: "okta" | "entra" | "google" | "other"; "issuer": string; "client_id": string; "reservation"?: string } }; output: Connection }
   /** The URLs of a future connection, to be registered at the provider first. */
   reserveConnection: { input: { organization: string }; output: { "reservation": string; "redirect_uri": string; "initiate_login_uri": string; "backchannel_logout_uri": string; "client_keys_uri": string } }
-  /** What an issuer’s discovery document says, before anything is saved. */
+  /** Fetch an issuer’s discovery document, without saving anything. */
   discoverProvider: { input: { organization: string; body: { "issuer": string } }; output: Discovered }
   /** A connection with its settings, without its credential. */
   getConnection: { input: { organization: string; connection: string }; output: Connection }
@@ -269,7 +269,7 @@ export interface Operations {
   disableConnection: { input: { organization: string; connection: string }; output: Connection }
   /** Enable a disabled connection. */
   enableConnection: { input: { organization: string; connection: string }; output: Connection }
-  /** Start a test, whose URL is to be opened in a window; nobody is signed in. */
+  /** Start a test sign-in, whose URL has to be opened in a browser; nobody is signed in. */
   createConnectionTest: { input: { organization: string; connection: string }; output: { "id": string; "address": string } }
   /** A test's result, step by step. */
   getConnectionTest: { input: { organization: string; connection: string; test: string }; output: ConnectionTest }
@@ -281,7 +281,7 @@ export interface Operations {
   getDomain: { input: { organization: string; domain: string }; output: Domain }
   /** Route sign-ins from a domain to another connection. */
   updateDomain: { input: { organization: string; domain: string; body: { "connection_id": string | null } }; output: Domain }
-  /** Remove a domain; its addresses are no longer routed. */
+  /** Remove a domain; sign-ins with its addresses are no longer routed to a connection. */
   deleteDomain: { input: { organization: string; domain: string }; output: undefined }
   /** Look up the record of a domain now; the response contains what DNS returned. */
   checkDomain: { input: { organization: string; domain: string }; output: Domain }
@@ -305,11 +305,11 @@ export interface Operations {
   listDirectoryGroups: { input: { organization: string; query?: { after?: string; limit?: number } }; output: { "items": (DirectoryGroup)[]; "next": string | null } }
   /** Map a group to a role, or to none. */
   setDirectoryGroupRole: { input: { organization: string; group: string; body: { "role": "admin" | "developer" | "viewer" | null } }; output: { "group": DirectoryGroup; "changed": number } }
-  /** Whose role would change if a group granted another role, without changing anything. */
+  /** Preview whose role would change if a group granted another role, without changing anything. */
   previewDirectoryGroupRole: { input: { organization: string; group: string; body: { "role": "admin" | "developer" | "viewer" | null } }; output: { "items": ({ "membership_id": string; "name": string; "before": string; "after": string })[] } }
   /** Whether company sign-in is required, and who is exempt. */
   getSso: { input: { organization: string }; output: SsoPolicy }
-  /** Set whether company sign-in is required; at least one owner is exempt. */
+  /** Set whether company sign-in is required; if it is, at least one owner must be exempt. */
   setSso: { input: { organization: string; body: { "required": boolean; "break_glass": (string)[] } }; output: SsoPolicy }
   /** Who would be signed out of the organization if company sign-in were required. */
   previewSso: { input: { organization: string; body: { "break_glass": (string)[] } }; output: SsoPreview }
@@ -319,21 +319,21 @@ export interface Operations {
   createTarget: { input: { organization: string; body: { "name"?: string; "upstream": string; "enabled"?: boolean; "credential"?: CredentialInput | null; "rate_limit"?: TargetRateLimit | null; "rate_scope"?: "all" | "node"; "quota"?: TargetQuota | null; "call_records"?: string | null; "assertion"?: boolean; "verbatim_paths"?: boolean; "allow_browser"?: boolean; "ca"?: string | null; "timeouts"?: Timeouts; "body_limit_bytes"?: number; "answer_headers"?: (string)[]; "capture"?: CaptureInput; "rules"?: (RuleInput)[]; "otherwise"?: "allow" | "refuse" | null; "slug": string } }; output: Target }
   /** A target with its rules and settings. */
   getTarget: { input: { organization: string; target: string }; output: Target }
-  /** Change a target; another upstream origin drops its credential. */
+  /** Change a target; moving the upstream to another origin removes the credential. */
   updateTarget: { input: { organization: string; target: string; body?: { "name"?: string; "upstream"?: string; "enabled"?: boolean; "credential"?: CredentialInput | null; "rate_limit"?: TargetRateLimit | null; "rate_scope"?: "all" | "node"; "quota"?: TargetQuota | null; "call_records"?: string | null; "assertion"?: boolean; "verbatim_paths"?: boolean; "allow_browser"?: boolean; "ca"?: string | null; "timeouts"?: Timeouts; "body_limit_bytes"?: number; "answer_headers"?: (string)[]; "capture"?: CaptureInput; "rules"?: (RuleInput)[]; "otherwise"?: "allow" | "refuse" | null } }; output: { "id": string; "slug": string; "name": string; "upstream": string; "enabled": boolean; "health": "healthy" | "unhealthy" | "unknown"; "rules": (Rule)[]; "otherwise": "allow" | "refuse"; "otherwise_set": boolean; "credential_header"?: string; "rate_limit"?: TargetRateLimit; "rate_scope": "all" | "node"; "quota"?: TargetQuota; "call_records": string; "assertion": boolean; "verbatim_paths": boolean; "allow_browser": boolean; "timeouts": Timeouts; "body_limit_bytes": number; "answer_headers": (string)[]; "capture": { "headers": (string)[]; "body_bytes": number; "redact": (string)[] }; "ca"?: string; "created_at": string; "calls24h": number; "refused24h": number; "version": number; "confirmation": Confirmation } }
   /** Remove a target; calls to it get 404 from now on. */
   deleteTarget: { input: { organization: string; target: string }; output: undefined }
-  /** Replace the rules: the first match decides, otherwise the last line. */
+  /** Replace the rules: the first one that matches a call decides, otherwise the last line. */
   setTargetRules: { input: { organization: string; target: string; body: { "rules": (RuleInput)[]; "otherwise"?: "allow" | "refuse" | null } }; output: { "id": string; "slug": string; "name": string; "upstream": string; "enabled": boolean; "health": "healthy" | "unhealthy" | "unknown"; "rules": (Rule)[]; "otherwise": "allow" | "refuse"; "otherwise_set": boolean; "credential_header"?: string; "rate_limit"?: TargetRateLimit; "rate_scope": "all" | "node"; "quota"?: TargetQuota; "call_records": string; "assertion": boolean; "verbatim_paths": boolean; "allow_browser": boolean; "timeouts": Timeouts; "body_limit_bytes": number; "answer_headers": (string)[]; "capture": { "headers": (string)[]; "body_bytes": number; "redact": (string)[] }; "ca"?: string; "created_at": string; "calls24h": number; "refused24h": number; "version": number; "confirmation": Confirmation } }
-  /** Request the upstream’s root once, without a credential; the response’s body is not shown. */
+  /** Request the upstream’s root once, without a credential; the response’s body is not returned. */
   reachTarget: { input: { organization: string; target: string }; output: { "status": number; "took_ms": number } }
   /** Run the checks of a call, without sending, counting or recording it. */
   tryTarget: { input: { organization: string; target: string; body: { "key_id"?: string; "method": string; "path": string; "address"?: string; "from_page"?: boolean } }; output: Tried }
-  /** Replay the last 24 hours of calls through other rules, without saving them. */
+  /** Evaluate other rules against the last 24 hours of calls, without saving the rules. */
   previewTargetRules: { input: { organization: string; target: string; body?: { "rules"?: (RuleInput)[]; "otherwise"?: "allow" | "refuse" | null } }; output: RulePreview }
   /** How nodes currently share the rates of keys, targets, the organization and SCIM tokens; empty for a single node. */
   listRateShares: { input: { organization: string; query?: { subject?: string } }; output: { "items": (RateShare)[] } }
-  /** Calls as they end, as server-sent events; ends with the session. */
+  /** Stream calls as they end, as server-sent events; the stream ends with the session. */
   streamCalls: { input: { organization: string }; output: string }
   /** Calls, newest first; `newer` returns those after a given call. */
   listCalls: { input: { organization: string; query?: { after?: string; limit?: number; newer?: string; q?: string; target?: string; key?: string; stopped_at?: string; outcome?: "answered" | "upstream_error" | "refused"; status?: string; method?: string; path?: string; address?: string; from?: string; to?: string } }; output: { "items": (Call)[]; "next": string | null; "searched_back_to"?: string } }
@@ -349,7 +349,7 @@ export interface Operations {
   exportCalls: { input: { organization: string; body: { "format": "ndjson" | "csv"; "limit"?: number; "q"?: string; "target"?: string; "key"?: string; "stopped_at"?: string; "outcome"?: "answered" | "upstream_error" | "refused"; "status"?: string; "method"?: string; "path"?: string; "address"?: string; "from"?: string; "to"?: string } }; output: string }
   /** The configuration as a file, which contains references instead of secrets. */
   getConfiguration: { input: { organization: string }; output: { "file": string; "document": Record<string, unknown> } }
-  /** What applying a file would change, without changing anything. */
+  /** Plan what applying a file would change, without changing anything. */
   planConfiguration: { input: { organization: string; body: { "file": string; "label": string; "prune"?: boolean; "secrets"?: Record<string, string> } }; output: { "differences": (ConfigurationDifference)[] } }
   /** Make the organization match a file, all or nothing; each change requires its usual permission. */
   applyConfiguration: { input: { organization: string; body: { "file": string; "label": string; "prune"?: boolean; "secrets"?: Record<string, string> } }; output: { "applied": (ConfigurationDifference)[]; "keys": ({ "name": string; "id": string; "secret": string })[]; "confirmation": Confirmation } }
@@ -570,6 +570,6 @@ export const operations: { readonly [Name in keyof Operations]: readonly [method
   revokeCredential: ["POST", "/credentials/revoke", false],
 }
 
-/** Lists in queries that are given once for each item; others are separated by commas. */
+/** Query parameters that are repeated for each item of a list; every other list is one parameter, joined with commas. */
 export const repeatedParameters: readonly string[] = ["label"]
 

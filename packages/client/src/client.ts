@@ -9,20 +9,23 @@ export interface ClientOptions {
   /** An access token: `svc_admin_…`. */
   readonly token: string
   readonly fetch?: typeof globalThis.fetch
-  /** How many times to try a request that is safe to repeat; defaults to 3. */
+  /** How many times to try a request that is safe to repeat, including the first; defaults to 3. */
   readonly tries?: number
   /** The timeout of each attempt in milliseconds; defaults to 30,000. */
   readonly timeoutMs?: number
-  /** Waits between two attempts; defaults to a timer. */
+  /** Waits the given number of milliseconds before the next attempt; defaults to a timer. */
   readonly wait?: (ms: number) => Promise<void>
 }
 
 /** The options of one call, apart from its input. */
 export interface CallOptions {
   readonly signal?: AbortSignal
-  /** Makes a creation safe to repeat, even from another process; by default each call gets a fresh key. */
+  /**
+   * The Idempotency-Key of a creation: a repetition with the same key, even from another process, creates nothing
+   * twice. Defaults to a new key for each call.
+   */
   readonly idempotencyKey?: string
-  /** Edits only this version (If-Match). */
+  /** The version that an edit expects (If-Match); if the record has another version, the edit is refused with 412. */
   readonly version?: number
 }
 
@@ -42,7 +45,7 @@ type Listing = {
 type Item<Name extends Listing> =
   Output<Name> extends { items: (infer One)[]; next: string | null } ? One : never
 
-/** A method for each operation of the API, named by its operation id. */
+/** A client: one method for each operation of the API, named after the operation id. */
 export type Client = {
   readonly [Name in keyof Operations]: (...call: Arguments<Name>) => Promise<Output<Name>>
 } & {
@@ -114,7 +117,9 @@ export function createClient(options: ClientOptions): Client {
   return { ...(Object.fromEntries(methods) as object), all } as Client
 }
 
-/** Builds the URL from path parameters and query; lists are separated by commas or repeated. */
+/**
+ * Builds the URL from the path parameters and the query; a list is joined with commas, or its parameter is repeated.
+ */
 function addressOf(server: string, path: string, { query = {}, ...parameters }: Given): string {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = parameters[name]

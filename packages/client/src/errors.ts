@@ -11,7 +11,10 @@ export interface Problem {
   readonly errors?: readonly { readonly field?: string; readonly message?: string }[]
 }
 
-/** Thrown when Intercept refuses a request; distinguish cases by `code`. */
+/**
+ * Thrown when a request is refused; `code` says why, and is `unexpected_answer` if something other than Intercept
+ * responded.
+ */
 export class InterceptError extends Error {
   readonly code: ProblemCode | 'unexpected_answer'
   readonly status: number

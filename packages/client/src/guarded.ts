@@ -1,6 +1,6 @@
 import { errorOf } from './errors.ts'
 
-/** Calls an API behind Intercept; takes a target, a path on that API, and the options of `fetch`. */
+/** Calls an API behind Intercept. The arguments are a target, a path on that API, and the options of `fetch`. */
 export type GuardedFetch = (target: string, path: string, init?: RequestInit) => Promise<Response>
 
 /**

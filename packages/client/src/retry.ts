@@ -1,7 +1,7 @@
 const maxWaitMs = 30_000
 const firstWaitMs = 250
 
-/** How many times to try a request, and how to wait in between. */
+/** How many times to try a request, and how to wait before another attempt. */
 export interface Retries {
   /** The total number of attempts; defaults to 3. */
   readonly tries: number
@@ -13,8 +13,8 @@ export async function wait(ms: number): Promise<void> {
 }
 
 /**
- * Sends a request, retrying where that is safe: always after 429 and 503, which changed nothing; after a lost response
- * or a gateway error only if the request is idempotent.
+ * Sends a request, and repeats it where that is safe: always after 429 and 503, because the server has done nothing
+ * then; after a lost response or a gateway error, only if the request is idempotent.
  */
 export async function sendWithRetries(
   send: () => Promise<Response>,
@@ -41,8 +41,8 @@ export async function sendWithRetries(
 }
 
 /**
- * The delay before the next attempt: the server's Retry-After, otherwise one that doubles each time; up to 20 % longer
- * at random, so that clients don't retry in step.
+ * Returns the delay before the next attempt: the server's Retry-After or, without one, a delay that doubles each time.
+ * Up to 20 % is added at random, so that clients don't retry at the same moment; the maximum is 30 seconds.
  */
 function waitMs(at: number, retryAfter: string | null): number {
   const seconds = Number(retryAfter ?? Number.NaN)

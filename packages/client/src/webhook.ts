@@ -21,8 +21,8 @@ export class WebhookVerificationError extends Error {
 }
 
 /**
- * Verifies a delivery (Standard Webhooks) and returns its event. `rawBody` is the body exactly as received: parsing and
- * reserializing it would break the signature. Throws `WebhookVerificationError`.
+ * Verifies a delivery (Standard Webhooks) and returns its event. Throws `WebhookVerificationError`. Pass `rawBody`
+ * exactly as received, because parsing and serializing it again would break the signature.
  */
 export async function verifyWebhook(
   rawBody: string | Uint8Array,

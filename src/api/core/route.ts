@@ -96,7 +96,7 @@ export interface Route<Query = unknown, Body = unknown, Answer = unknown> {
   /** The largest body in bytes, if not the default. */
   readonly maxBodyBytes: number | undefined
   readonly query: TSchema | undefined
-  /** Lists in the query that are given once for each item; other lists are one parameter, split at commas. */
+  /** The query parameters that are repeated for each item of a list; every other list is one parameter, split at commas. */
   readonly repeated: readonly string[]
   readonly body: TSchema | undefined
   readonly answer: TSchema | undefined

@@ -81,7 +81,7 @@ export const configurationRoutes = {
   }),
 
   [`POST ${C}/plan` as const]: route({
-    summary: 'What applying a file would change, without changing anything',
+    summary: 'Plan what applying a file would change, without changing anything',
     permission: 'organization.manage',
     status: 200,
     maxBodyBytes,

@@ -259,7 +259,8 @@ export const directoryRoutes = {
     },
   }),
   [`POST ${base}/groups/:group/role/preview` as const]: route({
-    summary: 'Whose role would change if a group granted another role, without changing anything',
+    summary:
+      'Preview whose role would change if a group granted another role, without changing anything',
     permission: 'sso.manage',
     body: RoleInput,
     answer: Type.Object({

@@ -167,7 +167,7 @@ export const meRoutes = {
   }),
 
   'POST /me/identities/look': route({
-    summary: 'What linking a proven identity would add, before it is confirmed',
+    summary: 'Show what linking a proven identity would add, without linking it',
     permission: 'signed-in',
     status: 200,
     body: input({ proof: Type.String({ minLength: 20, maxLength: 4000 }) }),
@@ -188,7 +188,7 @@ export const meRoutes = {
   }),
 
   'POST /me/identities': route({
-    summary: 'Add an identity that was just proven from this session',
+    summary: 'Link an identity that was just proven in this session',
     permission: 'signed-in',
     freshSignIn: true,
     status: 201,

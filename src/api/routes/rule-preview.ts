@@ -45,7 +45,7 @@ const ApiRulePreview = Type.Object(
 /** Previews the effect of rules before they are saved. */
 export const rulePreviewRoutes = {
   'POST /organizations/:organization/targets/:target/rules/preview': route({
-    summary: 'Replay the last 24 hours of calls through other rules, without saving them',
+    summary: 'Evaluate other rules against the last 24 hours of calls, without saving the rules',
     permission: 'targets.manage',
     status: 200,
     body: input({ rules: Type.Optional(RuleInputs), otherwise: OtherwiseInput }),

@@ -66,7 +66,7 @@ export const targetRoutes = {
   }),
 
   'PATCH /organizations/:organization/targets/:target': route({
-    summary: 'Change a target; another upstream origin drops its credential',
+    summary: 'Change a target; moving the upstream to another origin removes the credential',
     permission: 'targets.manage',
     managed: { section: 'targets', param: 'target' },
     body: input(targetInputProperties),
@@ -75,7 +75,8 @@ export const targetRoutes = {
   }),
 
   'PUT /organizations/:organization/targets/:target/rules': route({
-    summary: 'Replace the rules: the first match decides, otherwise the last line',
+    summary:
+      'Replace the rules: the first one that matches a call decides, otherwise the last line',
     permission: 'targets.manage',
     managed: { section: 'targets', param: 'target' },
     body: input({ rules: RuleInputs, otherwise: OtherwiseInput }),
@@ -95,7 +96,7 @@ export const targetRoutes = {
 
   'POST /organizations/:organization/targets/:target/reach': route({
     summary:
-      'Request the upstream’s root once, without a credential; the response’s body is not shown',
+      'Request the upstream’s root once, without a credential; the response’s body is not returned',
     permission: 'targets.manage',
     status: 200,
     answer: Type.Object({ status: Type.Integer(), took_ms: Type.Number() }),

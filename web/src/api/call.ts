@@ -4,7 +4,7 @@ import type { Routes } from './routes.ts'
 export type Route = keyof Routes
 /** A route's input: path parameters, query and body. */
 export type Input<R extends Route> = PathInput<R> & Part<R, 'query'> & Part<R, 'body'>
-/** A route's response. */
+/** A route's parsed response; undefined if the response has no content. */
 export type Answer<R extends Route> = Routes[R] extends { answer: infer A } ? Parsed<A> : undefined
 
 /** A parsed response: JSON's null becomes undefined, as everywhere in the product. */
@@ -65,13 +65,16 @@ export class Refused extends Error {
 
 const signedOutListeners = new Set<() => void>()
 
-/** Calls `listener` whenever the server reports that there is no session any more; the returned function ends that. */
+/**
+ * Calls `listener` whenever the server reports that the session has ended; returns a function that removes the
+ * listener.
+ */
 export function onSignedOut(listener: () => void): () => void {
   signedOutListeners.add(listener)
   return () => signedOutListeners.delete(listener)
 }
 
-/** Calls a route of the JSON API; throws Refused for every refusal, and if the server can't be reached. */
+/** Calls a route of the JSON API; throws Refused if the server refuses the request or can't be reached. */
 export async function call<R extends Route>(
   route: R,
   input: Input<R>,
@@ -83,7 +86,7 @@ export async function call<R extends Route>(
   return (text === '' ? undefined : JSON.parse(text, nullIsAbsent)) as Answer<R>
 }
 
-/** Saves a route's streamed response as a file. */
+/** Saves a route's response as a file with the given name. */
 export async function download<R extends Route>(
   route: R,
   input: Input<R>,
@@ -100,9 +103,11 @@ export async function download<R extends Route>(
 
 interface More {
   readonly signal?: AbortSignal
-  /** The caller handles a 401 itself. */
+  /** Whether the caller handles a 401 itself; the listeners of `onSignedOut` are then not called. */
   readonly quiet?: boolean
-  /** The version that was read, sent as If-Match: if the record has changed since, the edit is refused with 412. */
+  /**
+   * The version that was read, sent as If-Match; the server refuses the edit with 412 if the record has changed since.
+   */
   readonly version?: number
 }
 
@@ -149,7 +154,9 @@ async function send(address: string, head: RequestInit): Promise<Response> {
   }
 }
 
-/** Takes the response to a request that start.js sent; it can be read only once. */
+/**
+ * Returns the response to a request that start.js already sent, and forgets it, because a body can be read only once.
+ */
 function takeAsked(address: string, { method }: RequestInit): Promise<Response> | undefined {
   const early = method === 'GET' ? window.asked?.[address] : undefined
   if (early !== undefined) delete window.asked?.[address]
@@ -159,7 +166,7 @@ function takeAsked(address: string, { method }: RequestInit): Promise<Response> 
 function queryText(query: object = {}): string {
   const text = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
-    // A list is a parameter that is repeated.
+    // A list is sent by repeating its parameter.
     for (const item of Array.isArray(value) ? (value as readonly unknown[]) : [value]) {
       if (item !== undefined && item !== '') text.append(name, String(item))
     }
@@ -183,7 +190,7 @@ function refusalOf(answer: Response, text: string): Refused {
       fields: body.errors,
     })
   } catch {
-    // A response without a problem document is not ours: it comes from a proxy in front of Intercept.
+    // Without a problem document, a 502 to 504 comes from a proxy in front of Intercept that could not reach it.
     const isProxy = answer.status >= 502 && answer.status <= 504
     const code = isProxy ? 'unanswered' : 'internal_error'
     return new Refused(answer.status, code, {

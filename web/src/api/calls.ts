@@ -12,7 +12,7 @@ export const outcomes = [
   'refused',
 ] as const satisfies readonly Outcome[]
 
-/** The filters for calls as kept in the URL: strings, and the name of a range. */
+/** The filters for calls as the URL keeps them: strings, plus the name of a range. */
 export type CallFilter = {
   readonly [Name in Exclude<keyof CallsQuery, 'after' | 'newer' | 'limit'>]?: string | undefined
 } & { readonly range?: string | undefined }
@@ -40,7 +40,7 @@ export function callsQuery(organization: string, filter: CallFilter) {
   })
 }
 
-/** Converts a filter to the API's form; a named range becomes its start, without an end. */
+/** Converts a filter to the API's form; a named range becomes a start time without an end. */
 export function askedCalls(filter: CallFilter) {
   const { range: _, ...narrowed } = filter
   if (rangeName(filter) === undefined) return asOutcome(narrowed)
@@ -51,12 +51,11 @@ export function askedCalls(filter: CallFilter) {
   }
 }
 
-/** Drops an outcome from the URL that the API doesn't know. */
+/** Drops the filter's outcome if the API doesn't know it, because anyone can edit the URL. */
 export function asOutcome(filter: Omit<CallFilter, 'range'>) {
   return { ...filter, outcome: outcomes.find((one) => one === filter.outcome) }
 }
 
-/** The newest calls of one key. */
 export function latestCallsQuery(organization: string, key: string, limit: number) {
   return queryOptions({
     queryKey: [organization, 'calls', 'latest', key, limit],

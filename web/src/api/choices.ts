@@ -3,7 +3,7 @@ import type { DeliveryState } from './webhook-shapes.ts'
 import type { ConnectionKind } from './sso.ts'
 import type { Key, Role, Rule, Target } from './shapes.ts'
 
-/** All names of an API type in the order in which they are offered; a missing or wrong one does not compile. */
+/** Returns every name of an API type in the order given; a missing or unknown name does not compile. */
 export function everyOf<Name extends string>(names: Readonly<Record<Name, true>>): readonly Name[] {
   return Object.keys(names) as Name[]
 }
@@ -41,7 +41,7 @@ export const connectionKinds = everyOf<ConnectionKind>({
 type KeyFilter = NonNullable<
   NonNullable<Input<'GET /organizations/:organization/keys'>['query']>['state']
 >
-/** The filters of the list of keys. */
+/** The states by which the list of keys can be filtered. */
 export const keyStates = everyOf<KeyFilter>({
   active: true,
   expiring: true,
@@ -61,7 +61,7 @@ export const deliveryStates = everyOf<DeliveryState>({
 type DeliveryFilter = NonNullable<
   NonNullable<Input<'GET /organizations/:organization/webhooks/deliveries'>['query']>['state']
 >
-/** The filters of the list of deliveries: the states, and two combinations that people look for. */
+/** The filters of the list of deliveries: each state, plus `retrying` and `missed`, which people often look for. */
 export const deliveryChoices = everyOf<DeliveryFilter>({
   delivered: true,
   pending: true,

@@ -15,8 +15,8 @@ export type DirectoryGroup =
 export type GroupRole = NonNullable<DirectoryGroup['role']>
 
 /**
- * The refetch interval of a list that shows only its first page; none for a longer one, so that a reader further down
- * is not disturbed.
+ * Returns the refetch interval of a list that shows only its first page; refetching a longer list would disturb a
+ * reader further down.
  */
 function watchFirstPage(query: {
   readonly state: {
@@ -27,7 +27,7 @@ function watchFirstPage(query: {
   return query.state.status !== 'error' && query.state.data?.pages.length === 1 ? watchMs : false
 }
 
-/** The directory's settings and status; refetched, because an administrator waits here for its first request. */
+/** The directory's settings and status; refetched, because an administrator may be waiting for its first request. */
 export function directoryQuery(organization: string) {
   return queryOptions({
     queryKey: [organization, 'directory', 'whole'],
@@ -88,7 +88,7 @@ export function directoryUserQuery(organization: string, user: string) {
   })
 }
 
-/** Identifiers shared by several users. */
+/** Identifiers that several of the directory's users share. */
 export function directoryDuplicatesQuery(organization: string) {
   return queryOptions({
     queryKey: [organization, 'directory', 'duplicates'],

@@ -6,13 +6,12 @@ import type { Key } from './shapes.ts'
 const watchMs = 1000
 const callersMs = 5000
 
-/** The callers of a key. */
 export type KeyCallers = Answer<'GET /organizations/:organization/keys/:key/callers'>
 
-/** The fields of a key as an edit sends them: all of them, because an edit replaces them all. */
+/** The body of an edit; it contains every field of the key, because an edit replaces them all. */
 export type KeyBody = Input<'PUT /organizations/:organization/keys/:key'>['body']
 
-/** The keys of an organization. */
+/** Keys that match the filter, page by page. */
 export function keysQuery(
   organization: string,
   filter: {
@@ -26,7 +25,7 @@ export function keysQuery(
       path: { organization },
       query: filter,
     }),
-    // Shows another person's revocation soon, but does not refetch in a hidden tab.
+    // Soon shows a key that someone else revoked; a hidden tab does not refetch.
     refetchInterval: ({ state }) =>
       state.status !== 'error' && state.data?.pages.length === 1 ? watchMs : false,
   })
@@ -44,7 +43,9 @@ export function keyQuery(organization: string, key: string) {
   })
 }
 
-/** A key's callers and who still uses its old secret; refetched, because a rotation waits for them. */
+/**
+ * A key's callers and which of them still use its old secret; refetched, because a rotation waits for those to switch.
+ */
 export function keyCallersQuery(organization: string, key: string) {
   return queryOptions({
     queryKey: [organization, 'keys', key, 'callers'],
@@ -58,7 +59,7 @@ export function keyCallersQuery(organization: string, key: string) {
   })
 }
 
-/** How much of a key's quota is used. */
+/** How much of a key's quota is used in the current period. */
 export function keyQuotaQuery(organization: string, key: string) {
   return queryOptions({
     queryKey: [organization, 'keys', key, 'quota'],
@@ -79,7 +80,7 @@ export async function revokeKey(organization: string, key: string) {
   })
 }
 
-/** Edits a key: replaces all of its fields, unless it was changed since this version. */
+/** Replaces all fields of a key; refused if the key has changed since `version`. */
 export async function editKey(
   organization: string,
   { id, version }: Pick<Key, 'id' | 'version'>,

@@ -1,7 +1,7 @@
 import { queryOptions, useQueries, useQuery } from '@tanstack/react-query'
 import { call, type Answer } from './call.ts'
 
-/** A thing that a configuration file manages, and that must be changed there. */
+/** A thing that a configuration file manages, so that it can be changed only in that file. */
 export type Managed =
   Answer<'GET /organizations/:organization/configuration/managed'>['items'][number]
 export type ManagedSection = Managed['section']
@@ -33,8 +33,8 @@ function managedAmongQuery(organization: string, section: ManagedSection, ids: r
 }
 
 /**
- * Returns those of the given things that configuration files manage, by id. The map is empty until it is loaded; the
- * server refuses changes to locked things anyway.
+ * Returns those of the given things that configuration files manage, by id. Until they are loaded the map is empty,
+ * which is harmless: the server refuses changes to locked things anyway.
  */
 export function useManagedAmong(
   organization: string,
@@ -59,7 +59,7 @@ export function useManagedAmong(
   )
 }
 
-/** Lets people edit a thing again, until its file is next applied. */
+/** Unlocks a managed thing for people, until its file is next applied. */
 export async function takeOver(
   organization: string,
   thing: { readonly section: ManagedSection; readonly id: string },

@@ -18,7 +18,7 @@ export function membersQuery(organization: string) {
   })
 }
 
-/** A paginated list of members. */
+/** Members that match a role and a search text, page by page. */
 export function memberListQuery(
   organization: string,
   filter: { readonly role?: string | undefined; readonly search?: string | undefined },

@@ -9,9 +9,9 @@ export type Domain = Answer<'GET /organizations/:organization/domains'>['items']
 /** A connection to an identity provider, without its credential. */
 export type Connection = Answer<'GET /organizations/:organization/connections'>['items'][number]
 export type ConnectionKind = Connection['kind']
-/** The fields of a new connection that a person chooses. */
+/** The body of a request to create a connection. */
 export type ConnectionInput = Input<'POST /organizations/:organization/connections'>['body']
-/** The fields of a connection that can be changed. */
+/** The body of a request to change a connection; it contains only the fields that change. */
 export type ConnectionChange = NonNullable<
   Input<'PATCH /organizations/:organization/connections/:connection'>['body']
 >
@@ -21,7 +21,7 @@ export type SsoPolicy = Answer<'GET /organizations/:organization/sso'>
 export type ConnectionTest =
   Answer<'GET /organizations/:organization/connections/:connection/tests/:test'>
 
-/** Domains, refetched while one of them waits for its record. */
+/** Domains, refetched while one of them waits for its DNS record to be found. */
 export function domainsQuery(organization: string) {
   return queryOptions({
     queryKey: [organization, 'sso', 'domains'],
@@ -64,7 +64,10 @@ export function policyQuery(organization: string) {
   })
 }
 
-/** Reserves the URLs of a connection that does not exist yet; requested only once. */
+/**
+ * Reserves the URLs of a connection that does not exist yet; never refetched, because the person may already have
+ * registered them.
+ */
 export function reservationQuery(organization: string) {
   return queryOptions({
     queryKey: [organization, 'sso', 'reservation'],
@@ -80,7 +83,7 @@ export function reservationQuery(organization: string) {
   })
 }
 
-/** An issuer's discovery document. */
+/** Has the server fetch an issuer's discovery document, and returns what it says. */
 export function discoveryQuery(organization: string, issuer: string) {
   return queryOptions({
     queryKey: [organization, 'sso', 'discovery', issuer],
@@ -127,7 +130,7 @@ export async function checkDomain(organization: string, domain: string) {
   })
 }
 
-/** Routes sign-ins from a domain to a connection; undefined means the default one. */
+/** Routes sign-ins from a domain to a connection; undefined means the default connection. */
 export async function routeDomain(
   organization: string,
   domain: string,
@@ -139,14 +142,14 @@ export async function routeDomain(
   })
 }
 
-/** Removes a domain; its addresses are no longer routed. */
+/** Removes a domain; sign-ins with its addresses are no longer routed to a connection. */
 export async function removeDomain(organization: string, domain: string): Promise<void> {
   await call('DELETE /organizations/:organization/domains/:domain', {
     path: { organization, domain },
   })
 }
 
-/** Connects an identity provider. */
+/** Creates a connection, once the server has checked the identity provider's discovery document. */
 export async function connect(organization: string, input: ConnectionInput) {
   return await call('POST /organizations/:organization/connections', {
     path: { organization },
@@ -154,7 +157,7 @@ export async function connect(organization: string, input: ConnectionInput) {
   })
 }
 
-/** Changes a connection; refused if somebody else has changed it since. */
+/** Changes a connection; refused if it has changed since `version`. */
 export async function changeConnection(
   organization: string,
   connection: Pick<Connection, 'id' | 'version'>,
@@ -188,7 +191,7 @@ export async function deleteConnection(organization: string, connection: string)
   })
 }
 
-/** Starts a test, whose URL is to be opened in a window. */
+/** Starts a test sign-in; the URL in the response has to be opened in a browser window. */
 export async function startTest(organization: string, connection: string) {
   return await call('POST /organizations/:organization/connections/:connection/tests', {
     path: { organization, connection },

@@ -1,7 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import { call } from './call.ts'
 
-/** All targets of an organization. */
 export function targetsQuery(organization: string) {
   return queryOptions({
     queryKey: [organization, 'targets', 'list'],
@@ -10,7 +9,7 @@ export function targetsQuery(organization: string) {
   })
 }
 
-/** Each target's last 24 hours, hour by hour, by target id. */
+/** The calls of each target in each of the last 24 hours, by target id. */
 export function targetHoursQuery(organization: string) {
   return queryOptions({
     queryKey: [organization, 'targets', 'hours'],
@@ -39,7 +38,7 @@ export function targetQuery(organization: string, target: string) {
   })
 }
 
-/** How nodes currently share the rate of a key or target. */
+/** How the nodes currently share the rate limit of a key or target. */
 export function rateSharesQuery(organization: string, subject: string) {
   return queryOptions({
     queryKey: [organization, 'rate-shares', subject],
@@ -62,10 +61,10 @@ export async function addTarget(
   })
 }
 
-/** The built-in echo as a target, for a first call without an API of one's own. */
+/** The built-in echo server as a target, so that a first call needs no API. */
 export const echoTarget = { slug: 'echo', upstream: 'http://echo.intercept.internal/' } as const
 
-/** How much of a target's quota is used. */
+/** How much of a target's quota is used in the current period. */
 export function targetQuotaQuery(organization: string, target: string) {
   return queryOptions({
     queryKey: [organization, 'targets', target, 'quota'],

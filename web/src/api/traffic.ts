@@ -5,7 +5,6 @@ import { asOutcome, type CallFilter } from './calls.ts'
 
 const refreshMs = 15_000
 
-/** Statistics of calls, by time step. */
 export type Rollup = Answer<'GET /organizations/:organization/rollups'>
 
 interface RollupInput {
@@ -17,13 +16,13 @@ interface RollupInput {
   readonly previous?: boolean
 }
 
-/** Statistics of calls per time step, and by the check that stopped them. */
+/** Statistics of calls per time step, with the numbers of calls that each check refused. */
 export function rollupQuery(organization: string, input: RollupInput) {
   const { range, filter = {}, parts, previous = false } = input
   return queryOptions({
     queryKey: [organization, 'rollups', input],
     placeholderData: keepPreviousData,
-    // A range that has ended no longer changes.
+    // A range with explicit times usually lies in the past, so it is not refetched.
     refetchInterval: rangeName(range) === undefined ? false : refreshMs,
     queryFn: ({ signal }) => {
       const span = previous ? before(spanOf(range)) : spanOf(range)

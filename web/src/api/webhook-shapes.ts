@@ -9,25 +9,25 @@ export type DeliveryCounts = Endpoint['deliveries']
 export type Delivery =
   Answer<'GET /organizations/:organization/webhooks/deliveries'>['items'][number]
 export type DeliveryState = Delivery['state']
-/** A delivery with its bytes and attempts. */
+/** A delivery with its body and attempts. */
 export type DeliveryDetail =
   Answer<'GET /organizations/:organization/webhooks/deliveries/:delivery'>
 export type Attempt = DeliveryDetail['attempt_list'][number]
 /** An event type with its schema and sample. */
 export type EventType = Answer<'GET /organizations/:organization/webhooks/types'>['items'][number]
-/** The signing secret, and older ones that still sign. */
+/** The current signing secret, and the older ones that still sign during an overlap. */
 export type Secrets = Answer<'GET /organizations/:organization/webhooks/secret'>
 /** A long-running operation and its progress. */
 export type Operation = Answer<'GET /organizations/:organization/operations/:operation'>
 export type OperationState = Operation['state']
-/** The fields of a new endpoint that a person chooses. */
+/** The body of a request to create an endpoint. */
 export type EndpointInput = Input<'POST /organizations/:organization/webhooks/endpoints'>['body']
-/** The fields of an endpoint that can be changed. */
+/** The body of a request to change an endpoint; it contains only the fields that change. */
 export type EndpointChange = NonNullable<
   Input<'PATCH /organizations/:organization/webhooks/endpoints/:endpoint'>['body']
 >
 
-/** The filters for deliveries as kept in the URL, as strings. */
+/** The filters for deliveries as the URL keeps them, all of them strings. */
 export interface DeliveryFilter {
   readonly endpoint?: string | undefined
   readonly state?: string | undefined

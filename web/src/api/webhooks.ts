@@ -26,7 +26,7 @@ export function endpointsQuery(organization: string) {
   })
 }
 
-/** One endpoint, refetched while it is open because its health changes. */
+/** One endpoint, refetched while its page is open, because its health changes. */
 export function endpointQuery(organization: string, endpoint: string) {
   return queryOptions({
     queryKey: [organization, 'webhooks', 'endpoints', endpoint],
@@ -44,7 +44,7 @@ export function endpointQuery(organization: string, endpoint: string) {
 export type EndpointFigures =
   Answer<'GET /organizations/:organization/webhooks/endpoints/:endpoint/figures'>
 
-/** Deliveries of an endpoint per step of a range. */
+/** An endpoint's deliveries in each step of a range. */
 export function endpointFiguresQuery(organization: string, endpoint: string, range: RangeSearch) {
   return queryOptions({
     queryKey: [organization, 'webhooks', 'figures', endpoint, range],
@@ -68,7 +68,7 @@ export function endpointFiguresQuery(organization: string, endpoint: string, ran
   })
 }
 
-/** Deliveries, newest first, of all endpoints or those matching a filter. */
+/** Deliveries that match a filter, newest first. */
 export function deliveriesQuery(
   organization: string,
   filter: DeliveryFilter,
@@ -92,7 +92,7 @@ export function deliveriesQuery(
   })
 }
 
-/** One delivery with its bytes and attempts. */
+/** One delivery with its body and attempts. */
 export function deliveryQuery(organization: string, delivery: string) {
   return queryOptions({
     queryKey: [organization, 'webhooks', 'delivery', delivery],
@@ -134,7 +134,7 @@ export function eventTypesQuery(organization: string) {
   })
 }
 
-/** Reads the signing secret, only on request and without caching it. */
+/** Reads the signing secret, without caching it; called only when somebody asks to see it. */
 export async function readSecret(organization: string) {
   return await call('GET /organizations/:organization/webhooks/secret', { path: { organization } })
 }
@@ -161,7 +161,7 @@ export async function addEndpoint(organization: string, input: EndpointInput) {
   })
 }
 
-/** Changes an endpoint, unless it was changed since this version; omitted fields stay unchanged. */
+/** Changes an endpoint; omitted fields stay unchanged. Refused if the endpoint has changed since `version`. */
 export async function changeEndpoint(
   organization: string,
   { id, version }: Pick<Endpoint, 'id' | 'version'>,
@@ -203,7 +203,7 @@ export async function sendSample(organization: string, endpoint: string, type: s
   })
 }
 
-/** Sends one delivery again. */
+/** Sends one delivery again, with the same id and body. */
 export async function replayDelivery(organization: string, delivery: string) {
   return await call('POST /organizations/:organization/webhooks/deliveries/:delivery/replay', {
     path: { organization, delivery },
@@ -218,7 +218,7 @@ export async function startReplay(organization: string, filter: DeliveryFilter) 
   })
 }
 
-/** Converts the filter to the server's form; an unknown state in the URL is ignored. */
+/** Converts the filter to the API's form, without a state that the API doesn't know. */
 function asked(filter: DeliveryFilter) {
   const state = deliveryChoices.find((one) => one === filter.state)
   return { ...filter, state }

@@ -68,7 +68,7 @@ export function Frame() {
 function SignedIn({ me }: { readonly me: Me }) {
   const { organization } = useParams({ strict: false })
   const here = membershipOf(me, organization)
-  // A person's own pages keep the navigation of the organization that was last open.
+  // The pages about the person keep the navigation of the organization that was last open.
   const membership = organization === undefined ? lastOrganization(me) : here
   useEffect(() => {
     if (here !== undefined) rememberOrganization(here.slug)
@@ -104,7 +104,7 @@ function SignedIn({ me }: { readonly me: Me }) {
         <div>
           <TroubleBanner />
           <main id="main" ref={main} tabIndex={-1} className={classes.main}>
-            {/* Formatted times depend on the time zone, so the page is redrawn when the zone changes. */}
+            {/* Formatted times depend on the time zone, so changing the zone renders the whole page again. */}
             {unknown ? <NotFound /> : <Outlet key={utc ? 'utc' : 'local'} />}
           </main>
         </div>
@@ -120,7 +120,7 @@ function SignedIn({ me }: { readonly me: Me }) {
 
 type FloatingName = 'palette' | 'help' | 'menu'
 
-/** Dialogs over the page: opened by buttons and shortcuts, closed by navigating. */
+/** Opens dialogs over the page by buttons and shortcuts, and closes them when the path changes. */
 function useFloating(membership: Membership | undefined) {
   const navigate = useNavigate()
   const [floating, setFloating] = useState<FloatingName>()

@@ -4,7 +4,7 @@ import { SwitchRow } from '../parts/Field.tsx'
 import classes from './frame.module.css'
 import { useSingleKeys } from './shortcuts.ts'
 
-/** Help in one place, the same on every page (WCAG 3.2.6). */
+/** The help dialog, which every page offers in the same place (WCAG 3.2.6). */
 export function Help({ onClose }: { readonly onClose: () => void }) {
   const [on, write] = useSingleKeys()
   return (

@@ -13,12 +13,12 @@ import { Time } from '../parts/Time.tsx'
 import { whole } from '../parts/upgrade.ts'
 import { useOrganization } from './membership.ts'
 
-// Few people take a thing over, so the dialog is loaded on demand.
+// Loaded on demand, because few people take a thing over from its file.
 const TakeOver = lazy(async () => ({
   default: (await whole(async () => await import('./TakeOver.tsx'))()).TakeOver,
 }))
 
-/** The permission needed to change each kind of thing, and therefore also to take it over. */
+/** The permission needed to change a thing of each kind, and therefore also to take it over. */
 const permissionOf: Readonly<Record<ManagedSection, Permission>> = {
   organization: 'organization.manage',
   targets: 'targets.manage',
@@ -29,7 +29,7 @@ const permissionOf: Readonly<Record<ManagedSection, Permission>> = {
   keys: 'keys.manage',
 }
 
-/** Returns the entry of the file that manages a thing, if any; the thing's controls are then locked. */
+/** Returns which file manages a thing, if any does; the thing's controls are then locked. */
 export function useManaged(section: ManagedSection, id: string): ManagedThing | undefined {
   const { slug } = useOrganization()
   return useManagedAmong(slug, section, [id]).get(id)
@@ -70,7 +70,7 @@ export function ManagedNotice({
   )
 }
 
-/** Takes a thing over after a confirmation, for people with the permission. */
+/** Offers people with the permission to take a thing over from its file; asks for confirmation. */
 export function TakeOverButton({ by, name }: { readonly by: ManagedThing; readonly name: string }) {
   const { may } = useOrganization()
   const [asking, setAsking] = useState(false)
@@ -91,7 +91,7 @@ export function TakeOverButton({ by, name }: { readonly by: ManagedThing; readon
   )
 }
 
-/** Disables form controls while a file manages what they change. */
+/** Disables form controls while a file manages the thing that they change. */
 export function LockedWhile({
   by,
   children,

@@ -10,7 +10,7 @@ import { may, type Membership } from './membership.ts'
 import { RunningOperation } from './RunningOperation.tsx'
 import { useTheme } from './theme.ts'
 
-/** The pages of an organization: their paths, the keys that open them after `g`, and who may see them. */
+/** The pages of an organization: their paths, the key that opens each after `g`, and the permission that each needs. */
 export const places = [
   {
     name: 'overview',
@@ -86,7 +86,7 @@ export const places = [
   },
 ] as const
 
-/** The left column: organization, pages, running operation, help, you. */
+/** The column on the left: organization, pages, running operation, help, and the signed-in person. */
 export function Navigation({
   me,
   membership,

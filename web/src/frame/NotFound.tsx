@@ -27,7 +27,7 @@ export function NotFound() {
   )
 }
 
-/** Replaces a page whose code threw, or whose file an upgrade has removed. */
+/** Replaces a page whose code threw an error, or one of whose files an upgrade has removed. */
 export function PageFailed({ error }: { readonly error: unknown }) {
   useEffect(() => void reloadOnceAfterUpgrade(error), [error])
   return (

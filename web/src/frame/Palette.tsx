@@ -6,7 +6,9 @@ import classes from './frame.module.css'
 import type { Membership } from './membership.ts'
 import { useChoices, type Choice } from './palette-choices.ts'
 
-/** Ctrl K: finds pages, keys, targets and endpoints by name, and anything by its pasted id. */
+/**
+ * The command palette (Ctrl K): finds pages, keys, targets and endpoints by name, and anything else by its pasted id.
+ */
 export function Palette({
   membership,
   onClose,

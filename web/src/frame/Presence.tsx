@@ -58,7 +58,7 @@ function isTroubled({ state: { error } }: Query): boolean {
   return error instanceof Refused && (error.code === 'offline' || error.status >= 500)
 }
 
-/** Offers to sign in in another tab when the session ends while a page is open, so that nothing typed is lost. */
+/** Offers a new sign-in in another tab when the session ends while a page is open, so that nothing typed is lost. */
 export function SignedOut() {
   const [open, setOpen] = useState(false)
   useEffect(() => onSignedOut(() => setOpen(true)), [])

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import { frameWords } from '../../words/en.ts'
 import classes from './frame.module.css'
 
-/** The navigation as a drawer, when there is no room for a column. */
+/** Shows the navigation as a drawer on screens too narrow for a column. */
 export function Sheet({
   open,
   onClose,

@@ -5,7 +5,7 @@ import { meQuery } from '../api/me.ts'
 import { buttonClass } from '../parts/Button.tsx'
 import { FormDialog } from '../parts/Dialogs.tsx'
 
-/** Asks the person to sign in in another tab, then continues here. */
+/** Asks the person to sign in again in another tab; after that, this page continues. */
 export function SignedOutDialog({ onClose }: { readonly onClose: () => void }) {
   const client = useQueryClient()
   const [error, setError] = useState<unknown>()

@@ -1,18 +1,17 @@
 import { useEffect, type RefObject } from 'react'
 
-/**
- * How long a closing dialog may take to return the focus to an element; only after that is the focus considered lost.
- */
+/** How long a closing dialog may take to return the focus to an element, before the focus is considered lost. */
 const patienceMs = 120
 
 /**
- * Keeps the focus near its place when the focused element disappears (a row opened another page, a button is gone): the
- * browser would reset it to the start of the document. The nearest remaining container gets the focus; it is not a
- * control, so a key still held down does nothing.
+ * Keeps the focus nearby when the focused element disappears; otherwise the browser would move it to the start of the
+ * document. The nearest remaining container gets the focus, because a key that is still held down does nothing on a
+ * container.
  */
 export function useKeptFocus(main: RefObject<HTMLElement | null>): void {
   useEffect(() => {
-    // The last focused element, followed by its ancestors: anywhere in the document, and only within the page.
+    // Elements that had the focus, each with its ancestors: the last one in the document, and the last one within the
+    // page.
     let anywhere: readonly Element[] = []
     let ofPage: readonly Element[] = []
     let timer = 0
@@ -55,7 +54,7 @@ function ancestors(element: Element): readonly Element[] {
   return all
 }
 
-/** The containers within the page or a dialog; focus must not move to the frame around them. */
+/** Returns the ancestors up to the page or dialog that contains the element; the focus must not move further out. */
 function inside(around: readonly Element[]): readonly Element[] {
   const end = around.findIndex((one) => one.matches('main, [role=dialog], [role=alertdialog]'))
   return around.slice(1, end + 1)

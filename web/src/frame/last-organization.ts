@@ -3,22 +3,22 @@ import type { Membership } from './membership.ts'
 
 const storageName = 'last-organization'
 
-/** The organization last open in this browser, otherwise the first one. */
+/** The organization that was last open in this browser; if there is none, the person's first. */
 export function lastOrganization(me: Me): Membership | undefined {
   let slug: string | null = null
   try {
     slug = localStorage.getItem(storageName)
   } catch {
-    // Storage is unavailable, so the first one is used.
+    // Storage is unavailable, so the person's first organization is used.
   }
   return me.organizations.find((one) => one.slug === slug) ?? me.organizations[0]
 }
 
-/** Remembers the open organization. */
+/** Remembers in this browser which organization is open, for the next visit. */
 export function rememberOrganization(slug: string): void {
   try {
     localStorage.setItem(storageName, slug)
   } catch {
-    // Storage is unavailable, so the next visit starts with the first one.
+    // Storage is unavailable, so the next visit starts with the person's first organization.
   }
 }

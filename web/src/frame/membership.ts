@@ -10,7 +10,7 @@ export const MembershipContext = createContext<
   { readonly me: Me; readonly membership: Membership | undefined } | undefined
 >(undefined)
 
-/** Whether the role has a permission. Only for hiding what the server would refuse; the server decides. */
+/** Whether the person's role has a permission. Used only to hide controls, because the server itself decides. */
 export function may(membership: Membership, permission: Permission): boolean {
   return membership.permissions.includes(permission)
 }
@@ -20,7 +20,7 @@ export function membershipOf(me: Me, slug: string | undefined): Membership | und
   return me.organizations.find((one) => one.slug === slug)
 }
 
-/** The signed-in person; throws outside the frame. */
+/** The signed-in person; throws if no frame surrounds the component. */
 export function usePerson(): Me {
   const here = use(MembershipContext)
   if (here === undefined) throw new Error('This page belongs to somebody.')

@@ -18,13 +18,13 @@ export interface Choice {
   readonly open: () => void
 }
 
-/** A choice before its action is attached. */
+/** A choice before its action is added. */
 type Place = Omit<Choice, 'open'> & { readonly to: NavigateOptions }
 
 const mostShown = 40
 const { paletteKinds: kinds } = frameWords
 
-/** Actions that the palette starts; each is a page with its dialog open. */
+/** The actions that the palette offers; each opens a page with a dialog. */
 const doings = [
   { name: 'issueKey', deps: 'keys.issue', to: '/o/$organization/keys', search: { issue: 'now' } },
   {
@@ -47,7 +47,7 @@ const doings = [
   },
 ] as const
 
-/** Finds what matches a text, among the pages, actions and things that this person may use in this organization. */
+/** Finds the pages, actions and things that match a text, among those that this person may use in this organization. */
 export function useChoices(
   membership: Membership,
   text: string,

@@ -14,7 +14,7 @@ interface Looks {
   readonly children?: ReactNode
 }
 
-/** The classes of a button, for links and Base UI triggers that look like one. */
+/** The classes of a button, for links and for Base UI triggers that look like buttons. */
 export function buttonClass(
   look: Look = 'plain',
   more: { small?: boolean; icon?: boolean } = {},
@@ -71,7 +71,10 @@ function Anchor({
 /** A link inside the dashboard that looks like a button. */
 export const ButtonLink = createLink(Anchor)
 
-/** The yellow lamp, which means that something is waiting or live. The word next to it says the same. */
+/**
+ * The yellow lamp, which means that something is waiting or live. Screen readers get the same from the word next to the
+ * lamp.
+ */
 export function Lamp({ on = true }: { readonly on?: boolean }) {
   return <span className={cx(classes.lamp, on && classes.lampOn)} aria-hidden="true" />
 }

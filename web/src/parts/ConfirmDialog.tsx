@@ -19,7 +19,10 @@ interface ConfirmDialogProps {
   readonly children: ReactNode
 }
 
-/** A name without what a field cannot hold or a person cannot see: nobody's name may keep a thing from being ended. */
+/**
+ * Removes the characters of a name that can't be typed or seen, so that a thing can be deleted whatever its name
+ * contains.
+ */
 function typeable(name: string): string {
   return name
     .replaceAll(/\p{Cf}/gu, '')
@@ -27,7 +30,7 @@ function typeable(name: string): string {
     .trim()
 }
 
-/** The confirmation before something irreversible. With `typed`, the name must be typed or pasted. */
+/** Asks for confirmation before something irreversible. With `typed`, the person must type or paste this name. */
 export function ConfirmDialog(dialog: ConfirmDialogProps) {
   const { open = true, title, typed } = dialog
   const { isPending: busy, error } = dialog.saving

@@ -7,7 +7,7 @@ import classes from './surface.module.css'
 
 type Outcome = 'idle' | 'copied' | 'selected'
 
-/** Copies a text, or selects the node that shows it if copying fails; reports success for two seconds. */
+/** Copies a text, or selects the node that shows the text if copying fails; reports the outcome for two seconds. */
 export function useCopy(
   visible: RefObject<HTMLElement | null>,
 ): readonly [Outcome, (text: string) => Promise<boolean>] {
@@ -72,7 +72,7 @@ export function Snippet({ text, label }: { readonly text: string; readonly label
   )
 }
 
-/** A body: JSON is shown formatted, or unchanged with one click; the button copies what is shown. */
+/** Shows a body: formatted if it is JSON, or as it was sent after one click. The button copies what is shown. */
 export function BodySnippet({ text, label }: { readonly text: string; readonly label: string }) {
   const [asSent, setAsSent] = useState(false)
   const formatted = formatJson(text)
@@ -95,7 +95,7 @@ export function BodySnippet({ text, label }: { readonly text: string; readonly l
   )
 }
 
-/** Formats JSON, unless that would change it: numbers beyond 2^53 and duplicate names do not survive parsing. */
+/** Formats JSON, unless that would change it: parsing changes numbers beyond 2^53 and drops duplicate names. */
 function formatJson(text: string): string | undefined {
   try {
     const value: unknown = JSON.parse(text)

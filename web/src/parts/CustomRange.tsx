@@ -5,7 +5,7 @@ import { TextField } from './Field.tsx'
 import { spanOf, type RangeSearch } from './range.ts'
 import { useUtc, zoneName } from './zone.ts'
 
-/** Asks for two times in a dialog. */
+/** Asks in a dialog for the start and the end of a range. */
 export function CustomRange({
   search,
   onRange,
@@ -51,7 +51,7 @@ export function CustomRange({
   )
 }
 
-/** Formats a time for a date field, which has no zone. */
+/** Formats a time in the displayed time zone for a date field, whose value names no time zone. */
 function toField(ms: number, utc: boolean): string {
   const shift = utc ? 0 : new Date(ms).getTimezoneOffset() * 60_000
   return new Date(ms - shift).toISOString().slice(0, 16)

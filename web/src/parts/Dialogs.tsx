@@ -35,8 +35,8 @@ interface FormDialogProps {
 }
 
 /**
- * A dialog with a form: Enter submits, the first field has the focus, refusals are shown above the buttons, and closing
- * it with changes asks first.
+ * A dialog with a form: Enter submits, the first field has the focus, and refusals are shown above the buttons. Closing
+ * the dialog asks first if the form has changes.
  */
 export function FormDialog(form: FormDialogProps) {
   const edited = useEdited()
@@ -45,7 +45,7 @@ export function FormDialog(form: FormDialogProps) {
   const { onInput } = edited
   const wasEdited = useRef(false)
   useEffect(() => {
-    // What was refused is not saved: closing the dialog would lose it.
+    // A refused form is not saved, so closing the dialog must ask again.
     if (error !== undefined && wasEdited.current) onInput()
   }, [error, onInput])
   const sent = () => {

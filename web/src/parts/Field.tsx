@@ -15,7 +15,7 @@ interface Marks {
   readonly 'aria-invalid': boolean | undefined
 }
 
-/** A label with its control, hint and error, associated for screen readers. */
+/** A label with its control, hint and error, which are linked for screen readers. */
 export function Field({
   label,
   hint,

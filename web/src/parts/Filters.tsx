@@ -11,11 +11,11 @@ export interface Filter {
   readonly id: string
   readonly label: string
   readonly value: string | undefined
-  /** Without options the filter appears only as a chip, because a link set it. */
+  /** The choices; without them, the filter appears only as a chip, once a link has set it. */
   readonly options?: readonly Option[]
-  /** A custom control, for choices too numerous for a list. */
+  /** A custom control, for filters with too many choices for a list. */
   readonly picker?: ReactNode
-  /** The value's text on the chip. */
+  /** The text that the chip shows for the value. */
   readonly shown?: string | undefined
 }
 
@@ -26,12 +26,12 @@ interface FilterBarProps {
     readonly value: string | undefined
   }
   readonly filters: readonly Filter[]
-  /** Receives only the changes; undefined removes a filter. All filters belong in the URL. */
+  /** Receives only the filters that change; undefined removes a filter. All filters belong in the URL. */
   readonly onChange: (patch: Readonly<Record<string, string | undefined>>) => void
   readonly children?: ReactNode
 }
 
-/** Search, choices, and a removable chip for each active filter. */
+/** A search field, a control for each filter, and a removable chip for each active filter. */
 export function FilterBar({ search, filters, onChange, children }: FilterBarProps) {
   const on = filters.filter((filter) => filter.value !== undefined)
   const everything = Object.fromEntries([
@@ -124,7 +124,7 @@ function SearchBox({
     return () => window.clearTimeout(timer)
   }, [text, search, onChange])
   useEffect(() => {
-    // The box is mounted anew when another search takes effect; it gets the focus back, with the cursor at the end.
+    // The field is mounted again when a new search takes effect, so it gets the focus back, with the cursor at the end.
     const node = box.current
     if (node !== null && document.activeElement === document.body && node.value !== '') {
       node.focus()

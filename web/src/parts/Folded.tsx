@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import classes from './surface.module.css'
 
-/** Content that most people don't need, one click away. */
+/** Hides content that most people don't need until they click its title. */
 export function Folded({
   title,
   children,

@@ -27,7 +27,7 @@ const paths = {
 
 export type IconName = keyof typeof paths
 
-/** A 16 px line icon; always next to a word, so it is hidden from screen readers. */
+/** A 16 px line icon. Screen readers skip it, because it is always next to a word. */
 export function Icon({ name }: { readonly name: IconName }) {
   return (
     <svg width="16" height="16" viewBox="0 0 16 16" aria-hidden="true" focusable="false">

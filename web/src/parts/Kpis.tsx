@@ -46,7 +46,7 @@ function Change({ kpi }: { readonly kpi: Kpi }) {
   const { value, before, more } = kpi
   if (value === undefined || before === undefined) return undefined
   if (value === before) return <span className={classes.same}>{words.noChange}</span>
-  // Growth from zero has no percentage.
+  // An increase from zero has no percentage.
   if (before === 0) return undefined
   const up = value > before
   const tone = more === 'bad' ? (up ? classes.bad : classes.good) : classes.same

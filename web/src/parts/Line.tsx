@@ -18,7 +18,7 @@ export const stations = [
 ] as const
 export type Station = (typeof stations)[number]
 
-/** A call's checks as a line of 72 px, with a word for where it stopped. */
+/** Draws a call's checks as a line 72 px wide, with the name of the check that stopped the call. */
 export function MiniLine({
   stoppedAt,
   failed = false,
@@ -67,7 +67,7 @@ function dashes(from: number, to: number): string {
   return path
 }
 
-/** A call with all its checks. With `waiting`, a lamp shows that a first call is awaited. */
+/** Shows all checks of a call. With `waiting`, a lamp shows that the first call has not arrived yet. */
 export function FullLine({
   stoppedAt,
   waiting = false,
@@ -108,7 +108,10 @@ export function FullLine({
   )
 }
 
-/** Where calls stop, in total. Bar heights are square roots, so that ten refusals are visible next to ten thousand. */
+/**
+ * Shows how many calls each check has stopped. Bar heights are square roots, so that ten refusals are visible next to
+ * ten thousand.
+ */
 export function SumLine({
   organization,
   refused,
@@ -169,7 +172,7 @@ export function SumLine({
   )
 }
 
-/** The logo: the line with one check lit. */
+/** The logo: the line of checks, with one of them lit. */
 export function Brand() {
   return (
     <span className={classes.brand}>

@@ -13,11 +13,11 @@ import {
 } from 'react'
 import { whole } from '../parts/upgrade.ts'
 
-// Every page has menus but few visits open one, so their code is loaded when a button is first hovered or focused.
+// Loaded when a menu's button is first hovered or focused, because every page has menus but few visits open one.
 const load = whole(async () => await import('./MenuParts.tsx'))
 const MenuPopup = lazy(async () => ({ default: (await load()).MenuPopup }))
 
-/** One entry of a menu; pass a link as `render` to make it one. */
+/** One entry of a menu; to make it a link, pass the link as `render`. */
 export const MenuItem = lazy(async () => ({ default: (await load()).MenuItem }))
 /** Exclusive choices in a menu. */
 export const MenuChoice = lazy(async () => ({ default: (await load()).MenuChoice }))

@@ -4,7 +4,7 @@ import classes from './dialog.module.css'
 import { Icon, type IconName } from './Icon.tsx'
 
 export interface MenuPopupProps {
-  /** The button that opened the menu. The popup is placed next to this button, and returns the focus to it. */
+  /** The button that opened the menu. The popup appears next to this button and later returns the focus to it. */
   readonly trigger: RefObject<HTMLElement | null>
   readonly open: boolean
   readonly byKeyboard: boolean
@@ -24,8 +24,8 @@ export function MenuPopup(props: MenuPopupProps) {
       onOpenChange={(next, details) => {
         if (next) return
         const { target } = details.event
-        // A press on the button is left to the button, which closes the menu itself; otherwise its click would open the
-        // menu again.
+        // A press on the button is left to the button's own click, which closes the menu; closing it here would make
+        // that click open it again.
         if (target instanceof Node && trigger.current?.contains(target) === true) details.cancel()
         else onClose()
       }}
@@ -43,7 +43,7 @@ export function MenuPopup(props: MenuPopupProps) {
             aria-labelledby={trigger.current?.id}
             finalFocus={trigger}
             onFocus={({ target, currentTarget }) => {
-              // With the keyboard, the first entry gets the focus rather than the menu itself.
+              // If the menu was opened with the keyboard, its first entry gets the focus instead of the menu itself.
               if (byKeyboard && target === currentTarget) firstItem(currentTarget)?.focus()
             }}
           >
@@ -63,12 +63,11 @@ export interface MenuItemProps {
   readonly icon?: IconName
   readonly onClick?: () => void
   readonly disabled?: boolean
-  /** A link that replaces the entry's element. */
+  /** A link to render instead of the entry's own element. */
   readonly render?: ReactElement
   readonly children: ReactNode
 }
 
-/** One entry of a menu. */
 export function MenuItem({ icon, onClick, disabled = false, render, children }: MenuItemProps) {
   return (
     <Base.Item
@@ -90,7 +89,6 @@ export interface MenuChoiceProps {
   readonly onValue: (value: string) => void
 }
 
-/** Exclusive choices in a menu. */
 export function MenuChoice({ label, value, options, onValue }: MenuChoiceProps) {
   return (
     <Base.Group>
@@ -114,7 +112,6 @@ export function MenuChoice({ label, value, options, onValue }: MenuChoiceProps) 
   )
 }
 
-/** A separator between groups. */
 export function MenuLine() {
   return <Base.Separator className={classes.menuLine} />
 }

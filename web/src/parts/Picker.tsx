@@ -9,18 +9,18 @@ const w = words.picker
 
 interface PickerProps {
   readonly label: string
-  /** The label is not shown because the placeholder says the same. */
+  /** Whether to hide the label, because the placeholder says the same. */
   readonly bare?: boolean
   readonly text: string
   readonly options: readonly Option[]
   readonly busy: boolean
-  /** Called when somebody points at the box or focuses it, because its options will soon be needed. */
+  /** Called when somebody points at the field or focuses it, because its options will soon be needed. */
   readonly onNear?: () => void
   readonly onText: (text: string) => void
   readonly onPick: (option: Option) => void
 }
 
-/** A search box for lists that only the server has in full. */
+/** A search field for a list that only the server has in full. */
 export function Picker(picker: PickerProps) {
   const id = useId()
   const list = useOpenList(picker)
@@ -74,7 +74,7 @@ function Options({
           tabIndex={-1}
           aria-selected={place === index}
           className={classes.option}
-          // The box must keep the focus, or the list would close before the click.
+          // The field must keep the focus; otherwise the list would close before the click arrives.
           onPointerDown={(event) => event.preventDefault()}
           onClick={() => picker.onPick(option)}
           onKeyDown={undefined}

@@ -7,18 +7,18 @@ import { rangeName, ranges, type RangeSearch } from './range.ts'
 import { whole } from './upgrade.ts'
 import { useUtc, zoneName } from './zone.ts'
 
-// Custom ranges are rare, so the dialog is loaded on demand.
+// Loaded on demand, because few people choose their own range.
 const CustomRange = lazy(async () => ({
   default: (await whole(async () => await import('./CustomRange.tsx'))()).CustomRange,
 }))
 
 interface RangePickerProps {
   readonly search: RangeSearch
-  /** Receives the new search values for the URL. */
+  /** Receives the range as search parameters for the URL. */
   readonly onRange: (search: RangeSearch) => void
 }
 
-/** One range for figures, charts and list; the zone next to it applies to every time on the page. */
+/** Selects the range of all figures, charts and lists of a page, and the time zone of every time on the page. */
 export function RangePicker({ search, onRange }: RangePickerProps) {
   const [utc, setUtc] = useUtc()
   const [open, setOpen] = useState(false)

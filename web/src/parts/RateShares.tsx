@@ -5,7 +5,7 @@ import { count, percent } from './numbers.ts'
 
 const w = targetsWords.limits
 
-/** How nodes currently share a limit; renders nothing for a single node. */
+/** Shows how nodes currently share a rate limit; renders nothing for a single node. */
 export function RateShares({
   organization,
   subjectId,

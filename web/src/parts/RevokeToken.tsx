@@ -26,7 +26,7 @@ interface RevokeTokenProps {
   readonly onClose: () => void
 }
 
-/** Asks before a token is revoked; the name of one that has been used must be typed. */
+/** Asks for confirmation before a token is revoked; if the token has been used, its name must be typed. */
 export function RevokeToken({ token, ...rest }: RevokeTokenProps) {
   return token === undefined ? undefined : <Question token={token} {...rest} />
 }

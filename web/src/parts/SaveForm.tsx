@@ -14,7 +14,7 @@ interface SaveFormProps {
     readonly error: unknown
   }
   readonly editable?: boolean
-  /** There is nothing to save: the fields are unchanged or invalid. */
+  /** Whether there is nothing to save, because the fields are unchanged or invalid. */
   readonly disabled?: boolean
   readonly look?: 'primary' | 'plain'
   readonly onSave: () => void
@@ -22,8 +22,8 @@ interface SaveFormProps {
 }
 
 /**
- * A form on a page: its fields, why saving was refused, and a save button for people with the permission; leaving it
- * with changes asks first.
+ * A form on a page, with a save button for people with the permission. A refusal is shown above the button; leaving the
+ * page with changes asks first.
  */
 export function SaveForm({
   layout = 'form',

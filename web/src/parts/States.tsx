@@ -7,8 +7,8 @@ import classes from './surface.module.css'
 import { Notice } from './Surface.tsx'
 
 /**
- * Stands in for data that has not arrived: shows that it is loading, or why it could not be read and a button to try
- * again.
+ * Takes the place of data that has not arrived: shows that it is loading, or why it could not be loaded, with a button
+ * to try again.
  */
 export function QueryState({
   query,
@@ -19,7 +19,7 @@ export function QueryState({
     readonly error: unknown
     readonly refetch: () => unknown
   }
-  /** Keeps a refusal away from the edges of a card without its own padding. */
+  /** Whether to add a padding around a refusal, in a card that has none itself. */
   readonly padded?: boolean
 }) {
   if (!query.isError) return <Loading />
@@ -27,7 +27,6 @@ export function QueryState({
   return padded ? <div className="pad">{notice}</div> : notice
 }
 
-/** Says that data is loading. */
 export function Loading({ what }: { readonly what?: string }) {
   return (
     <p className={classes.loading} role="status">

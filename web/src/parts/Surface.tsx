@@ -2,7 +2,7 @@ import { useEffect, type ReactNode } from 'react'
 import classes from './surface.module.css'
 import { cx } from './cx.ts'
 
-/** A page's heading: title, one sentence, actions; it also sets the browser tab's title. */
+/** A page's heading with one sentence and actions; also sets the title of the browser tab. */
 export function PageHead({
   title,
   lead,
@@ -63,19 +63,19 @@ export function Card({
   )
 }
 
-/** Cards side by side, if there is room. */
+/** Places cards side by side if there is room. */
 export function Columns({ children }: { readonly children: ReactNode }) {
   return <div className={classes.grid2}>{children}</div>
 }
 
-/** Cards stacked vertically. */
+/** Stacks cards vertically. */
 export function Pile({ children }: { readonly children: ReactNode }) {
   return <div className={classes.pages}>{children}</div>
 }
 
 export type Tone = 'plain' | 'pass' | 'refuse' | 'caution'
 
-/** A state in one word; its shape conveys it too, not only the color. */
+/** A state in one word, which is shown by shape as well as by color. */
 export function Badge({
   tone = 'plain',
   children,
@@ -86,12 +86,12 @@ export function Badge({
   return <span className={cx(classes.badge, tone !== 'plain' && classes[tone])}>{children}</span>
 }
 
-/** An unobtrusive word next to a name: a role, a plan, a scheme. */
+/** An unobtrusive word next to a name, such as a role, a plan or a scheme. */
 export function Tag({ children }: { readonly children: ReactNode }) {
   return <span className={cx(classes.badge, classes.tag)}>{children}</span>
 }
 
-/** Names with their values; undefined values are left out. */
+/** A list of names with their values; undefined values are left out. */
 export function Facts({ facts }: { readonly facts: readonly (readonly [string, ReactNode])[] }) {
   return (
     <dl className={classes.facts}>

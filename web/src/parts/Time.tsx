@@ -44,7 +44,7 @@ export function day(at: number | string): string {
   return shownAs(millis(at), 'day')
 }
 
-/** A time: exact in tables, relative in cards. Hovering shows the other form and UTC; a click copies UTC. */
+/** Shows a time, exact in tables and relative in cards. Hovering shows the other form and UTC; a click copies UTC. */
 export function Time({
   at,
   form = 'exact',
@@ -70,7 +70,7 @@ export function Time({
 
 function shownAs(ms: number, form: 'exact' | 'clock' | 'relative' | 'day' | 'row'): string {
   if (form === 'relative') return relative(ms)
-  // A row shows the day unless it is today.
+  // A row shows the date too, unless it is today's.
   const kind = form === 'row' ? (isToday(ms) ? 'clock' : 'short') : form
   return formatIn(kind, forms[kind]).format(ms)
 }

@@ -18,17 +18,17 @@ const shownMs = { pass: 5000, undo: 10_000, refuse: 12_000 }
 const listeners = new Set<() => void>()
 let toasts: readonly Toast[] = []
 let lastId = 0
-/** While true, toasts stay: a person is reading one or is about to press its button (WCAG 2.2, 2.2.1). */
+/** Keeps toasts on the page while somebody reads one or is about to press its button (WCAG 2.2.1). */
 let held = false
 const heldAgainMs = 1000
 
-/** Shows what was done, with an Undo button if it is possible. */
+/** Says what was done, with an Undo button if `undo` is given. */
 export function say(title: string, more: { text?: string; undo?: () => void } = {}): void {
   const { text, undo } = more
   show({ title, text, undo, type: 'pass' }, undo === undefined ? shownMs.pass : shownMs.undo)
 }
 
-/** Shows what was done; Undo reverses it, and reports a refusal. */
+/** Says what was done and offers Undo; if undoing is refused, says why. */
 export function sayUndoable(title: string, undo: () => Promise<unknown>): void {
   say(title, { undo: () => void undo().then(() => say(words.undone), sayRefused) })
 }
@@ -40,7 +40,7 @@ export function sayRefused(error: unknown): void {
   show({ title: refusal.message, text, undo: undefined, type: 'refuse' }, shownMs.refuse)
 }
 
-/** Where toasts appear: bottom right, above everything; they are announced politely and never take the focus. */
+/** The place for toasts: bottom right, above everything. They are announced politely and never take the focus. */
 export function Toasts({ children }: { readonly children: ReactNode }) {
   const shown = useSyncExternalStore(listen, () => toasts)
   return (
@@ -104,7 +104,7 @@ function hideLater(id: number, ms: number): void {
 }
 
 function hide(id: number): void {
-  // Removing an element under the pointer or the focus fires no leave or blur event.
+  // Removing an element under the pointer or with the focus fires no leave or blur event, so the hold ends here.
   held = false
   put(toasts.filter((toast) => toast.id !== id))
 }

@@ -1,6 +1,7 @@
 /**
- * Copies a text to the clipboard. Without a secure context it copies the selected `visible` node instead, because a
- * dialog's focus trap would take the focus from a hidden textarea. If both ways fail, the node stays selected.
+ * Copies a text to the clipboard, and reports success. Without a secure context it copies the selected `visible` node
+ * instead, because a dialog's focus trap would take the focus from a hidden textarea. If both ways fail, the node stays
+ * selected.
  */
 export async function copyText(text: string, visible: HTMLElement | null): Promise<boolean> {
   if (window.isSecureContext) {

@@ -1,6 +1,6 @@
 const faces = ['400 1em "Instrument Sans"', '400 1em "IBM Plex Mono"', '500 1em "IBM Plex Mono"']
 
-/** Loads the fonts and shows them all at once; on the next visit they are shown from the start. */
+/** Loads the fonts, then shows them all at once; the next visit shows them from the start. */
 export async function showFonts(): Promise<void> {
   const { dataset } = document.documentElement
   if (dataset['fonts'] !== undefined) return
@@ -9,6 +9,6 @@ export async function showFonts(): Promise<void> {
   try {
     localStorage.setItem('fonts', 'loaded')
   } catch {
-    // Storage is unavailable, so the next visit loads them late again.
+    // Storage is unavailable, so the next visit loads the fonts late again.
   }
 }

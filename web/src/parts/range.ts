@@ -3,7 +3,7 @@ const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
 const maxSteps = 100
 
-/** The ranges available with one click: how far back they reach, and their charts' step size. */
+/** The ranges that can be chosen with one click: their length, and the step of their charts. */
 export const ranges = {
   '1h': { spanMs: hourMs, stepMs: minuteMs },
   '24h': { spanMs: dayMs, stepMs: 15 * minuteMs },
@@ -32,7 +32,7 @@ export function rangeName({ range, from }: RangeSearch): RangeName | undefined {
   return range !== undefined && Object.hasOwn(ranges, range) ? (range as RangeName) : '24h'
 }
 
-/** The times that a range means now; a named range ends with the current step. */
+/** The times that a range covers now; a named range ends with the current step. */
 export function spanOf(search: RangeSearch, now = Date.now()): Span {
   const name = rangeName(search)
   if (name !== undefined) {

@@ -1,12 +1,12 @@
 const mark = 'reloaded-after-upgrade'
 const againAfterMs = 60_000
 
-/** A file of the page did not load: it is gone after an upgrade, or only unavailable because of the network. */
+/** Thrown if one of the page's files can't be loaded: an upgrade has removed it, or the network failed. */
 class FileGone extends Error {
   override readonly name = 'FileGone'
 }
 
-/** Wraps loading a part of the bundle, so that a missing file can be told from other errors. */
+/** Wraps the loading of a part of the bundle, so that a missing file can be distinguished from other errors. */
 export function whole<Module>(load: () => Promise<Module>): () => Promise<Module> {
   return async () => {
     try {
@@ -23,8 +23,8 @@ export function isFileGone(error: unknown): boolean {
 }
 
 /**
- * Reloads a page whose file is gone, at most once a minute and only if the server responds. Call it where the page
- * would be shown, not where its link is hovered: reloading on hover would discard what a person types.
+ * Reloads the page if one of its files is gone, at most once a minute and only if the server responds. Call it where
+ * the page would be shown, not where a link to it is hovered: a reload on hover would discard what a person is typing.
  */
 export async function reloadOnceAfterUpgrade(failure: unknown): Promise<void> {
   if (!isFileGone(failure)) return

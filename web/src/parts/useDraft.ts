@@ -1,8 +1,8 @@
 import { useState } from 'react'
 
 /**
- * The values of a form: those of the newest record until somebody changes one, and from then on theirs. `base` is the
- * record that the form showed when they began.
+ * The values of a form: until somebody edits one, those of the newest record; after that, the edited values. `base` is
+ * the record on which the edit is based.
  */
 export function useDraft<R, D extends object>(it: R, draftOf: (it: R) => D) {
   const [edited, edit] = useState<{ readonly base: R; readonly draft: D }>()
@@ -15,14 +15,15 @@ export function useDraft<R, D extends object>(it: R, draftOf: (it: R) => D) {
         const now = before ?? { base: it, draft: draftOf(it) }
         return { base: now.base, draft: { ...now.draft, ...patch } }
       }),
-    /** Shows the newest record again. */
+    /** Discards the edit, so that the form shows the newest record again. */
     forget: () => edit(undefined),
   }
 }
 
 /**
- * The version that an edit of some parts of a record expects: the newest one, unless somebody else has changed the same
- * parts since the form showed them. The edit is then refused instead of taking their change back.
+ * The version that an edit of some parts of a record expects: the newest one, or the one that the form showed if
+ * somebody else has changed the same parts since. In that case the server refuses the edit, so that it does not undo
+ * their change.
  */
 export function versionFor<R extends { readonly version: number }>(
   { base, it }: { readonly base: R; readonly it: R },

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react'
 
 const quietMs = 300
 
-/** Whether the page has received everything that it requested first; less urgent data is requested from then on. */
+/** Whether the page has received what it requested first; less urgent data waits for this. */
 export function useQuiet(): boolean {
   const fetching = useIsFetching()
   const [isQuiet, setQuiet] = useState(false)

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState, type RefObject } from 'react'
 
-/** Whether an element has come into view; what it shows is requested only from then on. */
+/** Whether an element has come into view; its data is requested only then. */
 export function useSeen<Place extends Element>(): [
   place: RefObject<Place | null>,
   isSeen: boolean,

@@ -1,7 +1,7 @@
 import { useState, type InvalidEvent } from 'react'
 import { words } from '../../words/en.ts'
 
-/** Shows what is wrong with a field in our own words below it, instead of the browser's bubble. */
+/** Shows below a field what is wrong with it, in our own words instead of the browser's bubble. */
 export function useWrongInput(patternWords: string = words.wrong.number) {
   const [sentence, setSentence] = useState<string>()
   return {
@@ -13,7 +13,7 @@ export function useWrongInput(patternWords: string = words.wrong.number) {
       setSentence(field.validity.patternMismatch ? patternWords : sentenceFor(field))
       const fold = field.closest('details')
       if (fold !== null) fold.open = true
-      // Without its bubble the browser does not move the focus, so the first invalid field gets it here.
+      // A browser that shows no bubble does not move the focus either, so the first invalid field gets it here.
       if (field.form?.querySelector('input:invalid, textarea:invalid') === field) field.focus()
     },
   }

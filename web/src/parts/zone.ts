@@ -6,18 +6,18 @@ const listeners = new Set<() => void>()
 const local = Intl.DateTimeFormat().resolvedOptions().timeZone
 let utc = read()
 
-/** The time zone of displayed times, such as Europe/Berlin; UTC if chosen. */
+/** The name of the time zone in which times are displayed, such as Europe/Berlin, or UTC if that was chosen. */
 export function zoneName(): string {
   return utc ? 'UTC' : local
 }
 
-/** The zone as shown in a column's heading: GMT+1, UTC. */
+/** The short name of the time zone for a column's heading: GMT+1, UTC. */
 export function zoneShort(): string {
   const parts = formatIn('zone', { timeZoneName: 'short' }).formatToParts(Date.now())
   return parts.find(({ type }) => type === 'timeZoneName')?.value ?? zoneName()
 }
 
-/** The offset from UTC, at a given time, of the zone in which times are displayed. */
+/** The offset from UTC, at a given time, of the time zone in which times are displayed. */
 export function zoneOffsetMs(ms: number): number {
   return utc ? 0 : new Date(ms).getTimezoneOffset() * -60_000
 }

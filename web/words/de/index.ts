@@ -1,4 +1,7 @@
-/** The German catalogue, without the guides for identity providers, whose consoles are described in their own words. */
+/**
+ * The German catalogue. The guides for identity providers are not translated, because they quote the providers'
+ * consoles.
+ */
 export { accessTokenWords } from './access-tokens.ts'
 export { auditWords } from './audit.ts'
 export { callsWords } from './calls.ts'

@@ -7,7 +7,7 @@ interface Guide {
   readonly directory: readonly string[]
 }
 
-/** The steps at each provider, in the words of its console. */
+/** The steps at each provider, quoting the labels of its console. */
 export const guides = {
   okta: {
     name: 'Okta',
@@ -75,7 +75,7 @@ export const guides = {
   },
 } as const satisfies Readonly<Record<string, Guide>>
 
-/** The steps at directories that have no kind of sign-in connection of their own. */
+/** The steps at directories that are used only for provisioning. */
 export const directoryGuides = {
   jumpcloud: [
     'Admin Portal → SSO Applications → Add New Application → Custom Application, with Export users to this app (Identity Management).',

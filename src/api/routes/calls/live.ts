@@ -13,7 +13,7 @@ const lookBackMs = 5000
 /** A live stream of calls as they end. */
 export const liveRoutes = {
   'GET /organizations/:organization/calls/live': route({
-    summary: 'Calls as they end, as server-sent events; ends with the session',
+    summary: 'Stream calls as they end, as server-sent events; the stream ends with the session',
     permission: 'traffic.see',
     streams: ['text/event-stream'],
     query: Type.Object({}),

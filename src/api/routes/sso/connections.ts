@@ -76,7 +76,7 @@ export const connectionRoutes = {
   }),
 
   [`POST ${collection}/discover` as const]: route({
-    summary: 'What an issuer’s discovery document says, before anything is saved',
+    summary: 'Fetch an issuer’s discovery document, without saving anything',
     permission: 'sso.manage',
     status: 200,
     body: input({ issuer: Type.String({ minLength: 1, maxLength: 512 }) }),
@@ -189,7 +189,7 @@ export const connectionRoutes = {
   [`POST ${one}/enable` as const]: switchRoute('Enable a disabled connection', 'enable'),
 
   [`POST ${one}/tests` as const]: route({
-    summary: 'Start a test, whose URL is to be opened in a window; nobody is signed in',
+    summary: 'Start a test sign-in, whose URL has to be opened in a browser; nobody is signed in',
     permission: 'sso.manage',
     status: 201,
     answer: Type.Object({ id: Type.String(), address: Type.String() }),

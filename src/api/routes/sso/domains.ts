@@ -103,7 +103,7 @@ export const domainRoutes = {
   }),
 
   [`DELETE ${one}` as const]: route({
-    summary: 'Remove a domain; its addresses are no longer routed',
+    summary: 'Remove a domain; sign-ins with its addresses are no longer routed to a connection',
     permission: 'sso.manage',
     managed: { section: 'domains', param: 'domain' },
     freshSignIn: true,

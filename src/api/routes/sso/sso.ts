@@ -31,7 +31,7 @@ export const ssoRoutes = {
   }),
 
   'PUT /organizations/:organization/sso': route({
-    summary: 'Set whether company sign-in is required; at least one owner is exempt',
+    summary: 'Set whether company sign-in is required; if it is, at least one owner must be exempt',
     permission: 'sso.manage',
     freshSignIn: true,
     body: input({

@@ -16,7 +16,7 @@ interface EntryProps {
   readonly entry: AuditEntry
 }
 
-/** One entry: who did what to what, and the difference. */
+/** One audit entry in a drawer: who did what to what, and what it changed. */
 export function EntryDrawer({
   organization,
   entry,

@@ -5,7 +5,7 @@ import { ButtonLink } from '../../parts/Button.tsx'
 
 type Place = Pick<LinkProps, 'to' | 'search'> & { readonly params?: Record<string, string> }
 
-/** A link to an entry's subject; empty if it has no page. */
+/** Links to an entry's subject; renders nothing if the subject has no page. */
 export function SubjectLink({
   organization,
   entry,

@@ -1,7 +1,7 @@
 import type { AuditEntry } from '../../api/shapes.ts'
 import { auditWords as w } from '../../../words/en/audit.ts'
 
-/** The actor's name in the viewer's language; otherwise its kind. */
+/** Names the actor; if the entry contains no name, returns the kind of actor. */
 export function actorName(entry: AuditEntry): string {
   const { kind, name } = entry.actor
   // The log names the product's own components in English, so those names are translated here.

@@ -5,7 +5,7 @@ export interface FieldChange {
   readonly after: string
 }
 
-/** The fields that differ, if an entry records before and after; otherwise none. */
+/** Returns the fields that differ, if the entry records the values before and after; otherwise none. */
 export function differences(detail: Readonly<Record<string, unknown>>): readonly FieldChange[] {
   const before = asObject(detail['before'])
   const after = asObject(detail['after'])

@@ -8,7 +8,7 @@ export function sentenceOf(entry: AuditEntry): string {
   return sentence?.(thing) ?? w.other(entry.action.replaceAll(/[._]/g, ' '), thing)
 }
 
-/** The subject's current or former name; otherwise its id. */
+/** The subject's current or former name; if it has none, its id. */
 function thingOf({ subject, detail }: AuditEntry): string {
   const known = [
     subject.name,

@@ -109,7 +109,7 @@ function useTurning(
       event.stopPropagation()
       onTurn(to)
     }
-    // The capture phase comes before the table behind the drawer, which would move its own focus.
+    // The capture phase precedes the handlers of the table behind the drawer, which would move the table's focus.
     document.addEventListener('keydown', turn, true)
     return () => document.removeEventListener('keydown', turn, true)
   }, [singleKeys, newer, older, onTurn])

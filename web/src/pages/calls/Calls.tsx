@@ -34,7 +34,7 @@ const CallDrawer = lazy(async () => ({ default: (await loadDrawer()).CallDrawer 
 
 type Patch = Readonly<Record<string, string | undefined>>
 
-/** Finds a call and shows why it ended as it did. */
+/** Lists calls that match filters, so that a person finds a call and sees why it ended as it did. */
 export function Calls() {
   const { slug } = useOrganization()
   const { call: open, live, ...filter } = here.useSearch()
@@ -134,8 +134,8 @@ function narrowing({ range: _range, from: _from, to: _to, ...narrowed }: CallFil
 }
 
 /**
- * Returns a function that changes the filters in the URL; every change except typing adds a step to the browser's
- * history.
+ * Returns a function that changes the filters in the URL. Each change becomes a step in the browser's history, except
+ * while a person types.
  */
 function useChange() {
   const navigate = here.useNavigate()
@@ -175,7 +175,7 @@ function LiveButton({
   readonly onChange: Change
 }) {
   const toggle = useCallback(
-    // A live list always ends at the present, so turning it on clears explicit times.
+    // A live list always ends at the present, so turning it on removes explicit times.
     () => onChange(isOn ? { live: undefined } : { live: 'on', from: undefined, to: undefined }),
     [onChange, isOn],
   )
@@ -238,7 +238,7 @@ function Waiting({
   if (calls === 0) return undefined
   function show() {
     onShow()
-    // This button disappears, so move the focus first.
+    // This button is about to disappear, so the focus moves elsewhere first.
     focus.current?.focus()
   }
   return (
@@ -284,7 +284,7 @@ function useFilters(
   onChange: (patch: Readonly<Record<string, string | undefined>>) => void,
 ): readonly Filter[] {
   const isQuiet = useQuiet()
-  // With hundreds of targets the response is long, so their names are requested after the calls.
+  // Requested after the calls, because with hundreds of targets this response is long.
   const things = useQuery({ ...paletteQuery(organization), enabled: isQuiet })
   const chosen = useQuery({
     ...keyQuery(organization, filter.key ?? ''),

@@ -13,7 +13,7 @@ interface CallsTableProps {
   readonly calls: readonly Call[]
   readonly list: ListState
   readonly empty: ReactNode
-  /** A column to omit because it would be the same in every row. */
+  /** A column to leave out, because it would be the same in every row. */
   readonly without?: 'key' | 'target'
   readonly bare?: boolean
   readonly onOpen?: (call: Call) => void
@@ -42,7 +42,7 @@ const columns: readonly Column<Call>[] = [
     get head() {
       return `${w.columns.time} (${zoneShort()})`
     },
-    // Wide enough for the date, which is shown in rows from other days; narrower on a phone.
+    // Wide enough for a row from another day, which shows its date; narrower on a phone.
     width: 'clamp(132px, 12vw, 156px)',
     cell: (call) => (
       <span className="mono">

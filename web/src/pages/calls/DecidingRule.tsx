@@ -4,7 +4,9 @@ import { targetQuery } from '../../api/targets.ts'
 import type { Call } from '../../api/shapes.ts'
 import { callsWords as w } from '../../../words/en/calls.ts'
 
-/** Why the rules refused a call: the rule in words, with a link to it; the record itself contains only its id. */
+/**
+ * Explains which rule refused a call: the rule in words, with a link. The call's record contains only the rule's id.
+ */
 export function DecidingRule({
   organization,
   call,

@@ -44,7 +44,7 @@ export function Figures({
   )
 }
 
-/** Says that only a part of the range was counted for this filter. */
+/** Shows how far back calls were counted, if this filter could not be counted over the whole range. */
 function CountedBackTo({ at }: { readonly at: string | undefined }) {
   if (at === undefined) return undefined
   return (

@@ -6,7 +6,7 @@ import { say } from '../../parts/Toasts.tsx'
 import { whole } from '../../parts/upgrade.ts'
 import { readViews, writeViews, type View } from './views.ts'
 
-// Loaded on demand, because few visits save a view and dialogs are a sixth of the dashboard's code.
+// Loaded on demand, because few visits save a view and the code for dialogs is large.
 const SaveView = lazy(async () => ({
   default: (await whole(async () => await import('./SaveView.tsx'))()).SaveView,
 }))

@@ -20,7 +20,7 @@ interface Followed {
 
 /**
  * Follows new calls: polls every second while the tab is visible, and holds new calls back while a person looks at a
- * row or has scrolled.
+ * row or has scrolled down.
  */
 export function useLive({ organization, filter, on, newestKnown }: Followed) {
   const [rows, setRows] = useState<readonly Call[]>([])
@@ -99,7 +99,7 @@ async function arrivedSince(
 }
 
 /**
- * Calls `ask` every second while the tab is visible, less often after failures; the third failure in a row is reported.
+ * Calls `ask` every second while the tab is visible, and less often after failures. Shows the third failure in a row.
  */
 async function pollUntil(signal: AbortSignal, ask: () => Promise<void>): Promise<void> {
   let failures = 0

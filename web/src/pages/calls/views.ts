@@ -6,7 +6,7 @@ export interface View {
 
 const maxViews = 20
 
-/** An organization's views stored in this browser; unreadable ones are ignored. */
+/** An organization's views that are stored in this browser, without those that can't be read. */
 export function readViews(organization: string): readonly View[] {
   try {
     const kept: unknown = JSON.parse(localStorage.getItem(storageName(organization)) ?? '[]')

@@ -2,7 +2,10 @@ import { Navigate } from '@tanstack/react-router'
 import { lastOrganization } from '../../frame/last-organization.ts'
 import { usePerson } from '../../frame/membership.ts'
 
-/** The dashboard's entry: opens the last or the only organization, or lets the person choose. */
+/**
+ * Opens the organization that was last open, or else the first one. Somebody with no organization or with an open
+ * invitation is sent to the welcome page.
+ */
 export function Home() {
   const me = usePerson()
   const one = lastOrganization(me)

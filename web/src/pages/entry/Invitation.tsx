@@ -13,7 +13,7 @@ import { Card, Notice } from '../../parts/Surface.tsx'
 const w = entryWords.invitation
 const here = getRouteApi('/invitations/$token')
 
-/** Shows who invites whom, to which role, and which sign-in is needed. */
+/** Shows who has invited whom, to which role, and how to sign in to accept. */
 export function Invitation() {
   const { token } = here.useParams()
   const look = useQuery({
@@ -44,8 +44,8 @@ export function Invitation() {
 type Looked = Answer<'POST /invitations/look'>
 
 /**
- * Says that the invitation is no longer valid. Signing in with the invited address has already accepted it, so a person
- * who returns from sign-in is redirected to the organization.
+ * Says that the invitation is no longer valid. It may just have been accepted by signing in with the invited address;
+ * the person is then redirected to the organization.
  */
 function Gone({
   error,

@@ -32,7 +32,7 @@ function useDraft() {
 }
 type Draft = ReturnType<typeof useDraft>
 
-/** Submits both steps together; the first owner is then signed in. */
+/** Submits both steps together and so signs the first owner in. */
 function useCreate(token: string, draft: Draft, onDone: (slug: string) => void) {
   const client = useQueryClient()
   const [cookieLost, setCookieLost] = useState(false)
@@ -58,7 +58,7 @@ function useCreate(token: string, draft: Draft, onDone: (slug: string) => void) 
   return { create, cookieLost }
 }
 
-/** Steps 1 and 2, which survive a reload and are submitted together; the first owner is then signed in. */
+/** Steps 1 and 2 of the setup, which survive a reload and are submitted together. */
 export function OwnerSteps({ token, step, onStep, onDone }: OwnerStepsProps) {
   const draft = useDraft()
   const { create, cookieLost } = useCreate(token, draft, onDone)

@@ -14,8 +14,8 @@ const here = getRouteApi('/setup')
 const steps = 4
 
 /**
- * First-time setup in four steps: owner, organization, target, key. The last two can be skipped, and a reload returns
- * to the same step.
+ * First-time setup in four steps: owner, organization, target, key. The last two can be skipped; a reload stays at the
+ * same step.
  */
 export function Setup() {
   const { step: reached, organization } = here.useSearch()

@@ -16,7 +16,7 @@ import { FirstCall, KeySnippets } from '../keys/KeySecret.tsx'
 const w = entryWords.setup
 const here = getRouteApi('/setup')
 
-/** Step 3: an API's URL, which is checked before the wizard continues. */
+/** Step 3: asks for the URL of an API, which is checked before the setup continues. */
 export function TargetStep({
   organization,
   onDone,
@@ -228,7 +228,7 @@ export function KeyStep({
 }
 
 /**
- * Stands in place of the key before it is issued and after a reload. A secret is shown only once, so after a reload the
+ * Takes the key's place before it is issued, and after a reload. A secret is shown only once, so after a reload the
  * page says so instead of issuing another key.
  */
 function NotShown({

@@ -1,6 +1,6 @@
 import { useState } from 'react'
 
-/** A text that survives a reload of this tab, such as the wizard's input. */
+/** A text that survives a reload of this tab, such as what was typed into the setup. */
 export function useKept(name: string): readonly [string, (text: string) => void] {
   const [text, setText] = useState(() => read(name))
   return [

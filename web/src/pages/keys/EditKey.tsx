@@ -19,9 +19,9 @@ interface EditProps {
   readonly onDone: () => void
 }
 
-/** Edits a key's restrictions in place; its id, scheme and secret stay. */
+/** Edits a key's restrictions in place; its id, scheme and secret stay the same. */
 export function EditKey({ organization, it: newest, onDone }: EditProps) {
-  // The form keeps the values that it was opened with, so an edit is of that version.
+  // The form keeps the version that it was opened with, so that saving is refused if someone else has changed the key.
   const [it] = useState(newest)
   const [draft, setDraft] = useState(() => ({ ...draftOf(it), days: asNow }))
   const targets = useQuery(targetsQuery(organization))

@@ -5,7 +5,9 @@ import { Methods } from '../../parts/Methods.tsx'
 
 type Chosen = Readonly<Record<string, readonly Method[]>>
 
-/** The targets that a key may call, each with its methods; none chosen means all methods. */
+/**
+ * Selects the targets that a key may call, and the methods of each; a target without selected methods allows them all.
+ */
 export function GrantChoices({
   slugs,
   grants,

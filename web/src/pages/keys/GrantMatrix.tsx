@@ -4,7 +4,7 @@ import { keysWords as w } from '../../../words/en/keys.ts'
 import { Icon } from '../../parts/Icon.tsx'
 import classes from './grants.module.css'
 
-/** The methods a key may call on each target; a key without grants may call everything. */
+/** Shows which methods a key may call on each target. */
 export function GrantMatrix({ grants }: { readonly grants: NonNullable<Key['grants']> }) {
   return (
     <div className={classes.scroll} tabIndex={0} role="region" aria-label={w.detail.grants}>

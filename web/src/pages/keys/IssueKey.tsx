@@ -70,7 +70,7 @@ export function IssueKey({
       title={w.form.title}
       action={w.issue}
       saving={{ isPending: issue.isPending, error: issue.error ?? known.error }}
-      // The form sends every field explicitly, so submitting it before the defaults are loaded would override them with
+      // The form sends every field explicitly, so submitting it before the defaults are loaded would replace them with
       // empty values.
       disabled={draft.name.trim() === '' || defaults === undefined}
       onSubmit={() => issue.mutate()}
@@ -146,7 +146,7 @@ function Fields({
   )
 }
 
-/** The usual expiries, plus the organization's default if it is not among them. */
+/** The usual expiries, and the organization's default if it is a different one. */
 function endChoices(days: number | undefined) {
   const usual = Object.entries(w.form.endChoices).map(([value, label]) => ({ value, label }))
   const own = String(days ?? suggestedDays)
@@ -154,7 +154,7 @@ function endChoices(days: number | undefined) {
   return [{ value: own, label: w.form.days(Number(own)) }, ...usual]
 }
 
-/** Sends every field explicitly: an empty one must not fall back to the organization's default. */
+/** Sends every field explicitly, because the server replaces an omitted field with the organization's default. */
 function bodyOf(draft: Draft): Body {
   const { expires_at: expiresAt = null, cidrs = null, ...input } = inputOf(draft)
   return {

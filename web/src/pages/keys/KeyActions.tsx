@@ -22,7 +22,7 @@ interface Doing {
   readonly onDone: () => void
 }
 
-/** Asks for the overlap, then shows the new secret once. */
+/** Asks how long the old secret stays valid, then shows the new one once. */
 export function RotateKey({ organization, it, onDone }: Doing) {
   const [overlap, setOverlap] = useState('86400')
   const rotate = useMutation({
@@ -64,7 +64,8 @@ export function RotateKey({ organization, it, onDone }: Doing) {
 }
 
 /**
- * Asks for confirmation, naming the consequences, then shows the result. The name must be typed only for keys in use.
+ * Asks for confirmation, naming the consequences, then shows the result. The name must be typed if the key was used in
+ * the last seven days.
  */
 export function RevokeKey({ organization, it, onDone }: Doing) {
   const recent = useQuery(latestCallsQuery(organization, it.id, looksAt))

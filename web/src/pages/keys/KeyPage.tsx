@@ -30,7 +30,7 @@ import { grantsText, keyHeader, KeyState } from './parts.tsx'
 const here = getRouteApi('/frame/o/$organization/keys/$key')
 const latest = 10
 
-/** Everything about a key: facts, where it is used, its calls, and how to end it. */
+/** Everything about a key: facts, where it is used, its calls, and buttons to rotate and revoke it. */
 export function KeyPage() {
   const { slug } = useOrganization()
   const { key: id } = here.useParams()
@@ -102,8 +102,8 @@ function Shown({ it, back }: { readonly it: Key; readonly back: ReactNode }) {
 }
 
 /**
- * The actions for a key. A file that manages the key locks only its fields: the file never contains the secret, so
- * rotating and revoking stay possible.
+ * The actions for a key. While a file manages the key, only its fields are locked: the file never contains the secret,
+ * so rotating and revoking stay possible.
  */
 function Actions({
   locked,

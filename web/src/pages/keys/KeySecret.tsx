@@ -12,7 +12,10 @@ import { keyHeader } from './parts.tsx'
 
 const waitMs = 1500
 
-/** Shows a key's secret the only time it is visible, with commands to run and a lamp that waits for the first call. */
+/**
+ * Shows a key's secret the only time that it can be shown, with commands to run and a lamp that waits for the first
+ * call.
+ */
 export function KeySecret({
   organization,
   issued,
@@ -43,7 +46,7 @@ export function KeySecret({
   )
 }
 
-/** Commands that work when pasted, using the key's own scheme. */
+/** Commands that run as pasted, with the secret in the header of the key's scheme. */
 export function KeySnippets({
   scheme,
   secret,

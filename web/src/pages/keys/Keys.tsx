@@ -19,7 +19,7 @@ import { LabelFilter } from './Labels.tsx'
 import { whole } from '../../parts/upgrade.ts'
 
 const here = getRouteApi('/frame/o/$organization/keys')
-// Most visits only read the list, so the dialogs are loaded on demand.
+// Loaded on demand, because most visits only read the list.
 const IssueKey = lazy(async () => ({
   default: (await whole(async () => await import('./IssueKey.tsx'))()).IssueKey,
 }))
@@ -27,7 +27,7 @@ const BulkKeys = lazy(async () => ({
   default: (await whole(async () => await import('./BulkKeys.tsx'))()).BulkKeys,
 }))
 
-/** All keys, and what each may call. */
+/** Lists the keys, and what each may call. */
 export function Keys() {
   const { slug, may } = useOrganization()
   const { issue, q, state, label } = here.useSearch()
@@ -126,7 +126,7 @@ function labelFilters(
   return [{ id: 'label', label: w.labels.one, value: undefined, picker }, ...chips]
 }
 
-/** The URL's label parameter after a change of filters, without the removed labels; undefined if none is left. */
+/** Returns the URL's label parameter without the labels that a change of filters removes; undefined if none is left. */
 function labelsAfter(labels: readonly string[], patch: Patch): string | undefined {
   const kept = labels.filter((label) => !Object.hasOwn(patch, labelPrefix + label))
   return kept.length === 0 ? undefined : kept.join('\n')
@@ -156,7 +156,7 @@ function Chosen(props: ChosenProps) {
 
 const stateOptions = keyStates.map((state) => ({ value: state, label: w.states[state] }))
 
-/** The selected keys among those shown; a key that disappears is deselected. */
+/** The selected keys among those shown; a key that is no longer shown is deselected. */
 function useChoice(rows: readonly Key[]) {
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set())
   const chosen = rows.filter((row) => ids.has(row.id))

@@ -10,7 +10,7 @@ import classes from './labels.module.css'
 const w = keysWords.labels
 const shownInList = 1
 
-/** The labels of a key; each leads to all keys that have it. In a list only the first is shown. */
+/** The labels of a key, each a link to all keys with that label. In a list, only the first label is shown. */
 export function Labels({
   organization,
   labels = {},
@@ -53,7 +53,7 @@ export function Labels({
   )
 }
 
-/** A field for a label to filter by: the list then shows only keys that have it. */
+/** A field for a label by which the list of keys is then filtered. */
 export function LabelFilter({ onAdd }: { readonly onAdd: (label: string) => void }) {
   const [text, setText] = useState('')
   const [isWrong, setWrong] = useState(false)

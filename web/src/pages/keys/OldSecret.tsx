@@ -19,7 +19,7 @@ interface OldSecretProps {
   readonly onDone: () => void
 }
 
-/** During a rotation's overlap: who still uses the old secret, and a button to end it early. */
+/** Shows who still uses the old secret during a rotation's overlap, with a button to end the overlap early. */
 export function OldSecret({ organization, it, allowed, onDone }: OldSecretProps) {
   const old = it.secrets
     .slice(1)

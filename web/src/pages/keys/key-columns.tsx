@@ -15,7 +15,7 @@ export interface Choice {
   readonly onChoose: (id: string, isChosen: boolean) => void
 }
 
-/** The columns of the list of keys; with checkboxes if keys can be selected, with labels if there are any. */
+/** The columns of the list of keys: checkboxes only if keys can be selected, labels only if a key has any. */
 export function keyColumns(
   organization: string,
   choice: Choice | undefined,
@@ -27,7 +27,8 @@ export function keyColumns(
   const columns = [
     nameColumn(organization, managed),
     ...(labelled ? [labelsColumn(organization)] : []),
-    // Beside the labels, which are hidden up to 1100 px, the hint would leave too little room for the names.
+    // Up to 1300 px, a hint next to the labels would leave too little room for the names; up to 1100 px, the labels are
+    // hidden instead.
     hintColumn(labelled ? 'tight' : 'narrow'),
     ...columnsOfKeys,
   ]

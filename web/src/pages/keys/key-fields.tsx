@@ -10,7 +10,7 @@ import { GrantChoices } from './GrantChoices.tsx'
 import { labelLines, readLabels } from './label-text.ts'
 import { Labels } from './Labels.tsx'
 
-/** The fields of a key while they are typed: strings, because an incomplete number is not a number. */
+/** The fields of a key while they are typed; numbers are strings, because a number may still be incomplete. */
 interface FieldsDraft {
   readonly some: boolean
   readonly grants: Readonly<Record<string, readonly Method[]>>
@@ -28,7 +28,7 @@ type Card = 'facts' | 'limits'
 interface KeyField {
   /** The form's initial values for a key; undefined means a new key. */
   readonly draftOf: (key: Key | undefined) => Partial<FieldsDraft>
-  /** The part of the request body; an omitted field has no value. */
+  /** The field's part of the request body; empty if the field has no value. */
   readonly inputOf: (draft: FieldsDraft, before: Key | undefined) => Partial<KeyBody>
   readonly Controls: (props: ControlsProps) => ReactNode
   /** The card on the key's page that lists the field; undefined if the page shows it in another way. */
@@ -47,7 +47,7 @@ interface ControlsProps {
 
 type FieldName = Exclude<keyof KeyBody, 'name' | 'expires_at'>
 
-/** Every field that people can edit, except name and expiry; a missing one is a type error. */
+/** Every field that people can edit, except name and expiry; a missing field is a type error. */
 const keyFields: Readonly<Record<FieldName, KeyField>> = {
   grants: {
     draftOf: (key) => ({
@@ -103,7 +103,7 @@ const keyFields: Readonly<Record<FieldName, KeyField>> = {
 
   rate_limit: {
     draftOf: (key) => ({ limit: key?.rate_limit === undefined ? '' : `${key.rate_limit.calls}` }),
-    // Keeps the rate's previous period and burst.
+    // Keeps the period and the burst of the key's rate limit, which the form does not show.
     inputOf: ({ limit }, before) =>
       limit === ''
         ? {}
@@ -190,7 +190,10 @@ const keyFields: Readonly<Record<FieldName, KeyField>> = {
 
 const everyField = Object.values(keyFields)
 
-/** The methods of each granted target, none for all of them; a key may have several grants of one target. */
+/**
+ * The methods of each granted target, merged if a key has several grants of the target; an empty list means all
+ * methods.
+ */
 function methodsByTarget(grants: readonly Grant[]): FieldsDraft['grants'] {
   const ofTarget = Map.groupBy(grants, ({ target }) => target)
   return Object.fromEntries(
@@ -214,13 +217,13 @@ export interface KeyDraft extends FieldsDraft {
   readonly days: string
 }
 
-/** The form's initial values for a key or, without one, for a new key; `days` is 90 in both cases. */
+/** The form's initial values for this key, or for a new key if it is undefined; `days` is 90 in both cases. */
 export function draftOf(key?: Key): KeyDraft {
   const parts = everyField.map((field) => field.draftOf(key))
   return Object.assign({ name: key?.name ?? '', days: '90' }, ...parts) as KeyDraft
 }
 
-/** Converts the draft to the API's form. */
+/** Converts the form's values to a request body. */
 export function inputOf(draft: KeyDraft, before?: Key): KeyBody {
   const ends = draft.days !== '' && Number.isFinite(Number(draft.days))
   return {
@@ -232,13 +235,12 @@ export function inputOf(draft: KeyDraft, before?: Key): KeyBody {
   }
 }
 
-/** A key's current fields, as an edit sends them: all of them, because an edit replaces them all. */
+/** Returns all fields of a key as an edit sends them; an edit replaces every field. */
 export function bodyOf(key: Key): KeyBody {
   const names = ['name', 'expires_at', ...Object.keys(keyFields)] as readonly (keyof KeyBody)[]
   return Object.fromEntries(names.map((name) => [name, key[name]])) as unknown as KeyBody
 }
 
-/** The controls of a key's fields. */
 export function KeyFields(props: ControlsProps) {
   return Object.entries(keyFields).map(([name, { Controls }]) => <Controls key={name} {...props} />)
 }

@@ -5,12 +5,12 @@ const maxLabels = 16
 const maxValue = 128
 const labelName = /^[a-z][a-z0-9_.-]{0,62}$/
 
-/** Whether a text names a label (`team`) or a label with its value (`team:payments`). */
+/** Whether a text has the form of a label filter: a name (`team`), or a name with a value (`team:payments`). */
 export function isLabelFilter(text: string): boolean {
   return labelName.test(text.split(':', 1)[0] ?? '')
 }
 
-/** Splits the URL's label parameter, which has one filter per line: labels may contain every other separator. */
+/** Splits the URL's label parameter at line breaks, which labels can't contain, unlike every other separator. */
 export function labelsInAddress(text: string | undefined): readonly string[] {
   return (text ?? '').split('\n').filter(Boolean)
 }

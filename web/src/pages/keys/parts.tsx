@@ -4,7 +4,6 @@ import { Badge } from '../../parts/Surface.tsx'
 
 const tones = { active: 'pass', revoked: 'refuse', expired: 'plain', suspended: 'caution' } as const
 
-/** A key's state in one word. */
 export function KeyState({ state }: { readonly state: Key['state'] }) {
   return <Badge tone={tones[state]}>{w.states[state]}</Badge>
 }
@@ -19,7 +18,7 @@ export function grantsText(key: Pick<Key, 'grants'>): string {
     .join(', ')
 }
 
-/** The header in which a scheme sends a key. */
+/** The header field that carries a secret in this scheme. */
 export function keyHeader(scheme: Key['scheme'], secret: string): string {
   return scheme === 'bearer' ? `Authorization: Bearer ${secret}` : `X-API-Key: ${secret}`
 }

@@ -8,7 +8,7 @@ import type { Option } from '../../parts/Field.tsx'
 /** The option for no key at all. */
 const noKey: Option = { value: '', label: w.noKey }
 
-/** The chosen or typed key; by default the given one, otherwise the newest. */
+/** The chosen or typed key; initially the given one, or else the newest. */
 export function useKeyChoice(organization: string, given: string | undefined) {
   const client = useQueryClient()
   const [typed, setTyped] = useState<string>()
@@ -16,7 +16,7 @@ export function useKeyChoice(organization: string, given: string | undefined) {
   const start = useQuery(keysFoundQuery(organization, given ?? '')).data?.items[0]
   const chosen = picked ?? (start === undefined ? noKey : { value: start.id, label: start.name })
 
-  /** The key's id, empty for none; a name that was only typed is looked up. */
+  /** Returns the key's id; empty for no key. Looks a name up that was typed without choosing a key. */
   async function idOf(): Promise<string> {
     const name = typed?.trim()
     if (name === undefined) return chosen.value

@@ -14,7 +14,7 @@ import { RoleChoice } from './RoleChoice.tsx'
 
 const w = membersWords.member
 
-/** The role and its meaning; changing it ends the person's sessions. */
+/** Shows a member's role and what it permits. Changing the role ends the member's sessions. */
 export function MemberRole({
   organization,
   it,
@@ -40,7 +40,7 @@ export function MemberRole({
     onSuccess: ({ before, after }) =>
       sayUndoable(w.roleChanged, async () => await give(before, after.version)),
   })
-  // The last saved value may be newer than the last one read.
+  // The role that was just saved may be newer than the one last read.
   const given = change.data?.after
   const saved = given !== undefined && given.version > it.version ? given.role : it.role
   function submit(event: FormEvent) {

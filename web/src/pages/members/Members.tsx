@@ -177,7 +177,7 @@ function columns(organization: string): readonly Column<Member>[] {
   ]
 }
 
-/** Whether the directory keeps this person in sync. */
+/** Whether the directory manages this person. */
 export function isManaged(member: Pick<Member, 'source'>): boolean {
   return member.source === 'directory' || member.source === 'scim'
 }

@@ -16,7 +16,7 @@ const systems = [
 ] as const
 const longest = 60
 
-/** A readable user agent: "Firefox 128 on Linux"; an unknown one is shown shortened. */
+/** Renders a user agent readably ("Firefox 128 on Linux"), or shortened if it is unknown. */
 export function agentName(agent: string | undefined): string | undefined {
   if (agent === undefined) return undefined
   const system = systems.find(([pattern]) => pattern.test(agent))?.[1]

@@ -2,7 +2,7 @@ import type { Attention } from '../../api/shapes.ts'
 import { overviewWords as w } from '../../../words/en/overview.ts'
 import { ButtonLink } from '../../parts/Button.tsx'
 
-/** The link to something that needs attention. */
+/** Links to the thing that needs attention. */
 export function AttentionAction({
   organization,
   item,

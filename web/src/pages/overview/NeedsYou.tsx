@@ -10,7 +10,7 @@ import classes from './overview.module.css'
 
 const maxAlone = 2
 
-/** Everything that needs attention: a few items individually, many of one kind as a single entry. */
+/** Lists what needs attention: up to two items of a kind individually, more of them as one group. */
 export function NeedsYou({ organization }: { readonly organization: string }) {
   const attention = useQuery(attentionQuery(organization))
   const items = attention.data?.items
@@ -49,7 +49,7 @@ interface KindGroup {
   readonly items: readonly Attention[]
 }
 
-/** Groups items by kind in order of first appearance, which puts refused calls first. */
+/** Groups items by kind, in order of first appearance; the server lists the most severe items first. */
 function groupsOf(items: readonly Attention[]): readonly KindGroup[] {
   const groups = new Map<string, Attention[]>()
   for (const item of items) groups.set(item.kind, [...(groups.get(item.kind) ?? []), item])

@@ -12,7 +12,7 @@ import { Card } from '../../parts/Surface.tsx'
 import { totals, trafficSeries } from '../../parts/traffic-series.ts'
 import classes from './overview.module.css'
 
-/** Four figures with their change from the previous period, and the calls over time. */
+/** Four figures with their change since the previous period, and the calls over time. */
 export function Summary({
   organization,
   range,

@@ -25,7 +25,7 @@ export function TopCalls({
 }) {
   const [place, isSeen] = useSeen<HTMLDivElement>()
   const isQuiet = useQuiet()
-  // With a million calls, this response takes longest, so everything above the card is requested first.
+  // Requested after the rest of the page, because with a million calls this response takes longest.
   const top = useQuery({ ...topQuery(organization, range), enabled: isSeen && isQuiet })
   if (top.data === undefined)
     return (

@@ -16,7 +16,7 @@ import { IssueAccessToken } from './IssueAccessToken.tsx'
 const here = getRouteApi('/frame/o/$organization/settings/access-tokens')
 const tones = { active: 'pass', expiring: 'caution', expired: 'plain', revoked: 'plain' } as const
 
-/** Access tokens for programs: issue and revoke them, and see when and from where each was used and what it did. */
+/** Issues and revokes access tokens for programs, and shows when, from where and for what each was used. */
 export function AccessTokens() {
   const { slug, may } = useOrganization()
   const client = useQueryClient()

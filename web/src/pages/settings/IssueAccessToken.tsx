@@ -79,7 +79,7 @@ export function IssueAccessToken({
   )
 }
 
-/** The program's permissions, never more than the person may grant. */
+/** Selects the program's permissions, among those that the person may grant. */
 function Permissions({
   chosen,
   onChosen,

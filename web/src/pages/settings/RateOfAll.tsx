@@ -21,7 +21,7 @@ export function RateOfAll({ it }: { readonly it: Organization }) {
     (calls === '' || seconds === String(rate?.per_seconds ?? 1))
   const save = useMutation({
     mutationFn: () => {
-      // Keeps a burst that was set through the API, because no field shows it.
+      // Keeps a burst that was set through the API, because the form does not show it.
       const input = { ...rate, calls: Number(calls), per_seconds: Number(seconds) }
       return call(
         'PATCH /organizations/:organization',

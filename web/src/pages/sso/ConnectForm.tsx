@@ -27,12 +27,14 @@ const nothing: Draft = { issuer: '', clientId: '', secret: '', keyPair: false, n
 
 interface ConnectProps {
   readonly kind: ConnectionKind
-  /** The reservation of the URLs that were shown, so that the new connection gets exactly those. */
+  /** The reservation of the URLs that the person was shown; the new connection gets these URLs. */
   readonly reservation: string | undefined
   readonly onDone: () => void
 }
 
-/** The three fields required from a provider; shows the issuer's discovery result while typing. */
+/**
+ * Asks for the three fields that a provider requires, and shows the issuer's discovery document while a person types.
+ */
 export function ConnectForm({ kind, reservation, onDone }: ConnectProps) {
   const { isEdited, onInput, forget } = useEdited()
   const [draft, setDraft] = useState<Draft>(() => ({

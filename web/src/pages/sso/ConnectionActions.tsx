@@ -54,7 +54,7 @@ export function ConnectionActions({
   )
 }
 
-/** Enables, disables or prefers a connection. These actions are reversible, so they need no confirmation. */
+/** Enables, disables or prefers a connection. These actions need no confirmation, because they are reversible. */
 function useSwitches(connection: Connection) {
   const { slug } = useOrganization()
   const client = useQueryClient()

@@ -90,8 +90,8 @@ function ConnectionFacts({ connection }: { readonly connection: Connection }) {
 }
 
 /**
- * Whether a connection has neither been tested nor refused a sign-in; its URLs may still have to be copied to the
- * provider.
+ * Whether a connection is so new that its URLs may still have to be registered at the provider: it has not been tested,
+ * has refused no sign-in, and is not disabled.
  */
 function isNew({
   tested_at: testedAt,

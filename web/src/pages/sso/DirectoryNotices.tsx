@@ -8,7 +8,7 @@ import { Card, Item, Items, Notice } from '../../parts/Surface.tsx'
 const w = directoryWords.notices
 const silentHours = 24
 
-/** Problems that need attention: a silent directory, and an owner whom it could not remove. */
+/** Shows problems that need attention: a directory that has gone silent, and an owner whom it could not remove. */
 export function DirectoryNotices({ directory }: { readonly directory: Directory }) {
   const { slug } = useOrganization()
   const { nothing_for_hours: hours, kept_owner: owner } = directory
@@ -36,7 +36,7 @@ export function DirectoryNotices({ directory }: { readonly directory: Directory 
   )
 }
 
-/** Identifiers shared by several users; renders nothing if there are none. */
+/** Shows identifiers that several users share; renders nothing if there are none. */
 export function Duplicates() {
   const { slug } = useOrganization()
   const items = useQuery(directoryDuplicatesQuery(slug)).data?.items ?? []

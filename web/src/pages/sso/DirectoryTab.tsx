@@ -76,7 +76,7 @@ export function DirectoryTab() {
   )
 }
 
-/** How many members match the directory: a bar, and the same in words. */
+/** Shows how many members match the directory, as a bar and in words. */
 function InStep({ people }: { readonly people: Directory['people'] }) {
   const { in_step: inStep, different, not_sent: notSent } = people
   const told = [

@@ -14,7 +14,10 @@ import { Dependents } from './Dependents.tsx'
 const w = ssoWords.connection
 const secondsPerHour = 3600
 
-/** Edits a connection. An empty secret keeps the stored one, but a new issuer or client id requires it again. */
+/**
+ * Edits a connection. An empty secret keeps the stored one, but a new issuer or client id requires it to be typed
+ * again.
+ */
 export function EditConnection({
   connection: newest,
   onClose,
@@ -24,7 +27,8 @@ export function EditConnection({
 }) {
   const { slug } = useOrganization()
   const client = useQueryClient()
-  // The form keeps the values that it was opened with, so an edit is of that version.
+  // The form keeps the version that it was opened with, so that saving is refused if someone else has changed the
+  // connection.
   const [connection] = useState(newest)
   const [draft, setDraft] = useState(() => draftOf(connection))
   const saving = useMutation({
@@ -80,7 +84,7 @@ function textsOf({ draft, setDraft, error }: PartProps) {
   })
 }
 
-/** The fields for the provider and our registration there; shows who is affected when the issuer changes. */
+/** The fields for the provider and for our client there; shows who is affected when the issuer changes. */
 function Provider(part: PartProps) {
   const { connection, draft } = part
   const text = textsOf(part)
@@ -133,7 +137,7 @@ function hoursWrong({ connection, draft: { hours } }: PartProps): string | undef
   return hours !== '' && !/^([1-9]|1\d|2[0-4])$/.test(hours.trim()) ? w.sessionWrong : undefined
 }
 
-/** The longest session in hours; one set elsewhere may end within an hour, such as 0.5. */
+/** The maximum session length in hours, with up to two decimals: through the API it can be set in seconds. */
 function hoursOf({ session_maximum_seconds: seconds }: Connection): string {
   return seconds === undefined ? '' : String(Number((seconds / secondsPerHour).toFixed(2)))
 }
@@ -178,7 +182,7 @@ function changeOf(connection: Connection, draft: Draft): ConnectionChange {
       name: draft.claimName.trim(),
       groups: draft.groups.trim(),
     },
-    // Left out unless it was edited: in hours it may be rounded.
+    // Omitted unless it was edited, because the hours in the form may be rounded.
     ...(draft.hours === hoursOf(connection)
       ? {}
       : {

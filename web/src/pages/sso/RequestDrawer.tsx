@@ -43,7 +43,7 @@ export function RequestDrawer({
   )
 }
 
-// Formats a request body; a truncated one is not valid JSON and is shown as stored.
+// Formats a request body; a truncated one is not valid JSON, and is shown as it was stored.
 function pretty(sent: string): string {
   try {
     return JSON.stringify(JSON.parse(sent), undefined, 2)

@@ -14,7 +14,7 @@ interface Step {
   readonly text: string
 }
 
-/** The four steps in order, each with its state. */
+/** Shows the four steps of the setup in order, each with its state. */
 export function Steps() {
   const { slug } = useOrganization()
   const domains = useQuery(domainsQuery(slug)).data?.items
@@ -82,7 +82,7 @@ function directoryStep(
     | undefined,
   issued: boolean,
 ): Step {
-  // A token alone proves nothing: the step is done once the directory has called.
+  // A token proves nothing yet: the step is done once the directory has sent a request.
   if (directory?.is_on === true && directory.last_request_at !== undefined) {
     return { state: 'done', text: w.directoryDone(directory.users) }
   }

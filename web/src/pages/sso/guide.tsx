@@ -38,7 +38,7 @@ function isConnection(kind: DirectoryProvider): kind is ConnectionKind {
   return kind in guides
 }
 
-/** The pages of docs/guides, as served. */
+/** The guide for each kind of connection: its file in docs/guides, without the extension. */
 const connectionPages: Readonly<Record<ConnectionKind, string>> = {
   okta: 'sso-okta',
   entra: 'sso-entra',

@@ -25,7 +25,7 @@ interface Draft {
   readonly redact: string
 }
 
-/** Edits which calls leave a record, and what is captured of them in addition, with a preview in words. */
+/** Edits which calls are recorded and what is captured of them, with a preview in words. */
 export function Capture({ organization, it, editable }: TargetFormProps) {
   const { base, draft, patch, forget } = useDraft(it, draftOf)
   const edit = useEdit(organization, it, { base, saved: w.saved, onDone: forget })

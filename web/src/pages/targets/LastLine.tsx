@@ -7,10 +7,13 @@ import classes from './targets.module.css'
 
 const w = targetsWords.rules
 
-/** The chosen action for calls that no rule decides; undefined means the default. */
+/** The action chosen for calls that no rule decides; undefined if none was chosen. */
 export type Otherwise = Target['otherwise'] | undefined
 
-/** The effective action: the chosen one, otherwise `refuse` as soon as an allow rule is active. */
+/**
+ * Returns the effective action: the chosen one; by default `refuse` once an allow rule is active, and `allow` until
+ * then.
+ */
 export function lastLineOf(rules: readonly DraftRule[], otherwise: Otherwise): Target['otherwise'] {
   if (otherwise !== undefined) return otherwise
   return rules.some((rule) => rule.effect === 'allow' && !rule.trial) ? 'refuse' : 'allow'

@@ -9,7 +9,7 @@ import classes from './targets.module.css'
 
 const w = targetsWords.rules
 
-/** The fields of one rule, below its row. */
+/** Edits the fields of one rule, below its row. */
 export function RuleEditor({
   rule,
   onRule,
@@ -20,7 +20,7 @@ export function RuleEditor({
   readonly onDone: () => void
 }) {
   const editor = useRef<HTMLDivElement>(null)
-  // The editor was just opened, so its first field gets the focus.
+  // Runs only when the editor opens, and moves the focus to its first field.
   useEffect(() => editor.current?.querySelector('select')?.focus(), [])
   return (
     <div ref={editor} className={classes.editor}>

@@ -16,7 +16,7 @@ const maxShown = 10
 
 type Preview = Answer<'POST /organizations/:organization/targets/:target/rules/preview'>
 
-/** The rules as they would be saved. */
+/** The rules and the last line as they would be saved. */
 export interface RuleDraft {
   readonly rules: readonly DraftRule[]
   readonly otherwise: Otherwise
@@ -37,13 +37,12 @@ function previewQuery(organization: string, target: Target, draft: RuleDraft) {
   })
 }
 
-/** The part of a draft that is sent to the server. */
 export function savedDraft({ rules, otherwise }: RuleDraft) {
   return { rules: rules.map(savedRule), otherwise: otherwise ?? null }
 }
 
 /**
- * Previews the draft against the last 24 hours of calls once its author stops typing; `ask` previews a draft
+ * Evaluates the draft against the last 24 hours of calls once its author stops typing; `ask` evaluates a draft
  * immediately.
  */
 export function useRulePreview(organization: string, target: Target, draft: RuleDraft | undefined) {
@@ -54,7 +53,7 @@ export function useRulePreview(organization: string, target: Target, draft: Rule
     enabled: settled !== undefined,
   })
   return {
-    /** Undefined while the result belongs to an earlier draft. */
+    /** The preview of this draft; undefined while the latest one is of an earlier draft. */
     shown: draft !== undefined && settled === draft ? query.data : undefined,
     isPending: draft !== undefined && (settled !== draft || query.isFetching),
     ask: async (now: RuleDraft) => {
@@ -74,7 +73,7 @@ function useSettled<T>(value: T, afterMs: number): T {
   return settled
 }
 
-/** Shows "12 of 1,204 calls would be refused", and which ones. */
+/** Shows how many calls the draft would refuse ("12 of 1,204 calls would be refused"), and which ones. */
 export function RulePreview({
   preview,
   pending,

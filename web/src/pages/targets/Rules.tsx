@@ -28,7 +28,7 @@ interface RulesProps {
   readonly onUnsaved: (unsaved: boolean) => void
 }
 
-/** The ordered rules: moved with buttons or Alt and arrow keys, and saved together. */
+/** Edits the ordered rules: they are moved with buttons or with Alt and the arrow keys, and saved together. */
 export function Rules({ organization, target, editable, decided, onUnsaved }: RulesProps) {
   const edit = useRules(target)
   const { draft, rules, otherwise, said } = edit
@@ -87,7 +87,7 @@ export function Rules({ organization, target, editable, decided, onUnsaved }: Ru
   )
 }
 
-/** The saved rules, or the draft being edited. */
+/** The rules of a target, either as saved or as being edited. */
 function useRules(target: Target) {
   const [edited, edit] = useState<{ readonly base: Target; readonly draft: RuleDraft }>()
   const base = edited?.base ?? target
@@ -164,7 +164,8 @@ function useSave({
   }
   return useMutation({
     mutationFn: async (now: RuleDraft) => {
-      // The preview must be seen before saving, so that nobody closes off an API by accident.
+      // If the draft would refuse calls that are now allowed, its author must see the preview before saving, so that
+      // nobody closes off an API by accident.
       if (preview.shown === undefined) {
         const foreseen = await preview.ask(now)
         if (foreseen !== undefined && foreseen.newly_refused > 0) return undefined

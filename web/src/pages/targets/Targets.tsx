@@ -116,7 +116,7 @@ function NoTargets({
   )
 }
 
-/** The columns of the list, with the recent traffic per hour and the managing files of these targets. */
+/** The columns of the list, including the calls of the last 24 hours and the file that manages each target. */
 function useColumns(organization: string, rows: readonly Target[]): readonly Column<Target>[] {
   const hours = useQuery(targetHoursQuery(organization)).data
   const managed = useManagedAmong(

@@ -15,7 +15,9 @@ import { useEdit, type TargetFormProps } from './useEdit.ts'
 const w = targetsWords.upstream
 const bytesPerMiB = 1024 * 1024
 
-/** Edits where the API is and how it is called: URL, credential, what is passed on, timeouts, and the largest body. */
+/**
+ * Edits where the API is and how it is called: URL, credential, forwarded headers, timeouts and the maximum body size.
+ */
 export function Upstream(part: TargetFormProps) {
   return (
     <Columns>

@@ -25,10 +25,10 @@ export function useEdit(
     saved,
     onDone,
   }: {
-    /** The target as the form shows it. */
+    /** The target as it was when the form was filled from it. */
     readonly base: Target
     readonly saved: string
-    /** Called when the target has been read again after a change, so that the form shows it. */
+    /** Called once the changed target has been read again, so that the form shows the new values. */
     readonly onDone: () => void
   },
 ) {
@@ -43,7 +43,7 @@ export function useEdit(
   }
   return useMutation({
     mutationFn: async (body: Body) => {
-      // Taken before the request, because the displayed target has already changed once the response arrives.
+      // Read before the request, because the displayed target has already changed when the response arrives.
       const before = beforeOf(it, body)
       const names = Object.keys(body) as (keyof Target)[]
       const expected = versionFor({ base, it }, (one) => names.map((name) => one[name] ?? null))

@@ -19,7 +19,7 @@ import classes from './webhooks.module.css'
 
 const w = webhookWords.delivery
 
-/** One delivery in a drawer: its bytes, attempts and signature, and a button to resend it. */
+/** One delivery in a drawer: its body, attempts and signature, and a button to resend it. */
 export function DeliveryDrawer({
   id,
   endpoints,
@@ -127,7 +127,7 @@ function factsOf(
   ]
 }
 
-/** The sent bytes, and how to verify their signature by hand. */
+/** Shows the body that was sent, and how to verify its signature by hand. */
 function Body({ delivery }: { readonly delivery: DeliveryDetail }) {
   const { body } = delivery
   const last = delivery.attempt_list.at(-1)
@@ -184,7 +184,7 @@ function AttemptLine({ attempt }: { readonly attempt: Attempt }) {
   )
 }
 
-/** The description of a failure, without the kind in front of the colon. */
+/** The description of a failure, without the kind before the colon; undefined if there is only a kind. */
 function reasonText(failure: string | undefined): string | undefined {
   const colon = failure?.indexOf(': ') ?? -1
   return colon < 0 ? undefined : failure?.slice(colon + 2)

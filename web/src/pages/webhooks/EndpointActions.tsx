@@ -23,7 +23,7 @@ interface ActionProps {
   readonly onDone: () => void
 }
 
-/** The actions for an endpoint; reversible ones need no confirmation and offer Undo. */
+/** The actions for an endpoint; those that are reversible offer Undo instead of asking for confirmation. */
 export function EndpointActions({ endpoint, locked, onDialog, onDone }: ActionProps) {
   const { may } = useOrganization()
   const turn = useSwitch(endpoint, onDone)
@@ -91,7 +91,7 @@ function Ping({ endpoint, onDone }: { readonly endpoint: Endpoint; readonly onDo
   )
 }
 
-/** The confirmation before deleting an endpoint; its name must be typed only if it was used this week. */
+/** Asks for confirmation before deleting an endpoint; its name must be typed if it was used in the last seven days. */
 export function DeleteEndpoint({
   endpoint,
   onClose,

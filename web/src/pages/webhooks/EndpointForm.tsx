@@ -15,7 +15,7 @@ const w = webhookWords.form
 interface Draft {
   readonly url: string
   readonly description: string
-  /** Whether only the chosen types are sent; otherwise all. */
+  /** Whether only the chosen event types are sent, instead of all. */
   readonly some: boolean
   readonly types: readonly string[]
   /** New headers, one per line; stored ones are never shown. */
@@ -33,7 +33,7 @@ interface PartProps {
   readonly onPatch: (patch: Partial<Draft>) => void
 }
 
-/** Adds or edits an endpoint: asks for the URL first, because everything else has a good default. */
+/** Adds or edits an endpoint. The form asks for the URL first, because every other field has a good default. */
 export function EndpointForm({
   organization,
   endpoint,

@@ -28,7 +28,7 @@ const here = getRouteApi('/frame/o/$organization/webhooks/$endpoint')
 const w = webhookWords.endpoint
 const latestShown = 10
 
-/** One endpoint, and whether its receiver is healthy. */
+/** Shows one endpoint, and whether it accepts its deliveries. */
 export function EndpointPage() {
   const { slug } = useOrganization()
   const { endpoint: id } = here.useParams()
@@ -107,7 +107,8 @@ function Dialog({
   readonly onDone: () => void
 }) {
   const { slug } = useOrganization()
-  // The form keeps the values that it was opened with, so an edit is of that version.
+  // The form keeps the version that it was opened with, so that saving is refused if someone else has changed the
+  // endpoint.
   const [base] = useState(endpoint)
   if (open === 'delete') return <DeleteEndpoint {...{ endpoint, onClose, onDone }} />
   if (open === 'replay') return <ReplayDialog start={{ endpoint: endpoint.id }} onClose={onClose} />

@@ -6,7 +6,7 @@ import { exact, Time } from '../../parts/Time.tsx'
 const w = webhookWords.endpoint
 const worthSaying = 3
 
-/** Explains why an endpoint receives nothing now, how much is waiting, and how it resumes. */
+/** Explains why an endpoint currently receives nothing, how many deliveries are waiting, and when sending resumes. */
 export function HealthNotice({ endpoint }: { readonly endpoint: Endpoint }) {
   const { state, failures, failing_since: failingSince, probe_at: probeAt, deliveries } = endpoint
   const since = failingSince === undefined ? '' : exact(Date.parse(failingSince))

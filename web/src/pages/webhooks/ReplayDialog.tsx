@@ -15,14 +15,17 @@ import { endpointName } from './states.tsx'
 
 const w = webhookWords.replay
 
-/** The choice of deliveries to resend: everything that was missed, or what the list is filtered to. */
+/** Which deliveries to resend: all that were missed, or those that match the list's filters. */
 interface Draft {
   readonly what: 'missed' | 'filtered'
   readonly endpoint: string
   readonly length: string
 }
 
-/** Asks what to resend, counts it, then starts an operation that runs in the background. */
+/**
+ * Asks which deliveries to resend and shows how many they are, then starts an operation that resends them in the
+ * background.
+ */
 export function ReplayDialog({
   start,
   onClose,

@@ -17,10 +17,10 @@ import { say } from '../../parts/Toasts.tsx'
 import { Sections } from './Sections.tsx'
 import { languages } from './snippets.ts'
 
-// Standard Webhooks libraries expect the same secret starting with `whsec_`, so our own `svc_` is cut off.
+// Standard Webhooks libraries expect the secret to start with `whsec_`, so they are given it without our own `svc_`.
 const ownPrefixLength = 'svc_'.length
 
-/** The signing secret in both forms, its rotation, and how to verify with it. */
+/** Shows the signing secret in both forms, rotates it, and explains how to verify a signature with it. */
 export function Secret() {
   const { slug, may } = useOrganization()
   // The secret is kept out of the query cache, so that it is gone from memory when this page is left.

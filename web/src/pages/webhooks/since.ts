@@ -1,10 +1,10 @@
 const hourMs = 3_600_000
 const lengths = { hour: hourMs, day: 24 * hourMs, week: 7 * 24 * hourMs } as const
 
-/** The time spans that lists offer. */
+/** The time spans by which a list can be filtered. */
 export const sinceLengths = ['hour', 'day', 'week'] as const
 
-/** The start of the time span with this name, for the URL; undefined if the name is unknown. */
+/** Returns the time at which a time span of this name begins, for the URL; undefined if the name is unknown. */
 export function since(length: string): string | undefined {
   const ms = (lengths as Readonly<Record<string, number>>)[length]
   return ms === undefined ? undefined : new Date(Date.now() - ms).toISOString()

@@ -27,7 +27,7 @@ export function EndpointBadge({ state }: { readonly state: EndpointState }) {
   return <Badge tone={endpointTones[state]}>{w.states[state]}</Badge>
 }
 
-/** The state of a delivery; one that failed and will be retried is marked as such. */
+/** Shows the state of a delivery, and whether it has failed and will be retried. */
 export function DeliveryBadge({
   delivery: { state, attempts },
 }: {
@@ -38,7 +38,7 @@ export function DeliveryBadge({
   return <Badge tone={deliveryTones[state]}>{w.deliveryStates[state]}</Badge>
 }
 
-/** An endpoint's deliveries as one bar: delivered, waiting, lost. */
+/** Shows an endpoint's deliveries as one bar: delivered, waiting, lost. */
 export function BooksBar({ books }: { readonly books: DeliveryCounts }) {
   const waiting = books.pending + books.held
   const lost = books.dead + books.skipped
@@ -54,7 +54,7 @@ export function BooksBar({ books }: { readonly books: DeliveryCounts }) {
   )
 }
 
-/** The result of the last attempt, in a few words. */
+/** Describes the result of an attempt in a few words. */
 export function answerText(status: number | undefined, failure: string | undefined): string {
   if (failure !== undefined && status === undefined) {
     const [kind = ''] = failure.split(':')
@@ -69,7 +69,7 @@ export function succeeded(attempt: Pick<Attempt, 'status' | 'failure'>): boolean
   return failure === undefined && status !== undefined && status >= 200 && status < 300
 }
 
-/** An endpoint's name in lists: its description, otherwise its URL without the scheme. */
+/** An endpoint's name in lists: its description or, if that is empty, its URL without the scheme. */
 export function endpointName(endpoint: Pick<Endpoint, 'url' | 'description'>): string {
   return endpoint.description === ''
     ? endpoint.url.replace(/^https?:\/\//, '')

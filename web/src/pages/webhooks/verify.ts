@@ -1,6 +1,6 @@
 /**
- * A shell command that prints the `webhook-signature` of one attempt (Standard Webhooks: HMAC-SHA256 over
- * `id.timestamp.body`, keyed with the decoded part after `svc_whsec_`).
+ * Returns a shell command that prints the `webhook-signature` of one attempt: Standard Webhooks uses an HMAC-SHA256
+ * over `id.timestamp.body`, keyed with the decoded part after `svc_whsec_`.
  */
 export function signatureCommand(attempt: {
   readonly event_id: string

@@ -36,7 +36,7 @@ interface Cursor {
   readonly anchor: number | undefined
 }
 
-/** The chart's drawing: hover or arrow keys read values, dragging or pressing Enter twice selects a range. */
+/** Draws the chart. Hovering and the arrow keys show values; dragging, or pressing Enter twice, selects a range. */
 export function Plot(props: ChartProps) {
   const { at, height = 168, title, onPick } = props
   const [box, width] = useWidth()
@@ -211,7 +211,7 @@ function Line({ shape, series }: { readonly shape: Shape; readonly series: Serie
     piece.map(([step, value]) => `${x(step)} ${shape.y(value)}`),
   )
   const lines = pieces.map((points) => (points.length === 1 ? '' : `M${points.join('L')}`))
-  // A measurement without neighbors is drawn as a dot.
+  // A value without neighbors is drawn as a dot.
   const dots = pieces.map((points) => (points.length === 1 ? `M${points[0]}h0.01` : ''))
   const tone = classes[`${series.tone}Line`]
   return (

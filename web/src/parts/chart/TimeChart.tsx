@@ -8,7 +8,7 @@ import classes from './chart.module.css'
 import { Plot } from './Plot.tsx'
 import type { ChartProps } from './series.ts'
 
-/** Values over time as bars and lines, and the same numbers as a table. */
+/** Shows values over time as bars and lines, or the same numbers as a table. */
 export function TimeChart(props: ChartProps & { readonly actions?: ReactNode }) {
   const { title, series, actions } = props
   const [asTable, setAsTable] = useState(false)

@@ -6,7 +6,7 @@ const roundTimes = [
   ...[1, 2, 3, 4, 6, 8, 12, 24].map((hours) => hours * hourMs),
 ]
 
-/** One series of values over a chart's steps; undefined if nothing was measured in a step. */
+/** The values of one series, one for each step of a chart; undefined where nothing was measured. */
 export interface Series {
   readonly id: string
   readonly label: string
@@ -24,32 +24,32 @@ export interface ChartProps {
   readonly series: readonly Series[]
   readonly format: (value: number) => string
   readonly height?: number
-  /** Whether the values are milliseconds: a long axis then ends with whole minutes. */
+  /** Whether the values are milliseconds; the axis of long durations then ends at whole minutes. */
   readonly isTime?: boolean
   /** Called with a range selected by dragging or keyboard, in milliseconds since 1970. */
   readonly onPick?: ((from: number, to: number) => void) | undefined
 }
 
-/** Rounds a value up to a round number, for the top of an axis; half of it is an integer too. */
+/** Rounds a value up to a round number whose half is an integer too, for the top of an axis. */
 export function niceTop(value: number): number {
-  // Calls are integers, so the middle of the axis must not be a fraction.
+  // The middle of the axis shows the half, and calls have no fractions.
   if (value <= 10) return Math.max(2, Math.ceil(value) + (Math.ceil(value) % 2))
   const power = 10 ** Math.floor(Math.log10(value))
   return ([1, 2, 3, 4, 5, 6, 8, 10].find((step) => value <= step * power) ?? 10) * power
 }
 
-/** Rounds a duration in milliseconds up to a round one. */
+/** Rounds a duration up to a round one: in milliseconds up to a minute, in minutes beyond. */
 export function niceTime(ms: number): number {
   return ms <= minuteMs ? niceTop(ms) : niceTop(ms / minuteMs) * minuteMs
 }
 
-/** How far apart the labels of a time axis are: the shortest round time that leaves enough room for each label. */
+/** Returns the distance between two labels of a time axis: the shortest round time of at least `fewestSteps` steps. */
 export function labelEvery(stepMs: number, fewestSteps: number): number {
   const least = stepMs * fewestSteps
   return roundTimes.find((ms) => ms >= least) ?? Math.ceil(least / dayMs) * dayMs
 }
 
-/** The highest point of stacked bars or of a line. */
+/** The highest point of the stacked bars and of the lines. */
 export function highest(series: readonly Series[], steps: number): number {
   let most = 0
   for (let step = 0; step < steps; step++) {

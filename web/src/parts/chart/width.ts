@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef, useState, type RefObject } from 'react'
 
-/** Measures an element, so that a drawing gets its width; scaling the drawing instead would distort its text. */
+/** Measures an element, so that its content is drawn at the right width; scaling a drawing would distort its text. */
 export function useWidth(): readonly [RefObject<HTMLDivElement | null>, number] {
   const box = useRef<HTMLDivElement>(null)
   const [width, setWidth] = useState(0)
