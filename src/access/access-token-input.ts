@@ -26,7 +26,7 @@ export interface AccessTokenInput {
   readonly expiresAt?: number | null | undefined
 }
 
-/** The issuer of a token, with the power that they can pass on right now. */
+/** The issuer of a token, and what they can pass on right now. */
 export interface TokenMaker {
   /** Undefined for the operator. */
   readonly organization: { readonly id: OrganizationId } | undefined
@@ -65,7 +65,10 @@ export function checkTokenInput(input: AccessTokenInput, maker: TokenMaker, nowM
   }
 }
 
-/** Refuses a range outside the issuing token's, because a stolen token must not issue one for the thief's address. */
+/**
+ * Refuses a range outside the issuing token's ranges, because a stolen token must not issue one for the thief's
+ * address.
+ */
 function checkCidr(asked: string, { cidrs }: TokenMaker): void {
   const range = parseCidr(asked)
   if (cidrs === undefined || cidrs.some((own) => cidrIncludes(parseCidr(own), range))) return

@@ -4,7 +4,10 @@ import { accessTokens, type Actor, type Tx } from '../store/index.ts'
 import type { TokenMaker } from './access-token-input.ts'
 import { heldPermissions } from './permissions/actor-permissions.ts'
 
-/** The power that the issuer of a token can pass on, and the member whose role limits the token from then on. */
+/**
+ * Returns what the issuer of a token can pass on, and the member whose role limits the token from then on. Throws
+ * `credential_revoked` if the issuing token no longer permits anything.
+ */
 export async function issuerPower(
   tx: Tx,
   organization: { readonly id: OrganizationId } | undefined,
@@ -18,7 +21,7 @@ export async function issuerPower(
     return { maker: { ...ownMaker, permissions }, boundTo }
   }
   const issuing = await accessTokens.findKnown(tx, organization.id, actor.id ?? '')
-  // The issuing token may have been revoked since this request was authorized.
+  // The issuing token may have been revoked after this request was authorized.
   if (!issuing || permissions.length === 0) {
     throw new Problem('credential_revoked', 'The access token was revoked.')
   }

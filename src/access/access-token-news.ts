@@ -15,7 +15,8 @@ export function announceIssued(tx: Tx, token: AccessTokenRecord, actor: Actor): 
 }
 
 /**
- * Announces a token that expires within two weeks, except the operator's, as no organization could receive the event.
+ * Announces that a token expires within two weeks. Ignores the operator's tokens, whose event no organization could
+ * receive.
  */
 export function announceExpiring(tx: Tx, token: AccessTokenRecord): void {
   const { organizationId } = token
@@ -23,7 +24,7 @@ export function announceExpiring(tx: Tx, token: AccessTokenRecord): void {
   publish(tx, { organizationId, type: 'access_token.expiring', data: dataOf(token) })
 }
 
-/** Revokes the tokens of a removed member, for good even if the person returns. Returns how many. */
+/** Revokes the tokens of a removed member; they stay revoked if the person returns. Returns how many. */
 export async function endTokensOf(
   tx: Tx,
   member: { readonly organizationId: OrganizationId; readonly userId: UserId },
@@ -34,7 +35,7 @@ export async function endTokensOf(
   return ended.length
 }
 
-/** Announces tokens that were revoked, and withdraws the open invitations that they made. */
+/** Announces that tokens were revoked, and revokes the open invitations that were made with them. */
 export async function endTokens(
   tx: Tx,
   tokens: readonly AccessTokenRecord[],

@@ -28,7 +28,7 @@ const noteUseEveryMs = minuteMs
 const expiringWithinMs = 14 * dayMs
 const announcedAtOnce = 100
 
-/** A program that administers, identified by its token. */
+/** A program that is identified by its access token. */
 export interface TokenPrincipal {
   readonly kind: 'token'
   readonly tokenId: AccessTokenId
@@ -48,7 +48,7 @@ export interface TokenIssuer {
   readonly actor: Actor
 }
 
-/** Access tokens: issue, list, revoke, identify. */
+/** Issues, lists, revokes and identifies access tokens. */
 export class AccessTokens {
   readonly #store: Store
   readonly #clock: Clock
@@ -124,7 +124,7 @@ export class AccessTokens {
     return found.token
   }
 
-  /** Finds any token by its id; for the operator, who names tokens without their organization. Throws `not_found`. */
+  /** Finds any token by its id, for the operator's commands, which name no organization. Throws `not_found`. */
   async find(id: string) {
     const token = await accessTokens.find(this.#store, id)
     if (!token) throw new Problem('not_found', `There is no access token ${id}.`)
@@ -146,7 +146,10 @@ export class AccessTokens {
     return await accessTokens.listExpiring(this.#store, organizationId, between)
   }
 
-  /** Revokes the token with this secret; holding it is permission enough. Undefined if no active token has it. */
+  /**
+   * Revokes the token with this secret; whoever holds the secret may do so. Returns undefined if no active token has
+   * it.
+   */
   async revokeSecret(text: string, actor: Actor) {
     if (credentialLookup(text, prefix) === undefined) return undefined
     const found = await accessTokens.findByDigest(this.#store, digest(text))
@@ -178,7 +181,9 @@ export class AccessTokens {
     return principal
   }
 
-  /** Whether a token that was accepted is still neither revoked nor expired, and has lost no permission since. */
+  /**
+   * Whether a token that was accepted earlier has since been neither revoked nor expired, and has lost no permission.
+   */
   async isGood({ tokenId, organization, permissions }: TokenPrincipal) {
     const found = await accessTokens.findKnown(this.#store, organization?.id, tokenId)
     if (found === undefined || tokenFault(found, this.#forwardClock.now()) !== undefined)

@@ -33,8 +33,8 @@ export function readKey(
 }
 
 /**
- * Returns the key in a request if its header, prefix and length suggest that it is a remembered one; undefined leaves
- * the request to `readKey`. A remembered key passed the remaining checks when it was first presented.
+ * Returns the key in a request if its header, prefix and length suggest that it may be cached; undefined leaves the
+ * request to `readKey`. A cached key passed the remaining checks when it was first presented.
  */
 export function keyAtHand(
   head: {
@@ -51,7 +51,10 @@ export function keyAtHand(
   return text.length === credentialLength(prefix) && text.startsWith(prefix) ? text : undefined
 }
 
-/** The token of `Bearer <token>`: the scheme in any case, then one or more spaces (RFC 9110, section 11.4). */
+/**
+ * Returns the token of `Bearer <token>`: the scheme in any case, followed by one or more spaces (RFC 9110, section
+ * 11.4).
+ */
 function bearerToken(value: string, enabled: readonly Scheme[]): string {
   const match = /^bearer +([^ \t,"]+) *$/i.exec(value)
   if (!match?.[1]) throw invalid(enabled)
@@ -79,12 +82,15 @@ function missing(enabled: readonly Scheme[]): Problem {
   })
 }
 
-/** The refusal of anything that is not one of our keys; a single shared object, because strangers cause it often. */
+/**
+ * Returns the refusal of anything that is not one of our keys: a single shared object, because strangers cause it
+ * often.
+ */
 export function invalid(enabled: readonly Scheme[]): Problem {
   return wordsFor(enabled).invalid
 }
 
-/** The `WWW-Authenticate` header of a 401, with a challenge per enabled scheme (RFC 9110, section 11.6.1). */
+/** Returns the `WWW-Authenticate` header of a 401, with a challenge per enabled scheme (RFC 9110, section 11.6.1). */
 export function challenge(enabled: readonly Scheme[]): Readonly<Record<string, string>> {
   return wordsFor(enabled).challenge
 }

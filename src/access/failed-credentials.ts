@@ -8,13 +8,13 @@ const maxSources = 100_000
 /** The part of the limit that nodes divide evenly without writing anything; most sources never need more. */
 const evenPart = 1 / 4
 
-/** The dependencies of the limit. */
 export interface FailedCredentialsDeps {
   readonly clock: Pick<Clock, 'monotonic'>
   /** How many failures a source may have; undefined = no limit. */
   readonly failures: Rate | undefined
   /**
-   * How many look-ups this node still makes for all sources over their limit together, so that good credentials get in.
+   * How many look-ups this node still makes for sources over their limit, all of them together, so that valid
+   * credentials from such a source can succeed.
    */
   readonly spare?: Rate | undefined
   /** How to count together with other nodes; if left out, this node counts alone. */
@@ -28,9 +28,9 @@ export interface SharedSources {
 }
 
 /**
- * Limits failed credentials per source (docs/decisions/014): keys, SCIM tokens and sign-ins alike. All nodes keep one
- * limit together: a part of it is divided evenly, and the rest goes to the nodes where a source fails. Each method
- * returns undefined, or the seconds after which a source over its limit may try again.
+ * Limits failed credentials per source (docs/decisions/014): keys, SCIM tokens and sign-ins alike. All nodes share one
+ * limit: a part of it is divided evenly, and the rest goes to the nodes where a source fails. Each method returns
+ * undefined, or the number of seconds after which a source over its limit may try again.
  */
 export class FailedCredentials {
   readonly #deps: FailedCredentialsDeps
@@ -42,8 +42,8 @@ export class FailedCredentials {
   }
 
   /**
-   * Decides before a look-up whether it may be made. Counts nothing for a source below its limit, and never waits for
-   * other nodes.
+   * Decides whether a credential from this source may be looked up. Counts nothing for a source below its limit, and
+   * never waits for other nodes.
    */
   beforeLookUp(address: string): number | undefined {
     const { failures, spare, clock } = this.#deps
@@ -53,7 +53,7 @@ export class FailedCredentials {
     const verdict =
       here?.admitted === true ? here : (this.#knownElsewhere(source, failures) ?? here)
     if (verdict === undefined || verdict.admitted) return undefined
-    // Spare look-ups keep an attacker from locking out others behind the same address for good.
+    // Without spare look-ups, an attacker could permanently lock out everybody else behind the same address.
     const isSpared =
       spare !== undefined && this.#spare.ask('all', spare, clock.monotonic(), true).admitted
     return isSpared ? undefined : Math.max(1, verdict.retrySeconds)
@@ -82,7 +82,7 @@ export class FailedCredentials {
     const { shared } = this.#deps
     if (shared?.rates.isShared !== true) return undefined
     const subject = subjectOf(shared, source)
-    // Without a share of the rest, this node has seen no failure beyond its even part.
+    // If this node holds no share of the rest, it has seen no failure beyond its even part.
     return shared.rates.known(subject, this.#rest(failures)) ?? wellSoFar
   }
 
@@ -93,7 +93,7 @@ export class FailedCredentials {
     return share * (failures.burst ?? failures.calls) < 1 ? 0 : share
   }
 
-  /** The part of the limit that nodes share by demand. */
+  /** Returns the part of the limit that nodes share by demand: all of it if an even share is less than one failure. */
   #rest(failures: Rate): Rate {
     if (this.#evenShare(failures) === 0) return failures
     const { calls, perSeconds, burst = calls } = failures
@@ -119,12 +119,13 @@ async function failedElsewhere(
         continue
       }
       if (!verdict.admitted) return Math.max(1, verdict.retrySeconds)
-      // Must be spent in the same event-loop turn as the verdict, or another failure could spend it too.
+      // The share must be spent in the same event-loop turn as the verdict, or another failure could spend it too.
       rates.spend(subject, rate)
       return undefined
     }
   } catch {
-    // Without the database the caller gets the plain failure, and look-ups are limited by what this node holds.
+    // If the database is unavailable, the caller gets the ordinary refusal, and only what this node holds limits
+    // look-ups.
     return undefined
   }
 }

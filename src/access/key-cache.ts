@@ -16,35 +16,36 @@ import {
 import { readOrganizationRate } from './rates/organization-rate.ts'
 import type { Scheme } from './schemes.ts'
 
-/** Identifies callers by their API keys, and remembers keys that are in use. */
+/** Identifies callers by their API keys, and caches the keys that are in use. */
 export interface KeyCache {
   /**
-   * The principal of a remembered key by its digest, without waiting; undefined leaves it to `identify`, which needs a
-   * well-formed key. Throws `credential_revoked`, `credential_expired` (401).
+   * Returns the principal of a cached key, by the key's digest and without waiting; undefined if the key must be read
+   * with `identify`. Throws `credential_revoked`, `credential_expired` (401).
    */
   known(keyDigest: string): KeyPrincipal | undefined
   /**
-   * Returns the principal of a presented key, without waiting if the key is remembered and the change feed is current;
-   * otherwise it reads the database. Throws `credential_invalid`, `credential_revoked`, `credential_expired` (401), or
-   * `credential_unverifiable` (503). `beforeReading` is called before the database is asked, and may refuse that.
+   * Returns the principal of a presented key, without waiting if the key is cached and the change feed is current;
+   * otherwise reads the database. Throws `credential_invalid`, `credential_revoked`, `credential_expired` (401), or
+   * `credential_unverifiable` (503). `beforeReading` is called before the database is read, and may throw to prevent
+   * that.
    */
   identify(
     presented: PresentedKey,
     beforeReading?: () => void,
   ): KeyPrincipal | Promise<KeyPrincipal>
   /**
-   * The name of a principal's key and the hint of its secret, which no call needs. Reads the database; throws
-   * `credential_invalid` (401) if the key is gone, or `credential_unverifiable` (503).
+   * Returns the name of a principal's key and the hint of its secret; these are not cached, because no call needs them.
+   * Reads the database; throws `credential_invalid` (401) if the key is gone, or `credential_unverifiable` (503).
    */
   describe(principal: KeyPrincipal): Promise<KeyDescription>
-  /** The refusal that a principal's key and secret would get now; undefined while they are good. Reads the database. */
+  /** Reads the database and returns the refusal that a principal's key and secret would get now; undefined if none. */
   recheck(principal: KeyPrincipal): Promise<Problem | undefined>
   /**
-   * Calls back when anything about a key, or about all keys of an organization, has changed (or, with undefined, when
-   * everything may have).
+   * Calls `heard` with an id when anything about that key, or about all keys of that organization, has changed, and
+   * with undefined when everything may have changed.
    */
   onChange(heard: (changed: KeyId | OrganizationId | undefined) => void): void
-  /** How many keys are remembered. */
+  /** The number of cached keys. */
   readonly size: number
 }
 
@@ -61,7 +62,7 @@ interface KeyCacheDeps {
   readonly capacity: number
 }
 
-/** A cache of at most `capacity` keys; the oldest entries are evicted first, though not strictly in order. */
+/** Creates a cache of at most `capacity` keys; the oldest entries are evicted first, though not strictly in order. */
 export function createKeyCache(deps: KeyCacheDeps): KeyCache {
   return new FeedKeyCache(deps)
 }
@@ -71,7 +72,7 @@ const maxOrganizations = 10_000
 class FeedKeyCache implements KeyCache {
   readonly #deps: KeyCacheDeps
   readonly #organizations = new OrganizationParts()
-  // Finds keys by their digests, so that no secret stays in memory.
+  // Keys are found by their digests, so that no secret stays in memory.
   readonly #memory: KeyMemory
   readonly #cache: FollowingCache<KnownKey>
   readonly #clock: ForwardClock
@@ -184,7 +185,7 @@ async function asked<T>(read: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Parses the part that all keys of an organization share only once, for as long as it stays the same. */
+/** Caches the parsed part that all keys of an organization share, and parses it again only when it changes. */
 class OrganizationParts {
   readonly #byId = new Map<
     OrganizationId,
@@ -205,5 +206,5 @@ class OrganizationParts {
   }
 }
 
-/** The part that all keys of an organization share, with a text that is the same only for equal parts. */
+/** The part that all keys of an organization share; two parts are equal exactly if their texts are. */
 type NamedPart = OrganizationPart & { readonly text: string }

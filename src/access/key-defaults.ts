@@ -30,7 +30,7 @@ export interface IssueInput extends Omit<KeyInput, 'expiresAt' | 'cidrs'> {
   readonly personalUserId?: UserId | undefined
 }
 
-/** Reads the defaults from an organization's settings; what was never set is not restricted. */
+/** Reads the defaults from an organization's settings; a default that was never set restricts nothing. */
 export function readKeyDefaults(settings: Readonly<Record<string, unknown>>): KeyDefaults {
   const kept = (settings['keyDefaults'] ?? {}) as Partial<KeyDefaults>
   return {

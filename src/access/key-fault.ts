@@ -1,7 +1,7 @@
 import type { ProblemCode } from '../errors.ts'
 import type { KnownKey } from './key-memory/index.ts'
 
-/** Why a key is refused whatever it asks for. */
+/** Why a key is refused, whatever call it is used for. */
 export interface KeyFault {
   readonly code: ProblemCode
   readonly sentence: string
@@ -11,8 +11,8 @@ const revoked: KeyFault = { code: 'credential_revoked', sentence: 'The API key w
 const expired: KeyFault = { code: 'credential_expired', sentence: 'The API key has expired.' }
 
 /**
- * Decides whether a key still works; undefined if it does. Calls, open streams, `key check` and *try a request* all
- * ask here.
+ * Returns why a key no longer works; undefined if it does. Calls, open streams, `key check` and *try a request* all use
+ * this function.
  */
 export function keyFault(
   { shape, expiresAt }: KnownKey,

@@ -24,8 +24,8 @@ export function checkInput(input: KeyInput, nowMs: number): KeyEdit {
 }
 
 /**
- * Refuses grants of targets that do not exist, which would allow nothing: `invalid_input`. Grants that the key had
- * before may stay, and an organization that has no targets yet may grant any.
+ * Throws `invalid_input` for grants of targets that do not exist, because such a grant would allow nothing. Grants that
+ * the key already had may stay, and any target may be granted while the organization has none.
  */
 export async function checkGrantedTargets(
   db: Db,

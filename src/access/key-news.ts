@@ -9,7 +9,10 @@ interface KeyNews<Change extends string> {
   readonly detail?: Readonly<Record<string, unknown>>
 }
 
-/** Announces a change to a key to the audit log, every node and the organization's receivers. */
+/**
+ * Records a change to a key in the audit log, notifies every node, and publishes an event to the organization's
+ * receivers.
+ */
 export function announce(
   tx: Tx,
   key: KeyRecord,
@@ -25,7 +28,7 @@ export function announce(
   })
 }
 
-/** Records a change to a key in the audit log and tells every node, but no receiver. */
+/** Records a change to a key in the audit log and notifies every node, but publishes no event. */
 export function recordChange(tx: Tx, key: KeyRecord, news: KeyNews<AuditVerb<'api_key.'>>): void {
   const { organizationId, id } = key
   const { actor, change, detail = {} } = news
@@ -39,7 +42,7 @@ export function recordChange(tx: Tx, key: KeyRecord, news: KeyNews<AuditVerb<'ap
   tx.changed({ kind: 'key', organizationId, subjectId: id })
 }
 
-/** All properties of a key except its secrets; an unrestricted one reads `all`. */
+/** Returns all properties of a key except its secrets, for the audit log; unrestricted grants and CIDRs read `all`. */
 export function describe(key: KeyRecord): Record<string, unknown> {
   return { ...keys.describe(key), grants: key.grants ?? 'all', cidrs: key.cidrs ?? 'all' }
 }

@@ -28,13 +28,13 @@ export interface Key extends KeyRecord {
   readonly secrets: readonly KeySecretRecord[]
 }
 
-/** A key that was changed, and which nodes have heard of it. */
+/** A changed key, and which nodes confirmed the change. */
 interface ConfirmedKey {
   readonly key: Key
   readonly confirmation: Confirmation
 }
 
-/** API keys of organizations: issue, read, edit, rotate and revoke them. */
+/** Issues, reads, edits, rotates and revokes the API keys of organizations. */
 export class Keys {
   readonly #store: Store
   readonly #clock: Clock
@@ -45,8 +45,8 @@ export class Keys {
   }
 
   /**
-   * Issues a key, with the organization's defaults for what the input leaves open; throws `invalid_input` for values
-   * that make no sense. The secret is returned here and can never be read again.
+   * Issues a key; the organization's defaults replace what the input leaves undefined. Throws `invalid_input` for
+   * values that make no sense. The secret is returned here and can never be read again.
    */
   async issue(
     organizationId: OrganizationId,
@@ -76,7 +76,7 @@ export class Keys {
     return { key: await this.#withSecrets(key), secret }
   }
 
-  /** Changes a key; throws `not_found`, `version_conflict`, `invalid_input`, or `conflict` for a revoked key. */
+  /** Edits a key; throws `not_found`, `version_conflict`, `invalid_input`, or `conflict` for a revoked key. */
   async edit(
     organizationId: OrganizationId,
     id: string,
@@ -99,7 +99,7 @@ export class Keys {
 
   /**
    * Adds a new secret; the previous one stays valid for `overlapMs`, and any older one ends immediately. Throws
-   * `not_found`, or `conflict` for a revoked key.
+   * `not_found`, `conflict` for a revoked key, or `invalid_input` for an overlap of more than 90 days.
    */
   async rotate(
     organizationId: OrganizationId,
@@ -142,7 +142,8 @@ export class Keys {
   }
 
   /**
-   * Revokes for good and resolves when every node refuses the key; a revoked key stays as it is. Throws `not_found`.
+   * Revokes a key permanently, and resolves when every node refuses it; a revoked key stays as it is. Throws
+   * `not_found`.
    */
   async revoke(organizationId: OrganizationId, id: string, actor: Actor): Promise<ConfirmedKey> {
     return await this.#confirm(async (tx) => {
@@ -154,7 +155,9 @@ export class Keys {
     })
   }
 
-  /** Revokes the key that a found secret belongs to, unless it already is; holding the secret is permission enough. */
+  /**
+   * Revokes the key that a leaked secret belongs to, unless it is revoked already; whoever holds the secret may do so.
+   */
   async revokeLeaked(secret: string, finder: Pick<Actor, 'address' | 'requestId'>): Promise<void> {
     // A text without the shape and checksum of a key never reaches the database.
     if (schemeOfKey(secret) === undefined) return
@@ -211,7 +214,7 @@ export class Keys {
     return found.map((key) => ({ ...key, secrets: secrets.get(key.id) ?? [] }))
   }
 
-  /** The names of the keys with these ids, and the hints of their secrets. */
+  /** Returns the names of the keys with these ids, and the hints of their secrets. */
   async names(
     organizationId: OrganizationId,
     ids: readonly KeyId[],
@@ -219,14 +222,14 @@ export class Keys {
     return await keyNames.list(this.#store.slowReads, organizationId, ids)
   }
 
-  /** The organization of a key; for the operator, who names keys without their organization. Throws `not_found`. */
+  /** Returns the organization of a key, for the operator's commands, which name no organization. Throws `not_found`. */
   async organizationOf(id: string): Promise<OrganizationId> {
     const organizationId = await keys.organizationOf(this.#store, id)
     if (organizationId !== undefined) return organizationId
     throw new Problem('not_found', `There is no key ${id.slice(0, 40)}.`)
   }
 
-  /** Announces keys that have expired since the last time; returns how many. */
+  /** Announces up to 100 keys whose expiry has not been announced yet; returns how many. */
   async announceExpired(): Promise<number> {
     return await this.#store.transaction(async (tx) => {
       const expired = await keys.takeExpired(tx, announcedAtOnce)
@@ -237,7 +240,7 @@ export class Keys {
     })
   }
 
-  /** Announces replaced secrets that are still valid but that nobody has used for an hour; returns how many. */
+  /** Announces up to 100 replaced secrets that are still valid but have not been used for an hour; returns how many. */
   async announceSilent(): Promise<number> {
     return await this.#store.transaction(async (tx) => {
       const silent = await keySecrets.takeSilent(tx, tx.now - silentAfterMs, announcedAtOnce)
@@ -267,7 +270,7 @@ const announcedAtOnce = 100
 const callsLookedAt = 1000
 const silentAfterMs = hourMs
 
-/** Mints a secret for a key and keeps its digest. */
+/** Mints a secret for a key and stores only its digest. */
 async function addSecret(tx: Tx, { id, organizationId, scheme }: KeyRecord): Promise<Secret> {
   const { secret, lookup } = mintCredential(schemes[scheme].prefix)
   await keySecrets.insert(tx, {

@@ -7,8 +7,8 @@ const context = ['system', settingName, 'value']
 const plain = 'sealed by the master key of this database'
 
 /**
- * Refuses to start with a master key that did not seal this database, since none of its secrets could be opened. Seals
- * the check value again if a newer key was added.
+ * Refuses to start with a master key that did not seal this database, because none of the database's secrets could be
+ * opened. Seals the check value again if a newer key was added.
  */
 export async function checkMasterKey(store: Store, sealer: Sealer): Promise<void> {
   const sealed = await settings.find(store, settingName)

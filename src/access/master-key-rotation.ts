@@ -11,7 +11,6 @@ export interface SealedCounts {
   readonly unknown: number
 }
 
-/** The outcome of resealing. */
 export interface Resealed {
   readonly resealed: number
   /** Rows that no configured key opens; they are left as they are. */
@@ -41,8 +40,8 @@ export async function countSealed(
 }
 
 /**
- * Reseals everything that is sealed under an older master key with the newest one, page by page while nodes run. It
- * never overwrites what a node writes meanwhile, and can be repeated.
+ * Reseals with the newest master key everything that an older one sealed, page by page while nodes run. It never
+ * overwrites what a node writes in the meantime, and can be run again.
  */
 export async function resealAll(store: Store, sealer: Sealer, actor: Actor): Promise<Resealed> {
   const total = { resealed: 0, unreadable: 0 }

@@ -12,7 +12,7 @@ export const schemes = {
   bearer: { prefix: credentialFormats.bearerKey.prefix, header: 'Authorization: Bearer' },
 } as const satisfies Record<Scheme, { prefix: string; header: string }>
 
-/** The scheme of a text that has the shape and checksum of a key; looks nothing up. */
+/** Returns the scheme of a text that has the shape and checksum of a key; reads no database. */
 export function schemeOfKey(text: string): Scheme | undefined {
   if (credentialLookup(text, schemes['x-api-key'].prefix) !== undefined) return 'x-api-key'
   if (credentialLookup(text, schemes.bearer.prefix) !== undefined) return 'bearer'

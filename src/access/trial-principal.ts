@@ -5,7 +5,10 @@ import type { Key } from './keys.ts'
 import { readOrganizationRate } from './rates/organization-rate.ts'
 import { keyPrincipal, type KeyPrincipal } from './key-memory/index.ts'
 
-/** The principal that the current secret of a key would prove, or why it would be refused; for trials, not for calls. */
+/**
+ * Returns the principal of a key's current secret, or the refusal that this secret would get; for trials, not for
+ * calls.
+ */
 export function principalOf(
   key: Key,
   organization: Pick<OrganizationRecord, 'slug' | 'settings'>,

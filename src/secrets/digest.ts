@@ -1,6 +1,6 @@
 import { hash, randomBytes, randomFillSync, timingSafeEqual } from 'node:crypto'
 
-/** SHA-256 in hex. Sufficient for secrets with 256 random bits, because guessing is hopeless. */
+/** Returns the SHA-256 digest in hex. Neither salt nor a slow hash is needed for secrets with 256 random bits. */
 export function digest(text: string): string {
   return hash('sha256', text, 'hex')
 }
@@ -18,7 +18,7 @@ export function sameSecret(a: string, b: string): boolean {
 const hexPool = Buffer.alloc(4096)
 let hexUsed = hexPool.length
 
-/** Takes random bytes, in hex, from a pool: cheap enough for trace ids, but not meant for secrets. */
+/** Returns this many random bytes in hex, drawn from a pool: cheap enough for trace ids, but not meant for secrets. */
 export function randomHex(bytes: number): string {
   if (hexUsed + bytes > hexPool.length) {
     randomFillSync(hexPool)
@@ -28,7 +28,7 @@ export function randomHex(bytes: number): string {
   return hexPool.toString('hex', hexUsed - bytes, hexUsed)
 }
 
-/** An unguessable base64url string with this many random bytes. */
+/** Returns this many unguessable random bytes in base64url. */
 export function randomToken(bytes = 32): string {
   return randomBytes(bytes).toString('base64url')
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { JWK } from 'jose'
 
-// Loaded with the first signature, because most command-line commands need none.
+// Load jose only when a signature is first made or verified, because most command-line commands need none.
 const loadJose = async () => await import('jose')
 
 /** The signature algorithms accepted from others: asymmetric ones only (RFC 8725, section 3.1). */
@@ -33,7 +33,7 @@ export async function verifyJws(
   jwk: PublicJwk,
   algorithm: SignatureAlgorithm,
 ): Promise<'valid' | 'invalid' | 'unusable'> {
-  // With an exponent of 1, every text is its own signature.
+  // With a public exponent of 1, an attacker could forge a signature for any text.
   if (jwk['kty'] === 'RSA' && exponentOf(jwk) < 3n) return 'unusable'
   const { compactVerify, errors, importJWK } = await loadJose()
   try {
@@ -48,7 +48,9 @@ export async function verifyJws(
   }
 }
 
-/** The left half of an algorithm's hash, in base64url: at_hash and c_hash (OpenID Connect Core, 3.1.3.6). */
+/**
+ * Returns the left half of a text's hash in base64url, as at_hash and c_hash require (OpenID Connect Core, 3.1.3.6).
+ */
 export function halfHash(algorithm: SignatureAlgorithm, text: string): string {
   const digest = createHash(signatureAlgorithms[algorithm].hash).update(text, 'ascii').digest()
   return digest.subarray(0, digest.length / 2).toString('base64url')

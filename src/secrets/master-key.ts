@@ -25,7 +25,7 @@ export function loadMasterSecrets(
   return readFileSync(file, 'utf8').trim().split('\n')
 }
 
-/** A database exists, but its master key is missing. */
+/** Thrown when a database exists, but the master key that sealed its secrets is missing. */
 export class MissingMasterKey extends Error {}
 
 /**

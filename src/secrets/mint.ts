@@ -50,7 +50,8 @@ export function randomBase62(digits: number): string {
   let text = ''
   while (text.length < digits) {
     for (const byte of randomBytes(digits * 2)) {
-      // 248 = 4 × 62: with higher bytes, the first characters of the alphabet would be more likely.
+      // Bytes from 248 (4 × 62) up are skipped, because they would make the first characters of the alphabet more
+      // likely.
       if (byte < 248 && text.length < digits) text += base62.charAt(byte % 62)
     }
   }
@@ -91,12 +92,12 @@ export function hintOf(text: string, prefix: string): string {
 const underscore = 95
 const noDigit = 255
 
-// Outsiders can trigger checksum checks as often as they like, so these use tables and allocate no slice or buffer per
+// Outsiders can trigger checksum checks as often as they like, so the checks use tables and allocate nothing per
 // string.
 const digitValues = new Uint8Array(128).fill(noDigit)
 for (let value = 0; value < base62.length; value++) digitValues[base62.charCodeAt(value)] = value
 
-/** The value of a base62 character by its code; `noDigit` for any other character. */
+/** Returns the base62 value of a character code; `noDigit` for any other character. */
 function valueOf(code: number): number {
   return digitValues[code] ?? noDigit
 }

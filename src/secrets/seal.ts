@@ -17,7 +17,7 @@ const tagBytes = 16
 export interface Authenticator {
   /** Returns an HMAC-SHA256 made with the newest master key, together with that key's id. */
   authenticate(parts: readonly (string | number)[]): string
-  /** Whether a MAC was made from exactly these parts with one of the keys. */
+  /** Whether a MAC was made from exactly these parts with one of the configured master keys. */
   isAuthentic(code: string, parts: readonly (string | number)[]): boolean
   /** Whether a MAC or a sealed text was made with an older master key. */
   isOld(sealed: string): boolean

@@ -10,7 +10,7 @@ export class Secret {
     this.hint = hint
   }
 
-  /** Returns the secret itself; every call deserves a review. */
+  /** Returns the secret itself; every call to this method deserves a review. */
   reveal(): string {
     return this.#value
   }

@@ -1,6 +1,6 @@
 import type { CryptoKey, JWK } from 'jose'
 
-// Loaded with the first token, because most command-line commands neither sign nor verify one.
+// Load jose only when a token is first signed or verified, because most command-line commands do neither.
 const loadJose = async () => await import('jose')
 
 /** A key pair for ES256, as JWKs in JSON; the private one must be sealed before it is stored. */
@@ -51,8 +51,8 @@ export interface TokenExpectation {
 }
 
 /**
- * The claims of a token that one of these keys signed with ES256 and that meets the expectation; otherwise undefined.
- * The algorithm is fixed here and never taken from the token (RFC 8725, section 3.1).
+ * Returns the claims of a token that one of these keys signed with ES256 and that meets the expectation; otherwise
+ * undefined. The algorithm is fixed here and never taken from the token (RFC 8725, section 3.1).
  */
 export async function verifyToken(
   token: string,

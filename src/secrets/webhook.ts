@@ -15,7 +15,7 @@ const secretLength = lengthOf(credentialFormats.webhookSecret)
 const rawKeyBytes = 32
 
 /**
- * Mints an organization's webhook secret: 42 random base62 characters and a checksum of 6. These 48 characters are
+ * Mints an organization's webhook secret: 42 random base62 characters and a checksum of six. These 48 characters are
  * valid base64 even for a strict decoder (no padding, no - or _), so that Standard Webhooks libraries accept them as a
  * key.
  */
@@ -54,7 +54,7 @@ export interface WebhookSigner {
   signBody(body: Uint8Array): string
 }
 
-/** Creates a signer whose keys are prepared once, because a raw key costs five times as much at every use. */
+/** Creates a signer that prepares its keys once, because signing with a raw key takes five times as long. */
 export function createWebhookSigner(secret: Secret): WebhookSigner {
   const text = secret.reveal()
   const decoded = createSecretKey(Buffer.from(text.slice(prefix.length), 'base64'))
@@ -66,7 +66,7 @@ export function createWebhookSigner(secret: Secret): WebhookSigner {
   }
 }
 
-/** A key pair for Standard Webhooks' `v1a`: the public half is published, the private one sealed. */
+/** A key pair for Standard Webhooks' `v1a`: the public key is published, the private key is stored sealed. */
 export interface WebhookKeyPair {
   /** `whpk_` followed by the 32 raw bytes in base64. */
   readonly publicKey: string

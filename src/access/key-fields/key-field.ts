@@ -9,7 +9,7 @@ export interface KeyField<Column extends FieldColumn, Json> {
   /** The JSON Schema of a value in the API and in configuration files; null or a missing member means none. */
   readonly schema: Readonly<Record<string, unknown>>
   toJson(value: Value<Column>): Json
-  /** Undefined also means none. */
+  /** May return undefined, which also means none. */
   fromJson(json: Json): KeyEdit[Column]
   /** Throws `invalid_input` for values that make no sense. */
   check?(value: Value<Column>): void
@@ -26,7 +26,7 @@ interface KeyFieldLine<Of> {
   text(value: Of): string
 }
 
-/** How `key issue` and `key edit` ask for a field. */
+/** The flag with which `key issue` and `key edit` set a field. */
 interface KeyFieldFlag {
   readonly name: string
   /** The placeholder for the flag's value in the list of flags. */
@@ -45,14 +45,14 @@ interface OneValue<Of> {
   parse(text: string): Of
 }
 
-/** A flag that may be given more than once; a switch clears the field. */
+/** A flag that may be given more than once; the separate switch `clear` clears the field. */
 interface ManyValues<Of> {
   readonly takes: 'many'
   readonly clear: { readonly flag: string; readonly about: string }
   parse(texts: readonly string[]): Of
 }
 
-/** Describes a field; the types of its value and of its JSON are inferred. */
+/** Returns a field's description unchanged; through it, TypeScript infers the types of the field's value and JSON. */
 export function field<Column extends FieldColumn, Json>(
   described: KeyField<Column, Json>,
 ): KeyField<Column, Json> {

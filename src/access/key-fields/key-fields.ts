@@ -19,7 +19,7 @@ import {
 import { grantText, parseGrant, parseQuota } from './key-texts.ts'
 
 const maxGrants = 100
-// Nothing else may stand in a grant, because people paste commands with it from a key's page into a shell.
+// A grant takes nothing but a slug, because people paste commands that contain it from a key's page into a shell.
 const targetSlug = new RegExp(targetSlugPattern, 'u')
 const maxCidrs = 100
 
@@ -212,7 +212,7 @@ function grantJson({ target, methods: granted }: Grant) {
   return { target, methods: methods.filter((method) => granted.includes(method)) }
 }
 
-/** Refuses what no target and no call can have: such a grant would allow nothing. */
+/** Refuses a grant whose slug no target or whose method no call can have, because it would allow nothing. */
 function checkGrant(grant: Grant): void {
   if (!targetSlug.test(grant.target)) {
     throw new Problem(

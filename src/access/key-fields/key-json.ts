@@ -9,13 +9,13 @@ export type KeyFieldsJson = {
   [Name in keyof Fields]: ReturnType<Fields[Name]['toJson']> | null
 }
 
-/** Every field with its name in the API. */
+/** All fields, each with its name in the API. */
 export const everyField = Object.entries(keyFields) as readonly (readonly [
   keyof Fields,
   KeyField<FieldColumn, unknown>,
 ])[]
 
-/** The fields of a key as the API and configuration files show them. */
+/** Renders the fields of a key as the API and configuration files show them. */
 export function fieldsToJson(key: Partial<KeyEdit>): KeyFieldsJson {
   const shown = everyField.map(([name, field]) => {
     const value = key[field.column]
@@ -24,7 +24,7 @@ export function fieldsToJson(key: Partial<KeyEdit>): KeyFieldsJson {
   return Object.fromEntries(shown) as KeyFieldsJson
 }
 
-/** The fields of a key from JSON; null and missing become undefined. */
+/** Reads the fields of a key from JSON; null and missing members become undefined. */
 export function fieldsFromJson(json: Partial<KeyFieldsJson>): Omit<KeyInput, 'name' | 'expiresAt'> {
   return Object.fromEntries(
     everyField.map(([name, field]) => {

@@ -11,7 +11,7 @@ export const labelValuePattern = `^[^\\u0000-\\u001f\\u007f-\\u009f]{0,${maxLabe
 const labelName = new RegExp(labelNamePattern, 'u')
 const labelValue = new RegExp(labelValuePattern, 'u')
 
-/** Refuses labels that break a rule: `invalid_input`. */
+/** Throws `invalid_input` for too many labels, or for names and values that do not match their patterns. */
 export function checkLabels(labels: Labels): void {
   const pairs = Object.entries(labels)
   if (pairs.length > maxLabels) {
@@ -28,7 +28,7 @@ export function checkLabels(labels: Labels): void {
   }
 }
 
-/** Labels in the order of their names, so that equal labels look equal; undefined if there are none. */
+/** Returns labels sorted by name, so that equal labels are also written the same; undefined if there are none. */
 export function inOrder(labels: Labels): Labels | undefined {
   const pairs = Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1))
   return pairs.length === 0 ? undefined : Object.fromEntries(pairs)
@@ -41,7 +41,7 @@ export function labelsText(labels: Labels): string {
     .join(', ')
 }
 
-/** Parses `team=payments` for each label; throws an Error whose message completes a sentence. */
+/** Parses labels, each written as `team=payments`; throws an Error whose message completes a sentence. */
 export function parseLabels(texts: readonly string[]): Labels {
   const labels = new Map<string, string>()
   for (const text of texts) {

@@ -1,4 +1,4 @@
-/** The principals of keys, and a memory that holds millions of them in typed arrays. */
+/** The principals of API keys, and the memory that holds millions of them in typed arrays. */
 export { KeyMemory } from './key-memory.ts'
 export {
   keyPrincipal,

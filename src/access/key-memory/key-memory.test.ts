@@ -36,7 +36,7 @@ describe('remembered keys', () => {
     for (const key of keys) assert.deepEqual(memory.get(key.digest), key)
     const last = keys.at(-1)
     assert.ok(last)
-    // The same object until something changes, because the limits of a call are cached by it.
+    // The object must stay the same until something changes, because a call's limits are cached under it.
     assert.equal(memory.get(last.digest), memory.get(last.digest))
   })
 
@@ -232,7 +232,7 @@ class World {
     for (const [each, key] of this.#map) if (subjectOf(key) === subject) this.#map.delete(each)
   }
 
-  /** Returns whether the key is remembered; fails if it is remembered with other content than the map's. */
+  /** Returns whether the key is remembered; fails if what is remembered differs from the map. */
   #check(keyDigest: string, isExact: boolean): boolean {
     const found = this.#memory.get(keyDigest)
     const expected = this.#map.get(keyDigest)
@@ -253,7 +253,7 @@ class World {
   }
 }
 
-/** A principal as text, with everything in which the keys of this test can differ. */
+/** Renders a principal as text, with every property in which the keys of this test can differ. */
 function textOf(known: KnownKey | undefined): string {
   if (known === undefined) return 'unknown'
   const { organizationId, shape, keyId, digest: keyDigest, expiresAt } = known

@@ -6,9 +6,9 @@ import { digestAt, idAt, Records } from './records.ts'
 import { Shapes } from './shapes.ts'
 import { keyIdOf, readDigest, readKeyId } from './words.ts'
 
-/** The keys whose principals are kept as objects; each takes about 400 bytes. */
+/** How many keys have their principals kept as objects; each object takes about 400 bytes. */
 const hotKeys = 8192
-// A key whose shape no other key has takes about 600 bytes.
+// If no other key has the same shape, a key takes about 600 bytes.
 const maxShapes = 500_000
 const triesForShape = 64
 const maxSteps = 10_000
@@ -24,7 +24,7 @@ interface KeyMemoryLimits {
 /**
  * Remembers keys in about 46 bytes each: a record has half of the digest, the key's id and the number of a shape, which
  * holds everything that many keys have in common. A principal is made from its record when it is asked for, and the
- * object is kept until another key takes its place, because the limits of a call are cached by that object.
+ * object is kept until another key takes its place, because a call's limits are cached under that object.
  *
  * Only the records decide which keys are remembered: an object is returned only if its record was found by the digest
  * and the record's shape has not been forgotten. It is dropped together with its record.
@@ -39,7 +39,8 @@ export class KeyMemory implements CacheMemory<KnownKey> {
   #byDigest = new RecordIndex(this.#records, digestAt)
   #byId = new RecordIndex(this.#records, idAt)
   #shapes: Shapes
-  // The most recently made principals, each at its record's number modulo `hotKeys`; `#hotEntries` has these numbers.
+  // The most recently made principals, each at its record's number modulo `hotKeys`; `#hotEntries` has the full
+  // numbers.
   readonly #hot: (KnownKey | undefined)[]
   readonly #hotEntries: Int32Array
   // The next record to forget: the oldest one, unless freed records have been reused since.
@@ -111,7 +112,7 @@ export class KeyMemory implements CacheMemory<KnownKey> {
     this.#hand = 0
   }
 
-  /** The shape with this text, if a remembered key has it. */
+  /** Returns the shape with this text, if a remembered key has it. */
   shapeOf(organizationId: OrganizationId, text: string): KeyShape | undefined {
     return this.#shapes.find(organizationId, text)
   }
@@ -129,7 +130,10 @@ export class KeyMemory implements CacheMemory<KnownKey> {
     }
   }
 
-  /** Returns a shape's number for one more record; if there is no room, forgets the oldest keys. 0 if that fails. */
+  /**
+   * Counts one more record of a shape and returns the shape's number. If there is no room, forgets some of the oldest
+   * keys; returns 0 if there still is none.
+   */
   #numberOf(shape: KeyShape): number {
     for (let tries = 0; tries < triesForShape; tries++) {
       const number = this.#shapes.use(shape)

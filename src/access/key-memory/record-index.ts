@@ -1,6 +1,6 @@
 import type { Records } from './records.ts'
 
-// Many small tables instead of one: each grows by itself, so growth moves some ten thousand entries at most.
+// Uses many small tables instead of one: each grows separately, so growth moves about 16,000 entries at most.
 const segmentBits = 10
 const belowSegment = 32 - segmentBits
 const positions = 2 ** belowSegment
@@ -9,11 +9,12 @@ const leastSlots = 8
 const maxLoad = 0.9
 const growth = 1.125
 
-// A slot holds a record's number plus one (0: empty) and eight bits of its field, so that few wrong records are read.
+// A slot holds a record's number plus one, or 0 if it is empty. Eight more bits come from the record's field, so that
+// few wrong records are read.
 const entryMask = 0xff_ff_ff
 const tagMask = ~entryMask
 
-/** The most records that an index can number. */
+/** The largest number of records that fits into an index. */
 export const maxRecords = entryMask - 1
 
 /** Finds records by one of their fields, whose bits are random: an open-addressing table with linear probing. */
@@ -28,7 +29,7 @@ export class RecordIndex {
     this.#field = field
   }
 
-  /** A record whose field has these four words; -1 if there is none. */
+  /** Returns a record whose field has these four words; -1 if there is none. */
   find(words: Int32Array): number {
     const hash = words[0] ?? 0
     const slots = this.#segments[hash >>> belowSegment]
@@ -51,7 +52,7 @@ export class RecordIndex {
     this.#put(slots, entry)
   }
 
-  /** Removes a record that is in the index and has not been changed since. */
+  /** Removes a record, which must be in the index and unchanged since it was added. */
   remove(entry: number): void {
     const hash = this.#hashOf(entry)
     const segment = hash >>> belowSegment
@@ -63,7 +64,8 @@ export class RecordIndex {
       hole = after(hole, slots)
     }
     this.#counts[segment] = (this.#counts[segment] ?? 0) - 1
-    // Entries behind the hole move into it unless they would come before their home: searches stop at empty slots.
+    // Searches stop at empty slots, so later entries move into the hole, except where that would put them before their
+    // home.
     for (let at = after(hole, slots); slots[at] !== 0; at = after(at, slots)) {
       const home = homeOf(this.#hashOf(entryIn(slots, at)), slots)
       if (distance(home, at, slots) < distance(hole, at, slots)) continue
@@ -83,7 +85,7 @@ export class RecordIndex {
     slots[at] = (this.#records.word(entry, this.#field + 1) & tagMask) | (entry + 1)
   }
 
-  /** A segment's slots, with room for one more entry and at least one empty slot after that. */
+  /** Returns a segment's slots, grown if needed, so that one slot is still empty after one more entry. */
   #withRoom(segment: number): Int32Array {
     const slots = this.#segments[segment]
     const needed = (this.#counts[segment] ?? 0) + 1
@@ -97,7 +99,9 @@ export class RecordIndex {
   }
 }
 
-/** Where the search for a hash begins; the order of homes is the order of hashes, for a table of any length. */
+/**
+ * Returns the slot where the search for a hash begins; larger hashes never begin earlier, whatever the table's length.
+ */
 function homeOf(hash: number, slots: Int32Array): number {
   return Math.floor(((hash & (positions - 1)) * slots.length) / positions)
 }
@@ -110,7 +114,7 @@ function entryIn(slots: Int32Array, at: number): number {
   return ((slots[at] ?? 0) & entryMask) - 1
 }
 
-/** The number of steps from one slot to another, around the end. */
+/** Returns the number of steps from one slot to another, wrapping around at the end. */
 function distance(from: number, to: number, slots: Int32Array): number {
   return to >= from ? to - from : to - from + slots.length
 }

@@ -1,10 +1,12 @@
-/** The words of a record: 128 bits of the secret's digest, the key's id, and the number of its shape (0: free). */
+/**
+ * Where a record's words begin: 128 bits of the secret's digest, the key's id, and the number of its shape (0: free).
+ */
 export const digestAt = 0
 export const idAt = 4
 const shapeAt = 8
 const wordsInRecord = 9
 
-// Chunks of 144 kB: growth copies nothing, and a node with few keys stays small.
+// With chunks of 144 kB, growth copies nothing, and a node with few keys stays small.
 const chunkBits = 12
 const recordsInChunk = 1 << chunkBits
 const inChunk = recordsInChunk - 1
@@ -20,7 +22,7 @@ export interface RecordContent {
 /** Fixed-size records in typed arrays, numbered from 0. Freed records are reused first. */
 export class Records {
   readonly #chunks: Int32Array[] = []
-  // Most keys never expire, so only a chunk with a key that does gets these 8 bytes per record.
+  // Most keys never expire, so a chunk gets these 8 bytes per record only when it holds a key that does.
   readonly #expiries: (Float64Array | undefined)[] = []
   #begun = 0
   #firstFree = -1
@@ -31,7 +33,7 @@ export class Records {
     return this.#count
   }
 
-  /** How many records have ever been in use; they have the numbers below this one. */
+  /** How many record numbers have ever been in use; they are the numbers below this one. */
   get begun(): number {
     return this.#begun
   }
@@ -57,7 +59,7 @@ export class Records {
     this.#count -= 1
   }
 
-  /** The number of the record's shape; 0 if the record is free. */
+  /** Returns the number of the record's shape; 0 if the record is free. */
   shapeOf(entry: number): number {
     return this.#chunkOf(entry)[offsetOf(entry) + shapeAt] ?? 0
   }
@@ -71,12 +73,12 @@ export class Records {
     return this.#chunkOf(entry)[offsetOf(entry) + field] ?? 0
   }
 
-  /** Copies the four words of a field. */
+  /** Copies the four words of a field into `words`. */
   copy(entry: number, field: number, words: Int32Array): void {
     for (let at = 0; at < 4; at++) words[at] = this.word(entry, field + at)
   }
 
-  /** Whether all four words of a field are these. */
+  /** Whether the four words of a field equal `words`. */
   matches(entry: number, field: number, words: Int32Array): boolean {
     const chunk = this.#chunkOf(entry)
     const at = offsetOf(entry) + field

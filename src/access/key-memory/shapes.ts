@@ -16,7 +16,7 @@ export class Shapes {
   readonly #max: number
   readonly #byOrganization = new Map<OrganizationId, OwnShapes>()
   readonly #shapes: (KeyShape | undefined)[] = [undefined]
-  // By number: undefined if it is free; marked as forgotten while records still carry it.
+  // By number: undefined if the number is free; marked as forgotten while records still carry the number.
   readonly #owners: (OwnShapes | undefined)[] = [undefined]
   readonly #uses: number[] = [0]
   readonly #free: number[] = []
@@ -33,17 +33,20 @@ export class Shapes {
     return this.#forgottenUses
   }
 
-  /** The shape with this text, if a record has it. */
+  /** Returns the shape with this text, if a record has it. */
   find(organizationId: OrganizationId, text: string): KeyShape | undefined {
     return this.at(this.#byOrganization.get(organizationId)?.numbers.get(text) ?? 0)
   }
 
-  /** The shape with a number; undefined if it was forgotten, and with it every record that carries the number. */
+  /**
+   * Returns the shape with a number; undefined once that shape, and with it every record that carries the number, is
+   * forgotten.
+   */
   at(number: number): KeyShape | undefined {
     return this.#owners[number]?.isForgotten === false ? this.#shapes[number] : undefined
   }
 
-  /** The number of a shape for one more record; 0 if there is no room for another shape. */
+  /** Counts one more record of a shape and returns the shape's number; 0 if there is no room for a new shape. */
   use(shape: KeyShape): number {
     this.#letGo()
     const { organizationId, text } = shape
@@ -63,7 +66,7 @@ export class Shapes {
     return number
   }
 
-  /** Called when a record with this number is freed; the last one frees the number too. */
+  /** Counts one record fewer with this number; without records, the number becomes free. */
   release(number: number): void {
     const own = this.#owners[number]
     if (own === undefined) return
@@ -91,7 +94,10 @@ export class Shapes {
     this.#leaving.push({ own, numbers: own.numbers.values() })
   }
 
-  /** Releases a few forgotten shapes: half a million at once would hold up every call for tens of milliseconds. */
+  /**
+   * Releases a few forgotten shapes: to release half a million at once would hold up every call for tens of
+   * milliseconds.
+   */
   #letGo(): void {
     const [leaving] = this.#leaving
     if (leaving === undefined) return
@@ -101,7 +107,7 @@ export class Shapes {
         this.#leaving.shift()
         return
       }
-      // The number may be another organization's by now.
+      // By now, the number may have been given to a shape of another organization.
       if (this.#owners[number] === leaving.own) this.#shapes[number] = undefined
     }
   }

@@ -11,7 +11,7 @@ const id = Buffer.alloc(idLength)
 id.write(prefix, 'latin1')
 
 /**
- * Reads the first 128 bits of a SHA-256 in hex into four words; false if the text is not one.
+ * Reads the first 128 bits of a SHA-256 digest in hex into four words; returns false if the text is no such digest.
  *
  * Half of the digest identifies a key: with ten million keys remembered, a caller who may try a million keys a second
  * needs 10^18 years to find one of these halves by chance. We mint the keys, so nobody can choose two that collide.
@@ -32,9 +32,9 @@ export function readDigest(text: string, words: Int32Array): boolean {
 }
 
 /**
- * Reads a key's id into four words; false if it does not have the format of `createId`. The 26 base-32 digits carry 128
- * bits, because the first one is below 8. Each word gets six of the last 24 digits, and two of the first two digits'
- * eight bits.
+ * Reads a key's id into four words; returns false if it does not have the format of `createId`. The 26 base-32 digits
+ * carry 128 bits, because the first digit is below 8. Each word gets six of the last 24 digits, and two of the eight
+ * bits that the first two digits carry.
  */
 export function readKeyId(text: string, words: Int32Array): boolean {
   if (text.length !== idLength || !text.startsWith(prefix)) return false
@@ -46,7 +46,7 @@ export function readKeyId(text: string, words: Int32Array): boolean {
   }
   const start = (value(prefix.length) << 5) | value(prefix.length + 1)
   for (let word = 0; word < 4; word++) {
-    // The random digits come first: an index needs random bits in the first words.
+    // The random digits at the end of the id go into the first words, because an index needs random bits there.
     const end = idLength - word * 6
     let bits = 0
     for (let at = end - 6; at < end; at++) bits = (bits << 5) | value(at)
@@ -55,7 +55,7 @@ export function readKeyId(text: string, words: Int32Array): boolean {
   return seen < 32 && start < 256
 }
 
-/** The key's id with these four words; the inverse of `readKeyId`. */
+/** Returns the key's id from these four words; the inverse of `readKeyId`. */
 export function keyIdOf(words: Int32Array): KeyId {
   let start = 0
   for (let word = 0; word < 4; word++) {

@@ -11,7 +11,7 @@ import { permissions, permissionsOf, type Permission } from './permissions.ts'
 import { permissionsOfToken } from './token-permissions.ts'
 
 /**
- * The permissions that an actor has in an organization right now, which may be fewer than when its request was
+ * Returns the permissions that an actor has in an organization right now, which may be fewer than when its request was
  * authorized.
  */
 export async function permissionsNow(
@@ -33,8 +33,8 @@ export async function permissionsNow(
 }
 
 /**
- * Like `permissionsNow`, for a transaction that then writes: locks the membership and the token that the permissions
- * come from.
+ * Like `permissionsNow`, but for a transaction that goes on to write: locks the membership and the token from which the
+ * permissions come.
  */
 export async function heldPermissions(
   tx: Tx,
@@ -45,7 +45,8 @@ export async function heldPermissions(
     return await permissionsNow(tx, organizationId, { actor, nowMs: tx.now })
   const token =
     actor.kind === 'token' ? await accessTokens.findKnown(tx, organizationId, actor.id) : undefined
-  // Locks the member before the token, as the removal of a member does: another order could deadlock with it.
+  // The removal of a member locks the member before the token; locking them in another order here could cause a
+  // deadlock.
   const userId = actor.kind === 'user' ? actor.id : token?.token.creatorUserId
   if (userId !== undefined) await memberships.lock(tx, organizationId, { userId })
   if (token !== undefined) await accessTokens.lock(tx, organizationId, actor.id)

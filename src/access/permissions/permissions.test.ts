@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { isRole, may, permissions, roles, type Permission, type Role } from './permissions.ts'
 
-// The table of roles, written down a second time and independently: o owner, a admin, d developer, v viewer.
+// The table of roles, written a second time and independently of the code: o owner, a admin, d developer, v viewer.
 const promised: Record<Permission, string> = {
   'traffic.see': 'oadv',
   'keys.issue': 'oad',

@@ -4,7 +4,7 @@ export const roles = ['owner', 'admin', 'developer', 'viewer'] as const
 export type Role = (typeof roles)[number]
 
 /**
- * The one table of which roles have which permission. With `keys.issue` alone a developer manages only their own keys;
+ * Lists which roles have which permission. With `keys.issue` alone, a developer manages only their own keys;
  * `keys.manage` covers everybody's.
  */
 export const permissions = {
@@ -25,7 +25,6 @@ export const permissions = {
 
 export type Permission = keyof typeof permissions
 
-/** Whether a role has a permission, according to the table above. */
 export function may(role: Role, permission: Permission): boolean {
   const allowed: readonly Role[] = permissions[permission]
   return allowed.includes(role)
@@ -36,7 +35,6 @@ export function permissionsOf(role: Role): Permission[] {
   return (Object.keys(permissions) as Permission[]).filter((permission) => may(role, permission))
 }
 
-/** Whether a text is the name of a role. */
 export function isRole(text: string): text is Role {
   return (roles as readonly string[]).includes(text)
 }

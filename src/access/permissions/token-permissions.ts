@@ -2,7 +2,7 @@ import { Problem } from '../../errors.ts'
 import type { KnownAccessToken } from '../../store/index.ts'
 import { permissionsOf, type Permission, type Role } from './permissions.ts'
 
-/** The permissions that an organization's access token has right now; none if it would be refused. */
+/** Returns the permissions that an organization's access token has right now; none if the token would be refused. */
 export function permissionsOfToken(known: KnownAccessToken, nowMs: number): readonly Permission[] {
   const { token, creatorRole } = known
   if (tokenFault(known, nowMs) !== undefined || token.organizationId === undefined) return []
@@ -12,7 +12,10 @@ export function permissionsOfToken(known: KnownAccessToken, nowMs: number): read
   return granted.filter((permission) => bound.includes(permission))
 }
 
-/** Why a token is refused, if it is: it was revoked, it has expired, or the member who issued it has left. */
+/**
+ * Returns why a token is refused: it was revoked, it has expired, or the member who issued it has left. Undefined if
+ * the token is accepted.
+ */
 export function tokenFault(known: KnownAccessToken, nowMs: number): Problem | undefined {
   const { token, creatorRole } = known
   if (token.revokedAt !== undefined) {

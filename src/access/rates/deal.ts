@@ -10,12 +10,12 @@ export interface ShareRequest {
   readonly subjectId: string
   readonly organizationId: string
   readonly nodeId: string
-  /** The share it wants to hold; `start` and `more` ask for a part of whatever no node holds. */
+  /** The share that the node wants to hold; `start` and `more` ask for a part of whatever no node holds. */
   readonly want: number | 'start' | 'more'
   /** The smallest share that lets one call pass; `leastNow` is the smallest that lets all waiting calls pass. */
   readonly least: number
   readonly leastNow: number
-  /** The share that lets all calls pass that the node currently gets. */
+  /** The share that the node needs to let all the calls pass that it currently gets. */
   readonly need: number
   readonly demand: number
   readonly short: boolean
@@ -25,7 +25,7 @@ export interface ShareRequest {
   readonly emptyMs: number
 }
 
-/** The share that a node gets for its request, and the rows to write. */
+/** The share that a node gets for its request, and the rows to write and to delete. */
 export interface Dealt {
   readonly share: number
   /** Whether the node still needs more than it holds. */
@@ -54,7 +54,7 @@ export function deal(
   const before = held.find(({ nodeId }) => nodeId === request.nodeId)
   const own = before?.share ?? 0
   let free = Math.max(0, whole - own - sumOf(others) - sumOf(dead))
-  // No node has a row yet: whatever was spent was spent here, while this node was alone.
+  // No node has a row yet, so this node was alone until now, and all spending was its own.
   const isNew = held.length === 0 && (marker === undefined || marker.wholeAt === 0)
   let freeWholeInMs = isNew ? request.wholeInMs : Math.max(0, (marker?.wholeAt ?? 0) - now)
   for (const { share } of dead) {
@@ -114,12 +114,12 @@ function wantedOf(
 ): number {
   if (typeof want === 'number') return want
   if (want === 'more' && others.some(({ short }) => short)) {
-    // Otherwise a busy node would take back what it has just given up for the node that is short.
+    // More than a fair part would take back what this node has just given up for the node that is short.
     const sum = others.reduce((all, other) => all + other.demand, demand)
     return sum === 0 ? own : Math.max(own, Math.floor((whole * demand) / sum))
   }
   if (want === 'start') return Math.min(whole, own + Math.max(Math.ceil(free / 4), leastNow))
-  // Twice the need, because calls do not come evenly.
+  // Allows twice the need, because calls do not arrive evenly.
   const most = Math.max(own + leastNow, 2 * need)
   return Math.min(whole, most, own + Math.max(Math.ceil(free / 2), leastNow))
 }
@@ -128,7 +128,10 @@ function sumOf(records: readonly RateShareRecord[]): number {
   return records.reduce((sum, { share }) => sum + share, 0)
 }
 
-/** How long two parts of a rate take to fill when combined: the mean of both, weighted by size. */
+/**
+ * Returns how long two parts of a rate, given as size and time to fill, take to fill when combined: the mean of the two
+ * times, weighted by size.
+ */
 function mixed(one: readonly [number, number], other: readonly [number, number]): number {
   const sum = one[0] + other[0]
   return sum === 0 ? 0 : (one[0] * one[1] + other[0] * other[1]) / sum

@@ -3,13 +3,14 @@ import type { rateShares } from '../../store/index.ts'
 import { whole } from './deal.ts'
 import { minuteMs } from '../../units.ts'
 
-/** The owner of a rate. */
+/** What a rate limits. */
 export interface RateSubject {
   /** A key, target, organization, SCIM token or source of failed credentials. */
   readonly id: string
   readonly organizationId: string
   /**
-   * Whether it is a source of failed credentials; strangers can invent any number of those, so only some are tracked.
+   * Whether the subject is a source of failed credentials. Strangers can invent any number of those, so only some are
+   * tracked.
    */
   readonly isSource?: boolean
 }
@@ -17,11 +18,11 @@ export interface RateSubject {
 const shortestWindowMs = 250
 const longWindowMs = 2000
 const maxWindowMs = minuteMs
-// Divided by the calls per second, this gives the time in which four calls come.
+// Divided by the calls per second, this gives the time in which four calls arrive.
 const averagedMs = 4000
 const negligible = 0.01
 const idleAfterMs = 10_000
-// A small share may stay on an idle node: a node that needs it gets it within one tick.
+// An idle node may keep a small share for a while, because a node that needs the share gets it within one tick.
 const goneAfterMs = 2 * minuteMs
 const idleShare = whole / 4
 const hysteresis = whole / 50
@@ -46,7 +47,7 @@ export class Holding {
   /** The average number of calls per second. */
   demand = 0
   lastAskedAt: number
-  /** Whether the share was too small for a call since the last tick. */
+  /** Whether, since the last tick, the share was too small for some call. */
   lacked = false
   /** For how many more ticks the share counts as too small, after it was too small for a call. */
   lackedTicks = 0
@@ -113,14 +114,14 @@ export class Holding {
     this.lacked = false
   }
 
-  /** Calls per second, including those since the last tick. */
+  /** Returns the calls per second, including those since the last tick. */
   demandNow(sinceTickMs: number): number {
     const now = (this.asked * 1000) / Math.max(sinceTickMs, shortestWindowMs)
     const perMs = this.asked / Math.max(sinceTickMs, this.#windowMs(now))
     return Math.max(this.demand, perMs * 1000)
   }
 
-  /** Whether the demand on all nodes together is below the rate. */
+  /** Whether the demand on all nodes together is well below the rate, or so low that half the burst covers it. */
   get isCalm(): boolean {
     const sum = this.demandNow(0) + this.othersDemand
     const burst = this.rate.burst ?? this.rate.calls
@@ -133,7 +134,7 @@ export class Holding {
     return sum
   }
 
-  /** The part of a request for a share that describes the subject and its calls. */
+  /** Returns the members of a share request that depend only on the subject and its calls. */
   requirements(sinceTickMs: number) {
     const { subject, least, emptyMs } = this
     const demand = this.demandNow(sinceTickMs)
@@ -144,7 +145,7 @@ export class Holding {
     }
   }
 
-  /** The share that this node should hold now. */
+  /** Returns the share that this node should hold now. */
   wanted(monotonic: number): number {
     const idleMs = monotonic - this.lastAskedAt
     if (idleMs > this.#goneAfterMs) return 0
@@ -153,11 +154,11 @@ export class Holding {
       if (this.demand === 0 && this.waiting === 0) return 0
       const others = [...this.others.values()]
       const needs = others.reduce((sum, { demand }) => sum + this.needOf(demand), need)
-      // There is enough for all: each keeps what it needs, and the rest is free for nodes that are short.
+      // There is enough for all, so each node keeps what it needs and leaves the rest to the nodes that are short.
       if (needs <= whole) return need
       const fair = this.#fair()
       if (fair >= this.least) return fair
-      // A fair share would be too small for a single call: the node with the most demand takes what one call needs.
+      // A fair share is too small for a single call, so only the node with the most demand takes what one call needs.
       const isFirst = others.every(({ demand }) => demand <= this.demand)
       return isFirst ? Math.min(this.least, Math.max(this.share, this.least)) : 0
     }
@@ -169,7 +170,10 @@ export class Holding {
     return Math.max(this.share, Math.min(whole, need))
   }
 
-  /** Whether other nodes must give back shares: this node's share and the free part are less than its fair share. */
+  /**
+   * Whether other nodes must give back shares, because this node's share and the free part are less than its fair
+   * share.
+   */
   isShort(): boolean {
     if (this.waiting > 0 && this.share < this.least) return true
     if (!this.lacked && this.lackedTicks === 0) return false
@@ -177,11 +181,11 @@ export class Holding {
     return this.share + this.free < due - 2 * hysteresis
   }
 
-  /** The change to write now; undefined if no change is worth a write. */
+  /** Returns the change to write now; undefined if no change is worth a write. */
   change(monotonic: number): { want: number; short: boolean } | undefined {
     const want = this.wanted(monotonic)
     const short = this.isShort()
-    // A call that waits needs its small share at once.
+    // A waiting call needs its small share at once.
     const step = this.waiting > 0 && this.share < this.least ? 1 : hysteresis
     const grows = want >= this.share + step && this.free >= step
     const shrinks = want < this.share - hysteresis || (want === 0 && this.share > 0)
@@ -195,7 +199,7 @@ export class Holding {
     return { want: grows || shrinks ? want : this.share, short }
   }
 
-  /** Whether nothing will change until the next call comes or another node writes. */
+  /** Whether nothing will change until the next call arrives or another node writes. */
   get isQuiet(): boolean {
     const isSettled = this.demand === 0 && this.asked === 0 && this.waiting === 0
     return isSettled && !this.written.short && !this.#othersShort
@@ -223,14 +227,14 @@ export class Holding {
     return demand > this.perSecond * highDemand && this.demand < demand * fallenDemand
   }
 
-  /** How long demand is averaged: longer where calls are so few that a single one would look like a burst. */
+  /** Returns how long demand is averaged: longer where calls are so few that a single one would look like a burst. */
   #windowMs(now: number): number {
     const rare = averagedMs / Math.max(now, this.demand)
     const slow = 2000 / this.perSecond
     return Math.min(maxWindowMs, Math.max(shortestWindowMs, slow, Math.min(rare, longWindowMs)))
   }
 
-  /** The share that lets this many calls a second pass; always large enough for one call. */
+  /** Returns the share that lets this many calls a second pass; always large enough for one call. */
   needOf(demand: number): number {
     return Math.max(this.least, Math.ceil((whole * demand * headroom) / this.perSecond))
   }

@@ -3,7 +3,7 @@ import type { rateShares } from '../../store/index.ts'
 import { Holding, type RateSubject } from './holding.ts'
 
 const maxHoldings = 200_000
-// Each source costs statements and rows: strangers with many addresses must not cause more of either.
+// Each source costs statements and rows, and strangers with many addresses must not be able to cause too many of them.
 const maxSources = 256
 const sweepEveryMs = 10_000
 
@@ -35,7 +35,7 @@ export class Holdings {
     }
     if (subject.isSource === true && this.#sources >= maxSources) return undefined
     const holding = new Holding(subject, rate, monotonic)
-    // Full: drops the oldest, whose share becomes free for others when this node's lease ends.
+    // Drops the oldest holding if there are too many; other nodes get its share only when this node's lease ends.
     if (this.#bySubject.size >= maxHoldings) {
       const [oldest] = this.#bySubject.values()
       if (oldest !== undefined) this.forget(oldest)
@@ -49,7 +49,7 @@ export class Holdings {
     if (this.#bySubject.delete(subject.id) && subject.isSource === true) this.#sources -= 1
   }
 
-  /** Marks a holding to be examined by the next tick; unmarked ones cost a tick nothing. */
+  /** Marks a holding to be examined by the next tick, which skips unmarked ones. */
   visit(holding: Holding): void {
     if (holding.isVisited) return
     holding.isVisited = true
@@ -64,7 +64,10 @@ export class Holdings {
     this.visit(holding)
   }
 
-  /** Returns the holdings marked since the last time; every ten seconds also those that have been idle for long. */
+  /**
+   * Returns the holdings that were marked since the last call of this method; every ten seconds, also those that have
+   * been idle for a long time.
+   */
   takeVisited(monotonic: number): Holding[] {
     if (monotonic - this.#sweptAt > sweepEveryMs) {
       this.#sweptAt = monotonic

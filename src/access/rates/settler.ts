@@ -8,12 +8,11 @@ const maxLookedAt = 2048
 
 type Requests = readonly (readonly [Holding, ShareRequest])[]
 
-/** The dependencies of the settler. */
 export interface SettlerDeps {
   /** Settles requests in one transaction, and applies the result. */
   readonly settle: (requests: Requests) => Promise<void>
   readonly claimOf: (holding: Holding) => ShareRequest
-  /** Whether the node still uses this holding for its subject; it may have dropped it and created another. */
+  /** Whether this is still the node's holding for its subject; the node may have dropped it and created another. */
   readonly isCurrent: (holding: Holding) => boolean
 }
 
@@ -36,12 +35,13 @@ export class Settler {
     this.#deps = deps
   }
 
-  /** Claims a share, in one batch with all others that are claimed before that batch starts. */
+  /** Claims a share, in one batch with all other claims made before that batch starts. */
   async claim(holding: Holding): Promise<void> {
     const { id } = holding.subject
     const known = this.#claims.get(id)
     if (known?.holding === holding) return await known.promise
-    // An earlier claim was for a holding that has been forgotten since: its waiters must ask again with the new one.
+    // The earlier claim is for a holding that the node has dropped since, so its waiters must ask again with the new
+    // holding.
     known?.resolve()
     const claim = { holding, ...Promise.withResolvers<void>() }
     this.#claims.set(id, claim)
@@ -93,7 +93,7 @@ export class Settler {
     }
   }
 
-  /** Runs work when all work before it has ended. */
+  /** Runs this work after all earlier work has ended, even if that failed. */
   async inTurn<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.#last.then(work)
     this.#last = turn.catch(() => undefined)

@@ -1,7 +1,6 @@
 import type { Clock } from '../../clock.ts'
 import type { Store } from '../../store/index.ts'
 
-/** The dependencies of the shared rates. */
 export interface SharedRatesDeps {
   readonly store: Store
   readonly clock: Clock

@@ -64,14 +64,14 @@ export class SharedRates implements AsyncDisposable {
   }
 
   /**
-   * Joins the other nodes on this database. Waits up to 100 ms for the confirmation that this node is alone; otherwise
-   * it starts sharing. A node that has not yet heard of this one stops spending whole rates once it hears, or after a
-   * second without the feed.
+   * Joins the other nodes on this database. Waits up to 100 ms for the confirmation that this node is alone; without
+   * it, the node starts sharing. Another node that spends whole rates stops doing so when it hears of this one, or
+   * after a second without the feed.
    */
   async start(): Promise<void> {
     const { store } = this.#deps
     const share = (): void => this.#share()
-    // After a restored database or a gap in the feed, the shares held here may belong to another node.
+    // After a gap in the feed or the restoration of a database, the shares held here may belong to another node.
     const reset = (): void => {
       this.#resets += 1
       for (const holding of this.#holdings.values()) holding.share = 0
@@ -91,14 +91,14 @@ export class SharedRates implements AsyncDisposable {
       ({ confirmation }) => confirmation.nodes + confirmation.silentNodes <= 1,
     )
     const isLate = new Promise<false>((resolve) => void setTimeout(resolve, joinMs, false))
-    // Does not wait for silent nodes: after a second without the feed they trust nothing anyway.
+    // Silent nodes are not waited for: after a second without the feed they stop spending whole rates anyway.
     if (!(await Promise.race([isAlone, isLate]))) this.#share()
     isAlone.catch(this.#deps.onError)
   }
 
   /**
-   * Whether a call may pass now; spends nothing. Returns a promise when this node must first get a share: ask again once
-   * it resolves. `local` rates count on this node only.
+   * Returns whether a call may pass now, and spends nothing. Returns a promise if this node must first get a share: ask
+   * again once the promise resolves. `local` rates count on this node only.
    */
   ask(subject: RateSubject, rate: Rate, local = false): RateVerdict | Promise<void> {
     const monotonic = this.#deps.clock.monotonic()
@@ -118,7 +118,9 @@ export class SharedRates implements AsyncDisposable {
     return this.#mayClaim(holding, monotonic) ? this.#claim(holding) : nothingHere
   }
 
-  /** Whether this node's present share lets a call pass, without asking for more; undefined if it holds none. */
+  /**
+   * Returns whether this node's present share lets a call pass, without asking for more; undefined if it holds none.
+   */
   known(subject: RateSubject, rate: Rate): RateVerdict | undefined {
     const holding = this.#holdings.get(subject.id)
     if (holding === undefined) return undefined
@@ -148,7 +150,7 @@ export class SharedRates implements AsyncDisposable {
     this.#limiter.ask(subject.id, rate, monotonic, true, Math.max(share, 1) / whole)
   }
 
-  /** This node's part of limits that are divided evenly, without asking the database. */
+  /** Returns this node's part of limits that are divided evenly; reads no database. */
   readonly part = (): number => (this.#isShared ? 1 / Math.max(1, this.#nodes.size) : 1)
 
   state(): SharedRatesState {
@@ -185,7 +187,7 @@ export class SharedRates implements AsyncDisposable {
     return request
   }
 
-  /** Starts sharing because there may be another node: from now on spends only what this node holds in the database. */
+  /** Starts sharing because there may be another node: from now on, this node spends only the shares that it holds. */
   #share(): void {
     this.#aloneSince = undefined
     if (this.#isShared || this.#closed) return
@@ -200,7 +202,9 @@ export class SharedRates implements AsyncDisposable {
     return holding.nothingUntil <= monotonic && holding.waiting < maxWaiting && !this.#closed
   }
 
-  /** Takes a part of what no node holds. While demand is low everywhere, waits for other nodes to give some back. */
+  /**
+   * Takes a share from what no node holds. While demand is low everywhere, waits for other nodes to give shares back.
+   */
   async #claim(holding: Holding): Promise<void> {
     holding.waiting += 1
     try {
@@ -262,7 +266,7 @@ export class SharedRates implements AsyncDisposable {
       })
       return { dealt: results, nodes: renewed }
     })
-    // The shares belong to a database that is gone.
+    // The database to which these shares belong has been replaced.
     if (resets !== this.#resets) return
     this.#renewed(nodes, startedAt)
     for (const [at, [holding, request]] of requests.entries()) {
@@ -274,7 +278,7 @@ export class SharedRates implements AsyncDisposable {
   #take(holding: Holding, request: ShareRequest, dealt: Dealt): void {
     const monotonic = this.#deps.clock.monotonic()
     const { id } = holding.subject
-    // Carries over what was spent during the transaction; if the share grew, the same calls use up less of it.
+    // Carries over what was spent during the transaction; if the share grew, the same calls use a smaller part of it.
     const spentMs = Math.max(0, this.#limiter.wholeAt(id) - monotonic - request.wholeInMs)
     const weight = dealt.share === 0 ? 0 : Math.min(1, holding.share / dealt.share)
     const wholeInMs = dealt.share === 0 ? 0 : dealt.wholeInMs + spentMs * weight
@@ -286,7 +290,8 @@ export class SharedRates implements AsyncDisposable {
 
   #renewed(nodes: rateShares.RateNodes, startedAt: number): void {
     const { clock } = this.#deps
-    // Other nodes see a renewal only once it is committed: if the lease ended before, they may have taken the shares over.
+    // A renewal counts only once it is committed; if the lease ended before that, other nodes may have taken the
+    // shares.
     if (this.#leaseEndsAt < clock.monotonic()) {
       for (const holding of this.#holdings.values()) {
         holding.share = 0
@@ -324,7 +329,7 @@ export class SharedRates implements AsyncDisposable {
     for (const holding of visited) holding.roll(elapsedMs)
     try {
       await this.#listen(startedAt)
-      // Also the holdings about which other nodes have just written.
+      // Adds the holdings about which other nodes have just written.
       const all = [...new Set([...visited, ...this.#holdings.takeVisited(startedAt)])]
       visited.splice(0, visited.length, ...all)
       await this.#settler.settleAll(all, (holding) => this.#changeOf(holding))
@@ -370,12 +375,14 @@ export class SharedRates implements AsyncDisposable {
     }
     this.#holdings.visit(holding)
     const request = this.#requestOf(holding, change)
-    // A returned part is no longer spent from now on, before the database can give it to another node.
+    // The returned part must not be spent any more, because the database may soon give it to another node.
     if (change.want < holding.share) holding.share = change.want
     return request
   }
 
-  /** Stops sharing once no other node is left: whole rates are spent from now on, and what was spent still counts. */
+  /**
+   * Stops sharing once no other node is left: this node spends whole rates from now on, less what it has spent already.
+   */
   async #beAlone(): Promise<void> {
     const { store } = this.#deps
     const isStillAlone = await this.#settler.inTurn(
@@ -388,7 +395,7 @@ export class SharedRates implements AsyncDisposable {
     )
     if (!isStillAlone) return
     this.#holdings.clear()
-    // Another node has joined meanwhile and may get any share, because no row is left that holds one.
+    // In the meantime another node has joined; it may get any share, because no row that holds one is left.
     if (this.#aloneSince === undefined) return
     this.#isShared = false
     this.#nodes = new Set()

@@ -1,17 +1,17 @@
 import type { SessionId } from '../../ids.ts'
 import { FeedCache, type Feed, type SessionWithUser } from '../../store/index.ts'
 
-/** Sessions in use as they were last read from the database; the change feed drops those that change. */
+/** Caches the sessions in use as the database last had them; the change feed drops those that change. */
 export interface SessionCache {
-  /** The remembered session, while the change feed is current. */
+  /** Returns a cached session, while the change feed is current. */
   peek(digest: string): SessionWithUser | undefined
-  /** Reads a session and remembers it, unless it changed during the read. */
+  /** Reads a session and caches it, unless the session changes during the read. */
   read(digest: string): Promise<SessionWithUser | undefined>
   noteSeen(digest: string, atMs: number): void
   onChange(heard: (sessionId: SessionId | undefined) => void): () => void
 }
 
-/** A cache of at most `capacity` sessions that evicts the oldest first. */
+/** Creates a cache of at most `capacity` sessions that evicts the oldest first. */
 export function createSessionCache(deps: {
   readonly feed: Feed
   readonly capacity: number

@@ -1,16 +1,15 @@
 import { Problem } from '../../errors.ts'
 import { cookieValues, hostCookie } from '../../http/message/index.ts'
 
-/** The cookie that holds a session's token. */
 export const sessionCookieName = '__Host-session'
 
-// A marker that names the session but gives no access to it. As SameSite=Lax it also comes with links from other sites,
-// unlike the session's own cookie.
+// This marker names the session but gives no access to it. Unlike the session cookie it is SameSite=Lax, so that
+// browsers also send it when a link on another site is followed.
 const markerName = '__Host-signed-in'
 
 /**
- * Sets the session cookie and the marker that names the session; neither expires in the browser, since the server ends
- * sessions.
+ * Returns the Set-Cookie values for the session cookie and the marker; neither expires in the browser, because the
+ * server ends sessions.
  */
 export function sessionCookies(started: {
   readonly token: string
@@ -22,13 +21,16 @@ export function sessionCookies(started: {
   ]
 }
 
-/** Removes both cookies; browsers require the attributes that they were set with. */
+/** The Set-Cookie values that remove both cookies, with the attributes that they were set with. */
 export const sessionEndCookies: readonly string[] = [
   hostCookie(sessionCookieName, '', { sameSite: 'Strict', maxAgeSeconds: 0 }),
   hostCookie(markerName, '', { sameSite: 'Lax', maxAgeSeconds: 0 }),
 ]
 
-/** The id of the session that a browser claims to have, even on a request from another site. It proves nothing. */
+/**
+ * Returns the id of the session that a browser claims to have, even on a request from another site. The id proves
+ * nothing.
+ */
 export function markedSession(header: string | undefined): string | undefined {
   return cookieValues(header, markerName)[0]
 }

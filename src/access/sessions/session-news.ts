@@ -8,7 +8,10 @@ import {
   type Tx,
 } from '../../store/index.ts'
 
-/** The only organization that a session through a connection reaches; undefined = all organizations of the person. */
+/**
+ * Returns the only organization that a session through a connection reaches, or `none` if that connection is gone;
+ * undefined for a session that reaches all organizations of the person.
+ */
 export async function organizationVouching(
   db: Db,
   { connectionId }: Pick<SessionRecord, 'connectionId'>,

@@ -5,7 +5,9 @@ import type { SigningKeys } from './signing-keys.ts'
 
 export type SessionFormat = 'jwt' | 'opaque'
 
-/** Mints and checks session tokens of one format; only the session's row says whether a genuine token is still good. */
+/**
+ * Mints and checks session tokens of one format; only the session's row says whether a genuine token is still valid.
+ */
 export interface SessionTokens {
   mint(session: { id: SessionId; userId: UserId; expiresAt: number }): Promise<string>
   /** Whether a text may be one of our tokens, expired or not, without reading the database. */
@@ -27,12 +29,12 @@ const jwtType = 'session+jwt'
 const opaqueShape = /^[A-Za-z0-9_-]{43}$/
 const maxTokenLength = 3000
 
-/** Creates the session tokens' implementation for the format that the operator chose. */
+/** Creates session tokens in the format that the operator chose. */
 export function createSessionTokens(deps: TokenDeps): SessionTokens {
   return deps.format === 'jwt' ? jwtTokens(deps) : opaqueTokens()
 }
 
-/** The digest by which the database finds a session token. */
+/** Returns the digest by which the database finds a session token. */
 export function tokenDigest(token: string): string {
   return digest(token)
 }
@@ -50,7 +52,8 @@ function jwtTokens({ signingKeys, clock, issuer, audience }: TokenDeps): Session
       }),
     async isGenuine(token) {
       if (token.length > maxTokenLength) return false
-      // nowMs 0 leaves expiry to the session's row: once that is marked as ended, no clock can revive the session.
+      // With nowMs 0 a token never expires here: the session's row decides, and once it is marked as ended, no clock
+      // can revive the session.
       const publicJwkOf = (kid: string): string | undefined => signingKeys.publicJwkOf(kid)
       const expected = { typ: jwtType, issuer, audience, nowMs: 0 }
       return (await verifyToken(token, publicJwkOf, expected)) !== undefined

@@ -34,7 +34,7 @@ export interface SignedIn {
   readonly email: string | undefined
   /** How the person signed in: github, google, sso, setup or sign_in_link. */
   readonly provider: string
-  /** The connection through which the person signed in, if it was an organization's. */
+  /** The organization's connection through which the person signed in, if any. */
   readonly connectionId: string | undefined
   readonly signedInAt: number
   readonly expiresAt: number
@@ -59,7 +59,10 @@ export interface SessionInput {
   readonly requestId?: string | undefined
 }
 
-/** Refuses changes to an account by people who came in through an organization's provider: `own_sign_in_required`. */
+/**
+ * Throws `own_sign_in_required` for people who signed in through an organization's provider: they must not change the
+ * account itself.
+ */
 export function requireOwnSignIn(person: Pick<SignedIn, 'connectionId'>): void {
   if (person.connectionId === undefined) return
   throw new Problem(
@@ -101,7 +104,7 @@ interface SessionDeps {
   readonly idleMs: number
 }
 
-/** Sessions of people: start, identify, list, end. */
+/** Starts, identifies, lists and ends sessions of people. */
 export class Sessions {
   readonly #deps: SessionDeps
   readonly #store: Store
@@ -124,8 +127,7 @@ export class Sessions {
 
   /**
    * Starts a session; the token is returned here and can never be read again. `within` runs in the same transaction,
-   * and if it throws, no session is started. Throws `sign_in_refused` if the identity was removed meanwhile, which has
-   * ended all sessions.
+   * and if it throws, no session is started. Throws `sign_in_refused` if the identity was removed in the meantime.
    */
   async start(
     input: SessionInput,
@@ -154,15 +156,15 @@ export class Sessions {
   }
 
   /**
-   * The person a token belongs to; from memory while the change feed is current, else from the database.
-   * Throws `session_invalid`, `session_ended` (401), `storage_unavailable` (503).
+   * Returns the person to whom a token belongs, from the cache while the change feed is current, otherwise from the
+   * database. Throws `session_invalid`, `session_ended` (401), `storage_unavailable` (503).
    */
   async identify(token: string, from: { address?: string | undefined } = {}): Promise<SignedIn> {
     const digest = tokenDigest(token)
     let session = this.#cache.peek(digest)
     if (!session || this.#endsAt(session) <= this.#clock.now()) {
       if (!session && !(await this.#tokens.isGenuine(token))) throw invalid()
-      // Another node may have seen the person since, which would keep an idle session alive.
+      // Another node may have seen the person more recently, which keeps an idle session alive.
       session = await this.#read(digest)
     }
     if (!session) throw invalid()
@@ -178,7 +180,7 @@ export class Sessions {
     return signedIn(session)
   }
 
-  /** The person that an active session belongs to. */
+  /** Returns the person to whom an active session belongs. */
   async holderOf(sessionId: string): Promise<{ userId: UserId; name: string } | undefined> {
     const found = await sessions.find(this.#store, sessionId)
     const lives = found && found.endedAt === undefined && this.#endsAt(found) > this.#clock.now()
@@ -186,7 +188,7 @@ export class Sessions {
     return user && { userId: user.id, name: user.name }
   }
 
-  /** Active sessions, newest first; with an organization, only those that reach it. */
+  /** Lists active sessions, newest first; with an organization, only those that reach it. */
   async list(userId: UserId, organizationId?: OrganizationId): Promise<SessionRecord[]> {
     const nowMs = this.#clock.now()
     const living = await sessions.listLiving(this.#store, userId, { nowMs, organizationId })
@@ -211,8 +213,8 @@ export class Sessions {
   }
 
   /**
-   * Calls back when a session may have ended (undefined: any may have), so that open streams check theirs again. The
-   * returned function stops that.
+   * Calls `heard` when a session may have ended (with undefined if any session may have), so that open streams check
+   * theirs again. Returns a function that unsubscribes.
    */
   onChange(heard: (sessionId: SessionId | undefined) => void): () => void {
     return this.#cache.onChange(heard)
@@ -246,7 +248,7 @@ export class Sessions {
     this.#store.transaction(async (tx) => await sessions.noteSeen(tx, seen)).catch(() => undefined)
   }
 
-  /** Ends an expired session in the database, so that a clock that is set back cannot revive it. */
+  /** Ends an expired session in the database, so that no clock that is set back can revive it. */
   async #markExpired({ id, userId }: SessionRecord): Promise<void> {
     const why = { by: undefined, reason: 'expired' }
     await this.#store

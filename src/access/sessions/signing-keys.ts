@@ -5,19 +5,19 @@ import { signingKeys, type Store } from '../../store/index.ts'
 import { dayMs } from '../../units.ts'
 
 const rotateAfterMs = 30 * dayMs
-// Every token that an old key has signed expires before the key is withdrawn.
+// Sessions last at most 24 hours, so every token that a key has signed expires before that key is withdrawn.
 const publishedAfterRetirementMs = 2 * dayMs
 
-/** The service's own ES256 keys: one signs, and all that may have signed a token that is still valid are published. */
+/** The service's own ES256 keys: one signs, and every key with which a still valid token may be signed is published. */
 export interface SigningKeys {
   /** The key that signs now. */
   signer(): Signer
-  /** The public JWK text of a kid, if it is one of ours. */
+  /** Returns the public JWK of one of our keys as JSON text; undefined for any other kid. */
   publicJwkOf(kid: string): string | undefined
-  /** The JWK set (RFC 7517, section 5), for /.well-known/jwks.json. */
+  /** Returns the JWK set for /.well-known/jwks.json (RFC 7517, section 5). */
   jwks(): { keys: Record<string, unknown>[] }
   /**
-   * Creates a new signing key if the present one is older than 30 days, or immediately with `force`. In any case
+   * Creates a new signing key if the present one is older than 30 days, or immediately with `force`. In either case,
    * withdraws the retired keys that no valid token needs any more.
    */
   rotate(force?: boolean): Promise<void>
@@ -29,7 +29,7 @@ interface SigningKeysDeps {
   readonly clock: Clock
 }
 
-/** Opens the signing keys and rotates them: creates a key if there is none or the present one is older than 30 days. */
+/** Opens the signing keys, and creates one if there is none or the present one is older than 30 days. */
 export async function openSigningKeys(deps: SigningKeysDeps): Promise<SigningKeys> {
   const opened = new StoredSigningKeys(deps)
   const load = async (): Promise<void> => await opened.load()
@@ -44,7 +44,7 @@ class StoredSigningKeys implements SigningKeys {
   readonly #deps: SigningKeysDeps
   #published: ReadonlyMap<string, string> = new Map()
   #current: { readonly signer: Signer; readonly createdAt: number } | undefined
-  /** When the first of the retired keys that are still published was retired. */
+  /** The earliest time at which one of the published keys was retired. */
   #retiredFirst = Infinity
 
   constructor(deps: SigningKeysDeps) {
@@ -79,7 +79,7 @@ class StoredSigningKeys implements SigningKeys {
     const id = createId('sgn', clock.now())
     await store.transaction(async (tx) => {
       const [newest] = await signingKeys.list(tx)
-      // Another node has already rotated: its key signs from now on.
+      // Another node has already rotated the keys, so this node uses that node's key.
       if (newest && newest.id !== before?.signer.kid && newest.retiredAt === undefined) return
       const privateSealed = sealer.seal(privateJwk, context(id))
       await signingKeys.insert(tx, { id, publicJwk, privateSealed })
@@ -90,7 +90,7 @@ class StoredSigningKeys implements SigningKeys {
     await this.load()
   }
 
-  /** Reads the keys as the database has them now. */
+  /** Reads the keys from the database again. */
   async load(): Promise<void> {
     const { store, sealer } = this.#deps
     const known = await signingKeys.list(store)
