@@ -62,7 +62,7 @@ function registerRoute(
     url: registration.url,
     attachValidation: true,
     ...optionsOf(registration),
-    // Runs before the body is read, so an unauthenticated body is never parsed.
+    // Runs before the body is read, so that the body of an unauthenticated request is never parsed.
     onRequest: async (request) => {
       const params = request.params as Record<string, string>
       for (const value of Object.values(params)) checkText(value)
@@ -111,8 +111,8 @@ function registerRoute(
 }
 
 function optionsOf({ method, route }: Registration) {
-  // Never compress a response that may hold a secret: text that somebody else chose would be compressed together with
-  // it.
+  // A response that may hold a secret is never compressed: if it also holds text that somebody else chose, its
+  // compressed length could help to guess the secret.
   const compresses = method === 'GET' && !route.freshSignIn && route.permission !== 'anyone'
   return {
     schema: schemaOf(route),
@@ -207,7 +207,10 @@ function authorizationOf({ raw }: AppRequest): string[] {
   )
 }
 
-/** The version in `If-Match: "7"`; `*` matches any (RFC 9110, section 13.1.1). */
+/**
+ * Returns the version in `If-Match: "7"`; undefined for no header or `*`, which match any version (RFC 9110, section
+ * 13.1.1).
+ */
 function versionOf(header: string | undefined): number | undefined {
   if (header === undefined || header.trim() === '*') return undefined
   const match = /^(?:W\/)?"(\d{1,15})"$/.exec(header.trim())

@@ -5,9 +5,10 @@ import { describe, test } from 'node:test'
 import { exampleOf } from './description/example.ts'
 import { routes } from './routes.ts'
 
-// A node compiles a schema at the first request that needs it: a faulty one would not stop its start.
+// A node compiles a schema at the first request that needs it, so a faulty schema would not keep the node from
+// starting.
 describe('the schemas of the routes', () => {
-  // The compiler is typed for whole schemas, but it takes the part of a route that has one.
+  // The compiler's type asks for the whole definition of a route, but the compiler reads only the schema.
   const compile = AjvCompiler()(
     {},
     { customOptions: { coerceTypes: false } },

@@ -82,8 +82,8 @@ async function identify(presented: Presented, services: Services): Promise<Calle
 }
 
 /**
- * Authenticates a token. Wrong ones are counted per source; beyond the limit the database is not queried
- * (docs/decisions/014).
+ * Authenticates an access token. Wrong tokens are counted per source, and a source over its limit is refused without a
+ * database query (docs/decisions/014).
  */
 async function identifyToken(
   secret: string,
@@ -164,7 +164,7 @@ export function noteDenial(
   services.denials.note(organization.id, actor, { permission, role: had })
 }
 
-/** The refusal of something that a role or token does not permit; an administrator finds it in the audit log. */
+/** Returns the refusal of something that a role or token does not permit, and records it in the audit log. */
 function denied(
   permission: Permission,
   organization: RouteOrganization,

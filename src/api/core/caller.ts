@@ -13,12 +13,12 @@ export type Caller =
   | { readonly kind: 'person'; readonly person: SignedIn }
   | { readonly kind: 'token'; readonly token: TokenPrincipal }
 
-/** The id that a caller's idempotency keys and stored responses belong to. */
+/** Returns the id of the user or token to which idempotency keys and stored responses belong. */
 export function callerId(caller: Caller): string {
   return caller.kind === 'person' ? caller.person.userId : caller.token.tokenId
 }
 
-/** The actor named in audit entries and events for a caller's actions. */
+/** Returns the actor that audit entries and events name for what a caller does. */
 export function actorOf(
   caller: Caller | undefined,
   from: { readonly address: string; readonly requestId: string },
@@ -32,7 +32,7 @@ export function actorOf(
   return { kind: 'user', id, name, ...from }
 }
 
-/** The calling person; throws `person_required` (403) for a program. */
+/** Returns the calling person; throws `person_required` (403) for a program. */
 export function personOf(caller: Caller): SignedIn {
   if (caller.kind === 'person') return caller.person
   throw new Problem(

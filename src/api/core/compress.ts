@@ -4,23 +4,21 @@ import type { AppReply, AppRequest } from '../../http/index.ts'
 import { Answered } from './route.ts'
 
 const compress = promisify(gzip)
-/**
- * Compressing less than this gains little. All responses that contain secrets are shorter, so they stay uncompressed.
- */
+/** Compressing less than this gains little. */
 const minBytes = 2048
 const level = 5
 
 /**
- * A response with text that callers or receivers wrote, such as a captured body. Neither we nor a proxy may compress it:
- * its length would help whoever wrote one part of it to guess another (the BREACH attack).
+ * Wraps a response with text that callers or receivers wrote, such as a captured body. Neither we nor a proxy may
+ * compress it: its length would help whoever wrote one part of it to guess another (the BREACH attack).
  */
 export function uncompressed<Body>(body: Body): Answered<Body> {
   return new Answered(body, { 'Cache-Control': 'no-store, no-transform' })
 }
 
 /**
- * Compresses a long response if the caller accepts gzip, on a thread of Node's pool. A response with an ETag is not
- * compressed: one tag must not name two representations (RFC 9110, section 8.8.3.3).
+ * Compresses a long response on Node's thread pool if the caller accepts gzip. A response with an ETag is not
+ * compressed, because one tag must not name two representations (RFC 9110, section 8.8.3.3).
  */
 export async function compressAnswer(
   request: AppRequest,

@@ -54,7 +54,7 @@ export async function once<T>(
   }
   try {
     let marked = false
-    // In the creation's own transaction, so that a retry after a crash creates nothing twice.
+    // The key is marked as done in the creation's own transaction, so that a retry after a crash creates nothing twice.
     const answer = await store.accompanied(async (tx) => {
       const isOurs = await idempotentAnswers.markDone(tx, { userId, keyDigest, status: 201 })
       if (!isOurs && !marked) throw overtaken()

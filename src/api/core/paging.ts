@@ -4,7 +4,10 @@ import { nullable } from './schemas.ts'
 const maxInPage = 200
 const usualInPage = 50
 
-/** A page of a list; pass `next` as `after` in the next request. It is null on the last page. */
+/**
+ * Returns the schema of a page of a list. A client passes `next` as `after` in its next request; on the last page, it
+ * is null.
+ */
 export function pageOf<S extends TSchema>(item: S) {
   return Type.Object({ items: Type.Array(item), next: nullable(Type.String()) })
 }
@@ -42,7 +45,7 @@ export function toPageById<T extends { readonly id: string }, Item>(
   return toPage(query, found, { item, cursorOf: ({ id }) => id })
 }
 
-/** The number of items on a page. */
+/** Returns the number of items on a page: the requested one or the default. */
 export function limitOf(query: { limit?: number }): number {
   return query.limit ?? usualInPage
 }

@@ -85,13 +85,13 @@ export interface Route<Query = unknown, Body = unknown, Answer = unknown> {
   readonly anyOrigin: boolean
   readonly status: 200 | 201 | 202 | 204
   /**
-   * Refuses what this person may not request now. It runs before every response, including one repeated for an
-   * Idempotency-Key, because the person's rights may have changed since.
+   * Refuses what this caller may not request now. It runs before every response, including one that is repeated for an
+   * Idempotency-Key, because the caller's rights may have changed since the first time.
    */
   readonly check:
     | ((request: RouteRequest<Query, Body>, services: Services) => Promise<void>)
     | undefined
-  /** The thing that this route changes; a file that manages it locks it against this route. */
+  /** What this route changes, if a configuration file can manage it; the route is refused while a file does. */
   readonly managed: ManagedThing | undefined
   /** The largest body in bytes, if not the default. */
   readonly maxBodyBytes: number | undefined

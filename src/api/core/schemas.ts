@@ -4,17 +4,19 @@ import { Type, type TSchema } from '../../http/index.ts'
 /** A time as ISO 8601 in UTC. */
 export const Time = Type.String({ format: 'date-time' })
 
-/** A value that may be missing, which JSON shows as null. */
+/** Returns the schema of a value that may be missing, which JSON shows as null. */
 export function nullable<S extends TSchema>(schema: S) {
   return Type.Union([schema, Type.Null()])
 }
 
-/** The schema for one of several words. */
+/** Returns the schema of a string that is one of several words. */
 export function oneOf<const Words extends readonly string[]>(words: Words) {
   return Type.Unsafe<Words[number]>({ type: 'string', enum: [...words] })
 }
 
-/** A request body that refuses unknown members, so that nobody can set a field not meant for them. */
+/**
+ * Returns the schema of a request body that refuses unknown members, so that nobody can set a field not meant for them.
+ */
 export function input<P extends Record<string, TSchema>>(properties: P) {
   return Type.Object(properties, { additionalProperties: false })
 }

@@ -53,7 +53,7 @@ export interface Services {
   readonly echo: Echo
   /** Whether anyone may create an account and an organization, or only invited people. */
   readonly signUp: 'invited' | 'open'
-  /** Limits how many found secrets a source may report; without a rate there is no limit. */
+  /** Limits how many wrong access tokens a source may send and how many leaked secrets it may report, both together. */
   readonly findings: FailedCredentials
   /** How long data of each kind is kept. */
   readonly retention: {

@@ -6,7 +6,7 @@ type Json = Record<string, unknown>
 /** The statuses of refusals that any route of the JSON API may return. */
 const always = [400, 404, 405, 413, 414, 415, 429, 431, 500, 503]
 
-/** The refusals that a route may return, by status. */
+/** Returns the refusals that a route may return, by status, as references to components. */
 export function refusalsOf(route: AnyRoute, method: string): Json {
   const isOpen = route.permission === 'anyone'
   const statuses = [
@@ -23,12 +23,12 @@ export function refusalsOf(route: AnyRoute, method: string): Json {
   )
 }
 
-/** Whether a route calls an upstream or an identity provider. */
+/** Whether a route calls an upstream or an identity provider, judged by the words of its summary. */
 function reachesOut({ summary }: AnyRoute): boolean {
   return /provider|upstream|discover|connection/i.test(summary)
 }
 
-/** Every refusal by status, with its possible codes and an example. */
+/** Describes every refusal by status, with its possible codes and an example. */
 export function refusalResponses(baseUrl: string): Json {
   const byStatus = Map.groupBy(Object.entries(problems), ([, { status }]) => status)
   return Object.fromEntries(

@@ -70,7 +70,7 @@ const known: Readonly<Record<string, unknown>> = {
   version: 3,
 }
 
-/** The id prefix for a schema with this title. */
+/** The prefixes of example ids, by the title of the schema. */
 const prefixes: Readonly<Record<string, string>> = {
   AccessToken: 'tok',
   ApiKey: 'key',
@@ -133,7 +133,7 @@ function objectOf({ properties = {}, title }: Schema, depth: number): Record<str
 function textOf({ format, minLength = 0 }: Schema, name: string): string {
   if (format === 'date-time') return '2026-11-21T09:30:00.000Z'
   if (format === 'uri') return 'https://intercept.example.com/problems/rule_denied'
-  // Elsewhere `status` is a number.
+  // Only a number is listed for `status`; as a text, it is a filter for calls.
   const text = name === 'status' ? '4xx' : known[name]
   if (typeof text === 'string') return text
   if (name === 'id' || name.endsWith('_id')) return `req_${ulid}`

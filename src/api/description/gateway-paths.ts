@@ -58,7 +58,7 @@ const WhoAmI = {
 const check = `The decision alone, for nginx auth_request, Traefik ForwardAuth, Caddy forward_auth and Envoy ext_authz. \
 The call in question is told by X-Original-Method and X-Original-URI, or by X-Forwarded-Method and X-Forwarded-Uri.`
 
-/** The gateway's own endpoints for callers with an API key: whoami and the decision endpoint. */
+/** Describes the gateway's own endpoints for callers with an API key: whoami and the decision endpoint. */
 export function gatewayPaths(): Record<string, Json> {
   const responses = Object.fromEntries(
     refusals.map((status) => [status, { $ref: `#/components/responses/Refused${status}` }]),

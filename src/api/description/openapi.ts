@@ -174,7 +174,7 @@ function queryParameters(route: AnyRoute, schemas: Map<string, unknown>): Json[]
   }))
 }
 
-/** Creations accept Idempotency-Key; edits of versioned resources accept If-Match. */
+/** Describes a route's request headers: Idempotency-Key for creations, If-Match for edits of versioned resources. */
 function headerParameters(method: string, route: AnyRoute): Json[] {
   if (route.status === 201 && route.permission !== 'anyone') {
     return [{ $ref: '#/components/parameters/IdempotencyKey' }]
@@ -231,7 +231,7 @@ function named(schema: unknown, schemas: Map<string, unknown>): unknown {
   return { $ref: `#/components/schemas/${title}` }
 }
 
-/** The noun that a route is about: the word after the organization, otherwise the first word. */
+/** Returns the noun that a route is about: the word after the organization, otherwise the first word. */
 function tagOf(pattern: string): string {
   const [, first = '', , noun] = pattern.split('/')
   return first === 'organizations' && noun !== undefined ? noun : first

@@ -23,7 +23,7 @@ const verbs: ReadonlySet<string> = new Set([
   'try',
 ])
 
-/** Routes for which the rule below would produce an odd name. */
+/** Routes whose names would be odd by the rule in `operationId`. */
 const exceptions: Readonly<Record<string, string>> = {
   'GET /organizations/:organization': 'getOrganization',
   'PATCH /organizations/:organization': 'updateOrganization',
@@ -62,7 +62,7 @@ const exceptions: Readonly<Record<string, string>> = {
   'GET /organizations/:organization/configuration/managed': 'listManagedThings',
 }
 
-/** A route's short name for clients, such as `listKeys` or `rotateKey`. */
+/** Returns a route's short name for clients, such as `listKeys` or `rotateKey`. */
 export function operationId(method: string, pattern: string): string {
   const exception = exceptions[`${method} ${pattern}`]
   if (exception !== undefined) return exception

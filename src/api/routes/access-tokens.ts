@@ -20,7 +20,7 @@ const AccessToken = Type.Object(
     permissions: Type.Array(oneOf(permissionNames)),
     /** null means every address. */
     cidrs: nullable(Type.Array(Type.String())),
-    /** The member who created it and whose role limits it; null for the operator's tokens. */
+    /** The member who created the token and whose role limits it; null for the operator's tokens. */
     created_by: nullable(Type.String()),
     created_at: Time,
     expires_at: nullable(Time),

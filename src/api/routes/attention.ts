@@ -140,7 +140,7 @@ async function ofKeys({ id }: RouteOrganization, services: Services): Promise<It
   ]
 }
 
-/** Access tokens that end soon; only for callers who manage tokens, because their names are confidential to them. */
+/** Lists access tokens that expire soon, only for callers who manage tokens: nobody else may see the tokens' names. */
 async function ofAccessTokens(
   organization: RouteOrganization,
   services: Services,
@@ -157,7 +157,7 @@ async function ofAccessTokens(
   }))
 }
 
-/** Active SCIM tokens whose issuer may no longer manage sign-in, but may still know the secret. */
+/** Lists active SCIM tokens whose issuer may no longer manage sign-in, but may still know the secret. */
 async function ofScimTokens(organization: RouteOrganization, services: Services): Promise<Item[]> {
   if (!isAllowed(organization, 'sso.manage')) return []
   const { tokens } = services.directories
@@ -174,7 +174,7 @@ async function ofScimTokens(organization: RouteOrganization, services: Services)
   }))
 }
 
-/** Whether the old secret was used after a rotation created a new one. */
+/** Whether an old secret that is still valid was used after a rotation created the current one. */
 function hasStraggler(key: Key, nowMs: number): boolean {
   const [current, ...older] = key.secrets
   return older.some(

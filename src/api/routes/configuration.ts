@@ -16,7 +16,7 @@ import { input, nullable, oneOf, Time, timeOrNull } from '../core/schemas.ts'
 
 const C = '/organizations/:organization/configuration'
 const maxSecretLength = 8192
-/** Enough for the ids of one page. */
+/** Enough characters for the ids of one page. */
 const maxIdsLength = 8000
 /** Room for the file as JSON text, and for the secrets behind its references. */
 const maxBodyBytes = 2 * maxFileBytes
@@ -49,11 +49,11 @@ const Managed = Type.Object(
   {
     section: oneOf(sectionKeys),
     name: Type.String(),
-    /** The thing's id; null while it waits for something created elsewhere. */
+    /** The thing's id; null for a group that the directory has not created yet. */
     subject_id: nullable(Type.String()),
     /** The name of the file. */
     label: Type.String(),
-    /** Since when it has differed from its file. */
+    /** Since when the thing has differed from its file; null if it does not differ. */
     drifted_at: nullable(Time),
   },
   { title: 'ManagedThing' },

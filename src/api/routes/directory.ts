@@ -23,8 +23,8 @@ const Token = Type.Object(
     last_used_agent: nullable(Type.String()),
     revoked_at: nullable(Time),
     /**
-     * Whether it is active although its issuer could no longer issue one: replace it, because that person knows the
-     * secret.
+     * Whether the token is active although its issuer may no longer issue one. Such a token should be replaced, because
+     * that person knows the secret.
      */
     issuer_left: Type.Boolean(),
   },
@@ -47,7 +47,7 @@ const Request = Type.Object(
     ignored: Type.Array(Type.String()),
     /** The user or group that the request concerned. */
     resource_id: nullable(Type.String()),
-    /** The token that was used; a revoked one gets 401, one without the required plan 403. */
+    /** The token that was used. A request with a revoked token gets 401, one without the required plan 403. */
     token_id: Type.String(),
     duration_ms: Type.Number(),
     address: nullable(Type.String()),
@@ -288,7 +288,7 @@ export const directoryRoutes = {
   }),
 }
 
-/** The next page by position, with one extra item that shows whether there are more. */
+/** Returns where the next page starts, and its length plus one: the extra item shows whether there are more. */
 function positions(query: { after?: string; limit?: number }): { after: number; count: number } {
   const position = Number(query.after ?? 0)
   const after = Number.isSafeInteger(position) && position > 0 ? position : 0
@@ -340,7 +340,7 @@ interface Named {
   }
 }
 
-/** A user's name in the form used for members; many directories send only the given and the family name. */
+/** Returns a user's name in the form used for members; many directories send only the given and the family name. */
 function nameOf({ displayName, name = {} }: Named): string | null {
   const joined = [name.givenName, name.familyName].filter((part) => part !== undefined).join(' ')
   const candidates = [displayName, name.formatted, joined]

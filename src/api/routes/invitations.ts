@@ -58,7 +58,7 @@ export const invitationRoutes = {
     answer: Type.Object({
       invitation: OrganizationInvitation,
       link: Type.String(),
-      /** Whether the operator's mail server accepted it. */
+      /** Whether the operator's mail server accepted the invitation's e-mail. */
       mailed: Type.Boolean(),
     }),
     check: async ({ organization, body, caller }, services) => {
@@ -139,7 +139,7 @@ async function hasCompanySignIn(id: OrganizationId, services: Services): Promise
   return connections.some(({ disabledAt }) => disabledAt === undefined)
 }
 
-/** An invitation as the invited person sees it. */
+/** Converts an invitation to the form that the invited person sees. */
 export function toOwnInvitation(found: {
   invitation: InvitationRecord
   organization: OrganizationRecord

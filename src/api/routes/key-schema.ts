@@ -17,11 +17,11 @@ import { nullable, oneOf, Time, time, timeOrNull } from '../core/schemas.ts'
 const editableColumns = eachField((schema) => nullable(schema)) as {
   readonly [Name in keyof KeyFieldsJson]: Type.TUnsafe<KeyFieldsJson[Name]>
 }
-/** What a response shows of a key besides: nobody edits it. */
+/** The other members of a key in a response; nobody can edit them. */
 const shownColumns = Object.fromEntries(
   Object.entries(keys.shownSchemas).map(([name, schema]) => [name, Type.Unsafe(schema)]),
 ) as { readonly [Name in keyof keys.KeyShown]: Type.TUnsafe<keys.KeyShown[Name]> }
-/** The fields of a key as a request sends them; missing means none, too. */
+/** The fields of a key as a request sends them; null or missing means none. */
 const askedFields = eachField((schema) => Type.Optional(nullable(schema))) as {
   readonly [Name in keyof KeyFieldsJson]: Type.TOptional<Type.TUnsafe<KeyFieldsJson[Name]>>
 }
@@ -80,7 +80,7 @@ export const ApiKey = Type.Object(
   { title: 'ApiKey' },
 )
 
-/** A key in the API's form: hints, never secrets. */
+/** Converts a key to the API's form, which has hints but never secrets. */
 export function toApiKey(key: Key, nowMs: number): Static<typeof ApiKey> {
   return {
     id: key.id,
@@ -129,7 +129,7 @@ export const KeyCallers = Type.Object(
   { title: 'KeyCallers' },
 )
 
-/** A key's callers in the API's form. */
+/** Converts a key's callers to the API's form. */
 export function toKeyCallers(
   { recent, stragglers }: Awaited<ReturnType<Keys['callers']>>,
   slugOf: (targetId: string) => string | undefined,

@@ -56,7 +56,7 @@ export const keyRoutes = {
     body: input({
       ...keyInputProperties,
       scheme: Type.Optional(oneOf(['x-api-key', 'bearer'])),
-      /** Ends when its person leaves. */
+      /** Whether the key belongs to the person who issues it, and ends when they leave. */
       personal: Type.Optional(Type.Boolean()),
     }),
     answer: Type.Object({ key: ApiKey, secret: Type.String() }),
@@ -163,7 +163,10 @@ function toKeyAndConfirmation(
   }
 }
 
-/** The key in the path, if the caller may change it: any key with keys.manage, otherwise only their own. */
+/**
+ * Returns the key in the path if the caller may change it: any key with keys.manage, otherwise only their own. Throws
+ * `not_found` or `permission_required`.
+ */
 async function reach(request: RouteRequest, services: Services): Promise<Key> {
   const { organization, caller } = request
   const key = await services.keys.get(organization.id, request.param('key'))

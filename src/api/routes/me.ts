@@ -47,7 +47,7 @@ const Me = Type.Object(
         plan: Type.String(),
         role: Role,
         permissions: Type.Array(Type.String()),
-        /** Whether it requires company sign-in, which this session did not use. */
+        /** Whether the organization requires company sign-in, which this session did not use. */
         sso_required: Type.Boolean(),
       }),
     ),

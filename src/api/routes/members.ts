@@ -69,7 +69,7 @@ export const memberRoutes = {
       const change = { organizationId: organization.id, id, actor, stepUp }
       const { role } = body
       if (role !== undefined) await members.setRole({ ...change, role, expectedVersion })
-      // A change of the role has checked the version already, and made another one.
+      // A role change has already checked the version and created a new one.
       const rest = role === undefined ? { ...change, expectedVersion } : change
       if (body.active === false) await members.deactivate(rest)
       if (body.active === true) await members.reactivate(rest)

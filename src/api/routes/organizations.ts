@@ -156,7 +156,7 @@ export function toOrganization(organization: OrganizationRecord): Static<typeof 
   }
 }
 
-/** Converts the defaults to change; only named fields change, and null removes a default. */
+/** Converts the defaults for new keys from a request: omitted fields stay unchanged, and null removes a default. */
 function toDefaults(body: {
   scheme?: 'x-api-key' | 'bearer'
   expires_after_days?: number | null

@@ -15,7 +15,7 @@ const ApiRulePreview = Type.Object(
     newly_refused: Type.Integer(),
     /** Calls that the current rules refuse and these would allow. */
     newly_allowed: Type.Integer(),
-    /** False if there were more calls than can be examined; only the newest were. */
+    /** False if there were more calls than can be examined, so that only the newest were. */
     complete: Type.Boolean(),
     /** The effective action for calls that no rule decides. */
     otherwise: oneOf(['allow', 'refuse']),
@@ -28,7 +28,7 @@ const ApiRulePreview = Type.Object(
           calls: Type.Integer(),
           /** The number of the refusing rule, starting at 1; null if no rule decided. */
           rule: nullable(Type.Integer()),
-          /** Whether the current rules allow them. */
+          /** Whether the current rules allow these calls. */
           newly: Type.Boolean(),
           last_call_id: Type.String(),
           last_at: Time,

@@ -18,7 +18,7 @@ export const Session = Type.Object(
   { title: 'Session' },
 )
 
-/** A session in the API's form. */
+/** Converts a session to the API's form. */
 export function toSession(session: SessionRecord, caller: Caller): Static<typeof Session> {
   return {
     id: session.id,

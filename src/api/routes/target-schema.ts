@@ -33,7 +33,7 @@ const ruleProperties = {
   /** An empty list means every method. */
   methods: Type.Array(Type.String({ maxLength: 10 }), { maxItems: 10 }),
   path: Type.String({ minLength: 1, maxLength: 1000 }),
-  /** Only counts the calls that it would refuse. */
+  /** Whether the rule only counts the calls that it would refuse. */
   trial: Type.Boolean(),
 }
 
@@ -49,7 +49,7 @@ export const RuleInputs = Type.Array(
 const LastLine = oneOf(['allow', 'refuse'])
 
 /**
- * The action for calls that no rule decides, as submitted: null restores the default; if omitted, it stays unchanged.
+ * The action for calls that no rule decides, in a request: null restores the default, and omitting it changes nothing.
  */
 export const OtherwiseInput = Type.Optional(nullable(LastLine))
 
@@ -66,7 +66,7 @@ export const ApiTarget = Type.Object(
         {
           id: Type.String(),
           ...ruleProperties,
-          /** The calls it decided in the last 7 days; for a trial rule, those it would have refused. */
+          /** The calls that the rule decided in the last 7 days; for a trial rule, those that it would have refused. */
           calls: Type.Integer(),
         },
         { title: 'Rule' },
@@ -75,7 +75,8 @@ export const ApiTarget = Type.Object(
     /** The action for a call that no rule decides. */
     otherwise: LastLine,
     /**
-     * Whether it was set explicitly; otherwise it is `refuse` as soon as an allow rule is active, and `allow` before.
+     * Whether `otherwise` was set explicitly. If not, it is `refuse` as soon as an allow rule is active, and `allow`
+     * before.
      */
     otherwise_set: Type.Boolean(),
     /** The header that carries the sealed credential. */
@@ -184,7 +185,7 @@ function captureOf(capture: { headers: string[]; body_bytes: number; redact?: st
   return headers.length === 0 && bodyBytes === 0 ? null : { headers, bodyBytes, redact }
 }
 
-/** The counts of a target and its rules. */
+/** How many calls reached a target and its rules. */
 export interface TargetCounts {
   readonly calls24h: number
   readonly refused24h: number
@@ -193,7 +194,7 @@ export interface TargetCounts {
   readonly ofRule: (id: string) => number
 }
 
-/** A target in the API's form; of its credential only the header's name is included. */
+/** Converts a target to the API's form; of its credential, only the header's name is included. */
 export function toApiTarget(target: Target, counts: TargetCounts): Static<typeof ApiTarget> {
   const { settings, credentialHeader } = target
   const { connectMs, firstByteMs, idleMs, capture, rateLimit, quota } = settings
@@ -246,7 +247,9 @@ export function toApiTarget(target: Target, counts: TargetCounts): Static<typeof
   }
 }
 
-/** Unhealthy if at least half of these calls failed at the upstream; unknown if there were none. */
+/**
+ * Returns a target's health: unhealthy if at least half of these calls failed at the upstream, unknown without calls.
+ */
 function healthOf(recent: TargetCounts['recent']): 'healthy' | 'unhealthy' | 'unknown' {
   if (recent.calls === 0) return 'unknown'
   return recent.errors * 2 >= recent.calls ? 'unhealthy' : 'healthy'

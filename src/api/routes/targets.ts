@@ -188,7 +188,7 @@ async function shown(organization: RouteOrganization, target: Target, services: 
   return toApiTarget(target, countsOf(target))
 }
 
-/** The counts of an organization's targets and rules. */
+/** Reads the counts of an organization's targets and rules. */
 async function counts(
   { id }: RouteOrganization,
   services: Services,

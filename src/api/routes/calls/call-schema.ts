@@ -42,7 +42,7 @@ export const ApiCall = Type.Object(
     path: Type.String(),
     status: Type.Integer(),
     code: Type.Optional(Type.String()),
-    /** The check that refused it. */
+    /** The check that refused the call. */
     stopped_at: Type.Optional(oneOf(checks)),
     rule_id: Type.Optional(Type.String()),
     trial_rule_id: Type.Optional(Type.String()),
@@ -107,7 +107,9 @@ export function toApiCall(call: CallRecord, names: Names): Static<typeof ApiCall
   }
 }
 
-/** The path below the target, as rules see it; for a call to an unknown target, it begins with the name in the URL. */
+/**
+ * Returns the path below the target, as rules see it; for an unknown target, the path begins with the name in the URL.
+ */
 function shownPath(recorded: string, target: string | undefined): string {
   if (!recorded.startsWith(`${recordedPrefix}/`)) return recorded
   const asked = recorded.slice(recordedPrefix.length)

@@ -134,7 +134,8 @@ export const callRoutes = {
 }
 
 /**
- * Whether a search may continue: after its time limit the caller gets the results so far and can continue from there.
+ * Returns a function that says whether a search may continue. Once the time limit is over, the caller gets the results
+ * so far and can continue from there.
  */
 function timeFrom(clock: Services['clock']): () => boolean {
   const endsAt = clock.monotonic() + searchMs

@@ -8,7 +8,7 @@ import { route, Streamed, type RouteRequest } from '../../core/route.ts'
 import type { Services } from '../../core/services.ts'
 import { input, oneOf } from '../../core/schemas.ts'
 
-/** The most calls in one export; for older ones, export again with `to`. */
+/** How many calls an export may contain; older ones take another export with an earlier `to`. */
 const maxExported = 100_000
 const pageSize = 500
 

@@ -6,7 +6,7 @@ import { optionalMomentOf } from '../../core/moments.ts'
 import type { Services } from '../../core/services.ts'
 import { oneOf, Time } from '../../core/schemas.ts'
 
-/** An optional text in a query. */
+/** Returns the schema of an optional text in a query. */
 export const text = (most: number) => Type.Optional(Type.String({ minLength: 1, maxLength: most }))
 
 /** The query parameters that filter calls. */
@@ -64,7 +64,7 @@ function meaningOf(q: string | undefined): 'id' | 'address' | 'status' | 'words'
   return addressShape.test(q) ? 'address' : 'words'
 }
 
-/** A search text for paths, with the keys whose name contains it. */
+/** Returns the text to search for in paths, and the ids of keys whose name contains it. */
 async function wordsOf(organization: RouteOrganization, q: string, services: Services) {
   const text = q.startsWith(recordedPrefix) ? q.slice(recordedPrefix.length) : q
   if (text.includes('/')) return { text, keyIds: [] }
@@ -72,7 +72,7 @@ async function wordsOf(organization: RouteOrganization, q: string, services: Ser
   return { text, keyIds: keys.map(({ id }) => id) }
 }
 
-/** The id for a target's name; an unknown name matches nothing. */
+/** Returns the id of the target with this name; for an unknown name, a text that matches no target. */
 export async function targetIdOf(
   organization: RouteOrganization,
   slug: string | undefined,
@@ -84,7 +84,10 @@ export async function targetIdOf(
   return [...all].find(([, known]) => known === slug)?.[0] ?? slug
 }
 
-/** The recorded form of a path prefix: below the chosen target, otherwise starting with a target's name. */
+/**
+ * Converts a path prefix to the form in which paths are recorded: below the chosen target, or without one beginning
+ * with a target's name.
+ */
 function recordedPath(target: string | undefined, path: string | undefined): string | undefined {
   if (path === undefined || path.startsWith(recordedPrefix)) return path
   const below = path.startsWith('/') ? path : `/${path}`

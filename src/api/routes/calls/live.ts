@@ -62,7 +62,7 @@ async function* tail(request: RouteRequest, services: Services): AsyncIterable<s
   }
 }
 
-/** Signals when a request's session may have ended, so that the stream need not wait for its next poll. */
+/** Watches for changes that may have ended a request's session, so that the stream need not wait for its next poll. */
 function watchSession(
   { caller }: Pick<RouteRequest, 'caller'>,
   services: Services,

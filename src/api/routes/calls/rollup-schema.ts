@@ -63,7 +63,7 @@ export const TopItem = Type.Object(
   { title: 'TopItem' },
 )
 
-/** A rollup in the API's form. */
+/** Converts a rollup to the API's form. */
 export function toRollup(rollup: RollupRecord, stepMs: number): Static<typeof Rollup> {
   const { latency } = rollup
   return {

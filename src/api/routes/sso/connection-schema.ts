@@ -53,7 +53,10 @@ export const ConnectionSchema = Type.Object(
     /** When a test last succeeded. */
     tested_at: nullable(Time),
     last_used_at: nullable(Time),
-    /** Whether an administrator saved it last; owners must then confirm their first sign-in through it. */
+    /**
+     * Whether an administrator was the last to save the connection; owners must then confirm their first sign-in
+     * through it.
+     */
     owners_confirm: Type.Boolean(),
     /** The last refusal; cleared when a sign-in or a test succeeds. */
     last_refusal: nullable(
@@ -61,7 +64,8 @@ export const ConnectionSchema = Type.Object(
         code: Type.String(),
         sentence: Type.String(),
         at: Time,
-        /** Whether a test failed rather than a sign-in. */ by_test: Type.Boolean(),
+        /** Whether the refusal came from a test rather than a sign-in. */
+        by_test: Type.Boolean(),
       }),
     ),
     version: Type.Integer(),
@@ -95,7 +99,7 @@ export const settingsProperties = {
 const SettingsBody = Type.Object(settingsProperties)
 type SettingsBody = Static<typeof SettingsBody>
 
-/** A secret, or `private_key: true` to generate a key pair on the server. */
+/** The client's credential: a secret, or `private_key: true` to generate a key pair on the server. */
 export const credentialProperties = {
   client_secret: Type.Optional(Type.String({ minLength: 1, maxLength: 1024 })),
   private_key: Type.Optional(Type.Boolean()),
@@ -146,7 +150,7 @@ export const ConnectionTest = Type.Object(
   { title: 'ConnectionTest' },
 )
 
-/** A connection in the API's form, without its credential. */
+/** Converts a connection to the API's form, without its credential. */
 export function toConnection(connection: Connection): Static<typeof ConnectionSchema> {
   const { settings: has, lastRefusal } = connection
   const { id, name, kind, issuer, clientId, isDefault, version } = connection
@@ -180,7 +184,7 @@ export function toConnection(connection: Connection): Static<typeof ConnectionSc
   }
 }
 
-/** The URLs to register at the provider. */
+/** Returns the URLs to register at the provider. */
 export function toAddresses(connection: Pick<Connection, AddressName>) {
   return {
     redirect_uri: connection.redirectUri,
@@ -202,7 +206,7 @@ function fromClaims(claims: NonNullable<SettingsBody['claims']>): SettingsInput[
   return emailVerified === undefined ? others : { ...others, emailVerified }
 }
 
-/** The person of a test in the API's form. */
+/** Converts the person whom a test found to the API's form; null if it found none. */
 export function toPerson(result: TestResult | undefined): Static<typeof ConnectionTest>['person'] {
   const person = result?.person
   if (!person) return null

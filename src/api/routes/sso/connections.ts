@@ -110,7 +110,7 @@ export const connectionRoutes = {
     permission: 'sso.manage',
     answer: Type.Object(
       {
-        /** Active members who have signed in through it. */
+        /** Active members who have signed in through this connection. */
         people: Type.Integer(),
         /**
          * Members with no other way to sign in; they regain access through a connection that proves their address

@@ -10,7 +10,7 @@ const Domain = Type.Object(
     /** In lower-case ASCII (IDNA). */
     name: Type.String(),
     state: oneOf(['waiting', 'verified', 'lost']),
-    /** The connection for its people; null means the default one. */
+    /** The connection for people with an address at this domain; null means the default one. */
     connection_id: nullable(Type.String()),
     /** The DNS record that proves ownership, in both forms that DNS panels accept. */
     record: Type.Object({

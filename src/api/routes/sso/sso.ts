@@ -80,12 +80,12 @@ export const ssoRoutes = {
 
 const maxLookedAt = 2000
 
-/** Lists what the policy would do to each active session, according to the rule that will enforce it. */
+/** Lists what the policy would do to each active session, by the rule that will enforce the policy. */
 async function preview(organizationId: OrganizationId, breakGlass: string[], services: Services) {
   const organization = await services.organizations.get(organizationId)
   const sso = { required: true, breakGlass }
   const afterwards = { ...organization, settings: { ...organization.settings, sso } }
-  // Sorting all members' sessions takes a while in a large organization.
+  // Uses the connection for slow reads, because sorting all members' sessions takes a while in a large organization.
   const found = await sessions.listOfMembers(services.store.slowReads, {
     organizationId,
     nowMs: services.clock.now(),

@@ -20,7 +20,7 @@ const Figures = Type.Object(
           waiting: Type.Integer(),
           /** How many were pending at the end of the step. */
           backlog: Type.Integer(),
-          /** From the event to its delivery, including retries. */
+          /** The time from an event to its delivery, including retries. */
           p50_ms: nullable(Type.Integer()),
           p95_ms: nullable(Type.Integer()),
         },

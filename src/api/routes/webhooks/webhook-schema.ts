@@ -53,7 +53,7 @@ export const Endpoint = Type.Object(
 
 const noBooks = { committed: 0, delivered: 0, dead: 0, pending: 0, held: 0, skipped: 0 }
 
-/** An endpoint in the API's form. */
+/** Converts an endpoint to the API's form. */
 export function toEndpoint(
   endpoint: EndpointRecord,
   books: EndpointBooks | undefined,
@@ -95,7 +95,7 @@ const deliveryProperties = {
   state: oneOf(deliveryStates),
   /** When the next attempt is due; null once the delivery has ended. */
   due_at: nullable(Time),
-  /** Since it became pending (out of ten), and in total. */
+  /** Attempts since the delivery became pending (at most ten), and in total. */
   attempts: Type.Integer(),
   attempts_ever: Type.Integer(),
   created_at: Time,
@@ -113,13 +113,15 @@ const Attempt = Type.Object(
   {
     id: Type.String(),
     number: Type.Integer(),
-    /** Whether it probed a held endpoint. */
+    /** Whether the attempt was a probe of a held endpoint. */
     probe: Type.Boolean(),
     started_at: Time,
     duration_ms: Type.Integer(),
     status: nullable(Type.Integer()),
     failure: nullable(Type.String()),
-    /** The receiver's response to one of the last 16 attempts, up to 16 KiB; what is not text appears as U+FFFD. */
+    /**
+     * The receiver's response, up to 16 KiB, kept for the last 16 attempts; bytes that are not text appear as U+FFFD.
+     */
     answer: nullable(Type.String()),
     answer_truncated: Type.Boolean(),
   },
@@ -136,7 +138,7 @@ export const DeliveryWithAttempts = Type.Object(
   { title: 'DeliveryWithAttempts' },
 )
 
-/** A delivery in the API's form. */
+/** Converts a delivery to the API's form. */
 export function toDelivery(delivery: DeliveryRecord): Static<typeof Delivery> {
   const waits = delivery.state === 'pending' || delivery.state === 'held'
   return {
@@ -159,7 +161,7 @@ export function toDelivery(delivery: DeliveryRecord): Static<typeof Delivery> {
   }
 }
 
-/** An attempt in the API's form; the receiver's bytes appear only as decoded text. */
+/** Converts an attempt to the API's form; the receiver's bytes appear only as decoded text. */
 export function toAttempt(attempt: AttemptRecord): Static<typeof Attempt> {
   const { responseBody } = attempt
   return {
@@ -193,7 +195,7 @@ export const Operation = Type.Object(
   { title: 'Operation' },
 )
 
-/** An operation in the API's form. */
+/** Converts an operation to the API's form. */
 export function toOperation(operation: OperationRecord): Static<typeof Operation> {
   return {
     id: operation.id,

@@ -18,7 +18,7 @@ const inputProperties = {
   headers: Type.Optional(Type.Record(Type.String(), Type.String({ maxLength: 4096 }))),
   /** Maximum deliveries per second; null means no limit. */
   rate_per_second: Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: 1000 }))),
-  /** One at a time, in event order. */
+  /** Whether deliveries are sent one at a time, in event order. */
   ordered: Type.Optional(Type.Boolean()),
   /** Whether deliveries also carry an Ed25519 signature. */
   asymmetric: Type.Optional(Type.Boolean()),
@@ -198,7 +198,7 @@ function toInput({ rate_per_second: ratePerSecond, ...fields }: Static<typeof In
   return { ...fields, ratePerSecond }
 }
 
-/** A route that enables or disables an endpoint, and returns its new state. */
+/** Defines a route that enables or disables an endpoint, and returns its new state. */
 function setState(change: 'enable' | 'disable', summary: string) {
   return route({
     summary,
