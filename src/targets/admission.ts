@@ -70,7 +70,7 @@ interface Step<Asks, Given, Found> {
   readonly ask: (question: Asks, given: Given) => Found | Problem | Promise<Found | Problem>
 }
 
-/** Checks on the origin of the request, whatever it asks for. */
+/** The checks of where a request comes from, which do not depend on what it asks for. */
 const ofCaller: readonly [Step<Caller, void, void>, Step<Caller, void, void>] = [
   {
     name: 'address',
@@ -130,7 +130,7 @@ export function checkCaller(caller: Caller): Refused | undefined {
 
 type Steps = readonly Step<never, never, unknown>[]
 
-/** Runs checks in order; returns the last one's result, or the check that refused the request. */
+/** Runs checks in order; returns the result of the last one, or the refusal of the first one that refuses. */
 function run(steps: Steps, question: Caller): unknown {
   let found: unknown
   let at = 0
@@ -176,7 +176,7 @@ function admitted(
   return { isAdmitted: true, target, decision, limitHeaders }
 }
 
-/** Makes a table compile only if each check returns what the next one needs. */
+/** Returns the table unchanged; the call compiles only if each check returns what the next one needs. */
 function inOrder<A, B, C>(
   steps: readonly [
     ...typeof ofCaller,

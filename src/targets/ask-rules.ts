@@ -5,7 +5,7 @@ import { decide, type Decision, type RuleList } from './rules.ts'
 import type { TargetSettings } from './settings.ts'
 import { ambiguous } from './find-target.ts'
 
-/** Evaluates the target's rules for a call, whatever the result; throws 400 `path_ambiguous`. */
+/** Returns what the target's rules decide for a call; throws only 400 `path_ambiguous`, not the rules' own refusal. */
 export function askRules(
   target: RuleList & { readonly settings: Pick<TargetSettings, 'paths'> },
   method: string,
@@ -16,7 +16,7 @@ export function askRules(
   return decide(target, method, readingsOf(path))
 }
 
-/** Evaluates the rules for several methods: returns the first decision that refuses, otherwise the last one. */
+/** Evaluates the rules for several methods: returns the first decision that refuses, otherwise the last decision. */
 export function askRulesOfAll(
   target: GuardedTarget,
   methods: readonly string[],
@@ -30,7 +30,7 @@ export function askRulesOfAll(
   return decision ?? refusal
 }
 
-/** The refusal 403 `rule_denied` for a call that the rules do not allow; undefined for one that they do. */
+/** Returns the refusal 403 `rule_denied` for a call that the rules do not allow; undefined for one that they do. */
 export function refusalOf(decision: Decision, target: GuardedTarget): Problem | undefined {
   if (decision.allowed) return undefined
   const { ruleId } = decision

@@ -6,7 +6,7 @@ import { grantCovers } from './settings.ts'
 import type { TargetsBySlug } from './target-cache.ts'
 import type { Asked } from './asked.ts'
 
-/** Refuses with 400 `path_ambiguous`: the path must have a single reading before any part of it is looked up. */
+/** Refuses an ambiguous path with 400 `path_ambiguous`, before any part of it is looked up. */
 export function checkReadable(asked: Asked): void {
   const fault =
     emptyName(asked.slug) ??
@@ -37,7 +37,7 @@ export function findTarget(
   return target
 }
 
-/** The targets that a key may call, with the granted methods (undefined means all). */
+/** Returns the targets that a key may call, with the granted methods (undefined means all). */
 export function reachable(
   targets: TargetsBySlug,
   principal: KeyPrincipal,

@@ -61,7 +61,9 @@ export function guardedTarget(
   }
 }
 
-/** The context that an upstream credential is sealed with, so that it can't be opened in another target's row. */
+/**
+ * Returns the context with which an upstream credential is sealed, so that it can't be opened in another target's row.
+ */
 export function credentialContext(target: {
   organizationId: OrganizationId
   id: TargetId
@@ -82,7 +84,9 @@ function parseUpstream(text: string): Upstream {
   }
 }
 
-/** The credential sent with a target's calls; undefined if there is none. Throws if it can't be unsealed. */
+/**
+ * Opens the credential that is sent with a target's calls; undefined if there is none. Throws if it can't be unsealed.
+ */
 export function openCredential(record: TargetRecord, sealer: Sealer): string | undefined {
   const { credentialSealed: sealed } = record
   return sealed === undefined ? undefined : sealer.open(sealed, credentialContext(record))

@@ -29,7 +29,7 @@ interface Rated {
   readonly local: boolean
 }
 
-/** The limits that apply to one key at one target, the same for all their calls. */
+/** The limits that apply to every call of one key to one target. */
 interface Plan {
   readonly target: GuardedTarget
   readonly rated: readonly Rated[]
@@ -90,7 +90,10 @@ class PlannedLimits implements Limits {
     return first instanceof Promise ? this.#askAgain(first, plan, spend) : first
   }
 
-  /** Decides synchronously; if a quota must be claimed first, returns a promise after which to attempt again. */
+  /**
+   * Decides synchronously; if a share of a rate or a quota must be claimed first, returns a promise after which to
+   * attempt again.
+   */
   #attempt(plan: Plan, spend: boolean): LimitResult | Promise<unknown> {
     const { rates, quotas, clock } = this.#deps
     let waits: Promise<unknown>[] | undefined
@@ -122,8 +125,8 @@ class PlannedLimits implements Limits {
     return ['RateLimit-Policy', plan.policies, 'RateLimit', states]
   }
 
-  // Attempts again after each wait. Checking and spending must happen in the same event-loop turn: calls that waited
-  // together all saw the same remainder.
+  // Attempts again after each wait. Checking and spending must happen in the same event-loop turn, because calls that
+  // waited together all saw the same remainder.
   async #askAgain(waited: Promise<unknown>, plan: Plan, spend: boolean): Promise<LimitResult> {
     let next: LimitResult | Promise<unknown> = waited
     while (next instanceof Promise) {

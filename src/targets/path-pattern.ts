@@ -41,7 +41,7 @@ class Segment {
   readonly endsWithStar: boolean
   readonly #first: string
   readonly #middle: readonly Search[]
-  /** Undefined if there is no star. */
+  /** The text after the last star; undefined without a star. */
   readonly #last: string | undefined
 
   constructor(segment: string) {
@@ -61,7 +61,7 @@ class Segment {
     if (at > until || !path.startsWith(this.#first, from)) return false
     if (this.#last === undefined) return at === end
     if (!path.startsWith(last, until)) return false
-    // The earliest place of each text leaves the most room for the next.
+    // The earliest occurrence of each text leaves the most room for the next.
     for (const search of this.#middle) {
       at = search.endIn(path, at, until)
       if (at === -1) return false
@@ -85,7 +85,7 @@ class Search {
     }
   }
 
-  /** The end of the text's first occurrence between two offsets; -1 if there is none. */
+  /** Returns the end of the text's first occurrence between two offsets; -1 if there is none. */
   endIn(path: string, from: number, until: number): number {
     let matched = 0
     for (let at = from; at < until; at++) {

@@ -1,7 +1,7 @@
 /** How strictly a target reads paths; `verbatim` additionally allows `%2F` and empty segments, nothing else. */
 export type PathMode = 'canonical' | 'verbatim'
 
-/** Why a path can be read in more than one way, as a clause; undefined if it can't. `path` has no query. */
+/** Returns why a path can be read in more than one way, as a clause; undefined if it can't. `path` has no query. */
 export function pathAmbiguity(path: string, mode: PathMode): string | undefined {
   if (isPlain(path)) return undefined
   if (!path.startsWith('/')) return 'it does not begin with "/"'
@@ -14,12 +14,12 @@ export interface PathReadings {
    * Decoded, with and without parameters after `;`, and with `//` as one slash; an allow rule must match all of these.
    */
   readonly usual: readonly string[]
-  /** These and rarer readings; a deny rule refuses if it matches any of them. */
+  /** The usual readings and rarer ones; a deny rule refuses if it matches any of them. */
   readonly possible: readonly string[]
 }
 
 /**
- * Returns the readings of a path that passed `pathAmbiguity`. The rarer ones are: without the trailing slash, with
+ * Returns the readings of a path that passed `pathAmbiguity`. The rarer ones are: without trailing slashes, with
  * parameters cut off before decoding, with `%2F` as an ordinary character, and as a second decoding would read it
  * (`%25xx` decoded again, `?` and `#` ending the path). Case is never changed.
  */

@@ -53,7 +53,7 @@ describe('calls that a node claimed and does not use', () => {
 
 const clock = { now: () => nowMs, monotonic: () => 0 }
 
-/** Spends one call after a time of demand, so that more is claimed ahead. */
+/** Asks for twenty calls but spends only one, so that the node then claims more calls than it needs. */
 async function holdMoreThanNeeded(quotas: ClaimedQuotas): Promise<void> {
   for (let asked = 0; asked < 20; asked++) await quotas.ask(subject, nowMs)
   quotas.spend(subject, nowMs)

@@ -23,11 +23,11 @@ export interface QuotaVerdict {
 
 /**
  * Counts calls per calendar day or month (UTC), exactly across all nodes: a node spends only what it has already
- * claimed in the database. It claims slightly ahead of demand and returns what it does not use.
+ * claimed in the database. A node claims slightly ahead of demand and returns what it does not use.
  */
 export interface Quotas extends AsyncDisposable {
   ask(subject: QuotaSubject, nowMs: number): QuotaVerdict | Promise<QuotaVerdict>
-  /** Counts one call; call it only after `ask` has admitted the call, in the same event-loop turn. */
+  /** Counts one call, which `ask` must have admitted in the same event-loop turn. */
   spend(subject: QuotaSubject, nowMs: number): void
   /** Reports spent calls, claims ahead, returns unused claims, and announces crossed thresholds. */
   flush(): Promise<void>
@@ -54,13 +54,13 @@ interface Holding {
   asked: number
   /** Calls expected until the next flush: as many as in the last interval, or half the former estimate if greater. */
   demand: number
-  /** Monotonic time since when claims have been granted nothing while other nodes still hold some. */
+  /** Monotonic time since which claims have been granted nothing. */
   shortSince: number | undefined
   /** Monotonic time until which nothing is claimed, because nothing was left. */
   emptyUntil: number
 }
 
-/** A total that has crossed a threshold, which must be announced. */
+/** A total that has crossed one or both thresholds; the crossing must be announced. */
 interface Crossing {
   readonly subject: QuotaSubject
   readonly periodAt: number
@@ -85,7 +85,7 @@ interface QuotaBook {
   /** Whether a claim that failed with this error certainly had no effect. */
   changedNothing(error: unknown): boolean
   announce(crossing: Crossing): Promise<void>
-  /** Calls back when all earlier claims may belong to other nodes. */
+  /** Calls `reset` when all earlier claims may belong to other nodes. */
   onReset(reset: () => void): void
   wait(ms: number): Promise<void>
 }
@@ -112,7 +112,7 @@ export class ClaimedQuotas implements Quotas {
   #round: Promise<void> | undefined
   #nextRound: Promise<void> | undefined
   #nextIsWhole = false
-  /** Counts resets: what was claimed or returned before one has no meaning after it. */
+  /** Counts resets: a claim or return from before a reset means nothing after it. */
   #resets = 0
   #closed = false
 
@@ -172,7 +172,8 @@ export class ClaimedQuotas implements Quotas {
       if (known.subject.quota.calls !== quota.calls) {
         known.emptyUntil = 0
         known.shortSince = undefined
-        // The quota was reduced: claims made under the larger one are returned, and claimed again if there is room.
+        // The quota was reduced, so calls claimed under the larger one are returned, and claimed again if there is
+        // room.
         if (quota.calls < known.subject.quota.calls) {
           known.returning += known.available
           known.available = 0
@@ -185,7 +186,8 @@ export class ClaimedQuotas implements Quotas {
       ...{ subject, periodAt, available: 0, returning: 0, pending: 0, claimed: 0, spent: 0 },
       ...{ waiting: 0, asked: 0, demand: 0, shortSince: undefined, emptyUntil: 0 },
     }
-    // When full, forgets a quota that holds nothing, or else the oldest: its claim is lost until the period ends.
+    // If there are too many quotas, one that holds nothing is forgotten. If none of the 999 oldest is such, the next
+    // one is forgotten, and what it has claimed is lost until the period ends.
     if (this.#holdings.size >= maxHoldings) this.#forgetOne()
     this.#holdings.set(name, holding)
     return holding
@@ -201,7 +203,7 @@ export class ClaimedQuotas implements Quotas {
     }
   }
 
-  /** Resolves when calls are available, or when the claim got none. */
+  /** Claims calls for those that wait; resolves when some are available, or when none can be expected for now. */
   async #claimFor(holding: Holding): Promise<void> {
     holding.waiting += 1
     try {
@@ -216,7 +218,7 @@ export class ClaimedQuotas implements Quotas {
     }
   }
 
-  /** Runs one round at a time; callers arriving during one share the next. */
+  /** Runs one round of claims at a time; callers that arrive during a round share the next one. */
   async #deal(which: 'whole' | 'waiting'): Promise<void> {
     const running = this.#round
     this.#nextIsWhole ||= which === 'whole'
@@ -239,7 +241,8 @@ export class ClaimedQuotas implements Quotas {
       if (claim.spent + claim.wanted + claim.returned > 0) parts.push({ holding, claim })
     }
     if (parts.length === 0) return
-    // Deducted before the database confirms the return, so that no call spends them in the meantime.
+    // Returned calls are deducted before the database confirms their return, so that they can't be spent in the
+    // meantime.
     for (const { holding, claim } of parts) {
       holding.available -= claim.returned - holding.returning
       holding.returning = 0
@@ -265,7 +268,7 @@ export class ClaimedQuotas implements Quotas {
     const { organizationId, subjectId, quota } = subject
     const unclaimed = Math.max(0, quota.calls - claimed)
     const ahead = Math.min(demand * flushesAhead, Math.floor(unclaimed * maxSlice))
-    // Once everything is claimed, a node keeps only the calls that are waiting, and leaves the rest to other nodes.
+    // Once everything is claimed, a node keeps only as many calls as are waiting, and leaves the rest to other nodes.
     const kept = this.#closed ? 0 : waiting + ahead
     const isEmpty = holding.emptyUntil > this.#clock.monotonic()
     return {
@@ -288,8 +291,8 @@ export class ClaimedQuotas implements Quotas {
   }
 
   /**
-   * Decides whether a claim may still get calls: certainly not once all are spent, and presumably not if no node has
-   * returned anything for a while.
+   * Stops claiming for a second if a claim got nothing and more can't be expected: all calls are spent, or no node has
+   * returned any for a while.
    */
   #judge(holding: Holding, claim: traffic.QuotaClaim): void {
     if (claim.wanted === 0) return
@@ -320,7 +323,7 @@ export class ClaimedQuotas implements Quotas {
       try {
         await this.#book.announce(next)
       } catch (error) {
-        // Queued last, so that one that can never be announced does not block the others.
+        // The crossing goes to the end of the queue, so that one that can never be announced does not block the others.
         if (this.#due.length < maxDue) this.#due.push(next)
         throw error
       }
@@ -354,7 +357,7 @@ function verdict(holding: Holding, nowMs: number): QuotaVerdict {
   const resetSeconds = Math.max(1, Math.ceil((periodEnd(period, nowMs) - nowMs) / 1000))
   return {
     admitted: available > 0,
-    // At least the unclaimed calls and those this node holds are left.
+    // At least the unclaimed calls and those that this node holds are left, less this one.
     remaining: Math.max(0, calls - claimed + available - 1),
     resetSeconds,
     // Other nodes may still return unused claims.
@@ -362,7 +365,10 @@ function verdict(holding: Holding, nowMs: number): QuotaVerdict {
   }
 }
 
-/** How much of a quota is used in the current period, as reported by the nodes, and when the next period begins. */
+/**
+ * Returns how much of a quota is used in the current period, as the nodes last reported, and when the next period
+ * begins.
+ */
 export async function quotaStanding(
   store: Store,
   { organizationId, subjectId, quota }: Omit<QuotaSubject, 'kind'>,
@@ -373,7 +379,7 @@ export async function quotaStanding(
   return { used, resetsAt: periodEnd(quota.period, nowMs) }
 }
 
-/** The start of the period that contains a time, in UTC. */
+/** Returns the start of the period that contains a time, in UTC. */
 function periodStart(period: Quota['period'], nowMs: number): number {
   const now = new Date(nowMs)
   const day = period === 'day' ? now.getUTCDate() : 1

@@ -19,7 +19,7 @@ export interface RulePreview {
   readonly newlyRefused: number
   /** Calls that the current rules refuse and these would allow. */
   readonly newlyAllowed: number
-  /** False if there were more calls than can be examined; only the newest were. */
+  /** False if there were more calls than can be examined, so that only the newest were. */
   readonly complete: boolean
   readonly lastLine: LastLine
   /** The refused calls by method and path, most frequent first; the rest are only counted. */
@@ -99,7 +99,7 @@ function compile(list: {
   }
 }
 
-/** Yields to the event loop after a few milliseconds of uninterrupted work. */
+/** Returns a function that yields to the event loop after a few milliseconds of uninterrupted work. */
 function createBreath(clock: Pick<Clock, 'monotonic'>): () => Promise<void> {
   let since = clock.monotonic()
   return async () => {
@@ -203,13 +203,13 @@ class Replay {
   }
 }
 
-/** The path below the target, taken from a recorded path. */
+/** Returns the path below the target, taken from a recorded path. */
 function belowTarget(recorded: string): string {
   const end = recorded.indexOf('/', gatewayPrefix.length + 1)
   return end === -1 ? '/' : recorded.slice(end)
 }
 
-/** A preview in the form used by the API and `--json`. */
+/** Renders a preview in the form used by the API and `--json`. */
 export function previewJson(preview: RulePreview) {
   const iso = (ms: number): string => new Date(ms).toISOString()
   return {

@@ -155,7 +155,7 @@ describe('rules', () => {
     }
   })
 
-  // test/steps.test.ts counts the steps this takes.
+  // The work itself is bounded in test/steps.test.ts, which counts the steps.
   test('a pattern of stars is answered on a long path', () => {
     const rules = ['deny * /*a*a*a*a*a*a*b/c', 'allow * /*']
     assert.equal(ask(rules, 'GET', `/${'a'.repeat(8000)}/c`).allowed, true)
@@ -179,7 +179,7 @@ describe('rules', () => {
   }
 })
 
-/** The meaning of a pattern, written down without regard to time. */
+/** States what a pattern means, without regard to running time. */
 function isMatch(pattern: string, path: string, isWide: boolean): boolean {
   const within = (text: string): string => text.replaceAll('*', '[^/]*')
   const slash = pattern.lastIndexOf('/')

@@ -11,7 +11,7 @@ export interface RuleText {
    * In a deny rule whose path ends with `*`, every star in the last segment also matches across slashes.
    */
   readonly path: string
-  /** Whether the rule refuses nothing and only counts the calls that it would refuse. */
+  /** Whether the rule decides nothing and only counts the calls that it would refuse. */
   readonly trial: boolean
 }
 
@@ -24,7 +24,7 @@ export interface Rule extends RuleText {
 /** The action for a call that no rule decides: the last line of every list of rules. */
 export type LastLine = 'allow' | 'refuse'
 
-/** A target's rules in order with their last line; undefined if it was never set. */
+/** A target's rules in order, with their last line; `otherwise` is undefined if it was never set. */
 export interface RuleList {
   readonly rules: readonly Rule[]
   readonly otherwise: LastLine | undefined
@@ -40,8 +40,8 @@ export interface Decision {
 }
 
 /**
- * The effective last line. If it was never set, it is `refuse` as soon as an allow rule is active; trial rules don't
- * count.
+ * Returns the effective last line. If it was never set, it is `refuse` as soon as an allow rule is active; trial rules
+ * don't count.
  */
 export function lastLineOf(list: {
   readonly rules: readonly RuleText[]

@@ -33,7 +33,7 @@ export interface TargetSettings {
   readonly records: RecordChoice
   /** Whether calls carry Intercept-Assertion. */
   readonly assertion: boolean
-  /** Response headers that affect our origin but are let through anyway; lower case. */
+  /** Response headers that affect our origin but are passed through anyway; lower case. */
   readonly answerHeaders: readonly string[]
   readonly capture: CaptureSettings | undefined
   /** A CA certificate (PEM) to trust for the upstream instead of the system's. */
@@ -45,7 +45,7 @@ export type TargetSettingsInput = {
   readonly [S in keyof TargetSettings]?: TargetSettings[S] | null | undefined
 }
 
-/** The settings that apply if none are given. */
+/** Returns the settings that apply if none are given. */
 export function defaultSettings(bodyBytes: number, records: RecordChoice = 'all'): TargetSettings {
   return {
     records,
@@ -84,7 +84,7 @@ export function mergeSettings(
   return merged
 }
 
-/** The effective settings: stored ones over the defaults. They were validated when they were written. */
+/** Returns the effective settings: stored ones over the defaults. They were validated when they were written. */
 export function readSettings(
   stored: Readonly<Record<string, unknown>>,
   defaults: TargetSettings,

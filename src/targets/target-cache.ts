@@ -6,9 +6,11 @@ import type { TargetSettings } from './settings.ts'
 
 /** A cache of targets ready for use. */
 export interface TargetCache {
-  /** An organization's targets by slug; synchronous while they are cached and the change feed is current. */
+  /** Returns an organization's targets by slug; synchronously while they are cached and the change feed is current. */
   of(organizationId: OrganizationId): TargetsBySlug | Promise<TargetsBySlug>
-  /** Calls back when a target may have changed; with undefined when any of them may have. */
+  /**
+   * Calls `heard` with a target's id when that target may have changed, and with undefined when any of them may have.
+   */
   onChange(heard: (targetId: TargetId | undefined) => void): void
 }
 

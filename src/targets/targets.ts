@@ -55,7 +55,7 @@ export interface TargetPlace {
   readonly idOrSlug: string
 }
 
-/** An organization's targets: create, edit, remove and view them. */
+/** Creates, edits, removes and shows an organization's targets. */
 export interface Targets {
   /** Creates a target; throws `invalid_input`, `outbound_blocked`, or `conflict` if the slug is taken. */
   create(
@@ -82,7 +82,7 @@ export interface Targets {
    * `invalid_input`.
    */
   preview(at: TargetPlace, draft: RuleDraft, signal?: AbortSignal): Promise<RulePreview>
-  /** The slugs of all targets by id. */
+  /** Returns the slugs of all targets by id. */
   slugs(organizationId: OrganizationId): Promise<ReadonlyMap<string, string>>
 }
 
@@ -138,7 +138,7 @@ class StoredTargets implements Targets {
     actor: Actor,
   ): Promise<{ target: Target; credentialDropped: boolean; confirmation: Confirmation }> {
     const { result, confirmation } = await this.#deps.store.transactionConfirmed(async (tx) => {
-      // Locked: the columns are written as a whole, and another transaction may be changing one of them.
+      // Locks the row, because its columns are written as a whole and another transaction may be changing one of them.
       const before = await getRecord(tx, { ...at, lock: true })
       const { columns, credentialDropped } = this.#edited(before, input, tx.now)
       const { organizationId, expectedVersion } = at
@@ -187,7 +187,7 @@ class StoredTargets implements Targets {
     return await targets.slugs(this.#deps.store, organizationId)
   }
 
-  /** The columns of a target after an edit, and whether the change of upstream removed its credential. */
+  /** Returns the columns of a target after an edit, and whether a change of upstream removed its credential. */
   #edited(before: TargetRecord, input: TargetInput, now: number) {
     const upstream =
       input.upstream === undefined

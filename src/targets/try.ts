@@ -37,7 +37,7 @@ export interface TrialResult {
   readonly checks: readonly TrialCheck[]
 }
 
-/** Runs the checks of a real call, which is then neither forwarded, counted nor recorded. */
+/** Runs the checks of a real call without forwarding, counting or recording anything. */
 export async function tryCall(
   trial: Trial,
   deps: { targets: TargetsBySlug; limits: Limits },
@@ -80,7 +80,10 @@ async function judge(
   })
 }
 
-/** The refusal to show. Throws any other error, a bug of ours or a database outage, so that the person sees it fail. */
+/**
+ * Returns the refusal to show. Throws any other error, a bug of ours or a database outage, so that the person sees that
+ * the trial itself failed.
+ */
 function problemOf({ error }: Refused): Problem {
   if (error instanceof Problem) return error
   throw error

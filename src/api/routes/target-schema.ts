@@ -33,7 +33,7 @@ const ruleProperties = {
   /** An empty list means every method. */
   methods: Type.Array(Type.String({ maxLength: 10 }), { maxItems: 10 }),
   path: Type.String({ minLength: 1, maxLength: 1000 }),
-  /** Whether the rule only counts the calls that it would refuse. */
+  /** Whether the rule decides nothing and only counts the calls that it would refuse. */
   trial: Type.Boolean(),
 }
 
