@@ -45,7 +45,7 @@ export interface ApplyBy extends ApplyOptions {
   readonly onIssued?: ((issued: readonly IssuedKey[]) => void) | undefined
 }
 
-/** What an apply changed, the keys that it issued, and how many nodes know of it. */
+/** What an apply changed, the keys that it issued, and how many nodes have confirmed it. */
 export interface Applied {
   readonly differences: readonly Difference[]
   readonly issued: readonly IssuedKey[]
@@ -168,7 +168,8 @@ async function applyWithin(
       await managed.remove(tx, organization.id, { section: section.key, name })
   }
   const rows = ownedRows({ file, state, services, label, secrets, organization, idOf: scene.idOf })
-  // Managing a thing locks it for everyone else, so it takes the same permission even if the apply changes nothing.
+  // Managing a thing locks it for everyone else, so this takes the same permission as a change, even if nothing
+  // changes.
   refuseForbidden(
     file,
     rows.map(({ section, name }) => ownershipOf(section as SectionKey, name)),

@@ -20,7 +20,8 @@ const organizationsAtOnce = 20
 
 /**
  * Announces managed things that were changed outside their file, once each, and gives newly arrived groups the role
- * waiting for them. Checks only organizations in which anything has happened since the last check.
+ * waiting for them. Checks only organizations in which anything has happened since the last check; returns how many
+ * things it announced.
  */
 export async function checkDrift(deps: ConfigurationDeps): Promise<number> {
   let announced = 0
@@ -60,7 +61,7 @@ async function checkOne(
   })
 }
 
-/** The fields of a managed thing that differ from what was applied. */
+/** Returns the fields of a managed thing that differ from what was applied; `all` if the thing is gone. */
 function driftOf(
   row: ManagedRecord,
   { state, organization }: { readonly state: State; readonly organization: OrganizationRecord },
@@ -88,7 +89,7 @@ async function announceDrift(
 ): Promise<number> {
   const { section, name, label, subjectId } = row
   const drifted = fields.length > 0
-  // Several nodes check at the same time; the first one to write announces it.
+  // Several nodes check at the same time; only the first one to write announces the drift.
   const isNews = await managed.noteDrift(tx, id, { row, drifted })
   if (!isNews || !drifted) return 0
   const kind = sections[section as SectionKey].noun

@@ -92,7 +92,7 @@ export function createConfigurations(deps: ConfigurationDeps): Configurations {
   }
 }
 
-/** The permission required to read or change things in a section. */
+/** Returns the permission required to read or change things in a section. */
 export function permissionFor(section: SectionKey): Permission {
   return sections[section].permission
 }
@@ -114,7 +114,7 @@ export function readSlug(
   return { slug, references: [...new Set(references)] }
 }
 
-/** Parses a file that must be about one organization. */
+/** Parses a file; throws if it is about another organization than expected. */
 async function read(text: string, { label, slug }: ApplyOptions): Promise<ConfigurationFile> {
   const file = await readFileAside(text, label)
   if (slug === undefined || file.slug === slug) return file

@@ -33,7 +33,7 @@ export function ownedRows(of: {
       const entry = withoutDefaults(section, { name, entry: written }, services)
       const id = of.idOf(key, name)
       const subjectId = id === '' ? undefined : id
-      // Only a group may still be missing; an expired key is no longer managed.
+      // Without an id, a thing is a group that does not exist yet, or an expired key, which is no longer managed.
       if (subjectId === undefined && key !== 'groups') return []
       const context = sealContext(organization.id, { section: key, name })
       const digests = digestsOf(section, entry, (path) => of.secrets.get(referenceIn(entry, path)))
@@ -55,7 +55,7 @@ export function ownedRows(of: {
   )
 }
 
-/** Digests of a thing's secrets by position; things without secrets have none. */
+/** Returns the digests of a thing's secrets by position. */
 export function digestsOf(
   section: Section,
   entry: Entry,

@@ -36,7 +36,10 @@ export interface Comparison {
   readonly services: ConfigurationServices
 }
 
-/** The differences between an organization and a file, in the order in which they are applied, removals last. */
+/**
+ * Returns the differences between an organization and a file, in the order in which they are applied: removals come
+ * last.
+ */
 export function compare(file: ConfigurationFile, state: State, of: Comparison): Step[] {
   const wanted = sectionKeys.flatMap((key) =>
     [...file.entries[key]]
@@ -81,7 +84,9 @@ function hasEnded({ expires_at: end }: Entry, nowMs: number): boolean {
   return typeof end === 'string' && Date.parse(end) <= nowMs
 }
 
-/** Things that the file created and no longer names; those that depend on others are removed first. */
+/**
+ * Returns the removals of things that the file created and no longer names; what depends on others is removed first.
+ */
 function removals(file: ConfigurationFile, state: State, label: string): Step[] {
   return state.owned
     .filter((row) => row.label === label && row.section !== 'organization')
@@ -112,7 +117,7 @@ function tidied(
   }
 }
 
-/** Every field of an entry: its own values, otherwise the defaults. */
+/** Returns every field of an entry: its own values, otherwise the defaults. */
 function filled(
   section: Section,
   { name, entry }: { readonly name: string; readonly entry: Entry },
@@ -137,7 +142,7 @@ export function changedFields(
     .map((field) => ({ field, before: shown(field, present), after: shown(field, after) }))
 }
 
-/** A field's value for display; header names are shown as they are, not converted to our casing. */
+/** Returns a field's value for display; header names are shown as they are, not converted to our casing. */
 function shown(field: string, entry: Entry): unknown {
   const value = entry[field] ?? null
   if (field !== 'headers' || value === null) return value
@@ -162,7 +167,7 @@ function changedSecrets(
   })
 }
 
-/** The reference at a position in an entry, such as `headers.Authorization`. */
+/** Returns the reference at a position in an entry, such as `headers.Authorization`. */
 export function referenceIn(entry: Entry, path: string): string {
   const [first = '', ...rest] = path.split('.')
   const value = rest.length === 0 ? entry[first] : (entry[first] as Entry)[rest.join('.')]

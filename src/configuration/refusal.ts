@@ -1,6 +1,8 @@
 import { Problem } from '../errors.ts'
 
-/** The codes of refusals about the file's content; those of the database or the node have no line in it. */
+/**
+ * The codes of refusals about the file's content; a refusal by the database or the node belongs to no line of the file.
+ */
 const aboutTheFile: ReadonlySet<string> = new Set([
   'invalid_input',
   'outbound_blocked',

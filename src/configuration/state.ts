@@ -39,7 +39,7 @@ export async function readState(
   return { entries, things, owned }
 }
 
-/** The state of an organization that does not exist yet. */
+/** Returns the state of an organization that does not exist yet. */
 export function emptyState(): State {
   const none = new Map<string, never>()
   const all = {} as Record<SectionKey, ReadonlyMap<string, never>>
@@ -80,14 +80,15 @@ export function named(
     if (name !== undefined) result.set(name, thing)
   }
   const taken = new Set(owned.map((row) => row.name))
-  // A pipeline may issue thousands of keys with one name: each continues where the last one stopped.
+  // A pipeline may issue thousands of keys with one name, so each search for a free number starts where the last one
+  // ended.
   const numbers = new Map<string, number>()
   for (const thing of found) {
     if (names.has(thing.id)) continue
     const own = thing.name
     let name = own
     let number = numbers.get(own) ?? 2
-    // A name may be reused if its entry was only waiting for this very thing.
+    // A name may be reused if the entry that has it was only waiting for this very thing.
     for (; taken.has(name) && result.get(name)?.id !== ''; number++) name = `${own}-${number}`
     numbers.set(own, number)
     taken.add(name)
@@ -96,7 +97,9 @@ export function named(
   return result
 }
 
-/** The reference that a secret was applied with; without one, an `env:` reference for the next apply to resolve. */
+/**
+ * Returns the reference that a secret was applied with; without one, an `env:` reference for the next apply to resolve.
+ */
 function referenceAt(path: string, name: string, applied: Entry | undefined): string {
   const [first = '', ...rest] = path.split('.')
   const inner = rest.join('.')

@@ -23,7 +23,7 @@ export async function recordForPerson(
   }
 }
 
-/** Writes the audit entry of a change to an organization, and tells every node. */
+/** Writes the audit entry of a change to an organization, and notifies every node. */
 export function recordOrganization(
   tx: Tx,
   id: OrganizationId,

@@ -20,12 +20,12 @@ export function policyOf(organization: OrganizationRecord): SsoPolicy {
   return { required: stored?.required ?? false, breakGlass: stored?.breakGlass ?? [] }
 }
 
-/** Refuses to remove the last break-glass owner while SSO is required: `break_glass_missing`. */
+/** Throws `break_glass_missing` if this is the last active break-glass owner while company sign-in is required. */
 export async function requireAnotherBreakGlassOwner(
   tx: Tx,
   leaving: Pick<MembershipRecord, 'organizationId' | 'userId'>,
 ): Promise<void> {
-  // Locked: another transaction may be naming this owner in the policy.
+  // Locks the organization, because another transaction may be naming this owner in the policy.
   const found = await organizations.find(tx, leaving.organizationId, true)
   const policy = found && policyOf(found)
   if (!policy?.required || !policy.breakGlass.includes(leaving.userId)) return

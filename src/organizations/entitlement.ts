@@ -1,7 +1,7 @@
 import { Problem } from '../errors.ts'
 import { organizations, type Db } from '../store/index.ts'
 
-/** Refuses an organization without the plan `enterprise`: `plan_required`. */
+/** Throws `plan_required` unless the organization has the plan `enterprise`. */
 export async function requireEnterprise(db: Db, organizationId: string): Promise<void> {
   const found = await organizations.find(db, organizationId)
   if (!found) throw new Problem('not_found', 'There is no such organization.')

@@ -4,9 +4,9 @@ import type { OrganizationId } from '../ids.ts'
 import type { Actor, Tx } from '../store/index.ts'
 
 /**
- * Nobody gives more than they have: refuses a role with a permission that the person or token giving it lacks at this
- * moment (`permission_required`). Permissions that the member has already do not count. Call it inside the transaction
- * that then writes.
+ * Refuses to give a role with a permission that the giving person or token lacks at this moment
+ * (`permission_required`): nobody gives more than they have. Permissions that the member already has do not count. Call
+ * it inside the transaction that then writes.
  */
 export async function requirePowerToGive(
   tx: Tx,
@@ -31,7 +31,7 @@ export async function requirePowerToGive(
 
 /**
  * Like `requirePowerToGive`, for the roles that groups of a directory or a provider grant. A viewer's permissions do
- * not count, because the members of such groups are viewers anyway.
+ * not count, because the members of such groups are at least viewers anyway.
  */
 export async function requirePowerOfGroups(
   tx: Tx,

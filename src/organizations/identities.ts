@@ -13,8 +13,7 @@ import type { ProvenIdentity } from './identity-proof.ts'
 import { recordForPerson } from './audit-entries.ts'
 
 /**
- * Adds a proven identity to a person's account; the same one again changes nothing. Throws `identity_taken`,
- * `not_found`.
+ * Adds a proven identity to a person's account; adding it again changes nothing. Throws `identity_taken`, `not_found`.
  */
 export async function linkIdentity(
   tx: Tx,
@@ -45,7 +44,7 @@ export async function insertIdentity(
   return identity
 }
 
-/** Confirms an address that an organization wrote, once the person has proven it: from then on it counts everywhere. */
+/** Lets an address that an organization wrote count everywhere, once the person has proven it. */
 export async function confirmEmail(
   tx: Tx,
   user: UserRecord,
@@ -58,7 +57,8 @@ export async function confirmEmail(
 }
 
 /**
- * Removes one of a person's identities and ends all their sessions. Throws `not_found`, or `conflict` for the last one.
+ * Removes one of a person's identities and ends all their sessions. Throws `not_found`, or `conflict` for the only
+ * identity with which the person can still sign in.
  */
 export async function removeIdentity(
   { tx, sessions }: { readonly tx: Tx; readonly sessions: Sessions },

@@ -18,8 +18,8 @@ export interface ProvenIdentity extends IdentityKey {
 }
 
 /**
- * The same facts with only text that can be kept: providers let people choose almost any name, and an address that is
- * none proves nothing.
+ * Returns the same facts with a normalized name and address: providers let people choose almost any name, and a text
+ * that is no e-mail address proves nothing.
  */
 export function withCleanTexts(proven: ProvenIdentity): ProvenIdentity {
   const email = emailFrom(proven.email)
@@ -34,14 +34,14 @@ export interface ProofHolder {
 }
 
 /**
- * Proofs of an identity that await confirmation: sealed, for one person, one session and one subject, for ten minutes,
- * once. A proof of one subject never links another (CVE-2026-9087).
+ * Makes and checks sealed proofs of an identity that awaits confirmation. Each proof works once, for ten minutes, for
+ * one person, one session and one subject: it never links another subject (CVE-2026-9087).
  */
 export interface IdentityProofs {
   make(proven: ProvenIdentity, holder: ProofHolder): string
   /**
-   * The content of a proof, without consuming it; throws `link_invalid` (400) for someone else's, an expired or an
-   * altered one.
+   * Returns the content of a proof without consuming it; throws `link_invalid` (400) for an expired or altered proof,
+   * or one of somebody else.
    */
   read(proof: string, holder: ProofHolder): ProvenIdentity
   /** Like `read`, but consumes the proof. */
@@ -53,7 +53,7 @@ interface Proof extends ProofHolder {
   readonly at: number
 }
 
-/** Makes and checks proofs; nothing is stored until one is used. */
+/** Creates proofs that are stored nowhere: only the use of a proof is recorded. */
 export function createIdentityProofs(deps: {
   store: Store
   sealer: Sealer
@@ -80,7 +80,7 @@ export function createIdentityProofs(deps: {
     read: (proof, holder) => check(proof, holder).proven,
     async use(proof, holder) {
       const found = check(proof, holder)
-      // Digest the content, not the text: base64url has several spellings of the same bytes.
+      // The content is digested rather than the text, because base64url has several spellings of the same bytes.
       const said = digest(`proof ${JSON.stringify(found)}`)
       const first = await store.transaction(
         async (tx) => await usedOnce.use(tx, said, found.at + 2 * lifetimeMs),

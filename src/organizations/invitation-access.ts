@@ -8,10 +8,10 @@ export interface VerifiedAddress {
 }
 
 /**
- * The addresses that a person's providers have verified; addresses that the person typed do not count. One that an
- * organization's own provider verified opens only that organization's invitations, and an invitation as owner only if
- * an owner set up the connection. A session through that provider opens no other organization's invitations, whatever
- * else the person has proven.
+ * Returns the addresses that a person's providers have verified; addresses that the person typed do not count. An
+ * address that an organization's own provider verified opens only that organization's invitations, and an invitation as
+ * owner only if an owner set up the connection. A session through that provider opens no other organization's
+ * invitations, whatever else the person has proven.
  */
 export async function verifiedAddressesOf(db: Db, person: SignedIn): Promise<VerifiedAddress[]> {
   const addresses: VerifiedAddress[] = []

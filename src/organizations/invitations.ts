@@ -95,7 +95,7 @@ export class Invitations {
     return await invitations.list(this.#store, organizationId, page)
   }
 
-  /** Throws `not_found` if it is not open. */
+  /** Revokes an open invitation; throws `not_found` for any other. */
   async revoke(
     organizationId: OrganizationId,
     id: string,
@@ -109,7 +109,7 @@ export class Invitations {
     })
   }
 
-  /** The open invitation behind a link. Throws `invitation_invalid`. */
+  /** Returns the open invitation behind a link. Throws `invitation_invalid`. */
   async find(token: string): Promise<OpenInvitation> {
     const invitation = await this.#findOpen(token)
     return { invitation, organization: await this.#organizationOf(invitation) }

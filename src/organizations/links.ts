@@ -31,7 +31,7 @@ export interface SetUpInput {
   readonly organization: {
     readonly slug: string
     readonly name?: string | undefined
-    /** Whether the owner is meant for the organization that has this slug already. */
+    /** Whether the person is to own the existing organization with this slug. */
     readonly existing?: boolean | undefined
   }
 }
@@ -51,8 +51,8 @@ export class Links {
   }
 
   /**
-   * A new setup link, or undefined once there is an owner. Older links end unless `keepOlder`: several nodes that start
-   * on one database each print one, and each printed line must work until somebody has used one of them.
+   * Returns a new setup link; undefined once there is an owner. Older links end unless `keepOlder`: several nodes that
+   * start on one database each print one, and each printed line must work until somebody has used one of them.
    */
   async setupLink({ keepOlder = false } = {}): Promise<string | undefined> {
     return await this.#deps.store.transaction(async (tx) => {
@@ -103,9 +103,9 @@ export class Links {
   }
 
   /**
-   * Creates a single-use link, valid for an hour, that signs in a known person, found by id or by address. If several
-   * people have the address, the organization selects its own member. Throws `not_found`, or `conflict` for several
-   * people.
+   * Creates a single-use link, valid for an hour, that signs in a known person, found by id or by address.
+   * `organizationId` selects among several people with the same address. Throws `not_found`, or `conflict` if several
+   * remain.
    */
   async signInLink(idOrEmail: string, organizationId?: OrganizationId): Promise<string> {
     const { store } = this.#deps
@@ -166,7 +166,10 @@ async function personToSignIn(
   return user
 }
 
-/** The people who have proven an address; if there are none, those for whom a directory has written it. */
+/**
+ * Finds people by address: in an organization its active members, otherwise those who have proven the address, or, if
+ * nobody has, those for whom a directory has written it.
+ */
 async function peopleWith(
   store: Store,
   email: string,
@@ -184,7 +187,7 @@ async function peopleWith(
   return members
 }
 
-/** Once set up, always set up: no link makes another first owner, even after the first one has left. */
+/** Whether there has ever been a first owner: no link makes another one, even after the first has left. */
 async function isSetUp(tx: Tx): Promise<boolean> {
   return (await settings.find(tx, setUpSetting)) !== undefined || (await users.exists(tx))
 }

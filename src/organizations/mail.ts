@@ -10,11 +10,14 @@ export interface InvitationMail {
 
 /** Sends mail through the operator's mail server. */
 export interface Mailer extends Disposable {
-  /** Whether the server took the mail; a failure never fails the invitation, whose link can be passed on by hand. */
+  /**
+   * Sends an invitation, and returns whether the server accepted it. A failure never fails the invitation, whose link
+   * can be passed on by hand.
+   */
   sendInvitation(mail: InvitationMail): Promise<boolean>
 }
 
-/** Connects to a mail server (smtp://user:password@host:port); without one, no mail is sent. */
+/** Creates a mailer for a mail server (smtp://user:password@host:port); without a server, it sends nothing. */
 export async function openMailer(deps: {
   smtpUrl: string | undefined
   baseUrl: string
@@ -23,7 +26,7 @@ export async function openMailer(deps: {
   if (deps.smtpUrl === undefined) {
     return { sendInvitation: async () => false, [Symbol.dispose]() {} }
   }
-  // Loaded only when a mail server is set.
+  // Load nodemailer only if a mail server is configured.
   const { createTransport } = await import('nodemailer')
   const transport = createTransport(deps.smtpUrl, {
     from: `Intercept <intercept@${new URL(deps.baseUrl).hostname}>`,

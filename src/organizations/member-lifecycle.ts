@@ -51,7 +51,7 @@ export async function join(
   return membership
 }
 
-/** Announces a member whose row was inserted by another statement. */
+/** Announces a new member whose row another statement has inserted. */
 export function announceJoined(
   tx: Tx,
   member: LifecycleMember & { role: MembershipRole; source: MembershipSource },
@@ -72,7 +72,10 @@ export interface RoleChangeOfMember extends LifecycleMember {
   readonly after: MembershipRole
 }
 
-/** Gives members of one organization other roles and ends their sessions. The caller protects the last owner. */
+/**
+ * Changes the roles of members of one organization and ends their sessions. The caller must make sure that an owner
+ * remains.
+ */
 export async function changeRoles(
   tx: Tx,
   changes: readonly RoleChangeOfMember[],
@@ -103,7 +106,10 @@ export async function changeRoles(
   }
 }
 
-/** Ends every session and suspends the personal keys until the member is reactivated. */
+/**
+ * Deactivates a member: ends every session that reaches the organization, and suspends the personal keys until
+ * reactivation.
+ */
 export async function deactivate(
   tx: Tx,
   member: LifecycleMember,
@@ -115,7 +121,7 @@ export async function deactivate(
   return await announceLeft(tx, { verb: 'deactivated', member, actor, keys: suspended })
 }
 
-/** Ends every session of the last owner and suspends the personal keys; the membership stays active. */
+/** Does to the last owner what deactivation would, except that the membership stays active. */
 export async function keepLastOwner(
   tx: Tx,
   member: LifecycleMember,
@@ -132,7 +138,7 @@ export async function keepLastOwner(
   return effect
 }
 
-/** Restores exactly what deactivation took: the membership and the suspended personal keys. */
+/** Restores the membership and the suspended personal keys of a deactivated member; ended sessions stay ended. */
 export async function reactivate(
   tx: Tx,
   member: LifecycleMember,
@@ -147,7 +153,10 @@ export async function reactivate(
   return detail
 }
 
-/** Ends the membership, every session, the personal keys and the access tokens permanently. */
+/**
+ * Removes a member: permanently ends the membership, every session that reaches the organization, the personal keys and
+ * the access tokens.
+ */
 export async function remove(
   tx: Tx,
   member: LifecycleMember,
@@ -161,7 +170,7 @@ export async function remove(
   return await announceLeft(tx, { verb: 'removed', member, actor, keys: revoked, note })
 }
 
-/** Adds the name and address that announcements need to a membership. */
+/** Returns a membership with the name and address that announcements need. */
 export async function memberOf(
   tx: Tx,
   membership: Pick<MembershipRecord, 'id' | 'organizationId' | 'userId'>,
@@ -196,7 +205,9 @@ async function announceLeft(
   return effect
 }
 
-/** Withdraws the open invitations that a member could no longer make: an invitation ends with its maker's power. */
+/**
+ * Withdraws the open invitations that a member could no longer make, because an invitation ends with its maker's power.
+ */
 async function withdrawInvitations(
   tx: Tx,
   maker: LifecycleMember & {

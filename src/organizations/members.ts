@@ -52,7 +52,7 @@ export interface MemberChange {
   readonly expectedVersion?: number | undefined
 }
 
-/** The sessions and keys that a change ended, and when every node had heard of it. */
+/** How many sessions and keys a change ended, and which nodes confirmed it. */
 export interface Ended {
   readonly sessions: number
   readonly keys: number
@@ -81,7 +81,7 @@ export class Members {
     this.#store = deps.store
   }
 
-  /** The organization with this slug or id, if the person is an active member. Throws `sso_required`. */
+  /** Returns the organization with this slug or id, if the person is an active member. Throws `sso_required`. */
   async membershipOf(person: SignedIn, slugOrId: string): Promise<ReachedOrganization | undefined> {
     const joined = await memberships.listOfUser(this.#store, person.userId)
     const found = joined.find(({ organization, membership }) => {
@@ -94,7 +94,10 @@ export class Members {
     return { id: organization.id, slug: organization.slug, role: membership.role }
   }
 
-  /** The organizations of an active member, by slug: those this sign-in reaches, and those that require SSO. */
+  /**
+   * Lists the organizations of which a person is an active member, by slug: those that the session reaches, and those
+   * that it does not reach because they require SSO.
+   */
   async organizationsOf(
     person: SignedIn,
   ): Promise<{ organization: OrganizationRecord; role: Role; ssoRequired: boolean }[]> {
@@ -122,7 +125,7 @@ export class Members {
     return await findMember(this.#store, organizationId, id)
   }
 
-  /** For the operator: adds a member, and creates the person if nobody has this address. Throws `conflict`. */
+  /** Adds a member for the operator, and creates the person if nobody has this address. Throws `conflict`. */
   async add(
     organizationId: OrganizationId,
     input: { readonly email: string; readonly name?: string | undefined; readonly role: Role },
@@ -144,7 +147,7 @@ export class Members {
 
   /**
    * Changes a role and ends the person's sessions. Throws `not_found`, `version_conflict`, `last_owner`,
-   * `permission_required`.
+   * `break_glass_missing`, `permission_required`.
    */
   async setRole(change: MemberChange & { readonly role: Role }): Promise<MemberRecord> {
     const { organizationId, id, role, actor } = change
@@ -159,8 +162,8 @@ export class Members {
   }
 
   /**
-   * Ends every session and suspends the personal keys until reactivation. Throws `not_found`, `version_conflict`,
-   * `last_owner`, `permission_required`.
+   * Ends every session that reaches the organization, and suspends the personal keys until reactivation. Throws
+   * `not_found`, `version_conflict`, `last_owner`, `break_glass_missing`, `permission_required`.
    */
   async deactivate(change: MemberChange): Promise<Ended> {
     return await this.#end(async (tx) => {
@@ -182,8 +185,8 @@ export class Members {
   }
 
   /**
-   * Ends the membership, every session and the personal keys permanently. Throws `not_found`, `version_conflict`,
-   * `last_owner`, `permission_required`.
+   * Permanently ends the membership, every session that reaches the organization, the personal keys and the access
+   * tokens. Throws `not_found`, `version_conflict`, `last_owner`, `break_glass_missing`, `permission_required`.
    */
   async remove(change: MemberChange): Promise<Ended> {
     return await this.#end(async (tx) => {
@@ -193,7 +196,7 @@ export class Members {
     })
   }
 
-  /** A member's active sessions that are valid in the organization. Throws `not_found`. */
+  /** Lists a member's active sessions that reach the organization. Throws `not_found`. */
   async sessionsOf(organizationId: OrganizationId, id: string): Promise<SessionRecord[]> {
     const { userId } = await this.get(organizationId, id)
     return await this.#deps.sessions.list(userId, organizationId)
@@ -247,8 +250,8 @@ export class Members {
   }
 
   /**
-   * Ends sessions of one's own, and records that in each of the organizations they reached; resolves when every node
-   * refuses them. A session that its person signs out of was not revoked, so receivers hear nothing of it.
+   * Ends a person's own sessions, and records that in each organization that those sessions reached; resolves when
+   * every node refuses them. Signing out is not a revocation, so it publishes no event.
    */
   async endOwnSessions(
     of: SessionsOf,

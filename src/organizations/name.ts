@@ -22,7 +22,7 @@ function normalizedName(text: string): string {
     .normalize('NFC')
     .replaceAll(/[\u0000-\u001F\u007F-\u009F\u2028\u2029]/g, ' ')
     .trim()
-  // Counted by code points, as the API counts them; a cut through a surrogate pair would leave half of it.
+  // Counts code points, as the API does; a cut through a surrogate pair would leave half of it.
   return Array.from(name).slice(0, maxNameLength).join('').trimEnd()
 }
 

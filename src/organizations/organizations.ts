@@ -46,7 +46,7 @@ export interface OrganizationChange {
   readonly expectedVersion?: number | undefined
 }
 
-/** Organizations: creates, finds and changes them, and sets their plans. */
+/** Creates, finds and changes organizations, and sets their plans. */
 export class Organizations {
   readonly #store: Store
 
@@ -63,7 +63,7 @@ export class Organizations {
     )
   }
 
-  /** Finds one by slug or id; throws `not_found`. */
+  /** Finds an organization by slug or id; throws `not_found`. */
   async get(slugOrId: string): Promise<OrganizationRecord> {
     const found =
       (await organizations.findBySlug(this.#store, slugOrId)) ??
@@ -78,7 +78,9 @@ export class Organizations {
     return await organizations.list(this.#store, page)
   }
 
-  /** Changes the given fields on every node before it resolves. Throws `version_conflict` or `invalid_input`. */
+  /**
+   * Changes the given fields, and resolves when every node applies them. Throws `version_conflict` or `invalid_input`.
+   */
   async change(
     id: OrganizationId,
     change: OrganizationChange,
@@ -87,7 +89,7 @@ export class Organizations {
     const { expectedVersion } = change
     const name = change.name === undefined ? undefined : nameOf(change.name)
     const { result } = await this.#store.transactionConfirmed(async (tx) => {
-      // Locked: the settings are written as a whole, and another transaction may be changing one of them.
+      // Locks the row, because the settings are written as a whole and another transaction may be changing one of them.
       const before = await organizations.find(tx, id, true)
       const settings = before && settingsAfter(before, change)
       const changed = await organizations.update(tx, id, { name, settings, expectedVersion })
@@ -103,10 +105,12 @@ export class Organizations {
     return result
   }
 
-  /** Deletes it for its people and programs; its rows stay for the operator. Throws `permission_required`. */
+  /**
+   * Deletes an organization for its people and programs; its rows stay for the operator. Throws `permission_required`.
+   */
   async remove(id: OrganizationId, actor: Actor): Promise<void> {
     await this.#store.transactionConfirmed(async (tx) => {
-      // Waits for whatever its directory is writing.
+      // Waits until the organization's directory has finished writing.
       await directoryCounts.hold(tx, id)
       await requireActingOwner(tx, { organizationId: id, actor }, onlyOwners)
       const removed = await organizations.remove(tx, id)
@@ -115,7 +119,7 @@ export class Organizations {
     })
   }
 
-  /** Sets the plan; when this resolves, every node refuses what it no longer includes. Throws `not_found`. */
+  /** Sets the plan, and resolves when every node refuses what the plan no longer includes. Throws `not_found`. */
   async setPlan(slugOrId: string, plan: Plan, actor: Actor): Promise<OrganizationRecord> {
     const { id, plan: before } = await this.get(slugOrId)
     const { result } = await this.#store.transactionConfirmed(async (tx) => {
@@ -159,7 +163,7 @@ export async function insertOrganization(
   return created
 }
 
-/** The settings after a change; undefined if it changes none of them. */
+/** Returns the settings after a change; undefined if it changes none of them. */
 function settingsAfter({ settings: before }: OrganizationRecord, change: OrganizationChange) {
   const { keyDefaults, rateLimit } = change
   if (keyDefaults === undefined && rateLimit === undefined) return undefined

@@ -3,8 +3,9 @@ import { memberships, type Db } from '../store/index.ts'
 import type { Visitor } from './session-reach.ts'
 
 /**
- * Whether a session may act on the whole account. One through an organization's provider may only if the person belongs
- * to no other organization; otherwise that organization's administrators could act as the person elsewhere.
+ * Whether a session may act on the whole account. A session through an organization's provider may do so only if the
+ * person belongs to no other organization; otherwise that organization's administrators could act as the person
+ * elsewhere.
  */
 export async function speaksForAccount(db: Db, person: Visitor): Promise<boolean> {
   const vouching = await organizationVouching(db, person)
@@ -13,7 +14,7 @@ export async function speaksForAccount(db: Db, person: Visitor): Promise<boolean
   return joined.every(({ organization }) => organization.id === vouching)
 }
 
-/** Refuses a session that may not act on the whole account: `own_sign_in_required`. */
+/** Throws `own_sign_in_required` for a session that may not act on the whole account. */
 export async function requireWholeAccount(db: Db, person: Visitor): Promise<void> {
   if (!(await speaksForAccount(db, person))) requireOwnSignIn(person)
 }

@@ -33,7 +33,7 @@ export interface PeopleDeps {
   readonly signUp: 'invited' | 'open'
 }
 
-/** Users and their identities. */
+/** Recognizes people by their identities, and changes their accounts. */
 export class People {
   readonly #deps: PeopleDeps
   readonly #proofs: IdentityProofs
@@ -43,23 +43,26 @@ export class People {
     this.#proofs = createIdentityProofs(deps)
   }
 
-  /** The person behind a proven identity. Throws `sign_in_refused`, `email_not_verified`, `account_exists` (403). */
+  /**
+   * Returns the person behind a proven identity. Throws `sign_in_refused`, `email_not_verified`, `account_exists`
+   * (403).
+   */
   async recognize(proven: ProvenIdentity, actor: Actor): Promise<Recognized> {
     return await recognize(this.#deps, withCleanTexts(proven), actor)
   }
 
-  /** A proof that its holder can confirm on their own page. */
+  /** Makes a proof that its holder can confirm on their own page. */
   proofOf(proven: ProvenIdentity, holder: ProofHolder): string {
     return this.#proofs.make(withCleanTexts(proven), holder)
   }
 
-  /** The identity that a proof would add. Throws `link_invalid`. */
+  /** Returns the identity that a proof would add. Throws `link_invalid`. */
   readProof(proof: string, holder: ProofHolder): ProvenIdentity {
     return this.#proofs.read(proof, holder)
   }
 
   /**
-   * Adds an identity once its person confirms it, in the session that started it. Throws `link_invalid`,
+   * Adds the identity that a person confirms, in the session in which they started. Throws `link_invalid`,
    * `identity_taken`.
    */
   async addIdentity(proof: string, holder: ProofHolder, actor: Actor): Promise<IdentityRecord> {
@@ -71,7 +74,7 @@ export class People {
 
   /**
    * Removes an identity and ends every session of its person; resolves when every node refuses them. Throws
-   * `not_found`, or `conflict` for the last one.
+   * `not_found`, or `conflict` for the only identity with which the person can still sign in.
    */
   async removeIdentity(userId: UserId, id: string, actor: Actor): Promise<void> {
     const { store, sessions } = this.#deps
@@ -80,7 +83,7 @@ export class People {
     )
   }
 
-  /** All identities of a person; a session that may not act on the whole account sees only its own provider's. */
+  /** Returns a person's identities; a session that may not act on the whole account sees only its own provider's. */
   async identitiesOf(person: Visitor): Promise<IdentityRecord[]> {
     const all = await identities.listOf(this.#deps.store, person.userId)
     if (await speaksForAccount(this.#deps.store, person)) return all
@@ -88,7 +91,7 @@ export class People {
   }
 
   /**
-   * Which of their own sessions a person may see and end: all, or, if this session does not speak for the whole
+   * Returns which of their own sessions a person may see and end: all, or, if this session does not speak for the whole
    * account, those through the same provider.
    */
   async ownSessionsOf(person: Visitor): Promise<{ readonly connectionId: string | undefined }> {

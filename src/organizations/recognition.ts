@@ -18,7 +18,7 @@ import { joinByInvitation } from './join.ts'
 import { nameOf } from './name.ts'
 import { recordForPerson } from './audit-entries.ts'
 
-/** The person a proven identity belongs to. */
+/** The person to whom a proven identity belongs. */
 export interface Recognized {
   readonly user: UserRecord
   readonly identityId: string
@@ -31,9 +31,9 @@ export interface RecognitionDeps {
 }
 
 /**
- * The person behind a proven identity, never found by e-mail alone. An unknown identity with a verified address claims
- * an account that the operator made and nobody has used, accepts a pending invitation, or opens a new account where
- * sign-up is open. Throws `sign_in_refused`, `email_not_verified`, `account_exists` (403).
+ * Returns the person behind a proven identity, who is never found by e-mail alone. An unknown identity with a verified
+ * address claims an account that the operator made and nobody has used, accepts a pending invitation, or opens a new
+ * account where sign-up is open. Throws `sign_in_refused`, `email_not_verified`, `account_exists` (403).
  */
 export async function recognize(
   deps: RecognitionDeps,
@@ -65,7 +65,7 @@ async function recognizeKnown(
   return { user, identityId: known.id }
 }
 
-/** Finds or makes the account for an identity that nobody has used here before. */
+/** Finds or creates the account for an identity that nobody has used here before. */
 async function welcome(
   deps: RecognitionDeps & { readonly tx: Tx },
   proven: ProvenIdentity,
@@ -124,7 +124,7 @@ async function claim(tx: Tx, user: UserRecord, proven: ProvenIdentity): Promise<
   return { user, identityId: identity.id }
 }
 
-/** Refuses somebody who was deactivated, as a person or in every organization they belong to. */
+/** Throws `sign_in_refused` for somebody who was deactivated, as a person or in every organization they belong to. */
 async function refuseDeactivated(tx: Tx, user: UserRecord): Promise<void> {
   const joined = await memberships.listOfUser(tx, user.id)
   const nowhere =

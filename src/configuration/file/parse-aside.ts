@@ -8,7 +8,7 @@ export interface ReadingBounds {
   readonly megabytes: number
 }
 
-/** A crafted text of 4 MiB can take a minute and 4 GB, while a file that people write takes one second. */
+/** A crafted text of 4 MiB can take a minute and 4 GB, while a file that people write takes about a second. */
 const usualBounds: ReadingBounds = { withinMs: 15_000, megabytes: 384 }
 const maxWaiting = 8
 /** Files up to this size don't wait for larger ones. */

@@ -45,8 +45,8 @@ class Fault {
 /** Parses YAML strictly. Some texts of a few megabytes take seconds: see parse-aside.ts. */
 export function parseFile(text: string): ParsedFile {
   const lines = new LineCounter()
-  // `members` checks for duplicate names, because the parser would compare every pair. Pretty errors quote the file,
-  // which may contain a secret.
+  // `members` checks for duplicate names, because the parser would compare every pair. Pretty errors are off, because
+  // they quote the file, which may contain a secret.
   const options = { lineCounter: lines, uniqueKeys: false, strict: true, prettyErrors: false }
   const document = parseDocument(text, options)
   try {

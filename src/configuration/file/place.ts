@@ -42,7 +42,7 @@ export class Place {
     this.#line = line
   }
 
-  /** The file, line and path. */
+  /** The file, line and path, as error messages show them. */
   get where(): string {
     return `${this.#file}:${this.#line}: ${this.#path === '' ? 'the file' : this.#path}`
   }
@@ -173,7 +173,10 @@ export class Place {
   }
 }
 
-/** The number of characters, as JSON Schema counts them: one beyond U+FFFF is one. Counted only if it could matter. */
+/**
+ * Returns a text's length as JSON Schema counts it, with one character for each code point. The shorter count is only
+ * made for texts that seem too long.
+ */
 function lengthOf(text: string, max: number): number {
   return text.length <= max ? text.length : Array.from(text).length
 }

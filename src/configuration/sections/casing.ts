@@ -1,9 +1,9 @@
-/** Converts a setting's members to snake_case, as in configuration files. */
+/** Converts the names of a setting's members to snake_case, as in configuration files. */
 export function snakeCasedMembers(value: unknown): unknown {
   return renamed(value, (name) => name.replaceAll(/[A-Z]/g, (one) => `_${one.toLowerCase()}`))
 }
 
-/** Converts a setting's members to camelCase, as in the domain. */
+/** Converts the names of a setting's members to camelCase, as in the domain. */
 export function camelCased(value: unknown): unknown {
   return renamed(value, (name) =>
     name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),

@@ -134,7 +134,7 @@ function credentialOf({ entry, secretAt }: Wanted): ConnectionInput['credential'
     : { kind: 'secret', secret: secretAt('client_secret') }
 }
 
-/** Keeps a key pair that the provider already knows, because a new one would lock everyone out. */
+/** Whether the key pair stays: the provider already knows it, and a new one would lock everyone out. */
 function keepsKey({ entry, before }: Wanted): boolean {
   return (
     entry['client_secret'] === null &&

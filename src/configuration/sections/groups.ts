@@ -27,7 +27,7 @@ export const groupSection: Section = {
     const role = entry['role'] as GroupRole
     const caller = { organizationId: organization.id, actor }
     if (id !== undefined) await services.groups.setRole(caller, id, role)
-    // The role is granted later, when the group arrives, without another permission check.
+    // The permission is checked now, because the role is granted without another check when the group arrives.
     else await requirePower(services.store, caller, role)
     return id
   },
@@ -37,10 +37,10 @@ export const groupSection: Section = {
   },
 }
 
-/** Listed once for all groups of an apply: it changes their roles, never their names. */
+/** The groups are listed once for each apply, which changes their roles but never their names. */
 const listed = new WeakMap<Scene['services'], Promise<ReadonlyMap<string, string>>>()
 
-/** The ids of an organization's groups by name; a directory may have several with one name, and the oldest counts. */
+/** Returns the ids of an organization's groups by name; if a directory has several with one name, the oldest counts. */
 async function idsOf({
   organization,
   services,

@@ -48,7 +48,9 @@ export function tidyFields(entry: Entry): Entry {
   return Object.fromEntries(tidied.filter(([name]) => entry[name] !== undefined))
 }
 
-/** Unknown methods are refused when the key is saved, with the sentence that the API gives. */
+/**
+ * Parses a grant without checking its methods: unknown ones are refused when the key is saved, with the API's message.
+ */
 function parseGrant(text: string): { readonly target: string; readonly methods?: string[] } {
   const [target = '', methods] = text.split(':')
   return methods === undefined

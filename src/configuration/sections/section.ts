@@ -25,9 +25,9 @@ export interface Thing {
   readonly id: string
   /** The name to give it in a file if no file has named it yet. */
   readonly name: string
-  /** Every field; secrets are left empty. */
+  /** All fields; those that hold secrets are left empty. */
   readonly entry: Entry
-  /** Its secrets, by their position in the entry. */
+  /** The thing's secrets, by their position in the entry. */
   readonly secrets: ReadonlyMap<string, string>
 }
 
@@ -64,7 +64,7 @@ export interface Section {
   readonly key: SectionKey
   /** The thing's label in differences, such as `target payments`. */
   readonly noun: string
-  /** The permission required to change one. */
+  /** The permission required to change a thing of this kind. */
   readonly permission: Permission
   /** The schema of one entry. */
   readonly schema: TSchema
@@ -77,12 +77,12 @@ export interface Section {
   /** Normalizes values to their stored form; throws `invalid_input` if they make no sense. */
   readonly tidy: (entry: Entry) => Entry
   readonly present: (scene: Pick<Scene, 'organization' | 'services' | 'nameOf'>) => Promise<Thing[]>
-  /** Creates or changes a thing; returns its id, or undefined if it must wait for something created elsewhere. */
+  /** Creates or changes a thing; returns its id, or undefined for a group that the directory has not created yet. */
   readonly put: (wanted: Wanted, scene: Scene) => Promise<string | undefined>
   readonly remove: (id: string, scene: Scene) => Promise<void>
 }
 
-/** Reads a field; a refusal gets the field's name, so that its line can be reported. */
+/** Reads a field, and adds the field's name to a refusal, so that its line can be reported. */
 export function inField<T>(field: string, read: () => T): T {
   try {
     return read()

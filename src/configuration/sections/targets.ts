@@ -85,7 +85,7 @@ const schema = object(
   ['upstream'],
 )
 
-/** The protected APIs. */
+/** The guarded APIs, with their rules and settings. */
 export const targetSection: Section = {
   key: 'targets',
   noun: 'target',
@@ -135,7 +135,7 @@ function tidied(line: unknown, index: number): string {
   return inField(`rules[${index}]`, () => tidyRule(String(line)))
 }
 
-/** Normalizes rules, completes the upstream's URL and lowers the case of header names. */
+/** Normalizes rules, completes the upstream's URL and converts header names to lower case. */
 function tidy(entry: Entry): Entry {
   const { upstream, rules, capture: kept, response_headers: headers } = entry
   return {
