@@ -112,7 +112,7 @@ function wordsFor(enabled: readonly Scheme[]): Words {
   )
   const headers = Object.freeze({ 'WWW-Authenticate': ways.join(', ') })
   const problem = new Problem('credential_invalid', 'The API key is not valid.', { headers })
-  // Frozen because all refused requests share it.
+  // The refusal is frozen, because all refused requests share it.
   const made = { challenge: headers, invalid: Object.freeze(problem) }
   words.set(enabled, made)
   return made

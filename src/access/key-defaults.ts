@@ -11,7 +11,7 @@ const maxCidrs = 100
 /** An organization's defaults for new keys, used where the issuer does not choose otherwise. */
 export interface KeyDefaults {
   readonly scheme: Scheme
-  /** Milliseconds from its issue until it expires; undefined = never. */
+  /** Milliseconds from a key's issue until it expires; undefined = never. */
   readonly expiresAfterMs: number | undefined
   /** undefined = any address. */
   readonly cidrs: readonly string[] | undefined

@@ -1,7 +1,7 @@
 /** The state of a key as the dashboard, the API and the command line show it. */
 type KeyState = 'active' | 'suspended' | 'expired' | 'revoked'
 
-/** The state of a key at a time; where several apply, the one that is hardest to undo wins. */
+/** Returns the state of a key at a time; if several apply, the one that is hardest to undo. */
 export function keyStateAt(
   key: {
     readonly revokedAt: number | undefined

@@ -53,8 +53,8 @@ export interface Applied {
 }
 
 /**
- * Computes what an apply would do, without changing anything; it requires the same permissions, because it reveals the
- * current state.
+ * Computes what an apply would do, without changing anything. A plan requires the same permissions as an apply, because
+ * it reveals the current state.
  */
 export async function planFile(
   file: ConfigurationFile,
@@ -168,8 +168,8 @@ async function applyWithin(
       await managed.remove(tx, organization.id, { section: section.key, name })
   }
   const rows = ownedRows({ file, state, services, label, secrets, organization, idOf: scene.idOf })
-  // Managing a thing locks it for everyone else, so this takes the same permission as a change, even if nothing
-  // changes.
+  // Managing a thing locks it for everyone else, so it requires the same permission as changing it, even if the apply
+  // changes nothing.
   refuseForbidden(
     file,
     rows.map(({ section, name }) => ownershipOf(section as SectionKey, name)),

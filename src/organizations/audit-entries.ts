@@ -10,7 +10,9 @@ import {
   type AuditAction,
 } from '../store/index.ts'
 
-/** Writes an audit entry about a person in each organization they belong to; with `only`, in that one alone. */
+/**
+ * Writes an audit entry about a person in each organization they belong to; with `only`, in that organization alone.
+ */
 export async function recordForPerson(
   tx: Tx,
   { userId, only }: { readonly userId: UserId; readonly only?: string | undefined },

@@ -187,7 +187,9 @@ async function peopleWith(
   return members
 }
 
-/** Whether there has ever been a first owner: no link makes another one, even after the first has left. */
+/**
+ * Whether the installation has ever been set up: no link makes another first owner, even after the first one has left.
+ */
 async function isSetUp(tx: Tx): Promise<boolean> {
   return (await settings.find(tx, setUpSetting)) !== undefined || (await users.exists(tx))
 }

@@ -121,7 +121,10 @@ export async function deactivate(
   return await announceLeft(tx, { verb: 'deactivated', member, actor, keys: suspended })
 }
 
-/** Does to the last owner what deactivation would, except that the membership stays active. */
+/**
+ * Ends every session of the last owner that reaches the organization and suspends the personal keys, as deactivation
+ * does, but leaves the membership active.
+ */
 export async function keepLastOwner(
   tx: Tx,
   member: LifecycleMember,
@@ -247,7 +250,7 @@ function eventData(member: LifecycleMember) {
   }
 }
 
-/** Records the audit entry and the change notice of a transition. */
+/** Writes the audit entry of a transition, and notifies every node. */
 function recordChange(
   tx: Tx,
   change: {

@@ -40,7 +40,7 @@ export interface ReachedOrganization {
   readonly role: Role
 }
 
-/** The membership to change. */
+/** The membership to change, and who changes it. */
 export interface MemberChange {
   readonly organizationId: OrganizationId
   /** The membership's id. */
@@ -48,7 +48,7 @@ export interface MemberChange {
   readonly actor: Actor
   /** Called if the change turns out to concern an owner; throws if the sign-in is too old for that. */
   readonly stepUp?: (() => void) | undefined
-  /** Refuses the change of any other version. */
+  /** If given, a membership with any other version is not changed. */
   readonly expectedVersion?: number | undefined
 }
 

@@ -3,7 +3,10 @@ import { isStorable } from '../storable.ts'
 
 const maxNameLength = 100
 
-/** Normalizes a name: trimmed, without control characters, at most 100 characters. */
+/**
+ * Normalizes a name: trimmed, without control characters, at most 100 characters. Throws `invalid_input` if nothing is
+ * left.
+ */
 export function nameOf(text: string): string {
   const name = normalizedName(text)
   if (name === '') throw new Problem('invalid_input', 'A name has at least one character.')

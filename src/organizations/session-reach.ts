@@ -10,7 +10,7 @@ export type Visitor = Pick<SignedIn, 'userId' | 'connectionId' | 'provider'>
 /** Decides in which organizations a session is valid, according to company sign-in. */
 export interface SessionReach {
   /**
-   * Whether a session reaches an organization. One that an organization's provider vouched for reaches that
+   * Whether a session reaches an organization. A session that an organization's provider vouched for reaches that
    * organization alone; where SSO is required, only such a session and those of break-glass owners do.
    */
   reachOf(

@@ -45,7 +45,7 @@ export function credentialLength(prefix: string): number {
   return prefix.length + idDigits + 1 + randomDigits + crcDigits
 }
 
-/** A random base62 string in which every character is equally likely. */
+/** Returns a random base62 string in which every character is equally likely. */
 export function randomBase62(digits: number): string {
   let text = ''
   while (text.length < digits) {
@@ -58,7 +58,7 @@ export function randomBase62(digits: number): string {
   return text
 }
 
-/** CRC-32 of an ASCII text, as six base62 characters. */
+/** Returns the CRC-32 of an ASCII text as six base62 characters. */
 export function checksum(text: string): string {
   let rest = crc32(text)
   let digits = ''
@@ -109,7 +109,7 @@ const crcTable = Int32Array.from({ length: 256 }, (_, byte) => {
   return crc
 })
 
-/** CRC-32 of the first `end` characters of a text, which must be ASCII. */
+/** Returns the CRC-32 of the first `end` characters of a text, which must be ASCII. */
 function crcOfStart(text: string, end: number): number {
   let crc = -1
   for (let at = 0; at < end; at++) {

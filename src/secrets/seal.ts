@@ -32,7 +32,7 @@ export interface Sealer extends Authenticator {
   seal(plain: string, context: readonly string[]): string
   /** Throws if the text was altered, moved to another context, or sealed with an unknown key. */
   open(sealed: string, context: readonly string[]): string
-  /** Whether the master key with this id is among those given. */
+  /** Whether the master key with this id is one of the configured keys. */
   knows(keyId: string): boolean
   /** The newest master key's id, stored with the data so that a start with the wrong key is refused. */
   readonly keyId: string

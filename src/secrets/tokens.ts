@@ -9,7 +9,7 @@ export interface SigningKeyPair {
   readonly privateJwk: string
 }
 
-/** The key that currently signs. */
+/** A private key that is ready to sign, with its key id. */
 export interface Signer {
   readonly kid: string
   readonly key: CryptoKey | Uint8Array

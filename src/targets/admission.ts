@@ -56,7 +56,7 @@ export interface Refused {
 
 export type Verdict = Admitted | Refused
 
-/** The rules' decision, if the checks got that far. */
+/** Returns the rules' decision; undefined if the checks did not get that far. */
 export function decisionOf(known: Located | Decided | undefined): Decision | undefined {
   return known !== undefined && 'decision' in known ? known.decision : undefined
 }

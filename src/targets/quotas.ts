@@ -203,7 +203,7 @@ export class ClaimedQuotas implements Quotas {
     }
   }
 
-  /** Claims calls for those that wait; resolves when some are available, or when none can be expected for now. */
+  /** Claims calls for the callers that wait; resolves when some are available, or when none can be expected for now. */
   async #claimFor(holding: Holding): Promise<void> {
     holding.waiting += 1
     try {

@@ -15,9 +15,9 @@ export interface RulePreview {
   /** Calls that reach the rules. */
   readonly calls: number
   readonly refused: number
-  /** Calls that the current rules allow and these would refuse. */
+  /** Calls that the current rules allow and the new ones would refuse. */
   readonly newlyRefused: number
-  /** Calls that the current rules refuse and these would allow. */
+  /** Calls that the current rules refuse and the new ones would allow. */
   readonly newlyAllowed: number
   /** False if there were more calls than can be examined, so that only the newest were. */
   readonly complete: boolean

@@ -9,7 +9,7 @@ const maxPathLength = 512
 const maxStars = 8
 const maxRules = 200
 
-/** A rule as submitted; one with the id of an existing rule keeps that id. */
+/** A rule in a request; with the id of an existing rule it keeps that id, otherwise it gets a new one. */
 export type RuleInput = RuleText & { readonly id?: string | undefined }
 
 /**

@@ -35,7 +35,7 @@ export interface Decision {
   readonly allowed: boolean
   /** The rule that decided; undefined if the last line did. */
   readonly ruleId: string | undefined
-  /** A trial rule that would have refused the call. */
+  /** The first trial rule that would have refused the call. */
   readonly trialRuleId: string | undefined
 }
 

@@ -29,7 +29,7 @@ export interface TargetSettings {
   readonly connectMs: number
   readonly firstByteMs: number
   readonly idleMs: number
-  /** The choice of calls to record; counts are always exact. */
+  /** Which calls leave a record; all of them are counted, whatever the choice. */
   readonly records: RecordChoice
   /** Whether calls carry Intercept-Assertion. */
   readonly assertion: boolean

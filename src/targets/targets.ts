@@ -38,7 +38,7 @@ export interface TargetInput {
   readonly settings?: TargetSettingsInput | undefined
   /** The action for calls that no rule decides; null restores the default. */
   readonly otherwise?: LastLine | null | undefined
-  /** All rules, in order. A rule with the id of an existing one keeps that id. */
+  /** All rules, in order. A rule with the id of an existing one keeps that id, any other gets a new one. */
   readonly rules?: readonly RuleInput[] | undefined
   readonly disabled?: boolean | undefined
 }

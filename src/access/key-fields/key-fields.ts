@@ -19,7 +19,7 @@ import {
 import { grantText, parseGrant, parseQuota } from './key-texts.ts'
 
 const maxGrants = 100
-// A grant takes nothing but a slug, because people paste commands that contain it from a key's page into a shell.
+// A grant contains nothing but a slug, because people paste commands with grants from a key's page into a shell.
 const targetSlug = new RegExp(targetSlugPattern, 'u')
 const maxCidrs = 100
 

@@ -41,7 +41,10 @@ export function labelsText(labels: Labels): string {
     .join(', ')
 }
 
-/** Parses labels, each written as `team=payments`; throws an Error whose message completes a sentence. */
+/**
+ * Parses labels, each written as `team=payments`; throws an Error whose message continues a sentence that begins with
+ * the flag's name.
+ */
 export function parseLabels(texts: readonly string[]): Labels {
   const labels = new Map<string, string>()
   for (const text of texts) {
@@ -54,7 +57,10 @@ export function parseLabels(texts: readonly string[]): Labels {
   return Object.fromEntries(labels)
 }
 
-/** Reads `team` (keys that have the label) or `team:payments` (with this value); throws `invalid_input`. */
+/**
+ * Parses a filter: `team` finds keys that have the label, `team:payments` those that have it with this value. Throws
+ * `invalid_input`.
+ */
 export function parseLabelFilter(text: string, separator: ':' | '='): LabelFilter {
   const at = text.indexOf(separator)
   const name = at < 0 ? text : text.slice(0, at)

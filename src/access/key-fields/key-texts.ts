@@ -2,7 +2,10 @@ import { methods } from '../../methods.ts'
 import { nearest } from '../../nearest.ts'
 import type { Grant, Quota } from '../../store/index.ts'
 
-/** Fields of keys as people write them. Each parser throws an Error whose message completes a sentence. */
+/**
+ * Fields of keys as people write them. Each parser throws an Error whose message continues a sentence that begins with
+ * the flag's name.
+ */
 
 /** Writes a grant as `echo` or `echo:GET,POST`. */
 export function grantText({ target, methods: granted }: Grant): string {

@@ -8,7 +8,7 @@ import { keyIdOf, readDigest, readKeyId } from './words.ts'
 
 /** How many keys have their principals kept as objects; each object takes about 400 bytes. */
 const hotKeys = 8192
-// If no other key has the same shape, a key takes about 600 bytes.
+// A key whose shape no other key has takes about 600 bytes, so the number of shapes is bounded.
 const maxShapes = 500_000
 const triesForShape = 64
 const maxSteps = 10_000
@@ -121,7 +121,7 @@ export class KeyMemory implements CacheMemory<KnownKey> {
     return readDigest(digest, this.#digest) ? this.#byDigest.find(this.#digest) : -1
   }
 
-  /** Forgets the records of every secret of the key whose id was read last. */
+  /** Forgets the records of every secret of the key whose id is in `#id`. */
   #forgetKey(): void {
     for (;;) {
       const entry = this.#byId.find(this.#id)

@@ -36,7 +36,7 @@ export interface KeyShape extends OrganizationPart, KeySharedPart {
   readonly text: string
 }
 
-/** The part of a principal that each key has for itself. */
+/** The part of a principal that is stored for each key. */
 type OwnPart = Pick<KeyPrincipal, 'keyId' | 'digest' | 'expiresAt'>
 
 /** A principal as it is remembered, whether or not its key still works. */

@@ -64,8 +64,8 @@ export class RecordIndex {
       hole = after(hole, slots)
     }
     this.#counts[segment] = (this.#counts[segment] ?? 0) - 1
-    // Searches stop at empty slots, so later entries move into the hole, except where that would put them before their
-    // home.
+    // Searches stop at empty slots, so later entries move into the hole, unless that would put them before their home
+    // slot.
     for (let at = after(hole, slots); slots[at] !== 0; at = after(at, slots)) {
       const home = homeOf(this.#hashOf(entryIn(slots, at)), slots)
       if (distance(home, at, slots) < distance(hole, at, slots)) continue

@@ -54,7 +54,7 @@ export function deal(
   const before = held.find(({ nodeId }) => nodeId === request.nodeId)
   const own = before?.share ?? 0
   let free = Math.max(0, whole - own - sumOf(others) - sumOf(dead))
-  // No node has a row yet, so this node was alone until now, and all spending was its own.
+  // If no node has a row yet, this node was alone until now, and all spending was its own.
   const isNew = held.length === 0 && (marker === undefined || marker.wholeAt === 0)
   let freeWholeInMs = isNew ? request.wholeInMs : Math.max(0, (marker?.wholeAt ?? 0) - now)
   for (const { share } of dead) {

@@ -26,7 +26,7 @@ interface Claim extends PromiseWithResolvers<void> {
  */
 export class Settler {
   readonly #deps: SettlerDeps
-  /** By subject: no two requests of one transaction may be about the same rows. */
+  /** Keyed by subject, because no two requests of one transaction may be about the same rows. */
   readonly #claims = new Map<string, Claim>()
   #isSettling = false
   #last: Promise<unknown> = Promise.resolve()

@@ -195,7 +195,7 @@ export class Sessions {
     return living.filter((session) => this.#endsAt(session) > nowMs)
   }
 
-  /** Ends sessions as part of a larger transaction; every node hears of it when that commits. */
+  /** Ends sessions as part of a larger transaction; every node hears of it when the transaction commits. */
   async endIn(tx: Tx, of: SessionsOf, why: EndReason): Promise<SessionRecord[]> {
     return await endSessions(tx, of, why)
   }
@@ -248,7 +248,7 @@ export class Sessions {
     this.#store.transaction(async (tx) => await sessions.noteSeen(tx, seen)).catch(() => undefined)
   }
 
-  /** Ends an expired session in the database, so that no clock that is set back can revive it. */
+  /** Ends an expired session in the database, so that setting a clock back cannot revive it. */
   async #markExpired({ id, userId }: SessionRecord): Promise<void> {
     const why = { by: undefined, reason: 'expired' }
     await this.#store
@@ -257,7 +257,7 @@ export class Sessions {
   }
 }
 
-/** Ends sessions as part of a larger transaction; every node hears of it when that commits. */
+/** Ends sessions as part of a larger transaction; every node hears of it when the transaction commits. */
 export async function endSessions(
   tx: Tx,
   { userId, which }: SessionsOf,

@@ -38,7 +38,7 @@ const Request = Type.Object(
     method: Type.String(),
     path: Type.String(),
     status: Type.Integer(),
-    /** Why it was refused: SCIM's keyword (RFC 7644 table 9) and a message. */
+    /** Why the request was refused: SCIM's keyword (RFC 7644, table 9) and a message. */
     scim_type: nullable(Type.String()),
     detail: nullable(Type.String()),
     /** The request's body, truncated and without secrets. */

@@ -13,7 +13,7 @@ const ApiRulePreview = Type.Object(
     refused: Type.Integer(),
     /** Refused calls that the current rules allow. */
     newly_refused: Type.Integer(),
-    /** Calls that the current rules refuse and these would allow. */
+    /** Calls that the current rules refuse and the new ones would allow. */
     newly_allowed: Type.Integer(),
     /** False if there were more calls than can be examined, so that only the newest were. */
     complete: Type.Boolean(),

@@ -13,7 +13,7 @@ export const Rate = Type.Object(
   },
   { title: 'TargetRateLimit', additionalProperties: false },
 )
-/** The choice of calls to record; counts are always exact. */
+/** Which calls leave a record; all of them are counted, whatever the choice. */
 const RecordChoice = Type.String({ pattern: '^(all|refused|none|sampled 1/[1-9][0-9]{0,6})$' })
 /** `all`: across all nodes together · `node`: on each of them. */
 const RateScope = oneOf(['all', 'node'])
@@ -37,7 +37,7 @@ const ruleProperties = {
   trial: Type.Boolean(),
 }
 
-/** Rules as submitted; one with the id of an existing rule keeps that id. */
+/** Rules in a request; a rule with the id of an existing one keeps that id, any other gets a new one. */
 export const RuleInputs = Type.Array(
   Type.Object(
     { id: Type.Optional(Type.String({ maxLength: 60 })), ...ruleProperties },
@@ -179,7 +179,7 @@ function pathsOf(verbatim: boolean): 'verbatim' | 'canonical' {
   return verbatim ? 'verbatim' : 'canonical'
 }
 
-/** Capture settings that keep nothing count as none. */
+/** Returns null for capture settings that keep nothing. */
 function captureOf(capture: { headers: string[]; body_bytes: number; redact?: string[] }) {
   const { headers, body_bytes: bodyBytes, redact = [] } = capture
   return headers.length === 0 && bodyBytes === 0 ? null : { headers, bodyBytes, redact }

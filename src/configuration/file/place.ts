@@ -51,7 +51,7 @@ export class Place {
     return new Problem('invalid_input', `${this.where} ${must}.`)
   }
 
-  /** A mapping's values by name; the line of each is that of its name. */
+  /** Returns a mapping's values by name; each value's line is that of its name. */
   members(): Map<string, Place> {
     if (this.#node.kind !== 'mapping') throw this.wrong('must be a mapping')
     return new Map(
@@ -174,8 +174,8 @@ export class Place {
 }
 
 /**
- * Returns a text's length as JSON Schema counts it, with one character for each code point. The shorter count is only
- * made for texts that seem too long.
+ * Returns a text's length as JSON Schema counts it, in code points. A text whose UTF-16 length is within `max` is not
+ * counted, because the length in code points is never greater.
  */
 function lengthOf(text: string, max: number): number {
   return text.length <= max ? text.length : Array.from(text).length

@@ -67,7 +67,7 @@ async function* walk(
       page,
     )
     const names = await namesFor(organization, found, services)
-    // Checked after the read, so that nothing recorded after the membership ended is sent.
+    // The session and membership are checked after the read, so that nothing recorded after their end is sent.
     await requireStillAllowed(request, services)
     yield found.map((call) => toApiCall(call, names))
     if (found.length < page.limit && searchedTo === undefined) return

@@ -15,7 +15,7 @@ test('the live tail tells nothing that it read while the membership ended', asyn
     targets: { slugs: async () => new Map() },
     keys: { names: async () => new Map() },
     sessions: { onChange: () => () => {}, list: async () => [{ id: 'ses_1' }] },
-    // Still a member before the calls are read, but not after.
+    // The caller is still a member before the calls are read, but no longer after.
     members: { membershipOf: async () => (++asked === 1 ? {} : undefined) },
   }
   const request = {

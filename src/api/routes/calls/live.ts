@@ -46,7 +46,7 @@ async function* tail(request: RouteRequest, services: Services): AsyncIterable<s
       const found = await calls.list(services.store.slowCallReads, organization.id, page)
       const fresh = found.filter(({ id }) => !sent.has(id)).toReversed()
       const names = await namesFor(organization, fresh, services)
-      // Checked again after the read, so that nothing recorded after the membership ended is sent.
+      // The session and membership are checked again after the read, so that nothing recorded after their end is sent.
       if (!(await isStillAllowed(request, services))) return
       for (const { id } of fresh) sent.add(id)
       const events = fresh.map(
