@@ -42,7 +42,10 @@ export function recordChange(tx: Tx, key: KeyRecord, news: KeyNews<AuditVerb<'ap
   tx.changed({ kind: 'key', organizationId, subjectId: id })
 }
 
-/** Returns all properties of a key except its secrets, for the audit log; unrestricted grants and CIDRs read `all`. */
+/**
+ * Returns all properties of a key except its secrets, for audit entries and events; unrestricted grants and CIDRs read
+ * `all`.
+ */
 export function describe(key: KeyRecord): Record<string, unknown> {
   return { ...keys.describe(key), grants: key.grants ?? 'all', cidrs: key.cidrs ?? 'all' }
 }

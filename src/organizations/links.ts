@@ -103,9 +103,9 @@ export class Links {
   }
 
   /**
-   * Creates a single-use link, valid for an hour, that signs in a known person, found by id or by address.
-   * `organizationId` selects among several people with the same address. Throws `not_found`, or `conflict` if several
-   * remain.
+   * Creates a single-use link, valid for an hour, that signs in a known person, found by id or by address. With
+   * `organizationId`, an address finds only active members of that organization. Throws `not_found`, or `conflict` if
+   * an address finds several people.
    */
   async signInLink(idOrEmail: string, organizationId?: OrganizationId): Promise<string> {
     const { store } = this.#deps

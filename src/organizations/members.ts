@@ -125,7 +125,10 @@ export class Members {
     return await findMember(this.#store, organizationId, id)
   }
 
-  /** Adds a member for the operator, and creates the person if nobody has this address. Throws `conflict`. */
+  /**
+   * Adds a member for the operator, and creates the person if nobody has this address. Throws `invalid_input` or
+   * `conflict`.
+   */
   async add(
     organizationId: OrganizationId,
     input: { readonly email: string; readonly name?: string | undefined; readonly role: Role },

@@ -119,7 +119,8 @@ export class SharedRates implements AsyncDisposable {
   }
 
   /**
-   * Returns whether this node's present share lets a call pass, without asking for more; undefined if it holds none.
+   * Returns whether this node's present share lets a call pass, without asking for more; undefined if this
+   * node does not track the subject.
    */
   known(subject: RateSubject, rate: Rate): RateVerdict | undefined {
     const holding = this.#holdings.get(subject.id)
