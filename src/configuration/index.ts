@@ -29,7 +29,7 @@ export interface ManagedThing {
   readonly idOrName: string
 }
 
-/** An organization's configuration as a file. */
+/** Exports, plans and applies organizations' configuration files, and keeps track of what those files manage. */
 export interface Configurations {
   /** Exports an organization's current state as YAML and as data; secrets appear as references. */
   export(

@@ -4,7 +4,7 @@ import type { Entry, Section, SectionKey, Thing } from './sections/section.ts'
 import { sections } from './sections/index.ts'
 import type { ConfigurationServices } from './sections/services.ts'
 
-/** The current state of an organization. */
+/** What an organization has at present, as far as a file can describe it. */
 export interface State {
   /** Each thing as a file would describe it: without defaults, and with references instead of secrets. */
   readonly entries: Readonly<Record<SectionKey, ReadonlyMap<string, Entry>>>

@@ -22,7 +22,7 @@ export interface GuardedTarget {
   readonly credential: { readonly name: string; readonly line: string } | undefined
 }
 
-/** The upstream of a target's calls. */
+/** The server to which a target's calls are forwarded. */
 export interface Upstream {
   readonly secure: boolean
   /** A host name, or a literal address without brackets. */

@@ -27,7 +27,6 @@ ${rows.join('\n')}
 `
 }
 
-/** The page's own style sheet. */
 export const referenceStyle = `:root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif }
 body { margin: 0; background: light-dark(#fbfaf7, #0f1319); color: light-dark(#171f28, #ecebe7) }
 main { max-width: 60rem; margin: 0 auto; padding: 32px 16px }

@@ -29,7 +29,6 @@ const Ended = Type.Object(
   { title: 'Ended' },
 )
 
-/** An organization's members. */
 export const memberRoutes = {
   'GET /organizations/:organization/members': route({
     summary: 'Members, oldest first',

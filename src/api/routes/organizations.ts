@@ -31,7 +31,6 @@ const KeyDefaults = {
 const OrganizationWithSettings = Type.Object(
   {
     ...Organization.properties,
-    /** The defaults for new keys. */
     key_defaults: Type.Object(KeyDefaults, { title: 'KeyDefaults' }),
     /** The rate that all its calls share, whatever their key or target; null means no limit. */
     rate_limit: nullable(Rate),

@@ -40,7 +40,6 @@ export function whole(minimum: number, maximum: number, description: string): TS
   return Type.Integer({ minimum, maximum, description })
 }
 
-/** The schema of a boolean. */
 export function flag(description: string): TSchema {
   return Type.Boolean({ description })
 }

@@ -66,7 +66,6 @@ export interface Section {
   readonly noun: string
   /** The permission required to change a thing of this kind. */
   readonly permission: Permission
-  /** The schema of one entry. */
   readonly schema: TSchema
   /** Fields that keep their current value if the file omits them. */
   readonly loose: readonly string[]
