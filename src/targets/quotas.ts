@@ -172,8 +172,7 @@ export class ClaimedQuotas implements Quotas {
       if (known.subject.quota.calls !== quota.calls) {
         known.emptyUntil = 0
         known.shortSince = undefined
-        // The quota was reduced, so calls claimed under the larger one are returned, and claimed again if there is
-        // room.
+        // The quota was reduced: calls claimed under the larger one are returned, and claimed again if there is room.
         if (quota.calls < known.subject.quota.calls) {
           known.returning += known.available
           known.available = 0
@@ -186,8 +185,7 @@ export class ClaimedQuotas implements Quotas {
       ...{ subject, periodAt, available: 0, returning: 0, pending: 0, claimed: 0, spent: 0 },
       ...{ waiting: 0, asked: 0, demand: 0, shortSince: undefined, emptyUntil: 0 },
     }
-    // If there are too many quotas, one that holds nothing is forgotten. If none of the 999 oldest is such, the next
-    // one is forgotten, and what it has claimed is lost until the period ends.
+    // Forgets one that holds nothing, or, if the 999 oldest all hold some, the next; its claim is lost for the period.
     if (this.#holdings.size >= maxHoldings) this.#forgetOne()
     this.#holdings.set(name, holding)
     return holding
@@ -241,8 +239,7 @@ export class ClaimedQuotas implements Quotas {
       if (claim.spent + claim.wanted + claim.returned > 0) parts.push({ holding, claim })
     }
     if (parts.length === 0) return
-    // Returned calls are deducted before the database confirms their return, so that they can't be spent in the
-    // meantime.
+    // Returned calls are deducted before the database confirms their return, so that nobody spends them meanwhile.
     for (const { holding, claim } of parts) {
       holding.available -= claim.returned - holding.returning
       holding.returning = 0
@@ -365,10 +362,7 @@ function verdict(holding: Holding, nowMs: number): QuotaVerdict {
   }
 }
 
-/**
- * Returns how much of a quota is used in the current period, as the nodes last reported, and when the next period
- * begins.
- */
+/** Returns a quota's use in the current period, as the nodes last reported, and when the next period begins. */
 export async function quotaStanding(
   store: Store,
   { organizationId, subjectId, quota }: Omit<QuotaSubject, 'kind'>,

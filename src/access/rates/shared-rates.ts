@@ -118,10 +118,7 @@ export class SharedRates implements AsyncDisposable {
     return this.#mayClaim(holding, monotonic) ? this.#claim(holding) : nothingHere
   }
 
-  /**
-   * Returns whether this node's present share lets a call pass, without asking for more; undefined if this
-   * node does not track the subject.
-   */
+  /** Returns whether this node's present share lets a call pass; undefined if the node does not track the subject. */
   known(subject: RateSubject, rate: Rate): RateVerdict | undefined {
     const holding = this.#holdings.get(subject.id)
     if (holding === undefined) return undefined
@@ -203,9 +200,7 @@ export class SharedRates implements AsyncDisposable {
     return holding.nothingUntil <= monotonic && holding.waiting < maxWaiting && !this.#closed
   }
 
-  /**
-   * Takes a share from what no node holds. While demand is low everywhere, waits for other nodes to give shares back.
-   */
+  /** Takes a share that no node holds. While demand is low everywhere, waits for other nodes to give shares back. */
   async #claim(holding: Holding): Promise<void> {
     holding.waiting += 1
     try {
@@ -291,8 +286,7 @@ export class SharedRates implements AsyncDisposable {
 
   #renewed(nodes: rateShares.RateNodes, startedAt: number): void {
     const { clock } = this.#deps
-    // A renewal counts only once it is committed; if the lease ended before that, other nodes may have taken the
-    // shares.
+    // A renewal counts once it is committed; if the lease ended before that, other nodes may have taken the shares.
     if (this.#leaseEndsAt < clock.monotonic()) {
       for (const holding of this.#holdings.values()) {
         holding.share = 0
@@ -381,9 +375,7 @@ export class SharedRates implements AsyncDisposable {
     return request
   }
 
-  /**
-   * Stops sharing once no other node is left: this node spends whole rates from now on, less what it has spent already.
-   */
+  /** Stops sharing once no other node is left: this node spends whole rates from now on, less what is spent already. */
   async #beAlone(): Promise<void> {
     const { store } = this.#deps
     const isStillAlone = await this.#settler.inTurn(
