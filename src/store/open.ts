@@ -11,27 +11,30 @@ import type { Store } from './store.ts'
 const usualPoolSize = 10
 
 export interface StoreOptions {
-  /** A postgres:// URL; empty for SQLite in the data folder. */
+  /** A postgres:// URL; without one, the database is SQLite in `folder`. */
   readonly databaseUrl?: string | undefined
   readonly folder: string
   readonly clock: Clock
-  /** Whether the database's clock is authoritative, so that `clock` is only this machine's (PostgreSQL). */
+  /** Whether `clock` is corrected to the database's own clock; ignored on SQLite, which has none. */
   readonly followsDatabaseClock?: boolean | undefined
-  /** Called when the database turns out to have a different history. */
+  /** Called when the database turns out to be a different server or to have lost changes. */
   readonly onHistory?: ((change: HistoryChange) => void) | undefined
   /** Called with the duration of each transaction in milliseconds. */
   readonly onTransaction?: ((tookMs: number) => void) | undefined
-  /** Whether this process serves requests: if so, it registers as a node and other nodes wait for it. */
+  /**
+   * Whether this process serves requests: if so, it registers as a node, and other nodes wait for it to confirm
+   * changes.
+   */
   readonly isNode: boolean
   /**
-   * Whether pending migrations of an existing database are applied, which is the default; otherwise opening it throws
-   * `SchemaBehind`. An empty database gets its schema in any case.
+   * Whether to apply pending migrations to an existing database (the default); if not, opening one that lacks
+   * migrations throws `SchemaBehind`. An empty database always gets its schema.
    */
   readonly mayUpgrade?: boolean | undefined
   readonly poolSize?: number | undefined
   /** Maximum size of an event in bytes; defaults to 64 KiB. */
   readonly maxEventBytes?: number | undefined
-  /** Authenticates the heads of the audit chains. */
+  /** Computes the MACs of the heads and anchors of audit chains; without it they carry none. */
   readonly authenticator?: Authenticator | undefined
 }
 
@@ -94,7 +97,9 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   }
 }
 
-/** Loads only the driver in use: the other one would cost memory for nothing. */
+/**
+ * Opens the engine that the options name. Only its driver is loaded, because the other would cost memory for nothing.
+ */
 async function openEngine(options: StoreOptions, clock: Clock): Promise<EngineHandle> {
   const { databaseUrl, folder, maxEventBytes, authenticator } = options
   const { mayUpgrade = true } = options

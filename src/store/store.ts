@@ -7,7 +7,7 @@ import type { Feed } from './feed/feed.ts'
 import type { CallRows } from './tables/calls/call-rows.ts'
 import type { CountRows } from './tables/calls/count-rows.ts'
 
-/** The database, on either engine. */
+/** The open database, with the same interface on SQLite and PostgreSQL. */
 export interface Store extends Db {
   readonly engine: Engine
   readonly feed: Feed
@@ -15,30 +15,31 @@ export interface Store extends Db {
   readonly clock: Clock
   /** The state of this node's link to the database and to the other nodes. */
   status(): StoreStatus
-  /** The connections of this process; undefined on SQLite, which has no pool. */
+  /** The state of this process's connection pools; undefined on SQLite, which has none. */
   pool(): PoolState | undefined
   /**
    * The same database over separate connections, for work that must continue while other transactions wait for a lock,
    * such as sending deliveries. Its commits reach the change feed like any others.
    */
   readonly background: Db & Pick<Store, 'transaction'>
-  /** The database that holds call records. */
+  /** The database that holds call records: on SQLite a file of its own. */
   readonly calls: Db
   /** For reads that may take seconds; they never block the rest of this process. */
   readonly slowReads: Db
   /** Slow reads of the database that holds call records. */
   readonly slowCallReads: Db
-  /** Commits a unit of work as a whole, with everything it collected. Await nothing but the database inside. */
+  /** Runs a unit of work and commits everything it wrote and collected, or nothing. Inside, await only the database. */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /**
-   * Like `transaction`, for data that a power loss may take back, such as a key's last use; must not publish changes.
+   * Like `transaction`, for data that may be lost in a power failure, such as a key's last use. The work must not
+   * publish changes.
    */
   transactionThatMayBeLost<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /**
-   * Like `transaction`, but resolves only when every live node has heard the change or has stopped trusting its caches
-   * (1 s); `isNeeded` says whether a given result needs confirming. Transactions with the same `queue` run one after
-   * the other in this process, and those waiting at the same time share a commit: meant for many small ones that would
-   * contend for the same locks.
+   * Like `transaction`, but resolves only when every live node has confirmed the change or its caches have expired,
+   * which takes about a second at most. `isNeeded` says whether a given result needs confirming. Transactions with the
+   * same `queue` run one after the other in this process, and those waiting at the same time share a commit: use a
+   * queue for many small transactions that would contend for the same locks.
    */
   transactionConfirmed<T>(
     work: (tx: Tx) => Promise<T>,
@@ -48,22 +49,22 @@ export interface Store extends Db {
     },
   ): Promise<{ result: T; confirmation: Confirmation }>
   /**
-   * Runs a function. Every transaction in it that writes an audit entry also executes `companion` as its last step, so
+   * Runs a function. Each transaction in it that records an audit entry also runs `companion` after its own work, so
    * that both are committed or neither is.
    */
   accompanied<T>(companion: (tx: Tx) => Promise<void>, run: () => Promise<T>): Promise<T>
-  /** Runs a transaction on the database that holds call records. */
+  /** Runs a transaction on the database that holds call records; it must publish no changes and record no events. */
   transactionOnCalls<T>(work: (tx: Tx) => Promise<T>): Promise<T>
-  /** Adds call records and counts of calls in one separate commit; allows one batch at a time. */
+  /** Adds call records and counts of calls in a separate commit; the caller must wait for one batch before the next. */
   insertCalls(rows: CallRows, counts?: readonly CountRows[]): Promise<void>
-  /** Copies the main database into a new file, all or nothing (SQLite). */
+  /** Copies the main database into a new file, which gets its name only when it is complete; SQLite only. */
   backup(file: string): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
 
 /**
- * The store as seen from inside an open transaction: nested transactions join that one, so several operations commit
- * together or not at all.
+ * Returns a store whose transactions join the open transaction `tx`, so that several operations commit together or not
+ * at all.
  */
 export function storeWithin(store: Store, tx: Tx): Store {
   return {

@@ -85,7 +85,7 @@ export const auditActions = [
 
 export type AuditAction = (typeof auditActions)[number]
 
-/** The verbs of the actions that begin like this, such as `target.` or `sso.connection_`. */
+/** What follows a prefix such as `target.` or `sso.connection_` in the names of actions. */
 export type AuditVerb<Start extends string> = VerbIn<AuditAction, Start>
 
 type VerbIn<Action, Start extends string> = Action extends `${Start}${infer Verb}` ? Verb : never

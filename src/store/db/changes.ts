@@ -1,22 +1,22 @@
 import type { Id, KeyId, OrganizationId, SessionId, TargetId, UserId } from '../../ids.ts'
 
 /**
- * A position in the change feed: a change's sequence number and its token, which is random, so that no other history
- * can repeat it.
+ * A position in the change feed: a change's sequence number and random token. The token tells the change from one with
+ * the same number in another history.
  */
 export interface FeedMark {
   readonly sequence: number
   readonly token: string
 }
 
-/** The subject that each kind of change names. */
+/** The subject of each kind of change. */
 interface Subjects {
   readonly key: { readonly subjectId: KeyId }
   readonly target: { readonly subjectId: TargetId }
   readonly organization: { readonly subjectId: OrganizationId }
   readonly session: { readonly subjectId: SessionId }
   readonly user: { readonly subjectId: UserId }
-  /** A member of the organization. */
+  /** The user whose membership in the organization changed. */
   readonly membership: { readonly subjectId: UserId }
   /** A token of the organization's SCIM directory. */
   readonly directory: { readonly subjectId: string }
@@ -24,7 +24,7 @@ interface Subjects {
   readonly signing_key: { readonly subjectId: string }
   readonly node: { readonly subjectId: Id<'node'> }
   readonly endpoint: Endpoints
-  /** There is something to deliver. */
+  /** The endpoints that have something to deliver. */
   readonly delivery: Endpoints
 }
 
@@ -39,25 +39,24 @@ type DraftOf<Kind extends ChangeKind> = {
   readonly [K in Kind]: { readonly kind: K; readonly organizationId: string } & Subjects[K]
 }[Kind]
 
-/** A change that other nodes must hear about, before it is written. */
+/** A change that a transaction publishes, before it gets its sequence number and token. */
 export type ChangeDraft = DraftOf<ChangeKind>
 
-/**
- * A change of one kind as read from the feed. Its token is random: in another history the same sequence number carries
- * a different token.
- */
+/** A change of one kind as read from the feed, with its position. */
 export type ChangeOf<Kind extends ChangeKind> = DraftOf<Kind> & FeedMark
 
-/** A change as read from the feed. */
+/** A change of any kind as read from the feed. */
 export type Change = ChangeOf<ChangeKind>
 
-/** The text form in which a change's subjects are stored. */
+/** Renders a change's subjects as the text that is stored in the feed. */
 export function subjectText(draft: ChangeDraft): string {
   if (!('endpointIds' in draft)) return draft.subjectId
   return draft.endpointIds === 'all' ? draft.organizationId : draft.endpointIds.join(' ')
 }
 
-/** Restores a stored change; a kind that this version does not know has no listeners. */
+/**
+ * Rebuilds a change from its stored columns. A kind that only a newer version knows is harmless: it has no listeners.
+ */
 export function storedChange(
   mark: FeedMark,
   stored: { readonly kind: string; readonly organizationId: string; readonly subjects: string },

@@ -5,7 +5,7 @@ import { snakeCased, snakeName } from './snake-case.ts'
 export interface Column<Value = unknown, Kept = unknown, Shown = unknown> {
   read(kept: Kept): Value
   write(value: Value): Kept
-  /** The value as shown in public JSON: times as ISO 8601, names in snake_case. */
+  /** Returns the value as shown in public JSON: times as ISO 8601, names in snake_case. */
   show(value: Value): Shown
   /** The JSON Schema of what `show` returns. */
   readonly schema: Readonly<Record<string, unknown>>
@@ -36,7 +36,10 @@ export type JsonOf<C extends Declared> = {
   [Name in keyof C & string as Snake<Name>]: ShownOf<C[Name]>
 }
 
-/** Text, or one of the strings that a type allows; unchecked here because we validated it before writing. */
+/**
+ * A text column, optionally typed as one of several strings; reading checks nothing, because values were validated
+ * before they were written.
+ */
 export function text<Text extends string = string>(): Column<Text, string, string> {
   return {
     read: (kept) => kept as Text,
@@ -46,7 +49,7 @@ export function text<Text extends string = string>(): Column<Text, string, strin
   }
 }
 
-/** Text that others wrote, for logs; what no database can store is replaced. */
+/** Text from outside, kept for logs: writing replaces the characters that a database cannot store. */
 export function loggedText(): Column<string, string, string> {
   return { ...text(), write: toStorable }
 }
@@ -79,7 +82,7 @@ export function time(): Column<number, number, string> {
   }
 }
 
-/** A value stored as JSON; unchecked here because we validated it before writing. */
+/** A column stored as JSON; reading checks nothing, because values were validated before they were written. */
 export function json<Value>(): Column<Value, string> {
   return {
     read: (kept) => JSON.parse(kept) as Value,

@@ -9,7 +9,7 @@ export interface KnownTables {}
 
 export type Engine = 'sqlite' | 'postgres'
 
-/** The installation's settings that the ledger needs. */
+/** The settings that the ledger needs to write events and audit entries. */
 export type LedgerSettings = Pick<Db, 'maxEventBytes' | 'authenticator'>
 
 /** Where statements run: the store itself for reads, a transaction for writes. */
@@ -42,7 +42,7 @@ export interface AuditDraft {
   readonly detail: Readonly<Record<string, unknown>>
 }
 
-/** An event before the ledger numbers it and fixes its bytes. */
+/** An event before the ledger numbers and serializes it. */
 export interface EventDraft {
   readonly organizationId: string
   /** An event type from the catalogue, written as noun.verb. */
@@ -55,8 +55,8 @@ export interface EventDraft {
 }
 
 /**
- * Identifies the database server that responded: another identity means another server or another copy; `startedAt` is
- * its last start.
+ * Identifies the database server that responded. Another `identity` means another server or another copy of the
+ * database; `startedAt` is when the server last started.
  */
 export interface ServerMark {
   readonly identity: string

@@ -8,7 +8,7 @@ type OwnTable = {
     : never
 }[keyof KnownTables]
 
-/** Names a row by its id and its organization's, so that no organization can reach another's rows. */
+/** Names a row by its id and its organization's id, so that no organization can reach another's rows. */
 export interface OwnKey {
   readonly organizationId: string
   readonly id: string

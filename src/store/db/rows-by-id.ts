@@ -9,9 +9,9 @@ interface Source<Row> {
 }
 
 /**
- * Finds the row with this id in an organization. When locking, it first locks the organization's directory row and then
- * this one until the transaction ends: every change to a directory takes the locks in that order, which prevents
- * deadlocks and makes the row read here the latest one.
+ * Finds the row with this id in an organization. With `lock`, the organization's directory row and then this row stay
+ * locked until the transaction ends. Every change to a directory takes the locks in that order, so that no two changes
+ * deadlock and the row found here is the latest.
  */
 export async function rowById<Row>(
   db: Db,
@@ -30,8 +30,8 @@ export async function rowById<Row>(
       where organization_id = ${organizationId} and id = ${id}`.execute(db.query)
     return rows[0]
   }
-  // Rows are locked in the order of the joined tables: PostgreSQL waits for the directory row before it reads the
-  // other.
+  // PostgreSQL locks rows in the order of the joined tables, so it reads the second row only after it has locked the
+  // directory's.
   const names = sql.join(from.columns.map((name) => sql.ref(`${from.table}.${name}`)))
   const { rows } = await sql<Row>`select ${names} from directory, ${sql.table(from.table)}
     where directory.organization_id = ${organizationId}

@@ -1,6 +1,6 @@
 /**
- * Copies a JSON value with its camelCase names in snake_case, the only casing that leaves the process. Other names
- * (headers, group names) stay as they are.
+ * Copies a JSON value and converts its camelCase names to snake_case, the only casing that leaves the process. Names of
+ * another form, such as those of headers and groups, stay as they are.
  */
 export function snakeCased(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(snakeCased)
@@ -10,7 +10,7 @@ export function snakeCased(value: unknown): unknown {
   )
 }
 
-/** Converts a camelCase name to snake_case. */
+/** Converts a camelCase name to snake_case; any other name is returned unchanged. */
 export function snakeName(name: string): string {
   if (!/^[a-z][a-zA-Z0-9]*$/.test(name)) return name
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)

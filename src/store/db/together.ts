@@ -4,7 +4,7 @@ import type { Tx } from './db.ts'
 /** A statement that changes rows and whose result is not needed. */
 export type Write = OperationNodeSource
 
-// Eight array inserts of 500 rows, or eight single statements, stay far below PostgreSQL's 65,535 parameters.
+// Eight writes stay far below the 65,535 parameters that PostgreSQL accepts in a statement.
 const writesInStatement = 8
 
 /**
@@ -23,8 +23,8 @@ export async function together(tx: Tx, writes: readonly Write[]): Promise<void> 
 }
 
 /**
- * Runs writes that touch different rows, then a read of rows that none of them touches, and returns the read's result.
- * On PostgreSQL this is one statement, whose read sees only data committed before it began.
+ * Runs writes that touch different rows, then a read of rows that none of them touches, and returns the rows read. On
+ * PostgreSQL this is one statement, whose read sees only data committed before it began.
  */
 export async function togetherThen<T>(
   tx: Tx,

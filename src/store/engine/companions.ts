@@ -3,7 +3,7 @@ import type { Tx } from '../db/db.ts'
 
 type Companion = (tx: Tx) => Promise<void>
 
-/** Additional work that transactions run, registered by a caller far up the call stack. */
+/** Lets a caller attach additional work to the transactions that run further down its call stack. */
 export function createCompanions(): {
   run<T>(companion: Companion, work: () => Promise<T>): Promise<T>
   /** Wraps a unit of work so that it also runs the caller's companion, if it records an audit entry. */
@@ -13,7 +13,7 @@ export function createCompanions(): {
   return {
     run: async (companion, work) => await present.run(companion, work),
     accompany(work) {
-      // Read the context now: a shared commit later runs this on behalf of another caller.
+      // Read the context now: a shared commit may later run this work in another caller's context.
       const companion = present.getStore()
       if (companion === undefined) return work
       return async (tx) => {

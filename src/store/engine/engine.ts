@@ -8,14 +8,14 @@ import type { Tables } from '../tables/index.ts'
 /** Reads and transactions over one set of connections. */
 export interface EngineLane {
   readonly query: Kysely<Tables>
-  /** Runs a unit of work, then the ledger, then commits; those of one queue may share a commit. */
+  /** Runs a unit of work, writes the ledger, then commits; units of work with the same `queue` may share a commit. */
   transact<T>(
     work: (tx: Tx) => Promise<T>,
     queue?: string,
   ): Promise<{ result: T; changes: Change[] }>
 }
 
-/** The state of the connection pool. */
+/** How many connections a pool has open, and how many of those are idle. */
 export interface PoolState {
   readonly open: number
   readonly idle: number
@@ -23,21 +23,22 @@ export interface PoolState {
   readonly waiting: number
 }
 
-/** The interface that both engines implement; only this folder sees it. */
+/** The interface that both engines implement, for the store's own code only. */
 export interface EngineHandle extends EngineLane {
   readonly engine: Engine
   /**
-   * The same database over separate connections (PostgreSQL): transactions waiting for a lock, which can use up the
-   * main pool, then delay neither the feed nor the deliveries.
+   * The same database over separate connections (on PostgreSQL), so that transactions waiting for a lock, which can use
+   * up the main pool, delay neither the feed nor deliveries.
    */
   readonly background: EngineLane
   /**
-   * Connections reserved for ending access: a revocation must not wait for connections held by publishers that wait for
-   * each other.
+   * Connections reserved for ending access: a revocation must not wait for connections that are held by transactions
+   * waiting for each other's locks.
    */
   readonly urgent: EngineLane
   /**
-   * For data that a power loss may take back: on SQLite such a commit does not wait for the disk and so delays no call.
+   * For data that may be lost in a power failure: on SQLite, such a commit does not wait for the disk, so it delays no
+   * calls.
    */
   readonly mayBeLost: EngineLane
   /** The database that holds call records. */
@@ -46,28 +47,32 @@ export interface EngineHandle extends EngineLane {
   readonly slowReads: Db
   /** Slow reads of the database that holds call records. */
   readonly slowCallReads: Db
-  /** Like `transact`, on the database that holds call records; nothing is collected there. */
+  /**
+   * Like `transact`, on the database that holds call records. The work must record no audit entries, events or changes.
+   */
   transactCalls<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /**
-   * Adds call records and counts in a separate commit, in parallel with serving calls where possible; allows one batch
-   * at a time.
+   * Adds call records and counts in a separate commit, without delaying calls where possible; the caller must wait for
+   * one batch before the next.
    */
   insertCalls(rows: CallRows, counts: readonly CountRows[]): Promise<void>
   /** Whether another process may have committed since this was last called. */
   hasForeignCommit(): Promise<boolean>
-  /** Milliseconds between polls of the feed; hints arrive in between. Read only after `listen`. */
+  /**
+   * Milliseconds between polls of the feed; `listen` reports most changes sooner. Read it only after calling `listen`.
+   */
   readonly pollMs: number
   /**
-   * Calls back on each notification of new changes, with the feed position that it contains; notifications may get
-   * lost.
+   * Calls `onHint` for each notification of new changes, with the feed position that the notification contains, if any.
+   * Notifications may get lost.
    */
   listen(onHint: (upTo: FeedMark | undefined) => void): void
-  /** Calls back when a different database server may be responding. */
+  /** Registers a callback that runs when a different database server may be responding. */
   onOther(call: () => void): void
-  /** SQL that identifies this database; see `ServerMark`. */
+  /** SQL that identifies the database; see `ServerMark`. */
   serverIdentity(): RawBuilder<string>
   serverStart(): RawBuilder<string>
-  /** The state of this process's connections, if there is a pool. */
+  /** The state of this process's connection pools, if the engine has any. */
   pool?(): PoolState
   /** Copies the main database into a file while it stays in use. */
   backup(file: string): Promise<void>

@@ -15,8 +15,8 @@ interface Row {
 }
 
 /**
- * The feed as stored in the database, read over the background connections; the engine says how often to poll it and
- * hints at new changes in between.
+ * Creates the source of the feed: it reads the table of changes over the background connections. The engine says how
+ * often to poll that table and hints at new changes in between.
  */
 export function createFeedSource(handle: EngineHandle): FeedSource {
   const at = handle.background
@@ -25,7 +25,7 @@ export function createFeedSource(handle: EngineHandle): FeedSource {
       where === 'from'
         ? sql`where sequence >= ${sequence} order by sequence limit ${sql.lit(limit)}`
         : sql`order by sequence desc limit 1`
-    // One statement, so that the server's identity and its contents come from the same moment.
+    // One statement, so that the server's identity and the feed's contents come from the same moment.
     const { rows } = await sql<Row>`
       select server.identity, server.started_at, page.*
       from (select ${handle.serverIdentity()} as identity, ${handle.serverStart()} as started_at) as server

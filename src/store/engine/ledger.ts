@@ -10,8 +10,9 @@ import { insertion } from '../db/insertion.ts'
 import { snakeCased } from '../db/snake-case.ts'
 import { together, togetherThen, type Write } from '../db/together.ts'
 
-// A node that pauses or loses its connection while holding an organization's lock soon loses the lock, and its
-// transactions waiting for the lock soon give up: otherwise each would get it in turn, with nobody there to release it.
+// A node may pause or lose its connection while it holds an organization's lock. The server then soon ends the
+// transaction that holds it, and soon refuses the node's other transactions that wait for it: otherwise each of them
+// would get the lock in turn, and nobody would release it.
 const idleUnderLockMs = 300
 const maxLockWaitMs = 600
 const eventApiVersion = 'v1'
@@ -77,7 +78,7 @@ async function lockHead(
   organizationId: string,
   { audits, events }: { audits: readonly AuditDraft[]; events: readonly EventDraft[] },
 ): Promise<Head> {
-  // The settings must take effect before waiting for the row; they last until the commit.
+  // The lock settings must take effect before this statement waits for the row; they last until the commit.
   const settled =
     tx.engine === 'sqlite'
       ? sql`settled as (select 1)`
@@ -143,8 +144,8 @@ function auditWrites(tx: Tx, head: Head, drafts: readonly AuditDraft[]): Write[]
 }
 
 /**
- * The text as the database will return it. The hash must cover exactly that, but names come from providers, and UTF-8
- * changes half a surrogate pair.
+ * Returns a text as the database will return it, because the hash must cover exactly that. Names from providers may
+ * contain lone surrogates, which UTF-8 cannot encode.
  */
 function asStored(text: string | undefined): string | null {
   return text === undefined ? null : toStorable(text)
@@ -191,7 +192,7 @@ export const hashedAuditColumns = [
   ...auditContentColumns,
 ] as const
 
-/** The hash of an audit entry: SHA-256 over its columns and the hash before it, as one JSON array. */
+/** Computes the hash of an audit entry: SHA-256 over its columns and the previous entry's hash, as one JSON array. */
 export function auditHash(
   row: Readonly<Record<(typeof hashedAuditColumns)[number], string | number | null>>,
 ): string {
@@ -237,8 +238,8 @@ async function writeEvents(
 }
 
 /**
- * Serializes an event once: all its deliveries send these exact bytes. Data that is too large is dropped; the event is
- * kept.
+ * Serializes an event once, because all its deliveries must send the same bytes. If its data is too large, the event is
+ * kept without the data.
  */
 function eventBody(
   tx: Tx,

@@ -5,14 +5,13 @@ import { digest } from '../../secrets/index.ts'
 /** The operations a migration needs from an engine; everything runs in one transaction, under a lock. */
 export interface MigrationTarget {
   execute(statement: string): Promise<void>
-  /** Digests of the applied migrations, by name; creates the table if it does not exist. */
+  /** Digests of the applied migrations, by name; creates the table that lists them if it does not exist. */
   applied(): Promise<ReadonlyMap<string, string>>
   record(name: string, digest: string): Promise<void>
   /** Forgets every applied migration, so that the files that replaced them can be recorded. */
   forgetAll(): Promise<void>
   /**
-   * Does the part of a migration that SQL can't express, in the same transaction, so that a crash leaves both or
-   * neither.
+   * Does the part of a migration that SQL can't express, in the same transaction, so that a crash undoes both parts.
    */
   complete?(applied: readonly string[]): Promise<void>
 }
@@ -22,8 +21,8 @@ const migrationsFolder = join(import.meta.dirname, '..', 'migrations')
 export type Database = 'postgres' | 'sqlite' | 'sqlite-calls'
 
 /**
- * The folders of `NNNN-name.sql` files of each database. Files in `both` are written for PostgreSQL; on SQLite two
- * types get their names there.
+ * The folders that hold each database's `NNNN-name.sql` files. Those in `both` use PostgreSQL's names of types, two of
+ * which are replaced on SQLite.
  */
 const foldersOf: Readonly<Record<Database, readonly string[]>> = {
   postgres: ['postgres', 'both'],
@@ -42,8 +41,9 @@ export function migrationFiles(database: Database): readonly string[] {
 }
 
 /**
- * Digests of the migration lists before 0.1.0, by folder. The files up to 0007 (0001 for calls) replace those longer
- * lists, so a database that has applied exactly such a list already has this schema.
+ * Digests of each database's list of migrations before 0.1.0. The files up to 0007 (0001 for calls) replaced those
+ * longer lists and create the same schema, so a database that has applied exactly such a list needs none of these
+ * files.
  */
 const formerLists: Readonly<Record<Database, string>> = {
   postgres: 'bce2d591392f5ad8c816dc65e280fe9cb071b0b83b6e8f9c40b61b2f7f9ad555',
@@ -51,7 +51,7 @@ const formerLists: Readonly<Record<Database, string>> = {
   'sqlite-calls': '06997a3c0e20b35b0ba737c89dede2681546a2cf93b910e53218291be96059dd',
 }
 
-/** An existing database lacks migrations, and whoever opened it may not apply them. */
+/** Thrown when an existing database lacks migrations and its opener may not apply them. */
 export class SchemaBehind extends Error {
   constructor() {
     super(
@@ -63,8 +63,8 @@ export class SchemaBehind extends Error {
 
 /**
  * Applies the pending migrations in numeric order; an empty database gets all of them. Throws if an applied file has
- * changed since, if the database contains migrations that this version does not know, or `SchemaBehind` if it lacks
- * some and `mayUpgrade` is false.
+ * changed since, or if the database has migrations that this version does not know. Throws `SchemaBehind` if migrations
+ * are pending and `mayUpgrade` is false.
  */
 export async function migrate(
   target: MigrationTarget,
@@ -136,7 +136,7 @@ export function statementsOf(text: string, database: Database): string[] {
     .filter((statement) => statement !== '')
 }
 
-/** Names types as SQLite does, whose strict tables know no others. */
+/** Replaces PostgreSQL's names of types by SQLite's, because SQLite's strict tables accept no others. */
 function inSqlite(text: string): string {
   return text.replaceAll(/\bbigint\b/gi, 'integer').replaceAll(/\bbytea\b/gi, 'blob')
 }

@@ -9,7 +9,10 @@ import { hourMs } from '../../units.ts'
 
 const changesKeptMs = hourMs
 
-/** Records nodes in the database, over the background connections so that no heartbeat waits for publishers. */
+/**
+ * Creates the book in which nodes record their heartbeats in the database. It uses the background connections, because
+ * the main ones may all be waiting for locks.
+ */
 export function createNodeBook(handle: EngineHandle, id: string): NodeBook {
   const lane = handle.background
   const at = { query: lane.query, engine: handle.engine }
@@ -35,7 +38,7 @@ export async function lookAtChange(
   return { ...state, unsettledMs: unsettledMs(serverAgeMs) }
 }
 
-/** Deletes changes that every node has long since read. */
+/** Deletes changes older than an hour, which every node has long since read. */
 export async function forgetOldChanges(handle: EngineHandle): Promise<void> {
   await handle.background.transact(async (tx) => await forgetChanges(tx, tx.now - changesKeptMs))
 }

@@ -16,27 +16,30 @@ import { minuteMs } from '../../units.ts'
 const sampleClockMs = 5000
 const forgetChangesMs = minuteMs
 const maxClockOffsetMs = 2000
-// A revocation queued behind a stalled transaction keeps waiting rather than being refused.
+// How long a confirmed change, such as a revocation, is retried when it waits behind a stalled transaction.
 const maxPatienceMs = 15_000
-// Everything else is answered within 5 s; the last try may take up to 2 s.
+// Other transactions are retried for this long. The last try may take 2 s more, so that every caller gets a response
+// within 5 s.
 const maxLocksMs = 3000
 
-/** Nothing had to be confirmed, or another caller waits for the confirmation. */
+/** The confirmation of a change that needs none, or that another caller waits for. */
 export const unconfirmed: Confirmation = { nodes: 0, silentNodes: 0, tookMs: 0 }
 
 /** The state of a node's link to the database and to the other nodes. */
 export interface StoreStatus {
-  /** Milliseconds since the feed was last known to be complete. */
+  /** Milliseconds since this node last knew that it had read the whole feed. */
   readonly feedAgeMs: number
   /** How many other nodes have sent no heartbeat recently, as this node sees it. */
   readonly silentNodes: number
   /** Milliseconds by which this machine's clock is ahead of the database's. */
   readonly clockOffsetMs: number
-  /** Whether that offset is larger than on a machine with synchronized time. */
+  /** Whether `clockOffsetMs` is larger than it would be if both machines kept synchronized time. */
   readonly isClockOff: boolean
 }
 
-/** The clock that all nodes share: the database's, or the machine's where the database has no clock of its own. */
+/**
+ * Returns the clock that all nodes share: the database's, or the machine's where the database has no clock of its own.
+ */
 export function sharedClock(machine: Clock, isDatabases: boolean): Clock {
   return isDatabases ? new DatabaseClock(machine) : machine
 }
@@ -100,12 +103,14 @@ export class NodeLink implements AsyncDisposable {
     }
   }
 
-  /** Retries a transaction that waited too long for a connection or a lock, for as long as the database responds. */
+  /**
+   * Retries a transaction that waited too long for a connection or a lock, for up to 15 s while the database responds.
+   */
   async patiently<T>(run: () => Promise<T>): Promise<T> {
     return await this.#retry({ maxMs: maxPatienceMs, isWaitTooLong }, run)
   }
 
-  /** Retries a transaction that waited too long for a lock, which it does not wait for in one go. */
+  /** Retries a transaction that waited too long for a lock, for up to 3 s: each try waits for a lock only briefly. */
   async throughLocks<T>(run: () => Promise<T>): Promise<T> {
     return await this.#retry({ maxMs: maxLocksMs, isWaitTooLong: isLockWaitTooLong }, run)
   }
@@ -141,7 +146,7 @@ export class NodeLink implements AsyncDisposable {
 interface NodeLinkDeps {
   readonly machineClock: Clock
   readonly clock: Clock
-  /** Whether other nodes wait for this process, because it serves requests from caches. */
+  /** Whether this process serves requests from caches, so that other nodes wait for it to confirm changes. */
   readonly isNode: boolean
   readonly onHistory: ((change: HistoryChange) => void) | undefined
 }

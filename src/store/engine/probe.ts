@@ -15,7 +15,7 @@ export async function probe(db: Db): Promise<{ version: string; nowMs: number | 
   return { version: rows[0]?.version ?? '', nowMs: rows[0]?.now }
 }
 
-/** How many sessions are waiting for another session's lock; undefined on an engine without such locks (SQLite). */
+/** Counts the sessions that wait for another session's lock; undefined on SQLite, which has no such locks. */
 export async function probeLockWaits(db: Db): Promise<number | undefined> {
   if (db.engine === 'sqlite') return undefined
   const { rows } = await sql<{ waiting: number }>`

@@ -36,18 +36,21 @@ export async function restoreBackup(file: string, folder: string): Promise<void>
     // Only a copy that was read completely gets the database's name.
     checkBackup(unfinished, file)
     finishFile(unfinished, place)
-    // Gives any node still running here time to notice, or to stop trusting its caches.
+    // Gives a node that still runs on this folder time to notice the restored database, or to stop trusting its caches.
     await new Promise((resolve) => setTimeout(resolve, noticedWithinMs))
   } finally {
     for (const end of ['', '-wal', '-shm']) rmSync(`${unfinished}${end}`, { force: true })
   }
 }
 
-/** Gives a finished file its name so that both survive a power loss; throws if a file has that name by now. */
+/**
+ * Gives a finished file its name, so that both the contents and the name survive a power failure. Throws if a file with
+ * that name exists by now.
+ */
 export function finishFile(unfinished: string, place: string): void {
   syncToDisk(unfinished)
   try {
-    // Unlike a rename, a link overwrites nothing: a node may have made a database here in the meantime.
+    // Unlike a rename, a link overwrites nothing: a node may have created a database here in the meantime.
     linkSync(unfinished, place)
     rmSync(unfinished)
   } catch (error) {
@@ -59,14 +62,16 @@ export function finishFile(unfinished: string, place: string): void {
   syncToDisk(dirname(place))
 }
 
-/** What systems answer on a disk whose files cannot have two names, such as one with FAT. */
+/** Error codes of file systems without hard links, such as FAT. */
 const withoutLinks: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])
 
 function isThere(path: string): Error {
   return new Error(`${path} exists already; move it away first, for nothing is overwritten.`)
 }
 
-/** Refuses the file of a database whose last changes are still in the write-ahead log beside it: they would be lost. */
+/**
+ * Refuses a database file whose last changes are still in the write-ahead log beside it, because they would be lost.
+ */
 function refuseWithoutItsLog(file: string): void {
   const log = statSync(`${file}-wal`, { throwIfNoEntry: false })
   if (log === undefined || log.size === 0) return

@@ -14,7 +14,7 @@ interface Committed<T> {
 
 interface Job {
   readonly work: (tx: Tx) => Promise<unknown>
-  /** A power loss may take it back, so its commit does not wait for the disk. */
+  /** Whether a power failure may undo the job, so that its commit need not wait for the disk. */
   readonly mayBeLost: boolean
   readonly resolve: (done: Committed<unknown>) => void
   readonly reject: (error: unknown) => void
@@ -22,22 +22,25 @@ interface Job {
   patience?: NodeJS.Timeout | undefined
 }
 
-/** Resolves a job's caller after the commit; returns the ledger's added changes that no caller has reported yet. */
+/**
+ * Resolves a job's caller after the commit. Takes the ledger's own changes that no caller has announced yet, and
+ * returns those that remain.
+ */
 type Settle = (changes: readonly Change[], added: Change[]) => Change[]
 
 /** A transaction shared by several jobs. */
 export interface SharedTransaction {
   readonly transaction: Tx
   readonly collected: Collected
-  /** Sets a savepoint for the next job, replacing the previous one. */
+  /** Sets the savepoint to which `goBack` returns; called before each job except the first. */
   mark(): Promise<void>
-  /** Rolls back to the last savepoint. */
+  /** Rolls back to the savepoint that was set last. */
   goBack(): Promise<void>
 }
 
 /** The operations that queued jobs need from a database. */
 export interface CommitDeps {
-  /** Runs several jobs in one commit with one ledger; returns the changes in the order of their drafts. */
+  /** Runs several jobs in one commit with a single ledger; returns the changes in the order of their drafts. */
   shared(works: (shared: SharedTransaction) => Promise<void>, mayBeLost: boolean): Promise<Change[]>
   /** Commits one job by itself, retrying where a retry can help. */
   alone<T>(work: (tx: Tx) => Promise<T>): Promise<Committed<T>>
@@ -50,9 +53,9 @@ export interface CommitDeps {
 }
 
 /**
- * Runs the jobs of a queue one after the other. They would wait for each other's locks or disk writes anyway; here,
- * jobs waiting at the same time share a transaction, their organization's lock, the ledger and the commit. Each can
- * fail alone; if the shared transaction fails, each job is retried alone.
+ * Runs the jobs of a queue one after the other. They would wait for each other's locks or disk writes anyway, so jobs
+ * that wait at the same time share a transaction with its locks, ledger and commit. A job can fail alone; if the shared
+ * transaction fails, each job is retried alone.
  */
 export class CommitQueues {
   readonly #deps: CommitDeps
@@ -83,8 +86,8 @@ export class CommitQueues {
 
   async #drain(name: string, waiting: Job[]): Promise<void> {
     while (waiting.length > 0) {
-      // Lets everything that has already arrived join the queue. SQLite never yields to the event loop, so without this
-      // an endless stream of jobs would block it.
+      // Lets every job that has already arrived join the queue. SQLite's driver never yields to the event loop, so
+      // without this an endless stream of jobs would block the loop.
       await new Promise((resolve) => setImmediate(resolve))
       await this.#commitTogether(waiting)
     }
@@ -121,19 +124,19 @@ export class CommitQueues {
         }
         collectedByWorks = shared.collected.changes.length
       }, mayBeLost)
-      // Changes added by the ledger (deliveries) belong to all the jobs: the first that succeeds reports them to this
-      // node.
+      // Changes added by the ledger (deliveries) belong to all the jobs, so the first job that succeeds announces them
+      // on this node.
       let added = changes.slice(collectedByWorks)
       for (const settle of settlements) added = settle(changes, added)
     } catch (error) {
       const isUnattributed = taken.length > 1 && asStorageProblem(error) === undefined
       for (const job of taken) await this.#fail(job, error, isUnattributed)
-      // The transaction could not even begin: the remaining jobs would only wait for the same refusal.
+      // The transaction could not even begin, so the remaining jobs would only wait for the same refusal.
       if (taken.length === 0) for (const job of waiting.splice(0)) job.reject(error)
     }
   }
 
-  /** Runs one of the jobs; the returned function settles its caller after the commit. */
+  /** Runs one of the jobs and returns a function that settles its caller after the commit. */
   async #run(shared: SharedTransaction, job: Job, isFirst: boolean): Promise<Settle> {
     const { collected, transaction } = shared
     const [audits, events, from] = lengths(collected)

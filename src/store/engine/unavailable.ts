@@ -32,16 +32,16 @@ const network = [
   'ENOTCONN',
   'EPROTO',
 ]
-// Errors of TLS and of closed sockets: the commit may have been sent, so nothing may be retried.
+// Error codes of TLS and of closed sockets: the commit may have been sent, so nothing may be retried.
 const transport = /^ERR_(SSL|STREAM|SOCKET)_/
 const sentences =
   /timeout expired|timeout exceeded when trying to connect|timeout exceeded when waiting in the queue|query read timeout|connection terminated|client has encountered a connection error|connection is not open|driver has already been destroyed/i
 
-// Codes of waits that timed out; the server rolled back what had begun.
+// PostgreSQL's error codes for waits that timed out; the server rolled back the transaction.
 const waits = ['55P03', '57014', '25P03']
 // A standby server, or a database in read-only mode (25006 read_only_sql_transaction).
 const readOnly = ['25006', 'SQLITE_READONLY']
-// Error codes from before a transaction began (often from before there was a connection), so nothing was changed.
+// Error codes from before a transaction began, often from before there was a connection: nothing was changed.
 const notBegun = ['ECONNREFUSED', 'ENOENT', 'ENOTFOUND', 'EAI_AGAIN', 'EPIPE', '53300', '57P03']
 const notBegunSqlite = ['SQLITE_BUSY', 'SQLITE_CANTOPEN']
 const inQueue = /timeout exceeded when (trying to connect|waiting in the queue)/
@@ -50,32 +50,37 @@ const refusedSqlite = /^SQLITE_(?:CONSTRAINT|MISMATCH|RANGE|TOOBIG)(?:_|$)/
 // PostgreSQL error classes 22 (data exception), 23 (integrity constraint) and 54 (program limit exceeded).
 const refusedPostgres = /^(?:22|23|54)[0-9A-Z]{3}$/
 
-/** Whether it failed only because it waited too long for others: nothing was changed, so it may be retried. */
+/**
+ * Whether a transaction failed only because it waited too long for others: nothing was changed, so it may be retried.
+ */
 export function isWaitTooLong(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const { code } = error as { code?: unknown }
   return (typeof code === 'string' && waits.includes(code)) || inQueue.test(error.message)
 }
 
-/** Whether it failed only because it waited too long for a lock (55P03 lock_not_available). */
+/** Whether a transaction failed only because it waited too long for a lock (55P03 lock_not_available). */
 export function isLockWaitTooLong(error: unknown): boolean {
   return error instanceof Error && (error as { code?: unknown }).code === '55P03'
 }
 
-/** Whether a failed transaction certainly changed nothing; after any other failure it may have. */
+/** Whether a failed transaction certainly changed nothing; if not, it may have been committed. */
 export function changedNothing(error: unknown): boolean {
   const { code } = error as { code?: unknown }
   const isNotBegun = typeof code === 'string' && [...notBegun, ...notBegunSqlite].includes(code)
   return isNotBegun || isWaitTooLong(error)
 }
 
-/** Whether the database refused what was to be written, so that trying again is pointless. */
+/** Whether the database refused the data itself, so that writing the same again is pointless. */
 export function isRefusedForGood(error: unknown): boolean {
   const { code } = error as { code?: unknown }
   return typeof code === 'string' && (refusedSqlite.test(code) || refusedPostgres.test(code))
 }
 
-/** Maps an error to a refusal if it means that the database does not respond or its disk is full. */
+/**
+ * Maps an error to a refusal if it means that the database is unavailable, for example because its disk is full; other
+ * errors give undefined.
+ */
 export function asStorageProblem(error: unknown): Problem | undefined {
   if (!(error instanceof Error)) return undefined
   const { code } = error as { code?: unknown }
@@ -96,7 +101,7 @@ export function asStorageProblem(error: unknown): Problem | undefined {
   })
 }
 
-/** The public message for an error code. */
+/** Returns the sentence that clients see; it never contains the error's own text. */
 function sentenceOf(code: string, error: Error): string {
   if (error instanceof ChangeLostError) {
     return 'The database was replaced by an older copy, which does not have this change. Look, and make it again.'

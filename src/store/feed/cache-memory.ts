@@ -3,7 +3,7 @@ export interface CacheMemory<Value> {
   /** The number of values held. */
   readonly size: number
   get(key: string): Value | undefined
-  /** Adds a value, which may evict others, or may not be kept at all. */
+  /** Adds a value, which may evict others or may itself not be kept. */
   add(key: string, value: Value): void
   drop(key: string): void
   /** Drops every value that was built from this subject. */
@@ -14,17 +14,19 @@ export interface CacheMemory<Value> {
 interface MapMemoryDeps<Value> {
   readonly capacity: number
   /**
-   * The subjects a value was built from, such as the ids of a session and its user; a change of any of them drops it.
+   * The subjects a value was built from, such as the ids of a session and its user; a change to any of them drops the
+   * value.
    */
   readonly subjectsOf: (value: Value, key: string) => string | readonly string[]
 }
 
-/** Holds values as they are, and evicts the oldest first. */
+/** Holds values in a Map and evicts the oldest first. */
 export class MapMemory<Value> implements CacheMemory<Value> {
   readonly #deps: MapMemoryDeps<Value>
   // A Map keeps insertion order, so its first entry is the oldest.
   readonly #values = new Map<string, Value>()
-  // Most subjects have one value, so a set is used only for several: a person may have thousands of sessions.
+  // A set of keys is used only for a subject with several values, such as a person with thousands of sessions; most
+  // have one.
   readonly #keysOf = new Map<string, string | Set<string>>()
 
   constructor(deps: MapMemoryDeps<Value>) {
@@ -39,7 +41,7 @@ export class MapMemory<Value> implements CacheMemory<Value> {
     return this.#values.get(key)
   }
 
-  /** The key of one of a subject's values. */
+  /** Returns the key of one of the values built from a subject. */
   keyOf(subject: string): string | undefined {
     const [key] = keysIn(this.#keysOf.get(subject))
     return key
@@ -57,7 +59,7 @@ export class MapMemory<Value> implements CacheMemory<Value> {
     }
   }
 
-  /** Replaces a value with another one that has the same subjects. */
+  /** Replaces a value with another one built from the same subjects. */
   replace(key: string, change: (value: Value) => Value): void {
     const known = this.#values.get(key)
     if (known !== undefined) this.#values.set(key, change(known))
@@ -92,7 +94,7 @@ function keysIn(keys: string | ReadonlySet<string> | undefined): Iterable<string
   return typeof keys === 'object' ? keys : listOf(keys)
 }
 
-/** One or several names as a list. */
+/** Returns none, one or several keys as a list. */
 export function listOf(keys: string | readonly string[] | undefined): readonly string[] {
   return keys === undefined ? none : typeof keys === 'string' ? [keys] : keys
 }

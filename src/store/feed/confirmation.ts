@@ -9,9 +9,9 @@ const poll = { everyMs: 4, promptMs: 100, slowMs: 20 }
 
 /** How widely a change had been confirmed when its caller got the result. */
 export interface Confirmation {
-  /** Nodes that confirmed it, including this one if it serves requests. */
+  /** How many nodes confirmed the change, including this one if it serves requests. */
   readonly nodes: number
-  /** Nodes that did not confirm; their caches have expired. */
+  /** How many nodes did not confirm the change; their caches have expired. */
   readonly silentNodes: number
   /** Milliseconds from the commit to the last confirmation. */
   readonly tookMs: number
@@ -20,13 +20,13 @@ export interface Confirmation {
 /** The state of a change and of the nodes, read in one snapshot. */
 export interface ConfirmationState {
   readonly nodes: readonly NodeRow[]
-  /** Whether the change is still there. */
+  /** Whether the change still exists in the database. */
   readonly hasChange: boolean
-  /** Milliseconds for which nodes may still trust reads from the previous server. */
+  /** Milliseconds for which nodes may still trust what they read from the previous server. */
   readonly unsettledMs: number
 }
 
-/** Thrown when the change no longer exists because a database without it replaced ours. */
+/** Thrown when a change no longer exists because a copy of the database without it replaced ours. */
 export class ChangeLostError extends Error {
   constructor() {
     super('the database was replaced by an older copy, which does not have this change')
@@ -34,12 +34,14 @@ export class ChangeLostError extends Error {
   }
 }
 
-/** Waits until every node has confirmed a change or has stopped trusting its caches (1 s). */
+/**
+ * Waits until every node has confirmed a change, or until the caches of those that have not have expired (about 1 s).
+ */
 export async function waitForConfirmation(deps: {
   readonly look: (change: Change | undefined) => Promise<ConfirmationState>
   readonly clock: Pick<Clock, 'monotonic'>
   readonly wait: (ms: number) => Promise<void>
-  /** The waiting node; undefined if it does not serve requests. */
+  /** The id of the waiting node; undefined if it does not serve requests. */
   readonly self: string | undefined
   readonly change: Change | undefined
 }): Promise<Confirmation> {

@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.ts'
 
 const maxSampleMs = 500
 
-/** A clock corrected by the database, for every time that nodes compare with each other. */
+/** A clock that follows the database's, for all times that nodes compare with each other. */
 export class DatabaseClock implements Clock {
   readonly #machine: Clock
   /** Milliseconds by which the database's clock is ahead of our monotonic one. */
@@ -33,7 +33,7 @@ export class DatabaseClock implements Clock {
     const wayMs = this.#machine.monotonic() - before
     if (wayMs > maxSampleMs && this.#aheadMs !== undefined) return
     const aheadMs = at - before - wayMs / 2
-    // A difference that the round trip alone can explain must not move the clock.
+    // A difference that the round trip alone can explain must not adjust the clock.
     const isWithinWay =
       this.#aheadMs !== undefined && Math.abs(aheadMs - this.#aheadMs) <= wayMs / 2 + 1
     if (!isWithinWay) this.#aheadMs = aheadMs

@@ -9,14 +9,15 @@ interface FollowingCacheDeps<Value> {
   /** Reads from the database; a missing value is not remembered. */
   readonly read: (key: string) => Promise<Value | undefined>
   /**
-   * The subjects a value was built from, such as the ids of a session and its user; a change of any of them drops it.
+   * The subjects a value was built from, such as the ids of a session and its user; a change to any of them drops the
+   * value.
    */
   readonly subjectsOf: (value: Value, key: string) => string | readonly string[]
-  /** The kinds of change that matter here, and the subject that each one touches. */
+  /** For each kind of change that affects this cache, the subject whose values the change drops. */
   readonly forgets: {
     readonly [Kind in ChangeKind]?: (change: ChangeOf<Kind>) => string
   }
-  /** Whether a value is worth remembering; defaults to all. */
+  /** Whether a value is worth remembering; by default every value is. */
   readonly isKept?: (value: Value) => boolean
 }
 
@@ -27,15 +28,15 @@ interface Overlap {
 }
 
 /**
- * Caches database reads in a given memory for as long as the change feed is current. A change drops the values it
- * touches, a different database history drops everything, and a read is repeated if a change of its value overlapped
- * it, so a cached value is never older than the last change heard.
+ * Caches database reads in a given memory, and trusts them only while the change feed is current. A change drops the
+ * values built from its subject, and a different database history drops everything. A read that a change to its value
+ * overlaps is repeated, so a cached value is never older than the last change heard.
  */
 export class FollowingCache<Value extends object> {
   readonly #deps: FollowingCacheDeps<Value>
   readonly #memory: CacheMemory<Value>
   readonly #listeners = new Set<(change: Change | undefined) => void>()
-  /** What has changed since each read in progress began. */
+  /** What has changed during each read in progress. */
   readonly #reading = new Set<Overlap>()
 
   constructor(deps: FollowingCacheDeps<Value>, memory: CacheMemory<Value>) {
@@ -62,20 +63,23 @@ export class FollowingCache<Value extends object> {
     return this.#memory.size
   }
 
-  /** The remembered value, if it may be trusted right now; never waits. */
+  /** Returns the remembered value if it may be trusted right now; never waits. */
   peek(key: string): Value | undefined {
     return this.#deps.feed.isCurrent() ? this.#memory.get(key) : undefined
   }
 
-  /** The value of a key, from the cache or the database; undefined if there is none. */
+  /** Returns the value of a key from the cache or the database; undefined if there is none. */
   async find(key: string): Promise<Value | undefined> {
     return this.peek(key) ?? (await this.read(key))
   }
 
-  /** Reads a value from the database and remembers it, unless a change to it arrives during each of its reads. */
+  /**
+   * Reads a value from the database and remembers it. A read that a change to the value overlaps is repeated; if every
+   * try is overlapped, the last value is returned but not remembered.
+   */
   async read(key: string): Promise<Value | undefined> {
     const overlap: Overlap = { subjects: new Set(), isEverything: false }
-    // Changes are collected until the value is in memory: before that, there is nothing there for them to drop.
+    // Changes are collected until the value is in memory, because before that they have nothing to drop.
     this.#reading.add(overlap)
     try {
       for (let reads = 1; ; reads++) {
@@ -96,8 +100,8 @@ export class FollowingCache<Value extends object> {
   }
 
   /**
-   * Calls back after each relevant change, with undefined when everything was dropped; returns a function to
-   * unsubscribe.
+   * Registers a callback that runs after each relevant change, with undefined when everything was dropped. Returns a
+   * function that unregisters it.
    */
   onChange(heard: (change: Change | undefined) => void): () => void {
     this.#listeners.add(heard)
@@ -126,7 +130,7 @@ export interface FeedCacheDeps<Value> extends FollowingCacheDeps<Value> {
   readonly capacity: number
 }
 
-/** A cache that holds values as they are, and evicts the oldest first. */
+/** A cache that holds its values in a Map and evicts the oldest first. */
 export class FeedCache<Value extends object> extends FollowingCache<Value> {
   readonly #values: MapMemory<Value>
 
@@ -136,13 +140,13 @@ export class FeedCache<Value extends object> extends FollowingCache<Value> {
     this.#values = values
   }
 
-  /** One of a subject's remembered values, if it may be trusted right now. */
+  /** Returns one of the remembered values built from a subject, if it may be trusted right now. */
   peekOf(subject: string): Value | undefined {
     const key = this.#values.keyOf(subject)
     return key === undefined ? undefined : this.peek(key)
   }
 
-  /** Replaces a remembered value with another one that has the same subjects. */
+  /** Replaces a remembered value with another one built from the same subjects. */
   replace(key: string, change: (value: Value) => Value): void {
     this.#values.replace(key, change)
   }

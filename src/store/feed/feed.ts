@@ -7,26 +7,26 @@ const trustMs = 1000
 const changesInPage = 1000
 const maxOwn = 10_000
 const maxRecent = 2000
-// The table keeps changes for an hour: a node that has not read for half of that starts over.
+// The database keeps changes for an hour; a node that has not read any for half an hour starts over.
 const resetAfterMs = 30 * minuteMs
 
-/** The source of the feed; the simulation has its own. */
+/** Where the feed is read from; the simulation has its own. */
 export interface FeedSource {
   readonly pollMs: number
   /** Whether another process may have committed since this was last called. */
   hasForeignCommit(): Promise<boolean>
-  /** The changes from a position on; the first is the one at that position, if it still exists. */
+  /** Reads the changes from a position on; the first is the one at that position, if it still exists. */
   read(from: FeedMark, limit: number): Promise<{ server: ServerMark; changes: readonly Change[] }>
-  /** The last change in the feed. */
+  /** Returns the position of the last change in the feed. */
   head(): Promise<{ server: ServerMark; mark: FeedMark }>
   /**
-   * Calls back when there are new changes, with the latest position if the notification contains it; notifications may
-   * get lost.
+   * Calls `onHint` when there are new changes, with the latest position if the notification contains it. Notifications
+   * may get lost.
    */
   listen(onHint: (upTo: FeedMark | undefined) => void): void
 }
 
-/** A node's guarantee that other nodes wait for it; without it the node must trust nothing that it remembers. */
+/** Says whether other nodes wait for this one to confirm changes; while they do not, it must not trust its caches. */
 export interface Standing {
   /** Whether other nodes were already waiting for this one when a read began. */
   covers(readStartedAt: number): boolean
@@ -40,30 +40,33 @@ export interface Timers {
   soon(call: () => void): void
 }
 
-/** The database does not have the history that this node has read so far. */
+/** Reports that the database is now a different server, or that it lacks changes this node has heard. */
 export interface HistoryChange {
-  /** `server`: a different server that has every change this node heard; `lost`: some of them are missing. */
+  /** `server`: a different server that has every change this node heard; `lost`: some of those changes are missing. */
   readonly reason: 'server' | 'lost'
   readonly before: ServerMark & FeedMark
   readonly after: ServerMark & FeedMark
 }
 
-/** How a node hears about commits, its own and others'. */
+/** How a node hears about commits, both its own and those of other nodes. */
 export interface Feed {
   /**
-   * Calls `heard` for each change of a kind, and `reset` when changes may have been missed and everything must be
-   * dropped.
+   * Calls `heard` for each change of a kind, and `reset` when changes may have been missed, so that everything cached
+   * must be dropped.
    */
   on<Kind extends ChangeKind>(
     kind: Kind,
     heard: (change: ChangeOf<Kind>) => void,
     reset: () => void | Promise<void>,
   ): void
-  /** Calls back when anything read from the database so far may be wrong. */
+  /** Registers a callback that runs when anything read from the database so far may be wrong. */
   onReset(reset: () => void | Promise<void>): void
-  /** Whether the feed was read within the last second: only then may caches be trusted. */
+  /**
+   * Whether the feed was read within the last second and other nodes wait for this one: only then may caches be
+   * trusted.
+   */
   isCurrent(): boolean
-  /** Reads the feed now; rejects if the database does not answer. */
+  /** Reads the feed now; rejects if the database does not respond. */
   read(): Promise<void>
 }
 
@@ -85,8 +88,8 @@ interface Listener {
 
 /**
  * The feed with the methods that only the store calls. It notices when the database's history differs from the one it
- * has read (another server, an earlier state, a restored backup); it then trusts nothing until all caches have been
- * dropped.
+ * has read (another server, an earlier state, a restored backup). From then on nothing cached is trusted until all
+ * caches have been dropped.
  */
 export class ChangeFeed implements Feed {
   readonly #source: FeedSource
@@ -96,7 +99,7 @@ export class ChangeFeed implements Feed {
   readonly #onHistory: (change: HistoryChange) => void
   readonly #listeners = new Map<ChangeKind, Listener[]>()
   readonly #resets: (() => void | Promise<void>)[] = []
-  /** Tokens of changes that this process committed but has not read back yet, by sequence number. */
+  /** Tokens of changes that this process committed but has not yet read from the feed, by sequence number. */
   readonly #own = new Map<number, string>()
   /** Tokens of the most recently read changes, by sequence number. */
   readonly #recent = new Map<number, string>()
@@ -105,7 +108,7 @@ export class ChangeFeed implements Feed {
   #last = nowhere
   #server = unknownServer
   #isDoubted = true
-  /** How often `doubt` was called; a read during which this changes proves nothing. */
+  /** How often `doubt` was called: a read during which this number changes proves nothing. */
   #doubts = 0
   #readAt = Number.NEGATIVE_INFINITY
   #readAtWall = Number.NEGATIVE_INFINITY
@@ -172,19 +175,21 @@ export class ChangeFeed implements Feed {
     this.#stop()
   }
 
-  /** Registers a callback that runs after other nodes' changes were heard. */
+  /** Registers a callback that runs after reading changes made by other nodes. */
   onForeign(confirm: () => void): void {
     this.#confirm = confirm
   }
 
-  /** Announces changes that this process has just committed, before the transaction's promise resolves. */
+  /**
+   * Passes on to listeners the changes that this process has just committed, before the transaction's promise resolves.
+   */
   heardOwn(changes: readonly Change[]): void {
     for (const change of changes) {
       if (change.sequence > this.#last.sequence) {
         this.#own.set(change.sequence, change.token)
         this.#lastOwn = Math.max(this.#lastOwn, change.sequence)
       } else if (this.#recent.get(change.sequence) === change.token) {
-        // The feed read it just before the commit returned, so listeners already know.
+        // The feed was read just before the commit returned, so listeners already know this change.
         continue
       } else {
         // A new change with an already used number: the history has been rewound.
@@ -194,7 +199,7 @@ export class ChangeFeed implements Feed {
     }
   }
 
-  /** Called when the database may be a different one: nothing remembered is trusted until this is settled. */
+  /** Called when the database may be a different one. Nothing cached is trusted until the feed has been read anew. */
   doubt(): void {
     this.#doubts += 1
     this.#isDoubted = true
@@ -238,10 +243,13 @@ export class ChangeFeed implements Feed {
     this.#readAtWall = startedAtWall
   }
 
-  /** Whether others committed anything; calls `doubt` if the history differs from the one read before. */
+  /**
+   * Passes new changes to listeners; returns whether other processes made any but deliveries. Calls `doubt` if the
+   * history differs from the one read before.
+   */
   async #readChanges(): Promise<boolean> {
     let foreign = false
-    // Any read that begins now must see every commit this process was told about.
+    // A read that begins now must see every commit that this process knows of.
     const mustSee = this.#lastOwn
     for (;;) {
       const from = this.#last
@@ -266,7 +274,7 @@ export class ChangeFeed implements Feed {
     return false
   }
 
-  /** Finds the feed's end, then drops every cache: anything read from now on is at least as new. */
+  /** Finds the end of the feed, then drops every cache: whatever is read afterwards is at least as new as that end. */
   async #startAnew(): Promise<void> {
     const doubts = this.#doubts
     const before = this.#newestKnown()
@@ -295,7 +303,7 @@ export class ChangeFeed implements Feed {
     this.#readAtWall = startedAtWall
   }
 
-  /** The last change that this process has read or committed. */
+  /** Returns the position of the last change that this process has read or committed. */
   #newestKnown(): FeedMark {
     const token = this.#own.get(this.#lastOwn)
     const isOwn = token !== undefined && this.#lastOwn > this.#last.sequence
@@ -327,7 +335,7 @@ export class ChangeFeed implements Feed {
   }
 
   #poll(): void {
-    // A failing read shows up as a feed that is not current.
+    // If reading fails, the feed is no longer current, which callers check.
     void this.read().catch(() => undefined)
   }
 
@@ -339,7 +347,7 @@ export class ChangeFeed implements Feed {
     })
   }
 
-  /** Skips the changes up to a position if this process made all of them. */
+  /** Skips the changes up to a position if this process made all of them; returns whether it did. */
   #skipOwn(upTo: FeedMark): boolean {
     if (this.#reading || this.#isDoubted || this.#own.get(upTo.sequence) !== upTo.token)
       return false

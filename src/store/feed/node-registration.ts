@@ -6,7 +6,7 @@ import type { Standing, Timers } from './feed.ts'
 const heartbeatMs = 5000
 // A node that cannot write its heartbeat for this long stops trusting its caches.
 const standsForMs = 10_000
-// Other nodes wait this long for a heartbeat before they remove a node. All times are by a node's own monotonic clock.
+// A node that sends no heartbeat for this long is removed by the others. Each node measures by its own monotonic clock.
 const silentMs = 15_000
 
 /** Where nodes record their heartbeats; the simulation has its own. */
@@ -20,7 +20,7 @@ export interface NodeBook {
 
 /**
  * This node's registration among the others: it reports that it is alive and how far it has read, and removes dead
- * nodes. Only the local monotonic clock decides, so a wrong or jumping clock can't get a live node removed.
+ * nodes. Only each node's own monotonic clock decides, so a wrong or jumping clock can't get a live node removed.
  */
 export class NodeRegistration implements Standing {
   readonly #id: string
@@ -30,7 +30,7 @@ export class NodeRegistration implements Standing {
   readonly #heard = new Map<string, { readonly beat: string; readonly since: number }>()
   #mark: () => FeedMark = () => ({ sequence: 0, token: '' })
   #beatAt = Number.NEGATIVE_INFINITY
-  /** Only reads that began after registration count: before that, others did not wait for us. */
+  /** Only reads that began after registration count: before it, other nodes did not wait for this one. */
   #registeredAt = Number.POSITIVE_INFINITY
   #beating: Promise<void> | undefined
   #again = false
@@ -74,7 +74,7 @@ export class NodeRegistration implements Standing {
     await this.beat()
   }
 
-  /** Reports how far this node has read; callers arriving during a heartbeat share the next one. */
+  /** Records a heartbeat and how far this node has read; callers that arrive during one share the next. */
   async beat(): Promise<void> {
     this.#again = true
     this.#beating ??= (async () => {

@@ -1,16 +1,16 @@
 import type { Clock } from '../../clock.ts'
 
 /**
- * Retries work that failed only because it waited too long for others, which changed nothing, for as long as the
- * database responds.
+ * Retries work that failed only because it waited too long for others, for at most `maxMs` and only while the database
+ * responds. Such a failure has changed nothing.
  */
 export async function patiently<T>(
   deps: {
     readonly clock: Pick<Clock, 'monotonic'>
     readonly isAnswering: () => boolean
-    /** Whether it failed only by waiting for others, so that nothing was changed. */
+    /** Whether the work failed only because it waited too long for others, so that nothing was changed. */
     readonly isWaitTooLong: (error: unknown) => boolean
-    /** How long to go on, in milliseconds; the last try may end later. */
+    /** Milliseconds after which no further try begins; the last one may end later. */
     readonly maxMs: number
   },
   work: () => Promise<T>,

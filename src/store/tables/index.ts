@@ -47,7 +47,7 @@ import type { UsedOnceTable } from './settings/used-once.ts'
 import type { UserTable } from './people/users.ts'
 import type { WebhookSecretTable } from './webhooks/webhook-secrets.ts'
 
-/** Every table of the database; each is described in its noun's folder. */
+/** Every table of the database, by name; each row type is declared in the folder of its noun. */
 export interface Tables {
   api_key: KeyTable
   attempt: AttemptTable
@@ -118,7 +118,7 @@ interface ChangeTable {
   token: string
 }
 
-// Declared from here because `Db` is typed by all tables and every table's file imports `Db`: this avoids a circular
+// Declared here rather than in `db.ts`: `Db` is typed by all tables, whose files import `Db`, so this avoids a circular
 // import.
 declare module '../db/db.ts' {
   interface KnownTables extends Tables {}

@@ -5,14 +5,14 @@ import type { Tx } from '../../db/db.ts'
 import { randomHex } from '../../../secrets/index.ts'
 import { andCommit } from './pool.ts'
 
-// One lock number shared by all nodes on a database: changes are numbered in commit order.
+// The advisory lock under which all nodes number changes, so that sequence numbers follow the order of commits.
 const changeLock = 7263941
 const tokenBytes = 8
 
 /**
- * Writes changes and commits in a single message. The changes are numbered under one lock for all organizations, which
- * a paused or disconnected node must never hold. Bound parameters would need several messages, so values are quoted
- * into the text.
+ * Writes changes and commits, in a single message. Changes are numbered under one lock for all organizations, which
+ * must be released even if this node pauses or loses its connection. Bound parameters would need several messages, so
+ * values are quoted into the text.
  */
 export async function commitChanges(tx: Tx, drafts: readonly ChangeDraft[]): Promise<Change[]> {
   const changes = drafts.map((draft) => ({ ...draft, token: randomHex(tokenBytes) }))
@@ -37,7 +37,7 @@ export async function commitChanges(tx: Tx, drafts: readonly ChangeDraft[]): Pro
       from (select sequence, token from written order by sequence desc limit 1) as last
     )
     select sequence from written, notified order by sequence${andCommit}`)}`.execute(tx.query)
-  // The rows come numbered in the order of the drafts.
+  // The rows are in the order of the drafts.
   return rows.flatMap(({ sequence }, at) => {
     const change = changes[at]
     return change === undefined ? [] : [{ ...change, sequence }]

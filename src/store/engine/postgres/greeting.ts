@@ -1,14 +1,14 @@
 import type pg from 'pg'
 import type { ServerMark } from '../../db/db.ts'
 
-// Acknowledged commits must be on disk even if the server defaults to `off`; stronger settings, such as waiting for
-// replicas, are kept.
+// A commit must be on disk before it is acknowledged, even if the server's default is `off`; stronger settings, such as
+// waiting for replicas, are kept.
 const keepCommits = `case when current_setting('synchronous_commit') = 'off'
   then set_config('synchronous_commit', 'on', false) end`
 
 /**
- * Identifies a database: its cluster, its timeline, the database in that cluster, and the feed's file, which an
- * in-place restore creates anew.
+ * Identifies a database by its cluster, its timeline, its id in that cluster, and the file of the table of changes,
+ * which an in-place restore creates anew.
  */
 export const serverIdentity = `(select concat_ws('/',
   (select system_identifier from pg_control_system()),
@@ -20,8 +20,8 @@ export const serverIdentity = `(select concat_ws('/',
 export const serverStart = `cast(extract(epoch from pg_postmaster_start_time()) as text)`
 
 /**
- * Checks the server behind a new connection: refuses a read-only one, and records when a server other than the last one
- * was first met.
+ * Checks the server behind a new connection: refuses a standby, and records when a server other than the last known one
+ * was first seen.
  */
 export async function greetServer(client: pg.ClientBase): Promise<ServerMark> {
   // During recovery there is no current WAL position, and asking for one fails.
@@ -36,7 +36,7 @@ export async function greetServer(client: pg.ClientBase): Promise<ServerMark> {
   return { identity, startedAt }
 }
 
-/** Refuses a standby; elsewhere makes sure that a commit is acknowledged only when it is on disk. */
+/** Refuses a standby; on any other server, makes sure that a commit is acknowledged only when it is on disk. */
 export async function refuseStandby(client: pg.ClientBase): Promise<void> {
   const { rows } = await client.query<{ standby: boolean }>(
     `select pg_is_in_recovery() as standby, ${keepCommits}`,
@@ -45,8 +45,8 @@ export async function refuseStandby(client: pg.ClientBase): Promise<void> {
 }
 
 /**
- * Records the server and since when it is known. The time is 0 for a new database, of which no node can have cached an
- * earlier state; a database with changes but no recorded server is a restored backup, of which nodes may have cached a
+ * Records the server and when it was first seen. That time is 0 for a new database, of which no node can have cached an
+ * earlier state. A database with changes but no recorded server is a restored backup, of which nodes may have cached a
  * later state.
  */
 async function writeDown(client: pg.ClientBase, met: string): Promise<void> {

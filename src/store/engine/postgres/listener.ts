@@ -7,7 +7,7 @@ const reconnectMs = 250
 
 type OnHint = (upTo: FeedMark | undefined) => void
 
-/** Listens for NOTIFY on a dedicated connection and reconnects until it is closed. */
+/** Listens for notifications (NOTIFY) on a dedicated connection, and reconnects until closed. */
 export class PostgresListener {
   readonly #settings: pg.ClientConfig
   readonly #servers: ServerWatch
@@ -58,7 +58,7 @@ export class PostgresListener {
   }
 }
 
-/** Parses `<sequence> <token>` of the last change; older versions send no token. */
+/** Parses the last change's `<sequence> <token>`; undefined from older versions, which send no token. */
 function markOf(payload: string | undefined): FeedMark | undefined {
   const [sequence, token] = payload?.split(' ') ?? []
   return token === undefined ? undefined : { sequence: Number(sequence), token }

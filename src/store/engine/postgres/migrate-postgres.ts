@@ -5,7 +5,7 @@ import { refuseStandby } from './greeting.ts'
 import { migrate } from '../migrate.ts'
 import { openPool } from './pool.ts'
 
-// An arbitrary number that all versions share: only one process migrates at a time.
+// An arbitrary number for an advisory lock that all versions share, so that only one process migrates at a time.
 const migrationLock = 7263940
 
 /** Brings the schema up to date under a lock, in one transaction with the migration's non-SQL part. */

@@ -1,15 +1,16 @@
 import pg from 'pg'
 import { createPreparedNames } from './prepared-names.ts'
 
-// An unresponsive server is detected quickly; waiting for a free connection may take longer, but not much: when the
-// server hangs, all connections stay busy and every caller must be refused within 5 s.
+// While the server hangs, all connections stay busy, yet every caller must be refused within 5 s: hence the short
+// bounds.
 /** Milliseconds within which a server must accept a connection. */
 export const connectTimeoutMs = 3000
 const defaultWaitMs = 4000
 const names = createPreparedNames()
 
 /**
- * Appended to a transaction's last statement, so that it commits in the same message whatever happens to us afterwards.
+ * Appended to a transaction's last statement, so that the server commits even if this process pauses or dies right
+ * after sending it.
  */
 export const andCommit = ';\ncommit'
 // Kysely sends this text when a transaction has an access mode, which only queued jobs set.
@@ -37,16 +38,16 @@ export function openPool(given: pg.PoolConfig & { readonly waitMs?: number }): p
 }
 
 /**
- * A client that keeps prepared statements on the server for the queries that queued jobs repeat. All others, with
- * arbitrary filters and limits, are planned for their own values.
+ * A client that keeps prepared statements on the server for the queries that queued jobs repeat. All other queries,
+ * with arbitrary filters and limits, are planned for their own values.
  */
 class PreparingClient extends pg.Client {
   #isQueued = false
-  /** The last statement has already committed, so the driver's own commit must do nothing. */
+  /** Whether the last statement has already committed; the driver's own commit must then do nothing. */
   #hasCommitted = false
 
   /**
-   * Why the connection ended: only the first failure gives the reason; the driver's later ones just report that it has
+   * Why the connection ended: the first failure gives the reason, while the driver's later ones only say that it has
    * ended.
    */
   #endedBy: unknown
@@ -80,8 +81,8 @@ class PreparingClient extends pg.Client {
   }
 
   /**
-   * Finds the underlying cause of a failure; destroys a connection whose server hangs, so that no other query waits on
-   * it.
+   * Returns the underlying cause of a failure. Destroys a connection whose server hangs, so that no other query waits
+   * on it.
    */
   #reasonOf(error: unknown): unknown {
     if (error instanceof Error && error.message === 'Query read timeout') {
@@ -115,7 +116,7 @@ class PreparingClient extends pg.Client {
       this.#isQueued = true
       return begun
     } catch (error) {
-      // If it was cancelled after its first statement, the next user of the connection would inherit an open
+      // If the message was cancelled after its first statement, the connection's next user would inherit an open
       // transaction.
       await super.query('rollback').catch(() => undefined)
       throw error
@@ -123,7 +124,10 @@ class PreparingClient extends pg.Client {
   }
 }
 
-/** Whether no more statements can follow: the server ended its session, or the error is not the server's. */
+/**
+ * Whether no more statements can follow, because the server ended the session or the error did not come from the
+ * server.
+ */
 function hasEndedConnection(error: unknown): boolean {
   if (!(error instanceof pg.DatabaseError)) return true
   // 25P03 idle_in_transaction_session_timeout; 57P01 to 57P05: shut down, crashed, dropped, idle for too long.
@@ -131,8 +135,8 @@ function hasEndedConnection(error: unknown): boolean {
 }
 
 /**
- * Whether the server cannot use a prepared statement: 0A000 after a schema change; behind a pooler that switched
- * connections, 26000 (unknown there) or 42P05 (already defined there).
+ * Whether the server cannot use a prepared statement: 0A000 after a schema change, or, behind a pooler that switched
+ * connections, 26000 (the statement does not exist) or 42P05 (it exists already).
  */
 export function isPlanGone(error: unknown): boolean {
   const code = (error as { code?: unknown } | null | undefined)?.code

@@ -20,10 +20,10 @@ import { add as addCounts, type CountRows } from '../../tables/calls/count-rows.
 import type { Tables } from '../../tables/index.ts'
 
 const statementTimeoutMs = 4500
-// A request is refused within 5 s when the server hangs.
+// Short enough that a request is refused within 5 s when the server hangs.
 const queryTimeoutMs = 4700
-// Deprovisioning that queues behind seconds of work, such as a role change of a very large group, waits rather than
-// being refused.
+// How long a job may wait in its queue. Deprovisioning must not be refused because it waits behind seconds of work,
+// such as a role change of a very large group.
 const maxQueueMs = 25_000
 const attemptsOfTransaction = 5
 const backgroundConnections = 4
@@ -31,7 +31,7 @@ const backgroundConnections = 4
 const slowReadConnections = 3
 const slowReadMs = 30_000
 const urgentConnections = 3
-// A transaction that stalls midway blocks everyone waiting for its locks.
+// The server ends a transaction that stalls for this long, because it blocks everyone waiting for its locks.
 const idleInTransactionMs = 2000
 
 function settingsOf(url: string, poolSize: number): pg.PoolConfig {
@@ -47,7 +47,10 @@ function settingsOf(url: string, poolSize: number): pg.PoolConfig {
   }
 }
 
-/** PostgreSQL through a pool, with a few more connections for background work and one for NOTIFY. */
+/**
+ * Opens PostgreSQL through a main pool, small pools for background work, slow reads and revocations, and a connection
+ * for NOTIFY.
+ */
 export async function openPostgres(
   url: string,
   {
@@ -106,7 +109,10 @@ export async function openPostgres(
   }
 }
 
-/** Inserts records and counts in one commit, once however often it is retried; records alone need no transaction. */
+/**
+ * Inserts records and counts in one commit, and adds the counts only once however often the batch is retried. Records
+ * alone need no transaction.
+ */
 async function insertBatch(
   lane: EngineLane,
   rows: CallRows,
@@ -117,7 +123,7 @@ async function insertBatch(
     return
   }
   await lane.transact(async (tx) => {
-    // If all records are there, an earlier try was committed, and only the response was lost.
+    // If all records exist, an earlier try was committed, and only its response was lost.
     const isNew = rows.count === 0 || (await insertRows(tx, rows)) > 0
     if (isNew) await addCounts(tx, counts)
   })
@@ -147,7 +153,7 @@ interface LaneDeps {
   readonly ledger: LedgerSettings
 }
 
-/** Reads and transactions over a pool. */
+/** Opens a pool and returns reads and transactions over it. */
 function openLane(
   settings: pg.PoolConfig,
   { clock, ledger }: LaneDeps,
@@ -205,7 +211,7 @@ function withSavepoints(transaction: Tx, collected: Collected): SharedTransactio
   return {
     transaction,
     collected,
-    // Nested in the previous savepoint: releasing that one first would cost another round trip.
+    // The savepoint is nested in the previous one, because releasing that one first would cost another round trip.
     mark: async () => await run('savepoint work'),
     goBack: async () => await run('rollback to savepoint work'),
   }
@@ -225,7 +231,7 @@ function isWorthAnotherTry(error: unknown): boolean {
   return nothingCommitted.includes(code) || isPlanGone(error)
 }
 
-/** Parses bigint as a number: ours are times, sizes and counts, all below 2^53. */
+/** Parses bigint as a number: all of ours are times, sizes and counts, which stay below 2^53. */
 function typeParser(oid: number, format?: 'text' | 'binary'): unknown {
   const int8 = 20
   return oid === int8 ? Number : pg.types.getTypeParser(oid, format)

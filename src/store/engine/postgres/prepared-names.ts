@@ -6,15 +6,18 @@ const textsCounted = 1000
 // Long texts contain value lists of varying length, so each would be a different statement.
 const maxTextBytes = 4000
 
-/** The names of statements prepared on the server. */
+/** The names under which statements are prepared on the server. */
 export interface PreparedNames {
-  /** Returns a name for a statement that has been run often enough to be worth preparing. */
+  /** Returns the name of a statement that has run often enough to be worth preparing, otherwise undefined. */
   nameOf(text: string): string | undefined
   /** Runs this statement unnamed from now on. */
   giveUp(text: string): void
 }
 
-/** Creates one set for all connections, with a bound on how much the server keeps for each. */
+/**
+ * Creates the names that all connections share. Their number is bounded, because the server keeps each statement once
+ * per connection.
+ */
 export function createPreparedNames(): PreparedNames {
   const names = new Map<string, string | undefined>()
   let uses = new Map<string, number>()
@@ -33,8 +36,8 @@ export function createPreparedNames(): PreparedNames {
       }
       uses.delete(text)
       given += 1
-      // Derived from the text, so all nodes agree: behind a pooler that mixes connections, a name must never run
-      // another statement.
+      // The name is derived from the text, so that all nodes agree: behind a pooler that mixes connections, a name must
+      // never run another statement.
       const own = `intercept_${digest(text).slice(0, 40)}`
       names.set(text, own)
       return own

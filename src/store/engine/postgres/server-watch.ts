@@ -8,7 +8,10 @@ export class ServerWatch {
   #current: ServerMark | undefined
   #onOther: () => void = () => undefined
 
-  /** Calls back when a connection reaches a different server than before, or the same one after a restart. */
+  /**
+   * Registers a callback that runs when a connection reaches a different server than before, or the same one after a
+   * restart.
+   */
   onOther(call: () => void): void {
     this.#onOther = call
   }
@@ -30,7 +33,7 @@ function isSame(one: ServerMark, other: ServerMark): boolean {
   return one.identity === other.identity && one.startedAt === other.startedAt
 }
 
-/** Pending queries are rejected, and the pool drops the connection. */
+/** Closes a connection at once: pending queries are rejected, and the pool drops the connection. */
 function cut(client: pg.ClientBase): void {
   const { connection } = client as unknown as { connection: { stream: { destroy(): void } } }
   connection.stream.destroy()

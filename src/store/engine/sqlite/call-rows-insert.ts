@@ -2,13 +2,13 @@ import type Database from 'better-sqlite3'
 import { insertBoundText, rarePositions, usualPositions } from '../../tables/calls/call-rows.ts'
 import { addRowText, type CountRows, type CountTable } from '../../tables/calls/count-rows.ts'
 
-/** Call records as a JSON array of rows, and counts, for one commit. */
+/** A batch for one commit: call records as a JSON array of rows, and counts. */
 export interface CallBatch {
   readonly rows: string
   readonly counts: readonly CountRows[]
 }
 
-/** The thread's reply to a batch. */
+/** The thread's reply to a batch: empty if it was committed. */
 export interface CallsWritten {
   readonly error?: string
   readonly code?: string | undefined
@@ -18,8 +18,8 @@ export interface CallsWritten {
 const rowsAtOnce = 16
 
 /**
- * Adds a batch in one commit. Parsing here and binding each value takes a third less time than SQLite's own JSON
- * functions.
+ * Returns a function that adds a batch in one commit. Parsing the rows here and binding each value takes a third less
+ * time than SQLite's own JSON functions.
  */
 export function batchInserter(database: Database.Database): (batch: CallBatch) => void {
   const insertOne = database.prepare(insertBoundText(1))
@@ -41,7 +41,7 @@ export function batchInserter(database: Database.Database): (batch: CallBatch) =
         : insertSome.run(some.flat()).changes
     }
     for (; at < rows.length; at++) inserted += insertOne.run(rows[at]).changes
-    // An earlier try was committed, and only the response was lost.
+    // If every record exists already, an earlier try was committed, and only its reply was lost.
     if (rows.length > 0 && inserted === 0) return
     for (const { table, json } of batch.counts) {
       const adder = adderTo(table)
@@ -51,7 +51,7 @@ export function batchInserter(database: Database.Database): (batch: CallBatch) =
   return (batch) => inserting.immediate(batch)
 }
 
-// Whether the rare columns of a row are all empty: they are then not bound, because binding even an empty value costs
+// Whether the rare columns of a row are all empty. Such columns are not bound, because binding an empty value costs
 // more than storing it.
 function isUsual(row: readonly unknown[]): boolean {
   return rarePositions.every((at) => row[at] === null)

@@ -8,8 +8,8 @@ import { boundPageCache } from './page-cache.ts'
 
 const busyTimeoutMs = 5000
 /**
- * When both threads compete for one core, this leaves a quarter of it to this thread: twice what it needs to write the
- * records of the calls that the core can serve meanwhile.
+ * How far this thread lowers its priority. When it competes with the main thread for one core, it still gets a quarter
+ * of that core: twice what it needs to write the records of the calls served meanwhile.
  */
 const niceness = 5
 const leastPriority = 19
@@ -22,7 +22,8 @@ function serve(port: MessagePort, file: string): void {
   // Written now, because a thread is ended without a chance to write its compile cache.
   flushCompileCache()
   yieldToCalls()
-  // Only this connection runs checkpoints (SQLite's default), because they wait for the disk.
+  // Only this connection runs checkpoints, as SQLite does by default. They wait for the disk, so the main thread's
+  // connection has them switched off.
   const database = new Database(file, { timeout: busyTimeoutMs })
   database.pragma('synchronous = NORMAL')
   boundPageCache(database, 'lasting')
@@ -40,8 +41,8 @@ function serve(port: MessagePort, file: string): void {
 }
 
 /**
- * Lets the calls go first where both threads share a core, since a commit takes milliseconds. Only Linux has a priority
- * per thread; elsewhere this would slow the whole process down.
+ * Lowers this thread's priority, so that a commit of several milliseconds does not delay calls when both threads share
+ * a core. Only Linux has a priority per thread; elsewhere this would slow down the whole process.
  */
 function yieldToCalls(): void {
   if (process.platform !== 'linux') return

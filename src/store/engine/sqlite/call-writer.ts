@@ -2,7 +2,7 @@ import type Database from 'better-sqlite3'
 import { Worker } from 'node:worker_threads'
 import { batchInserter, type CallBatch, type CallsWritten } from './call-rows-insert.ts'
 
-/** Batches of at least this many records and counts go to the thread; a node with few calls needs none. */
+/** Batches of at least this many records and counts go to the thread; a node with few calls never starts one. */
 const rowsForThread = 128
 const youngMegabytes = 8
 
@@ -22,7 +22,7 @@ export class SqliteCallWriter {
   constructor(given: {
     path: string
     file: Database.Database
-    /** This process's own transactions on the same file. */
+    /** This process's other transactions on the same file, which a batch must not run into. */
     others: { idle(): Promise<void> }
   }) {
     this.#path = given.path
@@ -31,12 +31,15 @@ export class SqliteCallWriter {
     this.#insert = batchInserter(given.file)
   }
 
-  /** Resolves when no batch is being written: otherwise two commits would contend for the file's lock. */
+  /**
+   * Resolves when no batch is being written; a transaction must wait for this, or both would contend for the file's
+   * lock.
+   */
   async idle(): Promise<void> {
     while (this.#writing !== undefined) await this.#writing.catch(() => undefined)
   }
 
-  /** Adds a batch of `records` records in a separate commit; allows one batch at a time. */
+  /** Adds a batch with `records` records in a separate commit; the caller must wait for one batch before the next. */
   async write(batch: CallBatch, records: number): Promise<void> {
     await this.idle()
     this.#writing = this.#writeAfterOthers(batch, records)

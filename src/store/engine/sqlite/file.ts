@@ -11,7 +11,7 @@ import { boundPageCache } from './page-cache.ts'
 
 const preparedStatements = 500
 const busyTimeoutMs = 5000
-// A file that was moved away stays open, so a process still using it must notice soon.
+// A file that was moved away stays open, so a process that still uses it must notice soon.
 const lookAgainMs = 100
 
 /** The part of a migration that SQL can't express, run in its transaction. */
@@ -25,7 +25,8 @@ interface MainFileOptions {
 }
 
 /**
- * The main database, with one connection for writes and one for reads. It is reopened when another file replaces it.
+ * The main database, with one connection for writes and one for reads. Both are reopened when another file takes its
+ * place.
  */
 export class SqliteMainFile {
   readonly #path: string
@@ -53,7 +54,7 @@ export class SqliteMainFile {
     return new SqliteMainFile(options, await openBoth(options))
   }
 
-  /** Identifies this file; no other file at this path has the same value. */
+  /** Identifies the open file; no other file at this path has the same value. */
   get identity(): string {
     return this.#identity
   }
@@ -72,7 +73,7 @@ export class SqliteMainFile {
   async follow(): Promise<boolean> {
     this.#look()
     if (!this.#isAway) return false
-    // The store is closed, the file is already being reopened, or a transaction is open on the old one and must fail.
+    // The store is closed, the file is already being reopened, or a transaction is open on the old file and must fail.
     if (this.#isClosed || this.#isOpening || this.#writer.inTransaction)
       throw new FileAwayError(this.#path)
     this.#isOpening = true
@@ -143,7 +144,7 @@ function identityOf(path: string): string | undefined {
   return found && `${found.dev}:${found.ino}:${Math.round(found.birthtimeMs)}`
 }
 
-/** The open file is no longer the database: reads may be stale and writes would be lost. */
+/** Thrown when the open file is no longer the database: reads may be stale and writes would be lost. */
 class FileAwayError extends Error {
   readonly code = 'SQLITE_CANTOPEN'
 
@@ -159,7 +160,7 @@ export function openFile(
   synchronous: 'FULL' | 'NORMAL',
   fileMustExist = false,
 ): Database.Database {
-  // A folder that somebody has removed with its database must not come back empty.
+  // If somebody has removed the folder together with the database, an empty one must not be created in its place.
   if (!fileMustExist) makeFolder(dirname(path))
   const file = new Database(path, { timeout: busyTimeoutMs, fileMustExist })
   chmodSync(path, 0o600)
@@ -174,7 +175,7 @@ export function openFile(
   return file
 }
 
-/** Brings a file's schema up to date. */
+/** Applies a file's pending migrations in one transaction. */
 export async function migrateFile(
   file: Database.Database,
   {
@@ -220,7 +221,7 @@ export async function migrateFile(
   }
 }
 
-/** Kysely over a file; prepared statements are kept for as long as the file is the same. */
+/** Returns queries over the file that `live` returns; prepared statements are kept until it returns another file. */
 export function connectionOver(live: () => Database.Database): Db {
   const statements = new Map<string, Database.Statement>()
   let preparedBy: Database.Database | undefined

@@ -2,11 +2,13 @@ import { sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { SqliteWalWatch } from './wal-watch.ts'
 
-/** Milliseconds between the feed's checks for other processes' commits, with and without a watch on the log. */
+/**
+ * Milliseconds between the feed's checks for other processes' commits, with and without a watch on the write-ahead log.
+ */
 const pollMsWatched = 100
 const pollMsUnwatched = 5
 
-/** Notices other processes' commits to the file by watching its log and by SQLite's data version. */
+/** Notices other processes' commits by watching the file's write-ahead log and by SQLite's `data_version`. */
 export class ForeignCommits {
   readonly #path: string
   readonly #writer: Db

@@ -25,8 +25,8 @@ function serve(port: MessagePort, file: string): void {
 type Prepare = (sql: string) => Database.Statement
 
 /**
- * Prepares each statement once. The driver frees one only when V8 collects it, and V8 does not see its memory: if each
- * query prepared its own, hundreds would stay in memory.
+ * Returns a function that prepares each statement once. The driver frees a statement only when V8 collects it, and V8
+ * does not count its memory: if each query prepared its own, hundreds would stay in memory.
  */
 function keepStatements(database: Database.Database): Prepare {
   const kept = new Map<string, Database.Statement>()

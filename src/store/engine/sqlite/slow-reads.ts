@@ -17,7 +17,7 @@ const maxThreads = 2
 const maxWaiting = 64
 const answerWithinMs = 30_000
 
-/** The messages exchanged with a thread. */
+/** A query that is sent to a thread; the thread replies with a `ReadResponse`. */
 export interface ReadRequest {
   readonly sql: string
   readonly parameters: readonly unknown[]
@@ -40,8 +40,8 @@ interface Reader {
 
 /**
  * Runs reads that scan many rows on separate threads, so that the process keeps serving. The first query starts a
- * thread, and a second one starts when the first is busy; a query that takes too long is ended with its thread, and the
- * queued ones go to another.
+ * thread, and a second thread starts when the first is busy. A query that takes too long is ended together with its
+ * thread; queued queries then go to another thread.
  */
 class ReaderThreads {
   readonly #path: string
@@ -116,7 +116,7 @@ class ReaderThreads {
   }
 }
 
-/** Detaches the query from a reader that has replied or ended. */
+/** Detaches the query from a reader whose thread has replied or ended. */
 function finish(reader: Reader): Question | undefined {
   const { question } = reader
   clearTimeout(reader.deadline)
@@ -124,7 +124,7 @@ function finish(reader: Reader): Question | undefined {
   return question
 }
 
-/** Threads send bytes as plain Uint8Arrays, while this process's driver returns Buffers. */
+/** Converts the plain Uint8Arrays in which a thread sends bytes to Buffers, which this process's driver returns. */
 function withBuffers(rows: unknown[]): unknown[] {
   const [first] = rows as Record<string, unknown>[]
   const columns = Object.keys(first ?? {}).filter((name) => first?.[name] instanceof Uint8Array)
@@ -137,7 +137,7 @@ function withBuffers(rows: unknown[]): unknown[] {
   return rows
 }
 
-/** A database handle for slow reads of a file. */
+/** Opens a database handle for slow reads of a file. */
 export function openSlowReads(path: string): {
   connection: Db
   restart(): Promise<void>
@@ -157,7 +157,7 @@ function dialectOver(
 ): Dialect {
   const connection: DatabaseConnection = {
     async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-      // As in every driver, nothing checks that the rows have the type that the statement declares.
+      // As in every driver, nothing checks that the rows have the type the statement declares.
       return { rows: (await ask(sql, parameters)) as R[] }
     },
     streamQuery: refuse,
@@ -178,7 +178,9 @@ function dialectOver(
   }
 }
 
-/** Queries must not queue here, because they already wait for a thread, where they are counted. */
+/**
+ * An adapter that lets Kysely run queries concurrently: they already queue for a thread, where their number is bounded.
+ */
 class SlowReadAdapter extends SqliteAdapter {
   override get supportsMultipleConnections(): boolean {
     return true

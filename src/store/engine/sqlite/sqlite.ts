@@ -18,8 +18,9 @@ import { connectionOver, migrateFile, openFile, SqliteMainFile } from './file.ts
 import { openSlowReads } from './slow-reads.ts'
 
 /**
- * SQLite in two files: the main one acknowledges only data on disk (WAL, `synchronous=FULL`); the second holds call
- * records and may lose its last moments in a power loss (NORMAL). One connection writes, one reads.
+ * Opens SQLite in two files. The main one acknowledges only data that is on disk (WAL, `synchronous=FULL`); the one
+ * with call records may lose its last moments in a power failure (NORMAL). The main file has one connection for writes
+ * and one for reads.
  */
 export async function openSqlite(
   folder: string,
@@ -88,7 +89,7 @@ interface SqliteDeps {
   readonly mayUpgrade: boolean
 }
 
-/** The file of call records. */
+/** Opens the file of call records and migrates it. */
 async function openCalls(path: string, { clock, mayUpgrade }: Omit<SqliteDeps, 'ledger'>) {
   const file = openFile(path, 'NORMAL')
   await migrateFile(file, { database: 'sqlite-calls', mayUpgrade })
@@ -131,8 +132,8 @@ async function backUp(from: Database.Database, file: string): Promise<void> {
 }
 
 /**
- * There is one writer, so all jobs share one queue: one fsync serves those waiting at the same time, each in its own
- * savepoint.
+ * Creates the one queue for all jobs of a file, which has only one writer. One fsync serves the jobs that wait at the
+ * same time, each in its own savepoint.
  */
 function createCommitQueue(
   live: () => Database.Database,
@@ -151,7 +152,8 @@ function createCommitQueue(
     mayBeLost = false,
   ): Promise<{ result: T; changes: Change[] }> {
     const file = live()
-    // The next durable commit also flushes this one, so only the most recent commits can be lost.
+    // This commit does not wait for the disk. The next durable one flushes it too, so only the most recent commits can
+    // be lost.
     if (mayBeLost) file.pragma('synchronous = NORMAL')
     file.exec('begin immediate')
     try {

@@ -1,8 +1,9 @@
 import { watch, type FSWatcher } from 'node:fs'
 
 /**
- * A write to the log is followed by an fsync and an index update, which trigger no event. Growing intervals between
- * checks make sure that a commit is noticed within twice the time that it took to become visible.
+ * Milliseconds after a write to the log at which to check for a commit. The fsync and the index update that follow the
+ * write trigger no event; with growing intervals, a commit is noticed within twice the time that it took to become
+ * visible.
  */
 const stepsMs = [0, 2, 4, 8, 16, 32, 64, 128]
 

@@ -12,7 +12,7 @@ const declared = {
   name: text(),
   hint: text(),
   permissions: json<readonly string[]>(),
-  /** Undefined = every address. */
+  /** Undefined means every address. */
   cidrs: maybe(json<readonly string[]>()),
   createdAt: time(),
   createdBy: maybe(text()),
@@ -82,7 +82,10 @@ export async function countActive(
   return active
 }
 
-/** Finds the token with this digest, active or not; the only look-up that needs no organization. */
+/**
+ * Finds the token with this digest, active or not. A caller that presents a token has not named its organization, so
+ * this look-up needs none.
+ */
 export async function findByDigest(db: Db, digest: string): Promise<KnownAccessToken | undefined> {
   const row = await withOwners(db).where('access_token.digest', '=', digest).executeTakeFirst()
   return row && known(row)
@@ -101,7 +104,7 @@ export async function findKnown(
   return row && known(row)
 }
 
-/** Finds any token by its id: only the operator searches across organizations. */
+/** Finds a token of any organization by its id, for the operator. */
 export async function find(db: Db, id: string): Promise<AccessTokenRecord | undefined> {
   const row = await db.query
     .selectFrom('access_token')
@@ -128,7 +131,7 @@ export async function list(
   return rows.map(fromRow)
 }
 
-/** Locks a token's row until the transaction ends; a no-op on SQLite, which has one writer anyway. */
+/** Locks a token's row against changes until the transaction ends; a no-op on SQLite, which has one writer anyway. */
 export async function lock(tx: Tx, organizationId: OrganizationId, id: string): Promise<void> {
   if (tx.engine === 'sqlite') return
   await tx.query
@@ -141,8 +144,8 @@ export async function lock(tx: Tx, organizationId: OrganizationId, id: string): 
 }
 
 /**
- * Revokes a token and every token issued from it; returns them, the token itself first, or nothing if it was not
- * active.
+ * Revokes a token and every token issued with it, directly or indirectly. Returns the revoked tokens, the given one
+ * first; empty if that one does not exist or was already revoked.
  */
 export async function revoke(
   tx: Tx,
@@ -152,7 +155,7 @@ export async function revoke(
   const { organizationId, id } = token
   const by = { organizationId, revokedBy }
   const gone = await revokeWhere(tx, by, (query) => query.where('id', '=', id))
-  // A token revoked above can't issue another, so no new token can appear at a level that was already visited.
+  // A revoked token can't issue another, so no new token can appear at a level that was already visited.
   let issuers = gone.map((one) => one.id)
   while (issuers.length > 0) {
     const from = issuers
@@ -163,7 +166,7 @@ export async function revoke(
   return gone
 }
 
-/** Revokes the tokens bound to a member, including their successors; returns them. */
+/** Revokes a member's tokens, including those issued with another of these tokens; returns them. */
 export async function revokeBoundTo(
   tx: Tx,
   member: { readonly organizationId: OrganizationId; readonly userId: UserId },
@@ -239,7 +242,7 @@ export async function takeExpiring(
   return rows.map(fromRow)
 }
 
-/** An organization's active tokens that expire before a given time, soonest first. */
+/** Lists an organization's unrevoked tokens that expire between two times, soonest first. */
 export async function listExpiring(
   db: Db,
   organizationId: OrganizationId,

@@ -18,7 +18,7 @@ export interface UnsentChain {
   readonly sent: number
 }
 
-/** Lists the chains that have entries beyond the last exported one. */
+/** Lists the chains that have entries beyond the last exported one, up to `limit`. */
 export async function listUnsent(db: Db, limit: number): Promise<UnsentChain[]> {
   const rows = await db.query
     .selectFrom('organization_head')
@@ -36,7 +36,7 @@ export async function listUnsent(db: Db, limit: number): Promise<UnsentChain[]> 
   return rows.map((row) => ({ organizationId: row.organization_id, sent: row.sent }))
 }
 
-/** Records how far a chain has been exported; never moves backwards. */
+/** Records up to which entry a chain has been exported; never moves backwards. */
 export async function setSent(tx: Tx, { organizationId, sent }: UnsentChain): Promise<void> {
   await tx.query
     .insertInto('audit_export')
@@ -56,7 +56,8 @@ export async function setSent(tx: Tx, { organizationId, sent }: UnsentChain): Pr
 }
 
 /**
- * Organizations that have entries beyond the last announced head, and whose head was not announced since a given time.
+ * Lists organizations with entries beyond their chain's last announced head, if that was announced at `before` or
+ * earlier.
  */
 export async function listUnannounced(
   db: Db,
@@ -77,7 +78,7 @@ export async function listUnannounced(
   return rows.map((row) => row.organization_id as OrganizationId)
 }
 
-/** Records that a chain's head was announced; false if another process has announced it since `before`. */
+/** Records that a chain's head was announced; false if another process has announced one since `before`. */
 export async function setAnnounced(
   tx: Tx,
   head: { readonly organizationId: string; readonly sequence: number; readonly before: number },

@@ -22,7 +22,7 @@ export interface AuditTable {
   hash: string
 }
 
-/** Lists rows of an organization's chain in order, from a given sequence number on. */
+/** Lists entries of an organization's chain in order, from a given sequence number on. */
 export async function listFrom(
   db: Db,
   {
@@ -85,7 +85,7 @@ export async function list(
   return await query.execute()
 }
 
-/** The end of an organization's chain, as the ledger recorded it. */
+/** Finds the end of an organization's chain, as the ledger recorded it. */
 export async function headOf(
   db: Db,
   organizationId: string,
@@ -102,7 +102,10 @@ export async function headOf(
   }
 }
 
-/** The entry before the chain's first remaining one: the last entry deleted by retention, if there is one. */
+/**
+ * Finds the anchor of an organization's chain: the last entry deleted by retention, or sequence number 0 if there is
+ * none.
+ */
 export async function anchorOf(
   db: Db,
   organizationId: string,
@@ -114,8 +117,8 @@ export async function anchorOf(
 }
 
 /**
- * Every organization that has a head or entries. Entries without a head are included, so that forged ones are noticed
- * too.
+ * Lists every organization that has a head or entries. Forged entries may lack a head, so these organizations are
+ * included.
  */
 export async function chainIds(db: Db): Promise<string[]> {
   const heads = await db.query.selectFrom('organization_head').select('organization_id').execute()
@@ -128,8 +131,9 @@ export async function chainIds(db: Db): Promise<string[]> {
 }
 
 /**
- * Deletes entries older than a given time from the front of each chain, up to the first younger one, and records the
- * new beginning. An entry that a wrong clock dated too early therefore never takes later entries with it.
+ * Deletes entries older than a given time from the front of each chain, up to the first younger one, and records where
+ * the chain now begins. An entry that a wrong clock dated too early therefore takes no later entries with it. Returns
+ * how many entries were deleted.
  */
 export async function forget(tx: Tx, before: number): Promise<number> {
   const concerned = await tx.query

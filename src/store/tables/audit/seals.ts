@@ -1,5 +1,5 @@
-// MACs for both ends of an audit chain, made with the master key: someone who can write to the database
-// but lacks that key can't shorten or recompute a chain without being noticed.
+// MACs for both ends of an audit chain, made with the master key: someone who can write to the database but lacks that
+// key can't shorten or recompute a chain without being noticed.
 import type { Db, Tx } from '../../db/db.ts'
 import * as settings from '../settings/settings.ts'
 
@@ -9,20 +9,20 @@ export interface ChainPlace {
   readonly hash: string
 }
 
-// This migration inserts the first head: that of the chain for entries that belong to no organization.
+// This migration inserts the first head, which belongs to the chain of entries that concern no organization.
 const firstMigration = '0001-core.sql'
 
-/** The values that a head's MAC covers. */
+/** Returns the values that a head's MAC covers. */
 export function headParts(organizationId: string, { sequence, hash }: ChainPlace) {
   return ['audit head', organizationId, sequence, hash] as const
 }
 
-/** The values that an anchor's MAC covers. */
+/** Returns the values that an anchor's MAC covers. */
 export function anchorParts(organizationId: string, { sequence, hash }: ChainPlace) {
   return ['audit anchor', organizationId, sequence, hash] as const
 }
 
-/** Returns a MAC over these values; `unsealed` if there is no master key. */
+/** Returns a MAC over these values, or `unsealed` if there is no master key. */
 export function sealOf(db: Db, parts: readonly (string | number)[]): string {
   return db.authenticator?.authenticate(parts) ?? 'unsealed'
 }
@@ -32,7 +32,7 @@ export function sealHolds(db: Db, seal: string, parts: readonly (string | number
   return db.authenticator?.isAuthentic(seal, parts) ?? true
 }
 
-/** The name under which an organization's anchor is stored. */
+/** Returns the name of the setting that stores an organization's anchor. */
 export function anchorName(organizationId: string): string {
   return `${anchorPrefix}${organizationId}`
 }
@@ -40,14 +40,17 @@ export function anchorName(organizationId: string): string {
 const anchorPrefix = 'audit_begins_after '
 
 /**
- * Seals the heads that the first migration creates, in its transaction and at no other time: a head found unsealed
- * later was written by someone without the master key.
+ * Seals the heads that the first migration inserts, in that migration's transaction and at no other time: a head found
+ * unsealed later was written by someone without the master key.
  */
 export async function sealAfterMigration(tx: Tx, applied: readonly string[]): Promise<void> {
   if (applied.includes(firstMigration)) await sealEach(tx, () => true)
 }
 
-/** Reseals heads and anchors that are still under an older master key, skipping invalid ones; returns how many. */
+/**
+ * Computes new MACs for heads and anchors that still carry one of an older master key, skipping invalid ones; returns
+ * how many.
+ */
 export async function sealAgain(tx: Tx): Promise<number> {
   return await sealEach(
     tx,
@@ -80,7 +83,7 @@ async function sealEach(
     const place = { sequence: head.audit_sequence, hash: head.audit_hash }
     const parts = headParts(head.organization_id, place)
     if (!isDue(head.audit_seal, parts)) continue
-    // A head that was written in the meantime already has a new seal.
+    // A head that was written in the meantime already has a new MAC.
     const { numUpdatedRows } = await tx.query
       .updateTable('organization_head')
       .set({ audit_seal: sealOf(tx, parts) })

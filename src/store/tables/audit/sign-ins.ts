@@ -2,17 +2,20 @@ import { sql } from 'kysely'
 import type { OrganizationId } from '../../../ids.ts'
 import type { Db } from '../../db/db.ts'
 
-/** The actions of audit entries about signing in; the index of sign-ins contains exactly these three. */
+/** The actions of audit entries about signing in; the index on sign-ins contains exactly these three. */
 export type SignInAction = 'session.started' | 'sso.signed_in' | 'sso.refused'
 
-/** A time range and the length of its steps, in whole milliseconds. */
+/** A time range and the length of its steps, all in whole milliseconds. */
 export interface SignInRange {
   readonly from: number
   readonly to: number
   readonly stepMs: number
 }
 
-/** Counts an organization's sign-ins by time step, numbered from 0; steps without sign-ins are left out. */
+/**
+ * Counts an organization's sign-ins by time step and action. Steps are numbered from 0; those without sign-ins are left
+ * out.
+ */
 export async function countSignIns(
   db: Db,
   organizationId: OrganizationId,
@@ -20,8 +23,8 @@ export async function countSignIns(
 ): Promise<
   readonly { readonly step: number; readonly action: SignInAction; readonly count: number }[]
 > {
-  // Literals rather than parameters: only then do both engines see that the index covers every match, and SQLite
-  // divides integers.
+  // Literals instead of parameters let both engines see that the index covers every match, and let SQLite divide
+  // integers.
   const { rows } = await sql<{ step: number; action: SignInAction; count: number }>`
     select (at - ${sql.lit(from)}) / ${sql.lit(stepMs)} as step, action, count(*) as count
     from audit_entry

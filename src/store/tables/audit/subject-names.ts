@@ -5,7 +5,7 @@ interface Subject {
   readonly id: string
 }
 
-/** The table and column that hold the name of each kind of thing. */
+/** The table and column that hold the name of each kind of subject. */
 const places = {
   api_key: { table: 'api_key', name: 'name' },
   access_token: { table: 'access_token', name: 'name' },
@@ -13,7 +13,7 @@ const places = {
   endpoint: { table: 'endpoint', name: 'url' },
 } as const
 
-/** The current names of the subjects of entries, by id; deleted and unnamed subjects are left out. */
+/** Maps the ids of audit entries' subjects to their current names; deleted and unnamed subjects are left out. */
 export async function subjectNames(
   db: Db,
   organizationId: string,

@@ -17,24 +17,24 @@ export interface ManagedCheckTable {
   sequence: number
 }
 
-/** One thing managed by a configuration file, as last applied. */
+/** A thing that a configuration file manages, as last applied. */
 export interface ManagedRecord {
   readonly section: string
-  /** Its name in the file. */
+  /** The thing's name in the file. */
   readonly name: string
-  /** Undefined while it waits for something created elsewhere, such as a directory's group. */
+  /** Undefined while the thing waits for something created elsewhere, such as a directory's group. */
   readonly subjectId: string | undefined
-  /** Identifies the file. */
+  /** The label that identifies the file. */
   readonly label: string
   readonly entry: Readonly<Record<string, unknown>>
-  /** Digests of its secrets, by their position in the entry. */
+  /** Digests of the thing's secrets by their position in the entry, sealed. */
   readonly secretsSealed: string | undefined
   readonly driftedAt: number | undefined
 }
 
 const rowsInStatement = 500
 
-/** Everything in an organization that configuration files manage. */
+/** Lists everything in an organization that configuration files manage. */
 export async function list(at: Db, organizationId: OrganizationId): Promise<ManagedRecord[]> {
   const rows = await at.query
     .selectFrom('managed')
@@ -46,7 +46,10 @@ export async function list(at: Db, organizationId: OrganizationId): Promise<Mana
   return rows.map(fromRow)
 }
 
-/** The file that manages a thing, found by its id or by its name within its section. */
+/**
+ * Finds the record of a managed thing by the thing's id or by its name within its section; undefined if no file manages
+ * it.
+ */
 export async function find(
   at: Db,
   organizationId: OrganizationId,
@@ -63,8 +66,8 @@ export async function find(
 }
 
 /**
- * Lists a page of managed things; `after` is the section and name of the previous page's last one, separated by a
- * space.
+ * Lists a page of managed things; `after` is the section and name of the last thing on the previous page, separated by
+ * a space.
  */
 export async function page(
   at: Db,
@@ -143,7 +146,8 @@ export async function remove(
 }
 
 /**
- * Records since when a thing has differed from its file, or that it no longer does; returns whether that is a change.
+ * Records that a thing now differs from its file, or that it no longer does; returns whether that changed what was
+ * recorded.
  */
 export async function noteDrift(
   tx: Tx,
@@ -163,7 +167,7 @@ export async function noteDrift(
   return numUpdatedRows > 0n
 }
 
-/** Organizations that have managed things and new audit entries since their last comparison. */
+/** Lists organizations that have managed things and audit entries newer than their last comparison. */
 export async function listUnchecked(
   at: Db,
   limit: number,
@@ -195,7 +199,7 @@ export async function listUnchecked(
   }))
 }
 
-/** Records up to which audit entry an organization was compared. */
+/** Records the last audit entry that an organization's comparison took into account. */
 export async function noteChecked(
   tx: Tx,
   organizationId: OrganizationId,

@@ -1,7 +1,10 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Engine } from '../../db/db.ts'
 
-/** How a field is compared. Callers must case-fold the values, because the stored columns are case-folded. */
+/**
+ * How a field is compared. Callers must fold the values like the stored attributes, which keep their letter case only
+ * where an attribute is case-exact.
+ */
 export type DirectoryOperator = 'eq' | 'ne' | 'co' | 'sw' | 'ew' | 'gt' | 'ge' | 'lt' | 'le'
 
 /** Columns that a condition or a sort order may name. */
@@ -15,13 +18,15 @@ export type DirectoryColumn =
   | 'modified_at'
   | 'version'
 
-/** The compared value: a column, a path in the folded attributes, or a part of a list's current element. */
+/**
+ * The field to compare: a column, a path in the folded attributes, or a part of the list element that `some` examines.
+ */
 export type DirectoryField =
   | { readonly column: DirectoryColumn }
   | { readonly path: readonly string[]; readonly type: 'text' | 'number' }
   | { readonly part: string; readonly type: 'text' | 'number' }
 
-/** A condition on users or groups of a directory, ready to become SQL on both engines. */
+/** A condition on users or groups of a directory that compiles to SQL on both engines. */
 export type DirectoryCondition =
   | { readonly kind: 'and' | 'or'; readonly terms: readonly DirectoryCondition[] }
   | { readonly kind: 'not'; readonly term: DirectoryCondition }
@@ -33,15 +38,18 @@ export type DirectoryCondition =
       readonly value: string | number
     }
   | { readonly kind: 'present'; readonly field: DirectoryField }
-  /** Some element of a list in the folded attributes matches; without `where`, the list is not empty. */
+  /**
+   * At least one element of a list in the folded attributes matches; without `where`, the list only has to be
+   * non-empty.
+   */
   | {
       readonly kind: 'some'
       readonly path: readonly string[]
       readonly where: DirectoryCondition | undefined
     }
-  /** The user has this e-mail address, found through its index. */
+  /** The user has this e-mail address; the index on addresses finds it. */
   | { readonly kind: 'email'; readonly value: string }
-  /** Some group of the user, or some member of the group, matches. */
+  /** At least one group of the user, or one member of the group, matches. */
   | { readonly kind: 'related'; readonly where: DirectoryCondition | undefined }
 
 /** The tables that hold resources of a directory. */
@@ -57,7 +65,7 @@ interface On<Condition extends DirectoryCondition> {
 }
 const lastLetter = '\u{10ffff}'
 
-/** Compiles the condition to SQL on a table; every value becomes a parameter. */
+/** Compiles a condition to SQL on a table; every value becomes a parameter. */
 export function conditionSql(
   engine: Engine,
   { table, organizationId, condition }: On<DirectoryCondition>,
@@ -89,11 +97,11 @@ export function conditionSql(
   }
 }
 
-/** Compiles a field to SQL. */
+/** Compiles a field to SQL; a missing attribute is NULL. */
 export function fieldSql(engine: Engine, table: DirectoryTableName, field: DirectoryField): Sql {
   if ('column' in field) {
     const column = sql`${sql.table(table)}.${sql.ref(field.column)}`
-    // Compared in the entity tag's form, as clients see it.
+    // Compared in the form of an entity tag, which is what clients see.
     return field.column === 'version' ? sql`('W/"' || ${column} || '"')` : column
   }
   if ('part' in field) return partSql(engine, field)
@@ -104,7 +112,8 @@ export function fieldSql(engine: Engine, table: DirectoryTableName, field: Direc
 }
 
 /**
- * Whether an index finds the few matching rows; the planner must then not use the index of the page's order instead.
+ * Whether an index on an identifier finds the few matching rows. If so, the planner must be kept from scanning the
+ * index of the page's order instead.
  */
 export function isAnchored(condition: DirectoryCondition): boolean {
   switch (condition.kind) {
@@ -145,7 +154,7 @@ function compareSql(
         ? sql`instr(${left}, ${value}) > 0`
         : sql`strpos(${left}, ${value}) > 0`
     case 'sw':
-      // A range comes first, because an index can serve it.
+      // A prefix is compared as a range, because an index can serve that.
       return sql`(${left} >= ${value} and ${left} < ${`${String(value)}${lastLetter}`})`
     case 'ew':
       return engine === 'sqlite'
@@ -177,7 +186,7 @@ function someSql(
     : sql`exists (select 1 from jsonb_array_elements(${sql.table(table)}.folded #> ${textArray(condition.path)}::text[]) as item(value) where ${where})`
 }
 
-// A part of the element that `some` examines; an empty name means the element itself.
+// Compiles a part of the element that `some` examines; an empty name means the element itself.
 function partSql(engine: Engine, field: { part: string; type: 'text' | 'number' }): Sql {
   if (engine === 'sqlite') {
     return field.part === ''
@@ -206,7 +215,8 @@ function relatedSql(
         where directory_member.group_id = directory_group.id and ${where})`
 }
 
-// The names come from the schema; they are passed as a parameter anyway.
+// Returns SQLite's JSON path to an attribute. The names come from the schema, and the path is passed as a parameter
+// anyway.
 function jsonPath(path: readonly string[]): string {
   return `$${path.map((name) => `."${name}"`).join('')}`
 }

@@ -19,12 +19,12 @@ export interface DirectoryTable {
 /** The number of positions that share one count. */
 export const bucketSize = 1000
 
-/** The bucket that contains a position. */
+/** Returns the bucket that contains a position. */
 export function bucketOf(position: number): number {
   return Math.floor(position / bucketSize)
 }
 
-/** Creates the organization's row if it does not exist yet. */
+/** Creates the directory's row of an organization if it does not exist yet. */
 export async function ensure(tx: Tx, organizationId: OrganizationId): Promise<void> {
   await tx.query
     .insertInto('directory')
@@ -34,7 +34,7 @@ export async function ensure(tx: Tx, organizationId: OrganizationId): Promise<vo
 }
 
 /**
- * Locks an organization's directory until the commit, so that no other change can overtake anything read from here on.
+ * Locks an organization's directory until the transaction ends, so that whatever is read next stays true until then.
  */
 export async function hold(tx: Tx, organizationId: OrganizationId): Promise<void> {
   if (tx.engine === 'sqlite') return
@@ -44,7 +44,7 @@ export async function hold(tx: Tx, organizationId: OrganizationId): Promise<void
 }
 
 /**
- * Takes the next position. The organization's row stays locked until the commit, so that positions become visible in
+ * Takes the next position. The directory's row stays locked until the commit, so that positions become visible in
  * order.
  */
 export async function takePosition(tx: Tx, organizationId: OrganizationId): Promise<number> {
@@ -88,7 +88,7 @@ export async function addToCount(
     .execute()
 }
 
-/** Counts the rows in all buckets from a given one on, and returns a second number read in the same statement. */
+/** Counts the rows in a given bucket and all later ones, and adds `more`, which is read in the same statement. */
 export async function countFrom(
   db: Db,
   {
@@ -110,7 +110,7 @@ export async function countFrom(
   return rows[0]?.amount ?? 0
 }
 
-/** The counts of all buckets from a given one on, in order; empty ones are left out. */
+/** Lists the counts of a given bucket and all later ones, in order; empty buckets are left out. */
 export async function countsFrom(
   db: Db,
   {

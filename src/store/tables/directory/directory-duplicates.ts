@@ -6,15 +6,13 @@ import type { Db } from '../../db/db.ts'
 export interface DuplicateIdentifier {
   readonly kind: 'external_id' | 'address'
   readonly value: string
-  /** The ids of some of the users who share it. */
+  /** The ids of up to five of the users who share it. */
   readonly userIds: readonly string[]
 }
 
 const maxUsers = 5
 
-/**
- * Lists identifiers shared by several users, external ids first. It scans every address, so call it with `slowReads`.
- */
+/** Lists identifiers that several users share, external ids first. It scans every address, so pass `slowReads`. */
 export async function list(
   db: Db,
   organizationId: OrganizationId,
@@ -32,7 +30,7 @@ export async function list(
   const found: DuplicateIdentifier[] = []
   for (const { value } of ids) {
     const userIds = await usersWithExternalId(db, organizationId, value)
-    // The other users may have changed theirs since the first query.
+    // The other users' external ids may have changed since the first query.
     if (userIds.length > 1) found.push({ kind: 'external_id', value, userIds })
   }
   for (const { value } of addresses.slice(0, limit - found.length)) {

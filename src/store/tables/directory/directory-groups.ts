@@ -23,7 +23,7 @@ export interface DirectoryGroupTable {
 /** Roles that a group can grant; a directory can never grant owner. */
 export type GroupRole = 'admin' | 'developer' | 'viewer'
 
-/** The directory's data about a group, in the forms used for storage and search. */
+/** What the directory sent about a group, in the forms used for storage and search. */
 export interface DirectoryGroupData {
   readonly displayNameKey: string
   readonly externalId: string | undefined
@@ -38,7 +38,7 @@ export interface DirectoryGroupRecord extends Omit<DirectoryGroupData, 'folded'>
   readonly id: Id<'grp'>
   readonly organizationId: OrganizationId
   readonly position: number
-  /** The role that the group grants to its members. */
+  /** The role that the group grants to its members, if any. */
   readonly role: GroupRole | undefined
   readonly members: number
   readonly version: number
@@ -97,7 +97,7 @@ export async function update(
   return fromRow(await query.returning(columns).executeTakeFirstOrThrow())
 }
 
-/** Subtracts a deleted user from the member counts of these groups. */
+/** Subtracts one member, a deleted user, from each of these groups. */
 export async function countMemberLess(
   tx: Tx,
   organizationId: OrganizationId,
@@ -127,7 +127,10 @@ export async function remove(tx: Tx, group: DirectoryGroupRecord): Promise<void>
   })
 }
 
-/** Finds the group with this id in an organization; a transaction can lock the row until it ends. */
+/**
+ * Finds the group with this id in an organization. With `lock`, the directory's row and the group's stay locked until
+ * the transaction ends.
+ */
 export async function find(
   db: Db,
   { organizationId, id, lock = false }: OwnKey & { readonly lock?: boolean | undefined },
@@ -154,7 +157,7 @@ export async function findAll(
   return new Map(rows.map((row) => [row.id, fromRow(row)]))
 }
 
-/** Finds groups with this name; a directory may have several, which differ in their external ids. */
+/** Finds up to 100 groups with this name: a directory may have several, which differ in their external ids. */
 export async function listByName(
   db: Db,
   organizationId: OrganizationId,
@@ -172,7 +175,7 @@ export async function listByName(
 
 const maxNames = 10_000
 
-/** Lists groups in order of creation, with their names and the roles they grant. */
+/** Lists up to 10,000 groups in order of creation, with their names and the roles they grant. */
 export async function listNames(
   at: Db,
   organizationId: OrganizationId,

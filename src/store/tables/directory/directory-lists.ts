@@ -11,7 +11,7 @@ import {
 } from './directory-conditions.ts'
 import { bucketOf, bucketSize, countFrom, countsFrom } from './directory-counts.ts'
 
-/** A sort order other than creation; rows without the value come last, or first when descending. */
+/** A sort order other than by creation; rows without the value come last, or first when descending. */
 export interface DirectorySort {
   readonly field: DirectoryField
   readonly type: 'text' | 'number'
@@ -37,7 +37,7 @@ export function readsAll(query: DirectoryQuery): boolean {
   return query.sort !== undefined
 }
 
-/** Lists a page of ids with their positions in the order, after a position or at an offset. */
+/** Lists a page of ids with their places in the order, starting after a place or at an offset. */
 export async function listPlaces(
   db: Db,
   {
@@ -67,7 +67,7 @@ export async function listPlaces(
   return rows.map(placeFromRow)
 }
 
-/** Counts the matching resources, or those after a position. */
+/** Counts the matching resources, or only those after a place in the order. */
 export async function countPlaces(
   db: Db,
   {
@@ -114,7 +114,8 @@ function whereSql(
     readonly query: DirectoryQuery
   },
 ): RawBuilder<unknown> {
-  // The `+` keeps SQLite from scanning the whole organization when the address finds the few rows.
+  // The `+` keeps SQLite from using the index on the organization, and thus scanning all its rows, when the index on
+  // addresses finds the few.
   const mark = db.engine === 'sqlite' && findsByEmail(query.condition) ? sql`+` : sql``
   const own = sql`${mark}${sql.table(table)}.organization_id = ${organizationId}`
   return query.condition === undefined
@@ -137,7 +138,7 @@ function orderSql(db: Db, table: DirectoryTableName, query: DirectoryQuery): Ord
   const position = sql`${sql.table(table)}.position`
   const { sort } = query
   if (sort === undefined) {
-    // The `+ 0` keeps an index on the position from being chosen over the one that finds the few rows.
+    // The `+ 0` keeps the planner from using the index on positions when another index finds the few matching rows.
     const by = query.condition && isAnchored(query.condition) ? sql`${position} + 0` : position
     return {
       columns: sql`0 as rank, '' as key, ${position} as position`,
@@ -164,7 +165,8 @@ function orderSql(db: Db, table: DirectoryTableName, query: DirectoryQuery): Ord
   }
 }
 
-// Finds any page of the unfiltered list without reading all rows before it: the counts tell in which bucket it begins.
+// Lists a page of the unfiltered list without reading all rows before it: the counts say in which bucket the page
+// begins.
 async function jump(
   db: Db,
   {

@@ -10,7 +10,7 @@ export interface DirectoryMemberTable {
   organization_id: string
 }
 
-/** Directory users to put into, or take out of, a group. */
+/** A group and directory users to add to it or remove from it. */
 interface InGroup {
   readonly organizationId: OrganizationId
   readonly groupId: string
@@ -18,8 +18,8 @@ interface InGroup {
 }
 
 /**
- * Adds directory users to a group. Returns those that were not yet in it, and the first id that the directory does not
- * know; the caller must then refuse the whole change.
+ * Adds directory users to a group. Returns those that were not in it yet, and the first id that the directory does not
+ * know, if any; the caller must then refuse the whole change.
  */
 export async function add(
   tx: Tx,
@@ -82,7 +82,7 @@ async function addAtOnce(tx: Tx, { organizationId, groupId, ids }: InGroup): Pro
   }
 }
 
-/** Removes users from a group, or all of them (undefined); returns those that were in it. */
+/** Removes users from a group, or all its users if `ids` is undefined; returns those that were in it. */
 export async function remove(
   tx: Tx,
   {
@@ -104,7 +104,7 @@ export async function remove(
   return removed
 }
 
-/** Removes a user from every group; returns the ids of the groups. */
+/** Removes a user from every group; returns the ids of those groups. */
 export async function removeUser(
   tx: Tx,
   organizationId: OrganizationId,
@@ -119,7 +119,7 @@ export async function removeUser(
   return rows.map((row) => row.group_id)
 }
 
-/** The ids of groups' members, by group. */
+/** Maps groups' ids to the ids of their members. */
 export async function list(
   db: Db,
   organizationId: OrganizationId,
@@ -143,7 +143,7 @@ export async function list(
   return members
 }
 
-/** The next members of a group by id, after a given one ('' for the first page). */
+/** Lists a page of a group's members by id, after a given id ('' for the first page). */
 export async function listPage(
   db: Db,
   group: { readonly organizationId: OrganizationId; readonly id: string },
@@ -168,7 +168,7 @@ export interface GroupOfUser {
   readonly role: GroupRole | undefined
 }
 
-/** The groups that users belong to, by user. */
+/** Maps users' ids to the groups that they belong to. */
 export async function listGroups(
   db: Db,
   organizationId: OrganizationId,
@@ -198,7 +198,7 @@ export async function listGroups(
   return groups
 }
 
-// SQLite accepts at most 32,766 parameters in a statement; each row uses three.
+// SQLite accepts at most 32,766 parameters in a statement, and a row uses up to three.
 const rowsInStatement = 1000
 
 function* inParts(ids: readonly string[]): Generator<string[]> {

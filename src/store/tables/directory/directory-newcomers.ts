@@ -25,15 +25,15 @@ export interface Newcomer {
 export interface KnownBy {
   readonly userNameKey: string
   readonly externalId: string | undefined
-  /** Lower-cased addresses. */
+  /** The e-mail addresses in lower case. */
   readonly emailKeys: readonly string[]
 }
 
 /**
- * Adds a person, a viewer's membership and the directory user, unless they might already exist: then it returns `known`
- * and writes nothing. A person is new if no directory user has the name or external id, no deleted user had the
- * external id, and no account has any of the addresses. Returns `taken` if the name or external id was taken at the
- * same moment; the caller must then roll back.
+ * Adds a person, a membership as viewer and the directory user, unless they may exist already: in that case it writes
+ * nothing and returns `known`. A person is new if no directory user has the user name or external id, no deleted user
+ * had the external id, and no account has any of the addresses. Returns `taken` if a concurrent change took the user
+ * name or external id; the caller must then roll back.
  */
 export async function insertIfNew(
   tx: Tx,
@@ -72,8 +72,8 @@ function isKnown(
 }
 
 /**
- * A single, always identical statement, so that its plan can be cached: it locks the directory's row until the commit,
- * and everyone else who adds a user waits.
+ * Checks and adds in a single statement whose text never varies, so that its plan can be cached. It locks the
+ * directory's row until the commit, and everyone else who adds a user waits for that.
  */
 async function insertAtOnce(
   tx: Tx,

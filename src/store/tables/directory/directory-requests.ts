@@ -7,7 +7,7 @@ import { insertion } from '../../db/insertion.ts'
 import { newestFirst, type NewestPage } from '../../db/newest-first.ts'
 import { together } from '../../db/together.ts'
 
-/** A list that is usually empty; an empty one is stored as null. */
+/** A column for a list that is usually empty; an empty list is stored as null. */
 const mostlyEmpty: Column<readonly string[], string | null> = {
   read: (kept) => (kept === null ? [] : (JSON.parse(kept) as string[])),
   write: (list) => (list.length === 0 ? null : JSON.stringify(list)),
@@ -20,12 +20,12 @@ const declared = {
   tokenId: text<Id<'tok'>>(),
   at: time(),
   method: text(),
-  /** Including the query string. */
+  /** The path, including the query string. */
   path: loggedText(),
   status: number(),
   scimType: maybe(text()),
   detail: maybe(loggedText()),
-  /** The request's body, truncated and without secrets. */
+  /** The request's content, truncated and without secrets. */
   sent: maybe(loggedText()),
   /** Names of attributes that were sent but ignored. */
   ignored: mostlyEmpty,
@@ -38,7 +38,7 @@ const declared = {
 const hidden = { organizationId: text<OrganizationId>() }
 const { fromRow, toRow } = columns(declared, hidden)
 
-/** A request from a directory, and our response to it. */
+/** A directory's request and our response to it. */
 export type DirectoryRequestRecord = RecordOf<typeof declared>
 export type DirectoryRequestTable = TableOf<typeof declared & typeof hidden>
 
@@ -62,7 +62,7 @@ const types = {
   agent: 'text',
 } as const
 
-/** Adds requests of an organization and deletes all but the last thousand. */
+/** Adds an organization's requests and deletes all but its last thousand. */
 export async function insertAll(
   tx: Tx,
   organizationId: OrganizationId,
@@ -83,7 +83,7 @@ export async function insertAll(
     order by id desc limit 1 offset ${sql.lit(kept)})`.execute(tx.query)
 }
 
-/** A page of requests: of all, of the refused ones, or of those about one user or group. */
+/** A page of requests: all of them, the refused ones, or those about one user or group. */
 export interface RequestPage extends NewestPage {
   readonly failedOnly?: boolean | undefined
   readonly resourceId?: string | undefined

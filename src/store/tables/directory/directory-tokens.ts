@@ -35,7 +35,7 @@ export async function insert(
   },
   maxActive: number,
 ): Promise<DirectoryTokenRecord | undefined> {
-  // Locks the organization's row first, so that two concurrent inserts see each other.
+  // This locks the organization's directory first, so that two concurrent inserts see each other's tokens.
   await tx.query
     .updateTable('directory')
     .set((eb) => ({ next_position: eb.ref('next_position') }))
@@ -56,7 +56,7 @@ export async function insert(
   return fromRow(row)
 }
 
-/** A token with the facts about its organization that decide whether it grants access. */
+/** A token with its organization's plan, which decides whether the token grants access, and slug. */
 export interface KnownToken {
   readonly token: DirectoryTokenRecord
   readonly plan: Plan
@@ -64,15 +64,15 @@ export interface KnownToken {
 }
 
 /**
- * Finds the token with this digest, active or not, with its organization's plan; the only look-up without an
- * organization.
+ * Finds the token with this digest, active or not, unless its organization is deleted. A caller that presents a token
+ * has not named its organization, so this look-up needs none.
  */
 export async function findByDigest(db: Db, digest: string): Promise<KnownToken | undefined> {
   const row = await withOrganization(db).where('digest', '=', digest).executeTakeFirst()
   return row && { token: fromRow(row), plan: row.plan as Plan, slug: row.slug }
 }
 
-/** Like `findByDigest`, but by id. */
+/** Like `findByDigest`, but by id and within an organization. */
 export async function findById(
   db: Db,
   organizationId: OrganizationId,
@@ -94,7 +94,7 @@ function withOrganization(db: Db) {
     .where('organization.deleted_at', 'is', null)
 }
 
-/** Lists all tokens of an organization, newest first, including revoked ones. */
+/** Lists up to 100 tokens of an organization, newest first, including revoked ones. */
 export async function list(
   db: Db,
   organizationId: OrganizationId,
@@ -109,7 +109,7 @@ export async function list(
   return rows.map(fromRow)
 }
 
-/** Revokes a token; undefined if there is no active one. */
+/** Revokes a token; undefined if it does not exist or is already revoked. */
 export async function revoke(
   tx: Tx,
   { organizationId, id }: OwnKey,
@@ -126,7 +126,7 @@ export async function revoke(
   return row && fromRow(row)
 }
 
-/** Whether an organization has a token that grants access. */
+/** Whether an organization has a token that is not revoked. */
 export async function isAnyActive(db: Db, organizationId: OrganizationId): Promise<boolean> {
   const row = await db.query
     .selectFrom('directory_token')

@@ -36,7 +36,7 @@ export interface DirectoryDepartedTable {
   departed_at: number
 }
 
-/** The directory's data about a user, in the forms used for storage and search. */
+/** What the directory sent about a user, in the forms used for storage and search. */
 export interface DirectoryUserData {
   readonly userNameKey: string
   readonly externalId: string | undefined
@@ -96,7 +96,7 @@ export async function insert(
   return fromRow(row)
 }
 
-/** Replaces the directory's data about a user; undefined if there is no such user at that version. */
+/** Replaces what the directory sent about a user; undefined if there is no such user at that version. */
 export async function update(
   tx: Tx,
   before: DirectoryUserRecord,
@@ -106,8 +106,7 @@ export async function update(
     .updateTable('directory_user')
     .set((eb) => ({
       ...columnsOf(data),
-      // A user who has shared an external id since before ids had to be unique may keep sharing it only while it stays
-      // the same.
+      // Users who have shared an external id since before ids had to be unique may keep it; a new one must be unique.
       ...(data.externalId === before.externalId ? {} : { shared_external_id: '' }),
       user_id: before.userId,
       modified_at: tx.now,
@@ -150,7 +149,10 @@ export async function remove(tx: Tx, user: DirectoryUserRecord): Promise<string[
   return groups
 }
 
-/** Finds the user with this id in an organization; inside a transaction the row stays locked until the end. */
+/**
+ * Finds the user with this id in an organization. With `lock`, the directory's row and the user's stay locked until the
+ * transaction ends.
+ */
 export async function find(
   db: Db,
   { organizationId, id, lock = false }: OwnKey & { readonly lock?: boolean | undefined },
@@ -163,7 +165,7 @@ export async function find(
   return row && fromRow(row)
 }
 
-/** Finds a user by the normalized form of the user name. */
+/** Finds a user by the normalized form of their user name. */
 export async function findByName(
   db: Db,
   organizationId: OrganizationId,
@@ -192,7 +194,10 @@ export async function findAll(
   return new Map(rows.map((row) => [row.id, fromRow(row)]))
 }
 
-/** Finds the users whose external id or lower-case user name matches, as candidates for a sign-in; at most a few. */
+/**
+ * Finds up to ten users with this external id or this normalized user name (with both, if both are given), as
+ * candidates for a sign-in.
+ */
 export async function listByIdentifier(
   db: Db,
   organizationId: OrganizationId,
@@ -226,7 +231,7 @@ export async function findKeptOwner(
     .executeTakeFirst()
 }
 
-/** Records the external id that a user had when it was deleted. */
+/** Remembers a deleted user by their external id, so that the same person can be restored later. */
 export async function rememberDeparted(tx: Tx, user: DirectoryUserRecord): Promise<void> {
   if (user.externalId === undefined) return
   const departed = {
@@ -247,10 +252,7 @@ export async function rememberDeparted(tx: Tx, user: DirectoryUserRecord): Promi
     .execute()
 }
 
-/**
- * Returns the user who had this external id when deleted, and deletes that record: an external id restores a person
- * only once.
- */
+/** Returns the deleted user who had this external id, and forgets them: an external id restores a person only once. */
 export async function takeDeparted(
   tx: Tx,
   organizationId: OrganizationId,
@@ -333,14 +335,16 @@ function fromRow(row: Row): DirectoryUserRecord {
   }
 }
 
-/** How many members match their directory, how many differ from it, and how many the directory never sent. */
+/**
+ * How many members are active or inactive just as their directory says, how many are not, and how many it never sent.
+ */
 export interface InStep {
   readonly inStep: number
   readonly different: number
   readonly notSent: number
 }
 
-/** Compares members with what the directory says of them. */
+/** Counts members by whether they are active or inactive as the directory says. */
 export async function countInStep(db: Db, organizationId: OrganizationId): Promise<InStep> {
   const { rows } = await sql<InStep>`
     select count(case when (u.active = 1) = (m.deactivated_at is null) then 1 end) as "inStep",

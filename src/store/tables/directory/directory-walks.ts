@@ -12,7 +12,7 @@ export interface DirectoryWalkTable {
   at: number
 }
 
-/** Identifies a walk through pages: one token and one query. */
+/** Identifies a walk through the pages of a list: one token and one query. */
 export interface WalkKey {
   readonly tokenId: string
   readonly queryDigest: string
@@ -22,8 +22,8 @@ const walksOfToken = 100
 const keptMs = dayMs
 
 /**
- * On the call-records database: the position after which the page at an index starts, if the walk has reached that
- * page.
+ * Finds the place after which the page at an index starts, if the walk has reached that page. Like all functions here,
+ * it needs the database that holds call records.
  */
 export async function find(
   db: Db,
@@ -37,14 +37,14 @@ export async function find(
     .where('query_digest', '=', key.queryDigest)
     .executeTakeFirst()
   if (row?.next_index === index) return JSON.parse(row.next_place) as DirectoryPlace
-  // The previous page is requested again because its response was lost.
+  // A client that lost the response requests the previous page again.
   if (row?.previous_index === index && row.previous_place !== null) {
     return JSON.parse(row.previous_place) as DirectoryPlace
   }
   return undefined
 }
 
-/** On the call-records database: records where a page started and ended; `from` is undefined for a first page. */
+/** Records where the next page starts, and where this one started; `from` is undefined for a first page. */
 export async function note(
   tx: Tx,
   key: WalkKey,
@@ -68,10 +68,7 @@ export async function note(
   if (walk.from === undefined) await forget(tx, key.tokenId)
 }
 
-/**
- * On the call-records database: deletes walks idle for a day, including those of revoked tokens and deleted
- * directories.
- */
+/** Deletes walks that have been idle for a day, including those of revoked tokens and deleted directories. */
 export async function forgetOld(tx: Tx): Promise<void> {
   await tx.query
     .deleteFrom('directory_walk')
@@ -79,7 +76,7 @@ export async function forgetOld(tx: Tx): Promise<void> {
     .execute()
 }
 
-// A token that keeps sending new queries retains only its last hundred walks.
+// Deletes all but the last hundred walks of a token, which may keep sending new queries.
 async function forget(tx: Tx, tokenId: string): Promise<void> {
   const oldest = await tx.query
     .selectFrom('directory_walk')

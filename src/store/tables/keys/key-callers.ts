@@ -14,7 +14,7 @@ export interface KeyStragglerTable {
   last_seen_at: number
 }
 
-/** One caller's calls with an old secret of a key. */
+/** One caller's calls with one old secret of a key. */
 export interface OldSecretUse {
   readonly organizationId: OrganizationId
   readonly keyId: KeyId
@@ -37,10 +37,10 @@ export interface KeyCaller {
   readonly lastSeenAt: number
 }
 
-// A caller may change its user agent with every call, so the rows of a secret are limited.
+// A caller may change its user agent with every call, so the number of rows per secret is limited.
 const maxPerSecret = 200
 
-/** Records the callers that used old secrets; once a secret has the maximum number of them, new ones are dropped. */
+/** Records the callers that used old secrets. Once a secret has the maximum number of callers, new ones are dropped. */
 export async function noteOldSecretUses(tx: Tx, uses: readonly OldSecretUse[]): Promise<void> {
   for (const use of uses) {
     if (await addTo(tx, use)) continue
@@ -74,7 +74,7 @@ export async function noteOldSecretUses(tx: Tx, uses: readonly OldSecretUse[]): 
   }
 }
 
-/** Adds to an existing row; returns whether there was one. */
+/** Adds calls to the caller's existing row; returns whether there is one. */
 async function addTo(tx: Tx, use: OldSecretUse): Promise<boolean> {
   const { numUpdatedRows } = await tx.query
     .updateTable('key_straggler')
@@ -91,7 +91,7 @@ async function addTo(tx: Tx, use: OldSecretUse): Promise<boolean> {
   return Number(numUpdatedRows) > 0
 }
 
-/** The callers of a key's old secrets that are still valid, most recent first. */
+/** Lists the callers of a key's old secrets that are still valid, most recent first. */
 export async function listOldSecretCallers(
   db: Db,
   {
@@ -128,7 +128,7 @@ export async function listOldSecretCallers(
   }))
 }
 
-/** The callers of a key's newest calls, most recent first; `of` is how many calls were examined. */
+/** Lists the callers of a key's newest `most` calls, most recent first; `of` is the number of calls examined. */
 export async function listRecent(
   calls: Db,
   {

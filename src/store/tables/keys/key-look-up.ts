@@ -5,27 +5,27 @@ import type { Db } from '../../db/db.ts'
 import { secretFromRow, type KeySecretRecord } from './key-secrets.ts'
 import { fromRow, type Grant, type KeyRecord, type Quota, type Scheme } from './keys.ts'
 
-/** A key, the secret that found it, and its organization's settings for all keys. */
+/** A key, its secret that has the digest, and its organization's slug. */
 export interface FoundKey {
   readonly key: KeyRecord
   readonly secret: KeySecretRecord
   readonly organizationSlug: string
 }
 
-/** A secret's key and organization as far as a call needs them. */
+/** What a call needs to know about a secret's key and organization. */
 export interface FoundCaller {
   readonly keyId: KeyId
   readonly organizationId: OrganizationId
   readonly organizationSlug: string
-  /** Kept as JSON text, so that an organization's keys can share one parsed copy. */
+  /** JSON text, so that all keys of an organization can share one parsed copy. */
   readonly organizationSettings: string
-  /** The same text for all keys with the same shared part, which `readSharedPart` reads. */
+  /** A `KeySharedPart` as JSON text; keys with the same values have the same text. `readSharedPart` parses it. */
   readonly shared: string
   /** When the key or the secret expires, whichever comes first. */
   readonly expiresAt: number | undefined
 }
 
-/** The part of what a call needs to know about a key and its secret that other keys may share. */
+/** What a call needs to know about a key and its secret, without the values that are unique to the key. */
 export interface KeySharedPart {
   readonly scheme: Scheme
   readonly isOldSecret: boolean
@@ -36,7 +36,7 @@ export interface KeySharedPart {
   readonly quota: Quota | undefined
 }
 
-/** Like `findByDigest`, for calls: reads nothing that a call does not need. */
+/** Like `findByDigest`, but reads only what a call needs. */
 export async function findCaller(db: Db, digest: string): Promise<FoundCaller | undefined> {
   const row = await callers(db, digest)
   if (!row) return undefined
@@ -50,7 +50,7 @@ export async function findCaller(db: Db, digest: string): Promise<FoundCaller | 
   }
 }
 
-/** Reads the text of a shared part, an array in the order of the query. */
+/** Parses the text of a shared part: an array in the order of the query's columns. */
 export function readSharedPart(shared: string): KeySharedPart {
   const [scheme, isOldSecret, isRevoked, ...limits] = JSON.parse(shared) as [
     Scheme,
@@ -61,7 +61,7 @@ export function readSharedPart(shared: string): KeySharedPart {
   const [grants, cidrs, rateLimit, quota] = limits.map((text) =>
     text === null ? undefined : (JSON.parse(text) as unknown),
   )
-  // Unchecked here because we validated them before writing.
+  // Unchecked, because these values were validated before they were written.
   const read = { grants, cidrs, rateLimit, quota } as KeySharedPart
   return { ...read, scheme, isOldSecret: isOldSecret === 1, isRevoked: isRevoked !== 0 }
 }
@@ -72,7 +72,7 @@ function earlier(a: number | undefined, b: number | undefined): number | undefin
 
 const callers = compiledOnce(callerLookUp)
 
-// One column of JSON instead of seven: the driver's work for a column costs more than SQLite's.
+// One column of JSON instead of seven columns: each column costs more in the driver than JSON costs in SQLite.
 function callerLookUp(db: Db, digest: string) {
   const parts = sql`api_key.scheme,
     case when key_secret.valid_until is null then 0 else 1 end,
@@ -94,8 +94,8 @@ function callerLookUp(db: Db, digest: string) {
 }
 
 /**
- * Finds the key and secret for a digest, whatever their state. The organization is not known yet, so this look-up needs
- * none.
+ * Finds the key and secret for a digest, whatever their state. A caller that presents a secret has not named its
+ * organization, so this look-up needs none.
  */
 export async function findByDigest(db: Db, digest: string): Promise<FoundKey | undefined> {
   const row = await keys(db, digest)
@@ -144,7 +144,10 @@ interface LookUp<Row> {
   executeTakeFirst(): Promise<Row>
 }
 
-/** Runs a query for a digest, and compiles it once for each engine: compiling it would cost more than running it. */
+/**
+ * Returns a function that runs a query for a digest. The query is compiled once per engine, because compiling costs
+ * more than running it.
+ */
 function compiledOnce<Row>(query: (db: Db, digest: string) => LookUp<Row>) {
   const texts = new Map<Db['engine'], string>()
   return async (db: Db, digest: string): Promise<Row | undefined> => {
@@ -154,7 +157,7 @@ function compiledOnce<Row>(query: (db: Db, digest: string) => LookUp<Row>) {
       texts.set(db.engine, text)
     }
     const { rows } = await db.query.executeQuery(CompiledQuery.raw(text, [digest]))
-    // The text was compiled from the query that returns such rows.
+    // The text was compiled from a query that returns such rows.
     return (rows as Row[])[0]
   }
 }

@@ -21,7 +21,7 @@ const hidden = {
 }
 const { fromRow, toRow } = columns(declared, hidden)
 
-/** A secret of a key as stored: its digest and its hint, never the secret itself. */
+/** A key's secret as stored: its digest and its hint, never the secret itself. */
 export type KeySecretRecord = RecordOf<typeof declared>
 export type KeySecretTable = TableOf<typeof declared & typeof hidden>
 
@@ -44,7 +44,10 @@ export async function insert(
     .execute()
 }
 
-/** Makes the key's current secrets expire (rotation), or ends older ones immediately. */
+/**
+ * Sets when a key's current secret stops being valid (rotation), or makes its older ones stop sooner; returns how many
+ * changed.
+ */
 export async function end(
   tx: Tx,
   {
@@ -72,7 +75,7 @@ export async function end(
   return Number(result.numUpdatedRows)
 }
 
-/** The secrets of the given keys in an organization, newest first. */
+/** Maps the given keys of an organization to their secrets, newest first. */
 export async function list(
   db: Db,
   organizationId: OrganizationId,
@@ -91,7 +94,7 @@ export async function list(
   return byKey
 }
 
-/** The last use of a key: when, from where, by which user agent and for which target. */
+/** The last use of a key's secret: when, from where, by which user agent and for which target. */
 export interface KeyUse {
   readonly organizationId: OrganizationId
   readonly keyId: KeyId
@@ -102,7 +105,7 @@ export interface KeyUse {
   readonly targetId: string | undefined
 }
 
-/** Writes last uses, one per secret; an older use never overwrites a newer one. */
+/** Records the last uses of keys and their secrets; an older use never overwrites a newer one. */
 export async function noteUses(tx: Tx, uses: readonly KeyUse[]): Promise<void> {
   for (const use of uses) {
     const columns = {
@@ -135,8 +138,8 @@ export interface SilentSecret {
 }
 
 /**
- * Old secrets that are still valid, existed before a given time and have not been used since; each is returned only
- * once.
+ * Takes up to `limit` old secrets that are still valid, were replaced before a given time and have not been used since;
+ * each is returned only once.
  */
 export async function takeSilent(
   tx: Tx,

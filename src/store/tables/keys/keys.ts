@@ -14,22 +14,22 @@ import { dayMs } from '../../../units.ts'
 
 export type Scheme = 'x-api-key' | 'bearer'
 
-/** A target (by slug) that a key may call, and the methods; undefined means every method. */
+/** A target (by slug) and the methods that a key may call there; undefined methods mean all. */
 export interface Grant {
   readonly target: string
   readonly methods?: readonly string[] | undefined
 }
 
-/** At most `calls` per calendar day or month (UTC). */
+/** A maximum of `calls` per calendar day or month (UTC). */
 export interface Quota {
   readonly calls: number
   readonly period: 'day' | 'month'
 }
 
-/** Words that people sort keys by, such as `team: payments`. */
+/** Names and values by which people find keys, such as `team: payments`. */
 export type Labels = Readonly<Record<string, string>>
 
-/** Keys that have a label; with this value, if one is given. */
+/** Selects keys that have a label, or that have it with this value if one is given. */
 export interface LabelFilter {
   readonly name: string
   readonly value?: string | undefined
@@ -48,10 +48,7 @@ const editColumns = {
   expiresAt: maybe(time()),
 }
 
-/**
- * What nobody edits but people see: the API and the command line show each of these columns because it is declared
- * here.
- */
+/** The columns that people see but do not edit. The API and the command line show exactly those declared here. */
 const shownColumns = {
   createdAt: time(),
   createdBy: maybe(text()),
@@ -73,12 +70,12 @@ const declared = {
   version: number(),
 }
 
-/** Columns that only queries use; they are not part of a record. */
+/** Columns that only queries use. */
 const hidden = { expiryAnnouncedAt: maybe(time()) }
 const { fromRow, toRow, toJson } = columns(declared, hidden)
 export { fromRow }
 
-/** A key as stored. */
+/** A key as stored, without its secrets. */
 export type KeyRecord = RecordOf<typeof declared>
 export type KeyTable = TableOf<typeof declared & typeof hidden>
 
@@ -86,15 +83,15 @@ export type KeyTable = TableOf<typeof declared & typeof hidden>
 export type KeyEdit = Pick<KeyRecord, 'name' | keyof typeof editColumns>
 export type KeyInput = Pick<KeyEdit, 'name'> & Partial<KeyEdit>
 
-/** What people see but do not edit, as public JSON. */
+/** The columns of a key that people see but do not edit, as public JSON. */
 export type KeyShown = JsonOf<typeof shownColumns>
 
-/** The JSON Schemas of what people see but do not edit, by their names in JSON. */
+/** The JSON Schemas of the columns that people see but do not edit, by their names in JSON. */
 export const shownSchemas = Object.fromEntries(
   Object.entries(shownColumns).map(([name, { schema }]) => [snakeName(name), schema]),
 ) as { readonly [Name in keyof KeyShown]: Column['schema'] }
 
-/** Extracts what people see of a key but do not edit. */
+/** Extracts the columns that people see but do not edit. */
 export function shownOf(key: KeyRecord): KeyShown {
   const values = Object.keys(shownColumns).map((name) => [
     name,
@@ -106,12 +103,12 @@ export function shownOf(key: KeyRecord): KeyShown {
 /** The names of the fields that a person sets. */
 export const editable = ['name', ...Object.keys(editColumns)] as readonly (keyof KeyEdit)[]
 
-/** Extracts exactly the editable fields; a missing one becomes undefined, which means no restriction. */
+/** Extracts exactly the editable fields. A missing one becomes undefined, which means no restriction. */
 export function editOf(key: KeyInput): KeyEdit {
   return Object.fromEntries(editable.map((name) => [name, key[name]])) as unknown as KeyEdit
 }
 
-/** The editable fields and the scheme, as the audit log shows them. */
+/** Returns the editable fields and the scheme, as the audit log shows them. */
 export function describe(key: KeyRecord): Record<string, unknown> {
   return { ...toJson({ ...editOf(key), scheme: key.scheme }) }
 }
@@ -174,7 +171,9 @@ export async function revoke(
   return row && fromRow(row)
 }
 
-/** Suspends (a time) or resumes (undefined) a person's personal keys; returns the ids of the changed keys. */
+/**
+ * Suspends a person's personal keys at a time, or resumes them (undefined); returns the ids of the keys that changed.
+ */
 export async function suspendPersonal(
   tx: Tx,
   { suspendedAt, ...holder }: Holder & { readonly suspendedAt: number | undefined },
@@ -187,7 +186,7 @@ export async function suspendPersonal(
   return rows.map((row) => row.id as KeyId)
 }
 
-/** Revokes the personal keys of a person who left; returns the ids of the changed keys. */
+/** Revokes the personal keys of a person who left the organization; returns the ids of the keys that changed. */
 export async function revokePersonal(
   tx: Tx,
   { revokedBy, ...holder }: Holder & { readonly revokedBy: string },
@@ -219,7 +218,7 @@ export async function find(
   return row && fromRow(row)
 }
 
-/** The organization that a key belongs to; for the operator, who names keys without their organization. */
+/** Finds the organization that a key belongs to, for the operator, who names a key by its id alone. */
 export async function organizationOf(db: Db, id: string): Promise<OrganizationId | undefined> {
   const row = await db.query
     .selectFrom('api_key')
@@ -229,7 +228,7 @@ export async function organizationOf(db: Db, id: string): Promise<OrganizationId
   return row?.organization_id as OrganizationId | undefined
 }
 
-/** Lists a page of an organization's keys before an id, newest first, each with its secrets' records. */
+/** Lists a page of an organization's keys, newest first. */
 export async function list(
   db: Db,
   organizationId: OrganizationId,
@@ -238,7 +237,7 @@ export async function list(
     nowMs: number
     search?: string | undefined
     createdBy?: string | undefined
-    /** A key must have all of them. */
+    /** Only keys that have all these labels. */
     labels?: readonly LabelFilter[] | undefined
   },
 ): Promise<KeyRecord[]> {
@@ -290,7 +289,7 @@ export async function list(
 
 const expiringWithinMs = 7 * dayMs
 
-/** Expired keys that have not been announced yet; marks them as announced. */
+/** Takes up to `limit` expired keys that have not been announced yet, and marks them as announced. */
 export async function takeExpired(tx: Tx, limit: number): Promise<KeyRecord[]> {
   const rows = await tx.query
     .updateTable('api_key')

@@ -17,13 +17,13 @@ export interface RateNodeTable {
   until: number
 }
 
-/** One node's share of a rate; `nodeId` is '' for the part that no node holds. */
+/** One node's share of a rate; with `nodeId` '', the part that no node holds. */
 export interface RateShareRecord {
-  /** A key, target, organization, SCIM token or source of failed credentials. */
+  /** The id of a key, target, organization or SCIM token, or a source of failed credentials. */
   readonly subjectId: string
   readonly nodeId: string
   readonly organizationId: string
-  /** In millionths of the rate. */
+  /** The share in millionths of the rate. */
   readonly share: number
   /** When the share's bucket is full again, in milliseconds since 1970 by the database's clock. */
   readonly wholeAt: number
@@ -33,7 +33,7 @@ export interface RateShareRecord {
   readonly short: boolean
 }
 
-/** The nodes sharing rates at a given moment of the database's clock. */
+/** The live nodes, which share the rates, at a given moment of the database's clock. */
 export interface RateNodes {
   readonly now: number
   readonly live: ReadonlySet<string>
@@ -42,7 +42,7 @@ export interface RateNodes {
 const rowsInStatement = 256
 const rowsInPage = 2000
 
-/** Records that a node is alive and returns the other live nodes; times are the database's. */
+/** Records that a node is alive and returns the live nodes, including this one; times are the database's. */
 export async function renewNode(
   tx: Tx,
   node: { readonly id: string; readonly ttlMs: number },
@@ -61,12 +61,15 @@ export async function renewNode(
   return { now: at, live: new Set(live.map((row) => row.node_id)) }
 }
 
-/** Removes a stopping node; its shares become available to all. */
+/** Removes a stopping node, so that others can take over its shares. */
 export async function leaveNode(tx: Tx, nodeId: string): Promise<void> {
   await tx.query.deleteFrom('rate_node').where('node_id', '=', nodeId).execute()
 }
 
-/** Deletes dead nodes and rows of subjects unused for long; rows of unidentified sources go sooner. */
+/**
+ * Deletes dead nodes, and the rows of subjects that nobody has used for long. Rows of unidentified sources are deleted
+ * sooner.
+ */
 export async function forgetOld(
   tx: Tx,
   { before, sourcesBefore }: { readonly before: number; readonly sourcesBefore: number },
@@ -97,7 +100,7 @@ export async function forgetAll(tx: Tx): Promise<void> {
   await tx.query.deleteFrom('rate_node').execute()
 }
 
-/** Locks subjects until the transaction ends, and reads who holds which share of them. */
+/** Locks subjects until the transaction ends, and reads all shares of their rates. */
 export async function lockSubjects(
   tx: Tx,
   subjects: readonly { readonly id: string; readonly organizationId: string }[],
@@ -107,7 +110,7 @@ export async function lockSubjects(
   const found: RateShareRecord[] = []
   for (let at = 0; at < ordered.length; at += rowsInStatement) {
     const part = ordered.slice(at, at + rowsInStatement)
-    // The update only takes the lock: an upsert locks the row whether or not it existed.
+    // An upsert locks the row whether or not it existed; the update changes nothing.
     await tx.query
       .insertInto('rate_share')
       .values(
@@ -128,7 +131,7 @@ export async function lockSubjects(
   return found
 }
 
-/** All nodes' shares of these subjects' rates. */
+/** Lists all shares of these subjects' rates. */
 export async function listOf(db: Db, subjectIds: readonly string[]): Promise<RateShareRecord[]> {
   const rows = await db.query
     .selectFrom('rate_share')
@@ -140,14 +143,15 @@ export async function listOf(db: Db, subjectIds: readonly string[]): Promise<Rat
 
 /** A position in the order in which shares were changed. */
 export interface ChangedPlace {
-  /** By the database's clock. */
+  /** When the share was changed, by the database's clock. */
   readonly changedAt: number
   readonly subjectId: string
   readonly nodeId: string
 }
 
 /**
- * A page of the shares that other nodes have changed since a position, and where the next page begins, if there is one.
+ * Lists a page of the shares that other nodes have changed since a place, and says where the next page begins, if there
+ * is one.
  */
 export async function listChanged(
   db: Db,
@@ -158,7 +162,7 @@ export async function listChanged(
   const rows = await db.query
     .selectFrom('rate_share')
     .selectAll()
-    // Implied by the next condition, but only this one lets the index on the time be used.
+    // The next condition implies this one, but only this one can use the index on the time.
     .where('changed_at', '>=', since.changedAt)
     .where(after)
     .where('node_id', 'not in', ['', nodeId])
@@ -174,7 +178,7 @@ export async function listChanged(
   }
 }
 
-/** The rate subjects of an organization and the shares that live nodes hold of them. */
+/** Lists the shares that registered nodes hold of an organization's rates, or of one subject's; at most 1,000. */
 export async function listShares(
   db: Db,
   of: { readonly organizationId: string; readonly subjectId?: string | undefined },
@@ -192,7 +196,7 @@ export async function listShares(
   return rows.map(fromRow)
 }
 
-/** Counts the nodes that share rates, the subjects of those rates, and the shares that are too small. */
+/** Counts the nodes that hold shares, the subjects of those shares, and the shares that are too small. */
 export async function countShares(
   db: Db,
 ): Promise<{ nodes: number; subjects: number; short: number }> {
@@ -217,8 +221,8 @@ export async function write(
   },
 ): Promise<void> {
   const { rows, gone } = change
-  // The present time rather than the transaction's start: it may have waited for locks, and nodes that read in the
-  // meantime would never see the rows.
+  // The time of writing, not of the transaction's start: the transaction may have waited for locks, and nodes that had
+  // read in the meantime would never see rows dated before that.
   const now = presentOf(tx)
   for (let at = 0; at < rows.length; at += rowsInStatement) {
     await tx.query
@@ -259,8 +263,8 @@ function toRow(record: RateShareRecord, now: RawBuilder<number>) {
 }
 
 /**
- * The present time: the machine's on SQLite, whose processes share it; the database's on PostgreSQL, where a node's own
- * clock may be wrong.
+ * Returns the present time in SQL: the machine's on SQLite, whose processes share one machine, and the database's on
+ * PostgreSQL, because a node's own clock may be wrong.
  */
 function presentOf(tx: Tx): RawBuilder<number> {
   return tx.engine === 'postgres'

@@ -1,10 +1,10 @@
 import type { Tx } from '../../db/db.ts'
 
 const deletedAtOnce = 10_000
-// Nodes look up the last change they have read, so recent ones must stay.
+// Nodes look up the last change they have read, so the most recent ones must stay.
 const alwaysKept = 1000
 
-/** Deletes changes older than a given time, a limited number per call. */
+/** Deletes changes older than a given time, at most 10,000 per call. */
 export async function forgetChanges(tx: Tx, olderThan: number): Promise<void> {
   await tx.query
     .deleteFrom('change')

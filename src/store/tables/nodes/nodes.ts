@@ -15,10 +15,10 @@ export interface NodeTable {
 /** A node as other nodes see it. */
 export interface NodeRow {
   readonly id: string
-  /** Changes with every heartbeat, independently of any clock. */
+  /** Differs after every heartbeat, independently of any clock. */
   readonly beat: string
   readonly seenSequence: number
-  /** Whether the last change it has read is part of this database's history. */
+  /** Whether the last change that the node has read is part of this database's history. */
   readonly isOfThisHistory: boolean
 }
 
@@ -43,7 +43,7 @@ export async function leave(tx: Tx, id: string): Promise<void> {
   await tx.query.deleteFrom('node').where('id', '=', id).execute()
 }
 
-/** Removes a silent node, unless a new heartbeat has just arrived. */
+/** Removes a silent node, unless it has sent another heartbeat in the meantime. */
 export async function removeSilent(tx: Tx, node: NodeRow): Promise<void> {
   const [heartbeatAt = '', beats = ''] = node.beat.split(' ')
   await tx.query
@@ -54,7 +54,7 @@ export async function removeSilent(tx: Tx, node: NodeRow): Promise<void> {
     .execute()
 }
 
-/** Reads, in one snapshot, all registered nodes and whether a change exists. */
+/** Reads, in one snapshot, all registered nodes, whether a change exists, and the age of the database server. */
 export async function look(
   db: Db,
   change: FeedMark | undefined,
@@ -94,7 +94,7 @@ function nodeOf(row: LookRow): NodeRow[] {
       id: row.id,
       beat: `${row.heartbeat_at} ${row.beats}`,
       seenSequence: row.seen_sequence,
-      // During a rolling upgrade, nodes of an older version report no token.
+      // During a rolling upgrade, a node of an older version reports no token and counts as having the same history.
       isOfThisHistory: row.known !== null || row.seen_token === '',
     },
   ]

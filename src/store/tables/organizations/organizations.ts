@@ -30,11 +30,11 @@ const hidden = {
 }
 const { fromRow, toRow } = columns(declared, hidden)
 
-/** An organization as stored. */
+/** An organization as stored; functions here ignore deleted ones. */
 export type OrganizationRecord = RecordOf<typeof declared>
 export type OrganizationTable = TableOf<typeof declared & typeof hidden>
 
-/** Adds an organization and its head row; undefined if the slug is taken. */
+/** Adds an organization and the head of its chains; undefined if the slug is taken. */
 export async function insert(
   tx: Tx,
   organization: { id: OrganizationId; slug: string; name: string; plan: Plan },
@@ -59,7 +59,10 @@ export async function insert(
   return fromRow(row)
 }
 
-/** Finds the organization with this id; a transaction can lock the row until it ends. */
+/**
+ * Finds the organization with this id, unless it has been deleted. With `lock`, its row stays locked until the
+ * transaction ends.
+ */
 export async function find(
   db: Db,
   id: string,
@@ -70,7 +73,7 @@ export async function find(
     .selectAll()
     .where('id', '=', id)
     .where('deleted_at', 'is', null)
-    // The weaker lock still lets others add rows that refer to the organization.
+    // This weaker lock still lets others add rows that refer to the organization.
     .$if(lock && db.engine === 'postgres', (query) => query.forNoKeyUpdate())
     .executeTakeFirst()
   return row && fromRow(row)
@@ -87,7 +90,7 @@ export async function findBySlug(db: Db, slug: string): Promise<OrganizationReco
   return row && fromRow(row)
 }
 
-/** Lists a page of all organizations in slug order, after a given slug. */
+/** Lists a page of all organizations in slug order, starting after a given slug. */
 export async function list(
   db: Db,
   page: { after?: string | undefined; limit: number },
@@ -103,7 +106,7 @@ export async function list(
   return rows.map(fromRow)
 }
 
-/** Changes the given fields; undefined if there is no such organization (or not at that version). */
+/** Changes the given fields; undefined if there is no such organization, or none at that version. */
 export async function update(
   tx: Tx,
   id: string,

@@ -3,9 +3,9 @@ import { columns, flag, maybe, text, time } from '../../db/columns.ts'
 import type { RecordOf, TableOf } from '../../db/columns.ts'
 import type { Db, Tx } from '../../db/db.ts'
 
-/** Identifies a person at a provider; an e-mail address never does. */
+/** Identifies a person at a provider; an e-mail address is never enough to do that. */
 export interface IdentityKey {
-  /** '' for the built-in providers. */
+  /** Empty for the built-in providers. */
   readonly connectionId: string
   readonly issuer: string
   readonly subject: string
@@ -23,7 +23,7 @@ const declared = {
   name: maybe(text()),
   createdAt: time(),
   lastUsedAt: maybe(time()),
-  /** What no owner has approved yet; until then the link never leads to an owner's account. */
+  /** Where the link came from if no owner has approved it yet; until then it never leads to an owner's account. */
   awaitsOwner: maybe(text<AwaitsOwner>()),
 }
 
@@ -35,12 +35,10 @@ const { fromRow, toRow } = columns(declared, hidden)
 export type IdentityRecord = RecordOf<typeof declared>
 export type IdentityTable = TableOf<typeof declared & typeof hidden>
 
-/**
- * What an administrator had set up when the identity was linked through it: a connection, or the directory (SCIM).
- */
+/** What an administrator set up and what then linked the identity: a connection, or the directory (SCIM). */
 export type AwaitsOwner = 'connection' | 'directory'
 
-/** Adds an identity to a person; undefined if it already belongs to someone. */
+/** Links an identity to a person; undefined if it is already linked to someone. */
 export async function insert(
   tx: Tx,
   identity: Omit<IdentityRecord, 'createdAt' | 'lastUsedAt' | 'awaitsOwner'> & {
@@ -68,7 +66,7 @@ export async function find(db: Db, key: IdentityKey): Promise<IdentityRecord | u
   return row && fromRow(row)
 }
 
-/** A person's identities, oldest first. */
+/** Lists up to 100 of a person's identities, oldest first. */
 export async function listOf(db: Db, userId: UserId): Promise<IdentityRecord[]> {
   const rows = await db.query
     .selectFrom('identity')
@@ -81,8 +79,8 @@ export async function listOf(db: Db, userId: UserId): Promise<IdentityRecord[]> 
 }
 
 /**
- * A person's identities that can still sign in, oldest first. Identities of deleted connections, of a connection's
- * former issuer, or of a former client with other subjects can't.
+ * Lists up to 100 of a person's identities that can still sign in, oldest first. Those of a deleted connection, of a
+ * connection's former issuer, or of a former client with different subjects can't.
  */
 export async function listLiving(db: Db, userId: UserId): Promise<IdentityRecord[]> {
   const rows = await db.query
@@ -109,8 +107,8 @@ export async function listLiving(db: Db, userId: UserId): Promise<IdentityRecord
 }
 
 /**
- * How many active members sign in through a connection, how many of them have no other way in, and how many of those
- * are owners.
+ * Counts the active members who sign in through a connection, those of them who have no other way in, and the owners
+ * among the latter.
  */
 export async function countDependents(
   db: Db,
@@ -161,7 +159,7 @@ export async function countDependents(
   }
 }
 
-/** Records that an owner now vouches for a connection's links, or that a person has confirmed one link. */
+/** Records that an owner now vouches for all links through a connection, or that a person has confirmed one link. */
 export async function vouch(
   tx: Tx,
   which: { readonly id: string } | { readonly connectionId: string; readonly issuer: string },
@@ -172,16 +170,16 @@ export async function vouch(
       ? links.where('id', '=', which.id)
       : links
           .where('connection_id', '=', which.connectionId)
-          // Not the links of a previous issuer, which the owner can't see and which would become active if it came
-          // back.
+          // Links of a previous issuer are left alone: the owner can't see them, and they would become active if that
+          // issuer came back.
           .where('issuer', '=', which.issuer)
           .where('awaits_owner', '=', 'connection')
   await chosen.execute()
 }
 
 /**
- * Records which client a connection's identities belong to, before it switches to another client with different
- * subjects.
+ * Records to which client a connection's identities belong, before the connection switches to a client that gives
+ * people different subjects.
  */
 export async function bindToClient(
   tx: Tx,
@@ -196,7 +194,10 @@ export async function bindToClient(
     .execute()
 }
 
-/** Records a use and the provider's current data about the person; the identity's owner never changes. */
+/**
+ * Records a use of an identity and the provider's current data about the person; the identity stays linked to the same
+ * person.
+ */
 export async function noteUse(
   tx: Tx,
   id: string,
@@ -207,8 +208,8 @@ export async function noteUse(
 }
 
 /**
- * Whether a person still has an identity. On PostgreSQL its removal waits until the transaction ends, and then finds
- * whatever the transaction has based on it; SQLite has one writer anyway.
+ * Whether a person still has an identity. On PostgreSQL the identity can't be removed until the transaction ends, so a
+ * removal sees everything that the transaction based on it. SQLite has one writer anyway.
  */
 export async function hold(tx: Tx, userId: UserId, id: string): Promise<boolean> {
   const row = await tx.query

@@ -47,8 +47,8 @@ export async function insert(
 }
 
 /**
- * Finds the invitation for a token's digest, whatever its state. The organization is not known yet, so this look-up
- * needs none.
+ * Finds the invitation for a token's digest, whatever its state. Whoever presents a token has not named the
+ * organization, so this look-up needs none.
  */
 export async function findByDigest(db: Db, digest: string): Promise<InvitationRecord | undefined> {
   const row = await db.query
@@ -59,7 +59,7 @@ export async function findByDigest(db: Db, digest: string): Promise<InvitationRe
   return row && fromRow(row)
 }
 
-/** Lists a page of an organization's invitations before an id, newest first. */
+/** Lists a page of an organization's invitations, newest first. */
 export async function list(
   db: Db,
   organizationId: OrganizationId,
@@ -71,7 +71,7 @@ export async function list(
   return rows.map(fromRow)
 }
 
-/** Open invitations for an e-mail address in any organization that still exists, newest first. */
+/** Lists up to 50 open invitations for an e-mail address, in any organization that still exists, newest first. */
 export async function listOpenFor(
   db: Db,
   email: string,
@@ -123,7 +123,7 @@ export async function accept(
   return row && fromRow(row)
 }
 
-/** Withdraws an open invitation; undefined if it was not open. */
+/** Withdraws an invitation; undefined if there is none or it was already accepted or withdrawn. */
 export async function revoke(
   tx: Tx,
   organizationId: OrganizationId,
@@ -141,7 +141,7 @@ export async function revoke(
   return row && fromRow(row)
 }
 
-/** Withdraws the open invitations for an address in an organization, because a newer one replaces them. */
+/** Withdraws the open invitations for an address in an organization, so that a newer one can replace them. */
 export async function revokeOpenFor(
   tx: Tx,
   organizationId: OrganizationId,
@@ -157,7 +157,7 @@ export async function revokeOpenFor(
     .execute()
 }
 
-/** Withdraws the open invitations created with these access tokens; returns them. */
+/** Withdraws the open invitations that were created with these access tokens; returns them. */
 export async function revokeMadeByTokens(
   tx: Tx,
   made: { readonly organizationId: OrganizationId; readonly makers: readonly string[] },
@@ -176,8 +176,8 @@ export async function revokeMadeByTokens(
 }
 
 /**
- * Withdraws the open invitations that a member created (also through an access token), or only those for one role;
- * returns them.
+ * Withdraws the open invitations that a member created, directly or through an access token; `role` limits this to
+ * invitations for that role. Returns them.
  */
 export async function revokeMadeBy(
   tx: Tx,

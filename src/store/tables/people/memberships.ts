@@ -35,23 +35,23 @@ const { fromRow, toRow } = columns(declared, {})
 export type MembershipRecord = RecordOf<typeof declared>
 export type MembershipTable = TableOf<typeof declared>
 
-/** A membership with its person. */
+/** A membership with its person's name and e-mail address. */
 export interface MemberRecord extends MembershipRecord {
   readonly name: string
   readonly email: string | undefined
   readonly lastSeenAt: number | undefined
 }
 
-/** A page of members after a membership id. */
+/** A page of members, starting after a membership id. */
 export interface MemberPage {
   readonly after?: string | undefined
   readonly limit: number
   readonly role?: MembershipRole | undefined
-  /** A membership's id, or part of a name or e-mail address. */
+  /** Selects members by their whole membership id, or by part of their name or e-mail address. */
   readonly search?: string | undefined
 }
 
-/** Adds a membership; undefined if the person is or was already a member. */
+/** Adds a membership; undefined if the person already has one, even a deactivated one. */
 export async function insert(
   tx: Tx,
   membership: Pick<MembershipRecord, 'id' | 'organizationId' | 'userId' | 'role' | 'source'> & {
@@ -68,8 +68,8 @@ export async function insert(
 }
 
 /**
- * Locks a membership and its person until the transaction ends, so that anything read next still holds at the commit.
- * SQLite has one writer anyway.
+ * Locks a membership by its id, a person's membership, or both until the transaction ends, so that anything read next
+ * still holds at the commit. SQLite has one writer anyway.
  */
 export async function lock(
   tx: Tx,
@@ -82,7 +82,7 @@ export async function lock(
     .select('id')
     .where('organization_id', '=', organizationId)
     .where((eb) => eb.or([eb('id', '=', which.id ?? ''), eb('user_id', '=', which.userId ?? '')]))
-    // A fixed order: two owners who change each other's membership wait instead of deadlocking.
+    // All transactions use the same order: two owners who change each other's membership wait instead of deadlocking.
     .orderBy('id')
     .forNoKeyUpdate()
     .execute()
@@ -113,7 +113,7 @@ export async function find(
   return row && memberFromRow(row)
 }
 
-/** Lists a page of an organization's members after a membership id, oldest first. */
+/** Lists a page of an organization's members, oldest membership first. */
 export async function list(
   db: Db,
   organizationId: OrganizationId,
@@ -137,14 +137,16 @@ export async function list(
   return (await query.execute()).map(memberFromRow)
 }
 
-/** Active members with one of these e-mail keys, provided the address counts in this organization; at most a few. */
+/**
+ * Finds up to ten active members with one of these e-mail keys, provided that the address counts in this organization.
+ */
 export async function listByEmailKeys(
   db: Db,
   organizationId: OrganizationId,
   emailKeys: readonly string[],
 ): Promise<MembershipRecord[]> {
   if (emailKeys.length === 0) return []
-  // Two queries, because the first rarely finds anyone and SQLite would materialize a subquery.
+  // Two queries: the first rarely finds anyone, and as a subquery SQLite would materialize it.
   const people = await listPeople(db, emailKeys, organizationId)
   if (people.length === 0) return []
   const rows = await db.query
@@ -174,7 +176,7 @@ export async function listByIds(
   return rows.map(fromRow)
 }
 
-/** A person's memberships in existing organizations, in slug order. */
+/** Lists a person's memberships in existing organizations, active or not, in slug order. */
 export async function listOfUser(
   db: Db,
   userId: UserId,
@@ -210,7 +212,7 @@ export async function listOfUser(
   }))
 }
 
-/** Changes a membership; undefined if there is none (or not at that version). */
+/** Changes a membership; undefined if there is no such membership, or none at that version. */
 export async function update(
   tx: Tx,
   {
@@ -222,10 +224,10 @@ export async function update(
     readonly id: string
     readonly change: {
       role?: MembershipRole | undefined
-      /** The person who takes over this membership. */
+      /** The person to whom the membership is transferred. */
       userId?: UserId | undefined
       source?: MembershipSource | undefined
-      /** null reactivates it. */
+      /** null reactivates the membership. */
       deactivatedAt?: number | null | undefined
       expectedVersion?: number | undefined
     }
@@ -277,8 +279,8 @@ export async function remove(tx: Tx, organizationId: OrganizationId, id: string)
 }
 
 /**
- * Counts an organization's active owners. It first locks the organization's head, so that two transactions that each
- * remove an owner see each other.
+ * Counts an organization's active owners. It first locks the organization's head, so that of two transactions that each
+ * remove an owner, the second one sees the first one's change.
  */
 export async function countOwners(tx: Tx, organizationId: OrganizationId): Promise<number> {
   await tx.query

@@ -17,7 +17,7 @@ const hidden = {
 }
 const { fromRow, toRow } = columns(declared, hidden)
 
-/** A sign-in link that can be used once; setup links are for the first owner. */
+/** A link with which someone can sign in once; a setup link is for the first owner. */
 export type SignInLinkRecord = RecordOf<typeof declared>
 export type SignInLinkTable = TableOf<typeof declared & typeof hidden>
 
@@ -38,7 +38,7 @@ export async function insert(tx: Tx, link: SignInLinkRecord & { digest: string }
     .execute()
 }
 
-/** Whether there is an unused, unexpired link with this digest. */
+/** Finds the unused, unexpired link with this digest. */
 export async function findOpen(
   db: Db,
   digest: string,
@@ -54,7 +54,10 @@ export async function findOpen(
   return row && fromRow(row)
 }
 
-/** Uses a link; undefined if it is unknown, expired or already used. Only the first of concurrent callers succeeds. */
+/**
+ * Marks a link as used; undefined if it is unknown, expired or already used. Only the first of concurrent callers
+ * succeeds.
+ */
 export async function use(
   tx: Tx,
   digest: string,

@@ -20,8 +20,8 @@ export interface UserRecord {
   readonly name: string
   readonly email: string | undefined
   /**
-   * The organization whose directory or provider supplied the address; undefined if it was proven or set by the
-   * operator.
+   * The organization whose directory or provider supplied the address; undefined if the person proved the address or
+   * the operator set it.
    */
   readonly emailFrom: OrganizationId | undefined
   readonly createdAt: number
@@ -32,7 +32,7 @@ export interface UserRecord {
 
 const maxAlike = 1000
 
-/** The form in which e-mail addresses are compared: addresses that differ only in case belong to one person. */
+/** Returns the form in which e-mail addresses are compared: addresses that differ only in case count as the same. */
 export function emailKey(email: string): string {
   return email.trim().normalize('NFC').toLowerCase()
 }
@@ -69,7 +69,7 @@ export async function find(db: Db, id: string): Promise<UserRecord | undefined> 
   return row && fromRow(row)
 }
 
-/** Maps ids to the names and addresses of people; at most a few hundred per call. */
+/** Maps ids to people's names and addresses; pass at most a few hundred ids. */
 export async function contactsOf(
   db: Db,
   ids: readonly string[],
@@ -84,9 +84,9 @@ export async function contactsOf(
 }
 
 /**
- * People with this e-mail address, oldest first; an address is not an identity, so there may be several. An address
- * supplied by an organization counts within it, and everywhere if the organization holds the domain; `anywhere` accepts
- * all of them.
+ * Finds up to ten people with this e-mail address, oldest first; an address is not an identity, so there may be
+ * several. An address that an organization supplied counts only within that organization, or everywhere if the
+ * organization holds the domain; `anywhere` accepts every address.
  */
 export async function listByEmail(
   db: Db,
@@ -117,8 +117,8 @@ export async function listByEmail(
 }
 
 /**
- * The people who have one of these addresses, provided the address counts in this organization; at most a thousand,
- * which is as many as nobody can tell apart.
+ * Finds the ids of people who have one of these addresses, provided that the address counts in this organization.
+ * Returns at most a thousand: so many people with the same few addresses can't be told apart anyway.
  */
 export async function listByEmailKeys(
   db: Db,
@@ -134,7 +134,8 @@ export async function listByEmailKeys(
       eb.or([
         eb('email_organization_id', 'is', null),
         eb('email_organization_id', '=', organizationId),
-        // Any organization may give its people any address, so those of others count only in the domains they hold.
+        // Any organization may give its people any address, so addresses that others supplied count only in the domains
+        // those hold.
         ...held.map(({ holder, keys }) =>
           eb.and([eb('email_organization_id', '=', holder), eb('email_key', 'in', keys)]),
         ),
@@ -145,7 +146,7 @@ export async function listByEmailKeys(
   return rows.map(({ id }) => id)
 }
 
-/** Those of the addresses that are in verified domains, by the organization that holds the domain. */
+/** Selects the addresses in verified domains, grouped by the organization that holds the domain. */
 async function listHeldKeys(
   db: Db,
   emailKeys: readonly string[],
@@ -175,7 +176,10 @@ export async function exists(db: Db): Promise<boolean> {
   return (await db.query.selectFrom('user').select('id').limit(1).executeTakeFirst()) !== undefined
 }
 
-/** Changes name, e-mail address or deactivation; undefined if there is no such person (or not at that version). */
+/**
+ * Changes a person's name, e-mail address or deactivation; undefined if there is no such person, or none at that
+ * version.
+ */
 export async function update(
   tx: Tx,
   id: UserId,

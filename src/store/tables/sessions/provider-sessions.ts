@@ -16,7 +16,7 @@ const { toRow } = columns(declared, {})
 
 export type ProviderSessionTable = TableOf<typeof declared>
 
-/** Links one of our sessions to the provider's subject and session at a connection. */
+/** Links one of our sessions to the subject and session at the provider behind a connection. */
 export async function insert(
   tx: Tx,
   session: Omit<RecordOf<typeof declared>, 'idTokenSealed'> & {
@@ -29,7 +29,7 @@ export async function insert(
     .execute()
 }
 
-/** The sealed id_token that a session started with, if it was kept. */
+/** Finds the sealed ID token with which a session began, if it was kept. */
 export async function findIdToken(db: Db, sessionId: string): Promise<string | undefined> {
   const row = await db.query
     .selectFrom('provider_session')
@@ -39,7 +39,10 @@ export async function findIdToken(db: Db, sessionId: string): Promise<string | u
   return row?.id_token_sealed ?? undefined
 }
 
-/** Sessions of a subject at a connection, or of one provider session; matches both if both are given. */
+/**
+ * Finds up to 1,000 sessions of a subject at a connection, or of one provider session; if both are given, both must
+ * match.
+ */
 export async function list(
   db: Db,
   connectionId: string,
@@ -60,7 +63,7 @@ export async function list(
   }))
 }
 
-/** All unexpired sessions created through a connection. */
+/** Lists all unexpired sessions that were started through a connection. */
 export async function listOfConnection(
   db: Db,
   connectionId: string,
@@ -78,7 +81,7 @@ export async function listOfConnection(
   }))
 }
 
-/** Deletes rows that expired before a given time. */
+/** Deletes links whose sessions expired before a given time. */
 export async function forget(tx: Tx, before: number): Promise<void> {
   await tx.query.deleteFrom('provider_session').where('expires_at', '<', before).execute()
 }

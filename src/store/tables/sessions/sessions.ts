@@ -31,7 +31,7 @@ const { fromRow, toRow } = columns(declared, hidden)
 export type SessionRecord = RecordOf<typeof declared>
 export type SessionTable = TableOf<typeof declared & typeof hidden>
 
-/** A session with its person. */
+/** A session with what requests need to know about its person. */
 export interface SessionWithUser extends SessionRecord {
   readonly userName: string
   readonly userEmail: string | undefined
@@ -53,7 +53,7 @@ export async function insert(
   return fromRow(row)
 }
 
-/** Finds the session for a token's digest with its person, whatever their state. */
+/** Finds the session for a token's digest, with its person, whatever the state of either. */
 export async function findByDigest(db: Db, digest: string): Promise<SessionWithUser | undefined> {
   const row = await db.query
     .selectFrom('session')
@@ -81,7 +81,9 @@ export async function find(db: Db, id: string): Promise<SessionRecord | undefine
   return row && fromRow(row)
 }
 
-/** A person's active sessions, newest first; with an organization, only those valid there. */
+/**
+ * Lists up to 200 of a person's active sessions, newest first; with an organization, only those that are valid there.
+ */
 export async function listLiving(
   db: Db,
   userId: UserId,
@@ -110,7 +112,7 @@ export async function listLiving(
   return rows.map(fromRow)
 }
 
-/** Active sessions of an organization's active members, most recently seen first. */
+/** Lists the active sessions of an organization's active members, most recently seen first. */
 export async function listOfMembers(
   db: Db,
   {
@@ -145,7 +147,7 @@ export async function listOfMembers(
 }
 
 /**
- * Ends a person's active sessions: one, all, all but one, or those valid in an organization; returns the ended ones.
+ * Ends those of a person's active sessions that match every given condition, by default all; returns the ended ones.
  */
 export async function end(
   tx: Tx,
@@ -186,7 +188,7 @@ export async function end(
   return (await query.returningAll().execute()).map(fromRow)
 }
 
-/** Connections of all other organizations: sessions from their providers are not valid in this one. */
+/** Selects the connections of all other organizations: sessions started through those are not valid in this one. */
 function connectionsElsewhere(db: Db, organizationId: string) {
   return db.query
     .selectFrom('connection')
@@ -194,7 +196,7 @@ function connectionsElsewhere(db: Db, organizationId: string) {
     .where('connection.organization_id', '!=', organizationId)
 }
 
-/** Those of the given people who have a session that was not ended; at most a few hundred per call. */
+/** Returns those of the given people who have a session that nobody ended; pass at most a few hundred. */
 export async function usersWithOne(
   db: Db,
   userIds: readonly UserId[],
@@ -210,7 +212,7 @@ export async function usersWithOne(
   return new Set(rows.map((row) => row.user_id))
 }
 
-/** Records when a session and its person were last seen. */
+/** Records when a session and its person were last seen, and from which address, if that is known. */
 export async function noteSeen(
   tx: Tx,
   seen: { id: SessionId; userId: UserId; at: number; address: string | undefined },
@@ -232,7 +234,7 @@ export async function noteSeen(
     .execute()
 }
 
-/** Deletes sessions that ended or expired before a given time. */
+/** Deletes sessions that expired before a given time; ended ones, too, are kept until then. */
 export async function forget(tx: Tx, before: number): Promise<void> {
   await tx.query.deleteFrom('session').where('expires_at', '<', before).execute()
 }

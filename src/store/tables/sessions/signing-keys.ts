@@ -8,7 +8,7 @@ export interface SigningKeyTable {
   retired_at: number | null
 }
 
-/** One of our own key pairs; `id` is the kid. */
+/** One of Intercept's own key pairs; `id` is the JWK's `kid`. */
 export interface SigningKeyRecord {
   readonly id: string
   readonly publicJwk: string
@@ -17,7 +17,7 @@ export interface SigningKeyRecord {
   readonly retiredAt: number | undefined
 }
 
-/** All key pairs, newest first. */
+/** Lists all key pairs, newest first. */
 export async function list(db: Db): Promise<SigningKeyRecord[]> {
   const rows = await db.query
     .selectFrom('signing_key')
@@ -50,7 +50,7 @@ export async function insert(
     .execute()
 }
 
-/** Marks all other key pairs as no longer signing; they stay published until they are deleted. */
+/** Marks all other key pairs as retired: they no longer sign, but stay published until they are deleted. */
 export async function retireOthers(tx: Tx, newestId: string): Promise<void> {
   await tx.query
     .updateTable('signing_key')

@@ -11,7 +11,7 @@ export interface IdempotentAnswerTable {
   created_at: number
 }
 
-/** The response recorded for an Idempotency-Key; no status means that the request is still in progress. */
+/** The response recorded for an Idempotency-Key. Without a status, the request is still in progress. */
 export interface IdempotentAnswerRecord {
   readonly route: string
   readonly requestDigest: string
@@ -20,7 +20,7 @@ export interface IdempotentAnswerRecord {
   readonly createdAt: number
 }
 
-/** Claims a key for a request; false if it is already claimed. */
+/** Claims an Idempotency-Key for a request; false if it is already claimed. */
 export async function take(
   tx: Tx,
   entry: { userId: UserId; keyDigest: string; route: string; requestDigest: string },
@@ -41,7 +41,7 @@ export async function take(
   return (result.numInsertedOrUpdatedRows ?? 0n) > 0n
 }
 
-/** Finds the record of a caller's Idempotency-Key. */
+/** Finds what is recorded for a user's Idempotency-Key. */
 export async function find(
   db: Db,
   userId: UserId,
@@ -64,7 +64,7 @@ export async function find(
   )
 }
 
-/** Marks a key's request as done with its response still to come; false if the claim no longer exists. */
+/** Records that a key's request took effect, before its response is known; false if the key is no longer claimed. */
 export async function markDone(
   tx: Tx,
   {
@@ -87,7 +87,7 @@ export async function markDone(
   return numUpdatedRows > 0n
 }
 
-/** Stores the response for a key. */
+/** Stores the response for a key, sealed. */
 export async function keep(
   tx: Tx,
   {
@@ -108,7 +108,7 @@ export async function keep(
     .execute()
 }
 
-/** Releases a key for reuse: its request was refused and changed nothing. */
+/** Releases a key for reuse, because its request was refused and changed nothing. */
 export async function release(tx: Tx, userId: UserId, keyDigest: string): Promise<void> {
   await tx.query
     .deleteFrom('idempotent_answer')
@@ -118,7 +118,7 @@ export async function release(tx: Tx, userId: UserId, keyDigest: string): Promis
     .execute()
 }
 
-/** Deletes responses older than a given time. */
+/** Deletes what was recorded before a given time. */
 export async function forget(tx: Tx, before: number): Promise<void> {
   await tx.query.deleteFrom('idempotent_answer').where('created_at', '<', before).execute()
 }

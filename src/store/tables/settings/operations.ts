@@ -24,9 +24,7 @@ const declared = {
 }
 const { fromRow, toRow } = columns(declared, {})
 
-/**
- * A long-running operation with its progress; the position is stored in the row, so that it continues after a restart.
- */
+/** A long-running operation and its progress, from which it continues after a restart. */
 export type OperationRecord = RecordOf<typeof declared>
 export type OperationTable = TableOf<typeof declared>
 
@@ -60,7 +58,7 @@ export async function insert(
   return fromRow(row)
 }
 
-/** Advances from one cursor to the next; false if another node moved it or it is no longer running. */
+/** Moves an operation's cursor forward; false if another node has moved it or the operation is no longer running. */
 export async function advance(
   tx: Tx,
   operation: OperationRecord,
@@ -82,7 +80,7 @@ export async function advance(
   return numUpdatedRows > 0n
 }
 
-/** Changes the state if it is one of the expected ones; undefined otherwise. */
+/** Changes an operation's state; undefined unless it was in one of the expected states. */
 export async function setState(
   tx: Tx,
   {
@@ -121,7 +119,7 @@ export async function find(
   return row && fromRow(row)
 }
 
-/** An organization's operations, newest first. */
+/** Lists a page of an organization's operations, newest first. */
 export async function list(
   db: Db,
   organizationId: string,
@@ -142,8 +140,8 @@ export async function list(
 const maxOfOrganization = 5
 
 /**
- * The running operations of a kind, up to 100: each organization's oldest first, then its others, up to five, so that
- * one organization with many operations doesn't keep those of the others from being listed.
+ * Lists up to 100 running operations of a kind, at most five of each organization. The oldest of every organization
+ * come first, so that an organization with many operations can't crowd out the others.
  */
 export async function listRunning(db: Db, kind: string): Promise<OperationRecord[]> {
   const rows = await db.query

@@ -1,15 +1,15 @@
 import { sql } from 'kysely'
 import type { Db, Tx } from '../../db/db.ts'
 
-/** A column whose values are sealed under a master key, and the context each value is sealed with. */
+/** A column whose values are sealed under a master key, and the context in which each value is sealed. */
 export interface SealedColumn {
   readonly table: string
   readonly column: string
   /** The columns that identify a row. */
   readonly key: readonly string[]
-  /** The context used for sealing; it must equal the one used by the code that owns the column. */
+  /** Returns the context of a row's value; it must equal the context that the code owning the column uses. */
   readonly context: (row: Readonly<Record<string, string>>) => readonly string[]
-  /** The value expires within a day anyway, so resealing skips it. */
+  /** Set if the value expires within a day, so that it need not be sealed again under a new key. */
   readonly shortLived?: true
 }
 
@@ -83,7 +83,7 @@ export const sealedColumns: readonly SealedColumn[] = [
   },
 ]
 
-/** Counts a column's values sealed under each master key, by the key's id. */
+/** Counts a column's values by the id of the master key under which they are sealed. */
 export async function countByKey(
   db: Db,
   { table, column }: SealedColumn,
@@ -94,7 +94,7 @@ export async function countByKey(
   return answer.rows.map((row) => ({ keyId: row.key_id, count: row.count }))
 }
 
-/** The next rows after `after`, in key order, whose value is sealed under a key other than this one. */
+/** Lists a page of rows, in key order after `after`, whose value is sealed under a master key other than `keyId`. */
 export async function listOld(
   db: Db,
   { table, column, key }: SealedColumn,
@@ -113,7 +113,7 @@ export async function listOld(
   return answer.rows
 }
 
-/** Replaces exactly this sealed text with another; false if it has changed in the meantime. */
+/** Replaces a row's sealed value; false if the value has changed since the row was read. */
 export async function replace(
   tx: Tx,
   {
@@ -136,7 +136,7 @@ export async function replace(
   return (answer.numAffectedRows ?? 0n) > 0n
 }
 
-// Extracts the key id from `v1.<key id of 8 characters>.…`.
+// Extracts the master key's id from `v1.<key id of 8 characters>.…`.
 function keyIdOf(column: string) {
   return sql<string>`substr(${sql.ref(column)}, 4, 8)`
 }

@@ -5,7 +5,7 @@ export interface SettingTable {
   value: string
 }
 
-/** Reads a value that applies to the whole installation. */
+/** Finds a value that applies to the whole installation, by its name. */
 export async function find(db: Db, name: string): Promise<string | undefined> {
   const row = await db.query
     .selectFrom('setting')
@@ -15,7 +15,7 @@ export async function find(db: Db, name: string): Promise<string | undefined> {
   return row?.value
 }
 
-/** Writes a value that applies to the whole installation. */
+/** Sets a value that applies to the whole installation. */
 export async function set(tx: Tx, name: string, value: string): Promise<void> {
   await tx.query
     .insertInto('setting')

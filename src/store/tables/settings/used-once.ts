@@ -5,7 +5,7 @@ export interface UsedOnceTable {
   expires_at: number
 }
 
-/** Marks something as used; false if it was used before on any node. */
+/** Marks something that may be used only once as used; false if any node has already done so. */
 export async function use(tx: Tx, digest: string, expiresAt: number): Promise<boolean> {
   const result = await tx.query
     .insertInto('used_once')
@@ -15,7 +15,7 @@ export async function use(tx: Tx, digest: string, expiresAt: number): Promise<bo
   return (result.numInsertedOrUpdatedRows ?? 0n) > 0n
 }
 
-/** Deletes records of use that have expired. */
+/** Deletes the marks that expired before a given time. */
 export async function forget(tx: Tx, before: number): Promise<void> {
   await tx.query.deleteFrom('used_once').where('expires_at', '<', before).execute()
 }

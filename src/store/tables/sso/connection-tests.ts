@@ -16,7 +16,7 @@ const declared = {
 }
 const { fromRow, toRow } = columns(declared, {})
 
-/** A test sign-in through a connection; `result` is set once it has finished. */
+/** A test sign-in through a connection; `result` is set once the test has finished. */
 export type ConnectionTestRecord = RecordOf<typeof declared>
 export type ConnectionTestTable = TableOf<typeof declared>
 
@@ -63,7 +63,7 @@ export async function find(
   return row && fromRow(row)
 }
 
-/** Stores the result once; returns whether the test was still open. */
+/** Stores a test's result; returns false if the test had already finished. */
 export async function finish(
   tx: Tx,
   { organizationId, id }: { readonly organizationId: string; readonly id: string },

@@ -24,13 +24,13 @@ const declared = {
   testedAt: maybe(time()),
   lastUsedAt: maybe(time()),
   lastRefusal: maybe(json<Readonly<Record<string, unknown>>>()),
-  /** Whether an owner or the operator, rather than an administrator, saved it last. */
+  /** Whether it was last saved by an owner or the operator rather than by an administrator. */
   setByOwner: flag(),
   version: number(),
 }
 const { fromRow, toRow } = columns(declared, {})
 
-/** An organization's OpenID provider as stored; the domain code interprets the settings. */
+/** An organization's connection to an OpenID provider as stored; the domain code interprets the settings. */
 export type ConnectionRecord = RecordOf<typeof declared>
 export type ConnectionTable = TableOf<typeof declared>
 
@@ -79,7 +79,7 @@ export async function find(
   return row && fromRow(row)
 }
 
-/** Finds the connection named in a sign-in URL; its row names the organization. */
+/** Finds the connection that a sign-in URL names; its row says to which organization it belongs. */
 export async function findForSignIn(db: Db, id: string): Promise<ConnectionRecord | undefined> {
   const row = await db.query
     .selectFrom('connection')
@@ -89,7 +89,7 @@ export async function findForSignIn(db: Db, id: string): Promise<ConnectionRecor
   return row && fromRow(row)
 }
 
-/** An organization's connections, oldest first. */
+/** Lists up to 100 connections of an organization, oldest first. */
 export async function list(db: Db, organizationId: string): Promise<ConnectionRecord[]> {
   const rows = await db.query
     .selectFrom('connection')
@@ -102,8 +102,8 @@ export async function list(db: Db, organizationId: string): Promise<ConnectionRe
 }
 
 /**
- * Locks a connection until the transaction ends, which serializes a sign-in that starts a session with a change that
- * ends the connection's sessions. SQLite has one writer anyway.
+ * Locks a connection until the transaction ends, so that a sign-in that starts a session and a change that ends the
+ * connection's sessions run one after the other. SQLite has one writer anyway.
  */
 export async function lock(tx: Tx, organizationId: string, id: string): Promise<void> {
   if (tx.engine === 'sqlite') return
@@ -140,7 +140,7 @@ export async function update(
   return row && fromRow(row)
 }
 
-/** Disables (a time) or enables (null) a connection. */
+/** Disables a connection at a time, or enables it (null). */
 export async function setDisabled(
   tx: Tx,
   {
@@ -163,7 +163,7 @@ export async function setDisabled(
   return row && fromRow(row)
 }
 
-/** Makes a connection the organization's default, to which its people are sent. */
+/** Makes a connection the organization's default, which its people use unless their domain names another. */
 export async function setDefault(tx: Tx, organizationId: string, id: string): Promise<void> {
   await tx.query
     .updateTable('connection')
@@ -174,7 +174,7 @@ export async function setDefault(tx: Tx, organizationId: string, id: string): Pr
     .execute()
 }
 
-/** Deletes a connection with its tests; its identities stay but can no longer be used. */
+/** Deletes a connection with its tests. Its identities stay, but nobody can sign in with them any more. */
 export async function remove(tx: Tx, organizationId: string, id: string): Promise<boolean> {
   await tx.query
     .updateTable('domain')

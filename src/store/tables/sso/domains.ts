@@ -14,7 +14,7 @@ export interface DomainHolderTable {
 const declared = {
   id: text<Id<'dom'>>(),
   organizationId: text<OrganizationId>(),
-  /** In lower-case ASCII (IDNA). */
+  /** The name in lower-case ASCII (IDNA). */
   name: text(),
   challenge: text(),
   /** The connection for people with addresses in this domain; undefined means the organization's default. */
@@ -29,7 +29,7 @@ const declared = {
 }
 const { fromRow, toRow } = columns(declared, {})
 
-/** A mail domain that an organization claims; verified only while the organization holds it. */
+/** A mail domain that an organization claims; it is verified only while the organization holds it. */
 export type DomainRecord = RecordOf<typeof declared>
 export type DomainTable = TableOf<typeof declared>
 
@@ -64,7 +64,7 @@ export async function find(
   return row && fromRow(row)
 }
 
-/** Finds the verified domain of this name, whichever organization holds it. */
+/** Finds the verified domain with this name, whichever organization holds it. */
 export async function findHeld(db: Db, name: string): Promise<DomainRecord | undefined> {
   const row = await db.query
     .selectFrom('domain_holder')
@@ -75,7 +75,7 @@ export async function findHeld(db: Db, name: string): Promise<DomainRecord | und
   return row && fromRow(row)
 }
 
-/** Lists an organization's domains by name. */
+/** Lists up to 200 domains of an organization by name. */
 export async function list(db: Db, organizationId: string): Promise<DomainRecord[]> {
   const rows = await db.query
     .selectFrom('domain')
@@ -87,9 +87,9 @@ export async function list(db: Db, organizationId: string): Promise<DomainRecord
   return rows.map(fromRow)
 }
 
-/** Makes the organization the holder of the domain's name; false while another one holds it. */
+/** Makes the organization the holder of the domain's name; false if another organization holds it. */
 export async function hold(tx: Tx, domain: DomainRecord): Promise<boolean> {
-  // Names held by deleted organizations are free again.
+  // A name that a deleted organization held is free again.
   await tx.query
     .deleteFrom('domain_holder')
     .where('name', '=', domain.name)
@@ -148,7 +148,9 @@ export async function noteCheck(
   return row && fromRow(row)
 }
 
-/** Routes a domain's people to a connection of the same organization; undefined means its default. */
+/**
+ * Routes people with addresses in a domain to a connection of the same organization; undefined means the default one.
+ */
 export async function route(
   tx: Tx,
   {
@@ -177,7 +179,7 @@ export async function remove(tx: Tx, domain: DomainRecord): Promise<void> {
   await removeOwn(tx, 'domain', domain)
 }
 
-/** Takes domains whose check is due and postpones it, so that no other node takes them too. */
+/** Takes domains whose check is due and postpones their next check, so that no other node takes them too. */
 export async function takeDue(
   tx: Tx,
   take: { limit: number; putOffUntil: number },

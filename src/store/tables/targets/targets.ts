@@ -37,7 +37,7 @@ export interface RuleRecord {
   readonly trial: boolean
 }
 
-/** A target as stored, with its rules in order; its credential is sealed. */
+/** A target as stored, with its rules in order; its credential for the upstream is sealed. */
 export interface TargetRecord {
   readonly id: TargetId
   readonly organizationId: OrganizationId
@@ -48,7 +48,7 @@ export interface TargetRecord {
   readonly credentialSealed: string | undefined
   /** JSON whose format src/targets defines. */
   readonly settings: Readonly<Record<string, unknown>>
-  /** The chosen action for calls that no rule decides; undefined means the default. */
+  /** What happens to calls that no rule decides; undefined means the default. */
   readonly otherwise: 'allow' | 'refuse' | undefined
   readonly disabledAt: number | undefined
   readonly createdAt: number
@@ -56,14 +56,14 @@ export interface TargetRecord {
   readonly rules: readonly RuleRecord[]
 }
 
-/** Names a target by its id or slug, and its organization. */
+/** Names a target by its organization and its id or slug. */
 export interface TargetLookUp {
   readonly organizationId: OrganizationId
   readonly idOrSlug: string
   readonly lock?: boolean | undefined
 }
 
-/** The writable columns of a target. */
+/** The columns of a target that can be changed; its slug can't. */
 export type TargetColumns = Pick<
   TargetRecord,
   | 'name'
@@ -96,7 +96,7 @@ export async function insert(
   return row && fromRow(row, [])
 }
 
-/** Replaces a target's columns; undefined if there is no such target at that version. */
+/** Replaces a target's editable columns; undefined if there is no such target at that version. */
 export async function update(
   tx: Tx,
   {
@@ -164,8 +164,8 @@ export async function remove(
 }
 
 /**
- * Finds a target with its rules by its id or slug, but never another organization's; a transaction can lock the row
- * until it ends.
+ * Finds a target with its rules by its id or slug, but never another organization's. With `lock`, its row stays locked
+ * until the transaction ends.
  */
 export async function find(
   db: Db,
@@ -198,7 +198,7 @@ export async function list(db: Db, organizationId: OrganizationId): Promise<Targ
   return rows.map((row) => fromRow(row, ofTarget.get(row.id) ?? []))
 }
 
-/** The slugs of an organization's targets by their ids. */
+/** Maps the ids of an organization's targets to their slugs. */
 export async function slugs(
   db: Db,
   organizationId: OrganizationId,

@@ -14,28 +14,31 @@ export interface AttemptTable {
   response_truncated: number
 }
 
-/** So many attempts of a delivery are kept, because a receiver can have us try without end (429 with Retry-After). */
+/**
+ * How many attempts of a delivery are kept: a receiver that keeps sending 429 with Retry-After is retried without
+ * limit.
+ */
 export const maxAttemptsKept = 100
-// Receivers choose the bytes, and escaping those of a hundred attempts would hold the event loop for 50 ms.
+// Receivers choose the bytes of these bodies, and escaping a hundred of them would hold the event loop for 50 ms.
 const maxBodiesShown = 16
 
-/** One delivery attempt; up to 16 KiB of the response's body are kept. */
+/** One delivery attempt, with up to 16 KiB of the response's content. */
 export interface AttemptRecord {
   readonly id: `att_${string}`
   readonly deliveryId: string
   readonly number: number
-  /** Whether it probed a held endpoint; probes don't count towards the ten attempts. */
+  /** Whether the attempt probed a held endpoint; failed probes don't count towards the ten attempts. */
   readonly probe: boolean
   readonly startedAt: number
   readonly durationMs: number
   readonly status: number | undefined
   readonly failure: string | undefined
-  /** Undefined if there was none, and for all but the last 16 attempts of a list. */
+  /** Undefined if the response had no content, and for all but the last 16 attempts of a list. */
   readonly responseBody: Uint8Array | undefined
   readonly responseTruncated: boolean
 }
 
-/** The last 100 attempts of a delivery, in order; the last 16 of them with the response's body. */
+/** Lists the last 100 attempts of a delivery in order; only the last 16 have the response's content. */
 export async function list(
   db: Db,
   organizationId: string,

@@ -6,7 +6,7 @@ import type { Db, Tx } from '../../db/db.ts'
 import type { OwnKey } from '../../db/own-rows.ts'
 import { enterRemovals } from './endpoint-counts.ts'
 
-/** The stored state; a pending delivery of a held endpoint is shown as `held`. */
+/** The stored state; a pending delivery to a held endpoint is shown as `held`. */
 export type StoredDeliveryState = 'pending' | 'delivered' | 'dead' | 'skipped'
 export type DeliveryState = StoredDeliveryState | 'held'
 
@@ -19,7 +19,7 @@ const declared = {
   type: text(),
   state: text<DeliveryState>(),
   dueAt: time(),
-  /** Since it became pending, and in total. */
+  /** The attempts since the delivery became pending; `attemptsEver` counts all of them. */
   attempts: number(),
   attemptsEver: number(),
   createdAt: time(),
@@ -47,10 +47,10 @@ export interface DeliveryFilter {
   /** Only deliveries attempted since they became pending. */
   readonly onlyTried?: boolean | undefined
   readonly types?: readonly string[] | undefined
-  /** Milliseconds since 1970, from (inclusive) and to (exclusive). */
+  /** The range of creation times in milliseconds since 1970: `createdFrom` is inclusive, `createdTo` exclusive. */
   readonly createdFrom?: number | undefined
   readonly createdTo?: number | undefined
-  /** Leaves out deliveries of disabled and deleted endpoints. */
+  /** Leaves out deliveries to disabled and deleted endpoints. */
   readonly onlyToEnabled?: boolean | undefined
 }
 
@@ -84,14 +84,14 @@ export async function find(
   return row && fromRow(row)
 }
 
-/** When a delivery's event happened, and when and how the delivery ended. */
+/** When a delivery was created, and when and how it ended. */
 export interface DeliveryTimes {
   readonly createdAt: number
   readonly completedAt: number | undefined
   readonly state: StoredDeliveryState
 }
 
-/** An endpoint's newest deliveries, from a given id on. */
+/** Lists an endpoint's newest deliveries with ids from a given one on. */
 export async function deliveryTimes(
   db: Db,
   organizationId: string,
@@ -125,13 +125,13 @@ export async function count(
   return row.deliveries
 }
 
-/** Selects deliveries of one organization. */
+/** The deliveries of one organization that match a filter. */
 interface DeliveryChoice {
   readonly organizationId: string
   readonly filter: DeliveryFilter
 }
 
-/** The ids after a cursor that match a filter, oldest first. */
+/** Lists ids of matching deliveries between a cursor and `upTo`, oldest first. */
 export async function idsAfter(
   db: Db,
   { organizationId, filter }: DeliveryChoice,
@@ -147,7 +147,7 @@ export async function idsAfter(
   return rows.map((row) => row.id)
 }
 
-/** Those of the given ids that match a filter, oldest first. */
+/** Selects those of the given ids whose deliveries match a filter, oldest first. */
 export async function idsAmong(
   db: Db,
   { organizationId, filter }: DeliveryChoice,
@@ -162,7 +162,7 @@ export async function idsAmong(
   return rows.map((row) => row.id)
 }
 
-/** Makes deliveries pending again and due now, whatever their state; returns how many existed. */
+/** Makes deliveries pending again and due now, whatever their state; returns how many of them existed. */
 export async function requeue(
   tx: Tx,
   { organizationId, ids }: { readonly organizationId: string; readonly ids: readonly string[] },
@@ -186,7 +186,7 @@ export async function requeue(
   return Number(numUpdatedRows)
 }
 
-/** Marks everything still pending for an endpoint as skipped, which stays visible; returns how many. */
+/** Marks everything that is still pending for an endpoint as skipped, which people can see; returns how many. */
 export async function skipPending(
   tx: Tx,
   endpoint: OwnKey,
@@ -208,8 +208,9 @@ export async function skipPending(
 }
 
 /**
- * Deletes up to `limit` finished deliveries with ids below a given one, with their attempts, and adds them to the
- * endpoint's removal counts. Returns how many were found; ids grow with time, so a time limit is an id limit.
+ * Deletes up to `limit` finished deliveries with ids below a given one, together with their attempts, and adds them to
+ * the endpoints' counts of removed deliveries. Ids grow with time, so `belowId` stands for a time. Returns how many
+ * deliveries were found.
  */
 export async function removeEnded(tx: Tx, belowId: string, limit: number): Promise<number> {
   const found = await tx.query
@@ -228,7 +229,7 @@ export async function removeEnded(tx: Tx, belowId: string, limit: number): Promi
       'in',
       found.map((row) => row.id),
     )
-    // Asked again of the row as it is now, because a replay may have made it pending in the meantime.
+    // Checked again for the row as it is now, because a replay may have made it pending in the meantime.
     .where('state', '!=', 'pending')
     .returning(['id', 'endpoint_id', 'state'])
     .execute()
@@ -279,7 +280,7 @@ function matching(db: Db, organizationId: string, filter: DeliveryFilter) {
     )
 }
 
-/** PostgreSQL rejects an empty list, so an impossible member stands in for it. */
+/** Returns the list, or an impossible member in place of an empty list, which PostgreSQL rejects. */
 function some(list: readonly string[] | undefined): readonly string[] {
   return list === undefined || list.length === 0 ? [''] : list
 }

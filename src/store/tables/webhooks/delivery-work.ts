@@ -17,7 +17,7 @@ export interface DueDelivery {
   readonly dueAt: number
   readonly attempts: number
   readonly attemptsEver: number
-  /** Increases with every change: a writer must have seen the latest one. */
+  /** Increases with every change: a result is written only if the delivery still has this version. */
   readonly version: number
   readonly createdAt: number
   readonly body: Buffer
@@ -31,14 +31,14 @@ export interface AttemptOutcome {
     DueDelivery,
     'id' | 'organizationId' | 'endpointId' | 'version' | 'attempts' | 'attemptsEver'
   >
-  /** `pending` with a new due time, or finished. */
+  /** `pending` if the delivery will be retried at `dueAt`; otherwise its final state. */
   readonly state: 'pending' | 'delivered' | 'dead'
   readonly dueAt: number
-  /** A failed probe doesn't count towards the ten attempts. */
+  /** Whether the attempt probed a held endpoint; a failed probe doesn't count towards the ten attempts. */
   readonly probe: boolean
-  /** The receiver answered 429 with Retry-After, which doesn't count towards the ten attempts either. */
+  /** Whether the receiver sent 429 with Retry-After, which doesn't count towards the ten attempts either. */
   readonly paced: boolean
-  /** How long the receiver asked us to wait. */
+  /** How long the receiver asked us to wait, in milliseconds. */
   readonly retryAfterMs: number | undefined
   readonly startedAt: number
   readonly durationMs: number
@@ -48,7 +48,10 @@ export interface AttemptOutcome {
   readonly responseTruncated: boolean
 }
 
-/** Writes the health of leased endpoints; returns those whose lease still held and whose health was written. */
+/**
+ * Writes the health of leased endpoints; returns the ids of those whose lease still held, so that their health was
+ * written.
+ */
 export async function writeHealths(
   tx: Tx,
   healths: readonly {
@@ -90,7 +93,7 @@ export async function writeHealths(
 
 const probedAmong = 64
 
-/** Loads an endpoint's pending deliveries with their bodies. */
+/** Loads an endpoint's pending deliveries with their bodies; `exhausted` means that there are no more to load. */
 export async function loadDue(
   db: Db,
   { organizationId, endpointId }: { organizationId: string; endpointId: string },
@@ -98,11 +101,11 @@ export async function loadDue(
     now: number
     limit: number
     /**
-     * `due`: due ones, longest due first · `ordered`: in event order, due or not · `probe`: due or not, the one attempted
-     * longest ago among the oldest, so that a delivery that is always refused doesn't keep its endpoint held.
+     * `due`: those that are due, longest due first. `ordered`: all, in event order. `probe`: of the oldest, due or not,
+     * the one attempted longest ago, so that a delivery that is always refused doesn't keep its endpoint held.
      */
     order: 'due' | 'ordered' | 'probe'
-    /** Ids that are already in memory. */
+    /** The ids of deliveries that are already in memory. */
     except: ReadonlySet<string>
   },
 ): Promise<{ deliveries: DueDelivery[]; exhausted: boolean }> {
@@ -171,7 +174,7 @@ async function bodiesOf(
   return new Map(rows.map((row) => [row.sequence, Buffer.from(row.body)]))
 }
 
-/** When an endpoint's next delivery is due; undefined if none is pending. */
+/** Finds when an endpoint's next delivery is due; undefined if none is pending. */
 export async function nextDueAt(db: Db, endpointId: string): Promise<number | undefined> {
   const row = await db.query
     .selectFrom('delivery')
@@ -184,13 +187,13 @@ export async function nextDueAt(db: Db, endpointId: string): Promise<number | un
   return row?.due_at
 }
 
-// Only a few statement sizes stay prepared, so a batch is split into them.
+// A batch is split into statements of these sizes, so that only a few prepared statements exist.
 const partSizes = [64, 16, 4, 1]
 
 /**
- * Writes the results of attempts. A delivery that was changed since it was loaded (another version, or no longer
- * pending) keeps its state, unless the receiver has accepted it, which stays true. The attempt is recorded in any case.
- * If a commit's response was lost, the same results are simply written again.
+ * Writes the results of attempts, and records each attempt. A delivery that has changed since it was loaded (it has
+ * another version or is no longer pending) keeps its state, except that a delivery the receiver accepted becomes
+ * delivered. If a commit's response was lost, the same results can be written again without harm.
  */
 export async function complete(tx: Tx, outcomes: readonly AttemptOutcome[]): Promise<void> {
   const writes = [...inParts(outcomes)].flatMap((part) => [
@@ -216,7 +219,7 @@ function updateStatement(tx: Tx, part: readonly AttemptOutcome[]): RawBuilder<un
     const { delivery } = outcome
     const ended = outcome.state !== 'pending'
     const attempts = delivery.attempts + ((outcome.probe || outcome.paced) && !ended ? 0 : 1)
-    // Typed in every row because PostgreSQL treats parameters in VALUES as text.
+    // Each value is cast in every row, because PostgreSQL treats parameters in VALUES as text.
     return sql`(${delivery.id}, cast(${delivery.version} as bigint), ${outcome.state}, cast(${outcome.dueAt} as bigint), cast(${attempts} as bigint), cast(${delivery.attemptsEver + 1} as bigint), cast(${ended ? tx.now : null} as bigint), cast(${outcome.startedAt} as bigint), cast(${outcome.status ?? null} as bigint), cast(${outcome.failure ?? null} as text))`
   })
   return sql`update delivery set state = v.column3, due_at = v.column4, attempts = v.column5,
@@ -251,7 +254,10 @@ function* inParts<T>(rows: readonly T[]): Generator<readonly T[]> {
   }
 }
 
-/** Locks an organization's head first, so that no event is published while an endpoint changes state. */
+/**
+ * Locks an organization's head until the transaction ends, so that no event is published meanwhile. Call it before
+ * locking anything else.
+ */
 export async function lockOrganization(tx: Tx, organizationId: string): Promise<void> {
   await tx.query
     .updateTable('organization_head')

@@ -10,7 +10,7 @@ export interface EndpointCountTable {
   removed_skipped: number
 }
 
-/** The delivery counts of one endpoint; always exactly committed = delivered + dead + pending + held + skipped. */
+/** An endpoint's delivery counts; always exactly committed = delivered + dead + pending + held + skipped. */
 export interface EndpointBooks {
   readonly endpointId: string
   readonly committed: number
@@ -22,8 +22,8 @@ export interface EndpointBooks {
 }
 
 /**
- * The delivery counts of one endpoint, even a deleted one, or of all that an organization has now, read in one statement
- * so that they agree.
+ * Lists the delivery counts of one endpoint, even a deleted one, or of all endpoints that an organization has now. They
+ * are read in one statement, so that they agree.
  */
 export async function list(
   db: Db,
@@ -54,7 +54,7 @@ export async function list(
     .select(['book.removed_skipped', 'endpoint.state as endpoint_state', 'part.state', 'part.rows'])
     .where('book.organization_id', '=', organizationId)
     .$if(endpointId !== undefined, (q) => q.where('book.endpoint_id', '=', endpointId ?? ''))
-    // Nothing bounds the number of deleted ones.
+    // An organization may have any number of deleted endpoints, so these are left out.
     .$if(endpointId === undefined, (q) => q.where('endpoint.deleted_at', 'is', null))
     .execute()
 
@@ -82,7 +82,7 @@ export async function list(
 
 type BookColumn = 'delivered' | 'dead' | 'pending' | 'held' | 'skipped'
 
-/** Adds deliveries removed by retention to the counts. */
+/** Adds deliveries that retention removed to their endpoints' counts. */
 export async function enterRemovals(
   tx: Tx,
   rows: readonly { endpoint_id: string; state: string }[],

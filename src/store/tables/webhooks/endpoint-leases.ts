@@ -2,25 +2,25 @@ import { sql, type RawBuilder, type SqlBool } from 'kysely'
 import type { Db, Tx } from '../../db/db.ts'
 import { fromRow, type EndpointRecord } from './endpoints.ts'
 
-/** A lease on an endpoint; every new lease, even by the same owner, has a different token. */
+/** A lease on an endpoint; each new lease, even for the same owner, has a different token. */
 export type Lease = Pick<EndpointRecord, 'id' | 'leaseToken'>
 
-/** The end of a lease. */
+/** A lease to end. */
 export interface Release extends Lease {
-  /** For so many milliseconds nobody may take the endpoint, because its receiver asked for a pause. */
+  /** Milliseconds for which nobody may lease the endpoint, because its receiver asked for a pause. */
   readonly restMs: number
 }
 
 /**
- * Finds unleased endpoints with a due delivery or probe, longest-waiting first; sorting by endpoint keeps one
- * endpoint's backlog from hiding the others.
+ * Finds unleased endpoints with a due delivery or probe; those whose last attempt is longest ago come first. Searching
+ * endpoints rather than deliveries keeps one endpoint's backlog from hiding the others.
  */
 export async function findLeasable(
   db: Db,
   search: {
     now: number
     limit: number
-    /** Only these organizations, because an event was just published there. */
+    /** Limits the search to these organizations, in which an event was just published. */
     organizationIds?: readonly string[] | undefined
   },
 ): Promise<string[]> {
@@ -52,7 +52,8 @@ export async function findLeasable(
           ),
       ),
     )
-    // An ordered endpoint sends nothing before its first delivery is due, so it would only keep a lane from others.
+    // An ordered endpoint sends nothing before its first delivery is due, so leasing it would only take a lane from
+    // others.
     .where((eb) =>
       eb.or([
         eb('endpoint.ordered', '=', 0),
@@ -76,7 +77,7 @@ export async function findLeasable(
   return rows.map((row) => row.id)
 }
 
-/** Leases endpoints that are still free; each lease gets a higher token than the previous one. */
+/** Leases those of the endpoints that are still free; each lease gets a higher token than the one before. */
 export async function leaseEndpoints(
   tx: Tx,
   lease: { owner: string; until: number; endpointIds: readonly string[] },
@@ -89,7 +90,7 @@ export async function leaseEndpoints(
       lease_until: lease.until,
       lease_token: eb('lease_token', '+', 1),
     }))
-    // SKIP LOCKED: another node is leasing it.
+    // SKIP LOCKED: another node is leasing that endpoint.
     .where('id', 'in', inOneOrder(tx, lease.endpointIds, 'skip'))
     .where((eb) => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<', tx.now)]))
     .where('state', '!=', 'disabled')
@@ -99,7 +100,7 @@ export async function leaseEndpoints(
   return rows.map(fromRow)
 }
 
-/** The owners of unexpired leases: a starting node looks among them for its own dead processes. */
+/** Lists the owners of unexpired leases. A starting node looks among them for its own dead processes. */
 export async function listLeaseOwners(db: Db, now: number): Promise<string[]> {
   const rows = await db.query
     .selectFrom('endpoint')
@@ -110,7 +111,7 @@ export async function listLeaseOwners(db: Db, now: number): Promise<string[]> {
   return rows.flatMap((row) => row.lease_owner ?? [])
 }
 
-/** Ends all leases of an owner known to be dead. */
+/** Ends all leases of an owner whose process is known to be dead. */
 export async function endLeasesOf(tx: Tx, owner: string): Promise<void> {
   await tx.query
     .updateTable('endpoint')
@@ -119,7 +120,7 @@ export async function endLeasesOf(tx: Tx, owner: string): Promise<void> {
     .execute()
 }
 
-/** Renews leases; returns the ones that still hold, with their current rows. */
+/** Renews leases; returns the current rows of those endpoints whose lease still holds. */
 export async function renewLeases(
   tx: Tx,
   renewal: { owner: string; until: number; leases: readonly Lease[] },
@@ -138,8 +139,8 @@ export async function renewLeases(
 }
 
 /**
- * Releases leases so that the next owner need not wait for them to expire; skips a lease that has been taken anew. An
- * endpoint that rests has a lease without an owner until then.
+ * Releases leases, so that the next owner need not wait until they expire; a lease that has since been replaced is left
+ * alone. If the receiver asked for a pause, the endpoint keeps a lease without an owner until the pause is over.
  */
 export async function releaseLeases(
   tx: Tx,
@@ -176,7 +177,10 @@ function isLastTaking(leases: readonly Lease[]): RawBuilder<SqlBool> {
 
 const idsOf = (leases: readonly Lease[]): string[] => leases.map(({ id }) => id)
 
-/** PostgreSQL locks rows in the order it meets them: one fixed order everywhere prevents deadlocks. */
+/**
+ * Selects endpoints' ids in one fixed order and locks their rows on PostgreSQL: using the same order everywhere
+ * prevents deadlocks.
+ */
 export function inOneOrder(tx: Tx, ids: readonly string[], whatIsLocked: 'wait' | 'skip' = 'wait') {
   return tx.query
     .selectFrom('endpoint')

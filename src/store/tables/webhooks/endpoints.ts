@@ -22,7 +22,7 @@ const declared = {
   organizationId: text<OrganizationId>(),
   url: text(),
   description: text(),
-  /** Undefined means every type. */
+  /** Undefined means every event type. */
   types: maybe(json<readonly string[]>()),
   headersSealed: maybe(text()),
   headerNames: json<readonly string[]>(),
@@ -47,11 +47,11 @@ export type EndpointHealthRecord = RecordOf<typeof healthColumns>
 export type EndpointRecord = RecordOf<typeof declared> & { readonly health: EndpointHealthRecord }
 export type EndpointTable = TableOf<typeof declared & typeof healthColumns & typeof hidden>
 
-/** The columns that people can edit. */
+/** The settings that people can edit. */
 export interface EndpointSettings {
   readonly url?: string | undefined
   readonly description?: string | undefined
-  /** null means every type. */
+  /** null means every event type. */
   readonly types?: readonly string[] | null | undefined
   readonly headersSealed?: string | null | undefined
   readonly headerNames?: readonly string[] | undefined
@@ -105,7 +105,7 @@ export async function insert(
   return fromRow(row)
 }
 
-/** Changes the editable columns and ends the lease; undefined if there is no such endpoint at that version. */
+/** Changes the given settings and ends the lease; undefined if there is no such endpoint at that version. */
 export async function update(
   tx: Tx,
   {
@@ -133,8 +133,8 @@ export async function update(
 }
 
 /**
- * Writes the health that a person's action leads to. This ends the lease, so that its holder can't overwrite it with an
- * outdated value. Undefined if there is no such endpoint.
+ * Writes the health that results from a person's action, and ends the lease, so that its holder can't overwrite the
+ * health with an outdated value. Undefined if there is no such endpoint.
  */
 export async function updateHealth(
   tx: Tx,
@@ -152,7 +152,7 @@ export async function updateHealth(
   return row && fromRow(row)
 }
 
-/** Deletes an endpoint: the row stays for its deliveries but keeps no secret. False if there is none. */
+/** Deletes an endpoint; returns whether there was one. The row stays for its deliveries but keeps no secrets. */
 export async function remove(tx: Tx, organizationId: string, id: string): Promise<boolean> {
   const { numUpdatedRows } = await tx.query
     .updateTable('endpoint')
@@ -187,7 +187,7 @@ export async function find(
   return row && fromRow(row)
 }
 
-/** The organization that an endpoint belongs to; for the operator, who works outside any organization. */
+/** Finds the organization that an endpoint belongs to, for the operator, who names an endpoint by its id alone. */
 export async function organizationOf(db: Db, id: string): Promise<string | undefined> {
   const row = await db.query
     .selectFrom('endpoint')

@@ -10,7 +10,7 @@ export interface EventTable {
   body: Uint8Array
 }
 
-/** An event as stored, with the bytes that every receiver gets. */
+/** An event as stored, with the exact bytes that every receiver gets. */
 export interface EventRecord {
   readonly id: string
   readonly sequence: number
@@ -19,7 +19,7 @@ export interface EventRecord {
   readonly body: Buffer
 }
 
-/** Events after a sequence number in order, optionally only of some types. */
+/** Lists events after a sequence number, in order; `types` limits them to some types. */
 export async function listAfter(
   db: Db,
   organizationId: string,
@@ -47,7 +47,7 @@ export async function find(
   return row && fromRow(row)
 }
 
-/** Deletes up to `limit` events that are older than a given time and not needed by any delivery; returns how many. */
+/** Deletes up to `limit` events that are older than a given time and have no deliveries left; returns how many. */
 export async function removeOld(tx: Tx, olderThan: number, limit: number): Promise<number> {
   const { numDeletedRows } = await tx.query
     .deleteFrom('event')

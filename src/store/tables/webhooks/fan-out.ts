@@ -4,7 +4,7 @@ import type { Tx } from '../../db/db.ts'
 import { insertion } from '../../db/insertion.ts'
 import type { Write } from '../../db/together.ts'
 
-// A ping goes to one endpoint, whatever event types it subscribes to.
+// A ping is sent to one endpoint, whatever event types that endpoint subscribes to.
 const pingType = 'webhook.ping'
 
 /** The columns that decide whether an endpoint receives an event. */
@@ -14,7 +14,7 @@ export interface EndpointInput {
   readonly state: string
 }
 
-/** An event that has just been written. */
+/** An event that is written in the same transaction. */
 interface WrittenEvent {
   readonly id: string
   readonly sequence: number
@@ -23,9 +23,9 @@ interface WrittenEvent {
 }
 
 /**
- * Creates a delivery for every endpoint that subscribes to an event, in the event's own transaction and under the lock
- * of the organization's head. Disabled endpoints get visible `skipped` rows. Returns the endpoints that have something
- * to send.
+ * Builds the deliveries of events to every endpoint that subscribes to them. They must be written in the events' own
+ * transaction, under the lock on the organization's head. Disabled endpoints get visible `skipped` rows. Also returns
+ * the endpoints that have something to send.
  */
 export function fanOut(
   tx: Tx,
@@ -66,7 +66,7 @@ export function fanOut(
         }
       })
   })
-  // A delivery that predates its event was not written by us, so overwrite it.
+  // A delivery that predates its event was not written by us, so it is overwritten.
   const writes = insertion(tx, {
     table: 'delivery',
     types: deliveryColumns,
@@ -93,7 +93,7 @@ const deliveryColumns = {
   skipped_reason: 'text',
 } as const
 
-/** An organization's endpoints, read under the lock of its head so that none is missed. */
+/** Selects an organization's endpoints; under the lock on its head, none can be missed. */
 export function endpointsOf(organizationId: string): RawBuilder<EndpointInput> {
   return sql<EndpointInput>`select id, types, state from endpoint
     where organization_id = ${organizationId} and deleted_at is null`
@@ -112,7 +112,7 @@ function wants(
 function enterInBooks(tx: Tx, rows: readonly { endpoint_id: string }[]): Write[] {
   const committed = new Map<string, number>()
   for (const { endpoint_id: id } of rows) committed.set(id, (committed.get(id) ?? 0) + 1)
-  // Endpoints with the same number of new deliveries share a statement: usually all of them.
+  // Endpoints with the same number of new deliveries share a statement; usually that is all of them.
   return [...new Set(committed.values())].map((number) => {
     const ids = [...committed].filter(([, own]) => own === number).map(([id]) => id)
     return tx.query

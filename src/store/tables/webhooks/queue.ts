@@ -1,8 +1,8 @@
 import type { Db } from '../../db/db.ts'
 
-/** The deliveries waiting in all organizations. */
+/** The deliveries that wait in all organizations. */
 export interface QueueState {
-  /** Pending for active endpoints, and for endpoints held because they fail. */
+  /** Pending deliveries to endpoints that are not held. */
   readonly pending: number
   readonly held: number
   /** When the oldest pending delivery was created, in milliseconds since 1970. */
@@ -11,7 +11,7 @@ export interface QueueState {
   readonly disabledEndpoints: number
 }
 
-/** Scans the whole queue: never run this while serving a request. */
+/** Counts what is waiting. It scans the whole queue, so never call it while serving a request. */
 export async function look(db: Db): Promise<QueueState> {
   const rows = await db.query
     .selectFrom('delivery')

@@ -9,7 +9,7 @@ export interface WebhookSecretTable {
   valid_until: number | null
 }
 
-/** An organization's signing secret, sealed; the current one has no end. */
+/** An organization's signing secret, sealed; `validUntil` is undefined for the current one. */
 export interface WebhookSecretRecord {
   readonly id: string
   readonly organizationId: string
@@ -19,7 +19,7 @@ export interface WebhookSecretRecord {
   readonly validUntil: number | undefined
 }
 
-/** The context a secret is sealed with: it can be opened only in its own row. */
+/** Returns the context that a secret is sealed with, so that it can be opened only in its own row. */
 export function sealContext(organizationId: string, id: string): readonly string[] {
   return [organizationId, id, 'webhook_secret']
 }
@@ -41,7 +41,7 @@ export async function insert(
     .execute()
 }
 
-/** Ends every current and overlapping secret no later than this time. */
+/** Makes every valid secret, current and older, end no later than a given time. */
 export async function end(tx: Tx, organizationId: string, at: number): Promise<void> {
   await tx.query
     .updateTable('webhook_secret')
@@ -51,7 +51,7 @@ export async function end(tx: Tx, organizationId: string, at: number): Promise<v
     .execute()
 }
 
-/** Ends the overlap of older secrets; the current one stays valid. */
+/** Makes the older secrets end no later than a given time; the current one stays valid. */
 export async function endOlder(tx: Tx, organizationId: string, at: number): Promise<void> {
   await tx.query
     .updateTable('webhook_secret')
@@ -61,7 +61,7 @@ export async function endOlder(tx: Tx, organizationId: string, at: number): Prom
     .execute()
 }
 
-/** The secrets valid at a given time, newest first. */
+/** Lists the secrets that are valid at a given time, newest first. */
 export async function listValid(
   db: Db,
   organizationId: string,
@@ -85,7 +85,7 @@ export async function listValid(
   }))
 }
 
-/** Deletes secrets whose overlap ended before a given time. */
+/** Deletes secrets that ended before a given time. */
 export async function removeEnded(tx: Tx, endedBefore: number): Promise<void> {
   await tx.query.deleteFrom('webhook_secret').where('valid_until', '<', endedBefore).execute()
 }
