@@ -36,7 +36,7 @@ export interface Store extends Db {
    */
   transactionThatMayBeLost<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /**
-   * Like `transaction`, but resolves only when every live node has confirmed the change or its caches have expired,
+   * Like `transaction`, but resolves only when each live node has confirmed the change or its caches have expired,
    * which takes about a second at most. `isNeeded` says whether a given result needs confirming. Transactions with the
    * same `queue` run one after the other in this process, and those waiting at the same time share a commit: use a
    * queue for many small transactions that would contend for the same locks.

@@ -1,8 +1,8 @@
 import type { Id, KeyId, OrganizationId, SessionId, TargetId, UserId } from '../../ids.ts'
 
 /**
- * A position in the change feed: a change's sequence number and random token. The token tells the change from one with
- * the same number in another history.
+ * A position in the change feed: a change's sequence number and random token. The token distinguishes the change from
+ * one with the same number in another history.
  */
 export interface FeedMark {
   readonly sequence: number

@@ -10,9 +10,9 @@ import { insertion } from '../db/insertion.ts'
 import { snakeCased } from '../db/snake-case.ts'
 import { together, togetherThen, type Write } from '../db/together.ts'
 
-// A node may pause or lose its connection while it holds an organization's lock. The server then soon ends the
-// transaction that holds it, and soon refuses the node's other transactions that wait for it: otherwise each of them
-// would get the lock in turn, and nobody would release it.
+// A node may pause or lose its connection while it holds an organization's lock. The server soon takes the lock from
+// that node and soon refuses its other transactions that wait for the lock; otherwise each of them would get the lock
+// in turn, with no node there to release it.
 const idleUnderLockMs = 300
 const maxLockWaitMs = 600
 const eventApiVersion = 'v1'
@@ -58,7 +58,7 @@ async function writeForOrganization(
   if (drafts.events.length === 0) return await together(tx, audits)
   const toSend = await writeEvents(tx, head, { drafts: drafts.events, audits })
   if (toSend.length > 0) {
-    // A short list is spelled out so that no other endpoint needs checking.
+    // A short list names its endpoints, so that no others are checked for deliveries.
     const endpointIds = toSend.length <= endpointsNamed ? toSend : 'all'
     drafts.changes.push({ kind: 'delivery', organizationId, endpointIds })
   }

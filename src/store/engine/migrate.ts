@@ -30,7 +30,7 @@ const foldersOf: Readonly<Record<Database, readonly string[]>> = {
   'sqlite-calls': ['sqlite-calls'],
 }
 
-/** The paths of a database's migrations, in the order in which they are applied. */
+/** Lists the paths of a database's migrations, in the order in which they are applied. */
 export function migrationFiles(database: Database): readonly string[] {
   const paths = foldersOf[database].flatMap((folder) =>
     readdirSync(join(migrationsFolder, folder))

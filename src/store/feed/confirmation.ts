@@ -34,9 +34,7 @@ export class ChangeLostError extends Error {
   }
 }
 
-/**
- * Waits until every node has confirmed a change, or until the caches of those that have not have expired (about 1 s).
- */
+/** Waits until each node has confirmed a change or its caches have expired, which takes about a second at most. */
 export async function waitForConfirmation(deps: {
   readonly look: (change: Change | undefined) => Promise<ConfirmationState>
   readonly clock: Pick<Clock, 'monotonic'>

@@ -5,7 +5,7 @@ const maxSampleMs = 500
 /** A clock that follows the database's, for all times that nodes compare with each other. */
 export class DatabaseClock implements Clock {
   readonly #machine: Clock
-  /** Milliseconds by which the database's clock is ahead of our monotonic one. */
+  /** Milliseconds by which the database's clock is ahead of this machine's monotonic one. */
   #aheadMs: number | undefined
 
   constructor(machine: Clock) {

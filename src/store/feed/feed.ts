@@ -30,7 +30,7 @@ export interface FeedSource {
 export interface Standing {
   /** Whether other nodes were already waiting for this one when a read began. */
   covers(readStartedAt: number): boolean
-  /** Registers anew, with nothing confirmed. */
+  /** Registers this node anew, as one that has confirmed no changes. */
   renew(): Promise<void>
 }
 
@@ -244,8 +244,8 @@ export class ChangeFeed implements Feed {
   }
 
   /**
-   * Passes new changes to listeners; returns whether other processes made any but deliveries. Calls `doubt` if the
-   * history differs from the one read before.
+   * Passes new changes to listeners; returns whether other processes made any changes except deliveries. Calls `doubt`
+   * if the history differs from the one read before.
    */
   async #readChanges(): Promise<boolean> {
     let foreign = false

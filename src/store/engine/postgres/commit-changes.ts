@@ -10,7 +10,7 @@ const changeLock = 7263941
 const tokenBytes = 8
 
 /**
- * Writes changes and commits, in a single message. Changes are numbered under one lock for all organizations, which
+ * Writes changes and commits, in a single message. The changes of all organizations are numbered under one lock, which
  * must be released even if this node pauses or loses its connection. Bound parameters would need several messages, so
  * values are quoted into the text.
  */

@@ -10,7 +10,7 @@ const maxTextBytes = 4000
 export interface PreparedNames {
   /** Returns the name of a statement that has run often enough to be worth preparing, otherwise undefined. */
   nameOf(text: string): string | undefined
-  /** Runs this statement unnamed from now on. */
+  /** Withdraws a statement's name for good, so that the statement runs unnamed. */
   giveUp(text: string): void
 }
 

@@ -166,7 +166,7 @@ export async function revoke(
   return gone
 }
 
-/** Revokes a member's tokens, including those issued with another of these tokens; returns them. */
+/** Revokes the tokens that act for a member, including those issued with such a token; returns them. */
 export async function revokeBoundTo(
   tx: Tx,
   member: { readonly organizationId: OrganizationId; readonly userId: UserId },

@@ -116,10 +116,7 @@ export async function anchorOf(
   return { ...place, isSealed: sealHolds(db, seal, anchorParts(organizationId, place)) }
 }
 
-/**
- * Lists every organization that has a head or entries. Forged entries may lack a head, so these organizations are
- * included.
- */
+/** Lists every organization that has a head or entries, because forged entries may belong to one without a head. */
 export async function chainIds(db: Db): Promise<string[]> {
   const heads = await db.query.selectFrom('organization_head').select('organization_id').execute()
   const owners = await db.query

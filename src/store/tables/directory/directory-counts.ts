@@ -24,7 +24,7 @@ export function bucketOf(position: number): number {
   return Math.floor(position / bucketSize)
 }
 
-/** Creates the directory's row of an organization if it does not exist yet. */
+/** Creates an organization's directory row if it does not exist yet. */
 export async function ensure(tx: Tx, organizationId: OrganizationId): Promise<void> {
   await tx.query
     .insertInto('directory')

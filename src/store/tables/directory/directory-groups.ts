@@ -97,7 +97,7 @@ export async function update(
   return fromRow(await query.returning(columns).executeTakeFirstOrThrow())
 }
 
-/** Subtracts one member, a deleted user, from each of these groups. */
+/** Lowers the member count of each of these groups by one, after a member was deleted. */
 export async function countMemberLess(
   tx: Tx,
   organizationId: OrganizationId,

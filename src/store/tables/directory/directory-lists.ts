@@ -114,8 +114,8 @@ function whereSql(
     readonly query: DirectoryQuery
   },
 ): RawBuilder<unknown> {
-  // The `+` keeps SQLite from using the index on the organization, and thus scanning all its rows, when the index on
-  // addresses finds the few.
+  // The `+` keeps SQLite from using the organization's index, and thus scanning all its rows, when the index on
+  // addresses finds the few that match.
   const mark = db.engine === 'sqlite' && findsByEmail(query.condition) ? sql`+` : sql``
   const own = sql`${mark}${sql.table(table)}.organization_id = ${organizationId}`
   return query.condition === undefined

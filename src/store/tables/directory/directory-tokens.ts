@@ -56,7 +56,7 @@ export async function insert(
   return fromRow(row)
 }
 
-/** A token with its organization's plan, which decides whether the token grants access, and slug. */
+/** A token with its organization's slug and plan; the plan decides whether the token grants access. */
 export interface KnownToken {
   readonly token: DirectoryTokenRecord
   readonly plan: Plan

@@ -5,7 +5,7 @@ import type { Db } from '../../db/db.ts'
 import { secretFromRow, type KeySecretRecord } from './key-secrets.ts'
 import { fromRow, type Grant, type KeyRecord, type Quota, type Scheme } from './keys.ts'
 
-/** A key, its secret that has the digest, and its organization's slug. */
+/** A key, the secret by which it was found, and its organization's slug. */
 export interface FoundKey {
   readonly key: KeyRecord
   readonly secret: KeySecretRecord

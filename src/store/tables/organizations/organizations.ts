@@ -30,7 +30,7 @@ const hidden = {
 }
 const { fromRow, toRow } = columns(declared, hidden)
 
-/** An organization as stored; functions here ignore deleted ones. */
+/** An organization as stored; deleted ones are never returned. */
 export type OrganizationRecord = RecordOf<typeof declared>
 export type OrganizationTable = TableOf<typeof declared & typeof hidden>
 

@@ -35,7 +35,9 @@ const { fromRow, toRow } = columns(declared, hidden)
 export type IdentityRecord = RecordOf<typeof declared>
 export type IdentityTable = TableOf<typeof declared & typeof hidden>
 
-/** What an administrator set up and what then linked the identity: a connection, or the directory (SCIM). */
+/**
+ * What linked an identity without an owner's approval: a connection or a directory (SCIM) that an administrator set up.
+ */
 export type AwaitsOwner = 'connection' | 'directory'
 
 /** Links an identity to a person; undefined if it is already linked to someone. */

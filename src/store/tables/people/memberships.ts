@@ -35,7 +35,7 @@ const { fromRow, toRow } = columns(declared, {})
 export type MembershipRecord = RecordOf<typeof declared>
 export type MembershipTable = TableOf<typeof declared>
 
-/** A membership with its person's name and e-mail address. */
+/** A membership with its person's name, e-mail address and last activity. */
 export interface MemberRecord extends MembershipRecord {
   readonly name: string
   readonly email: string | undefined
@@ -146,7 +146,7 @@ export async function listByEmailKeys(
   emailKeys: readonly string[],
 ): Promise<MembershipRecord[]> {
   if (emailKeys.length === 0) return []
-  // Two queries: the first rarely finds anyone, and as a subquery SQLite would materialize it.
+  // Two queries, because the first rarely finds anyone, and SQLite would materialize it if it were a subquery.
   const people = await listPeople(db, emailKeys, organizationId)
   if (people.length === 0) return []
   const rows = await db.query

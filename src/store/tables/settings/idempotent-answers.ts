@@ -87,7 +87,7 @@ export async function markDone(
   return numUpdatedRows > 0n
 }
 
-/** Stores the response for a key, sealed. */
+/** Stores the sealed response for a key. */
 export async function keep(
   tx: Tx,
   {

@@ -131,7 +131,7 @@ interface DeliveryChoice {
   readonly filter: DeliveryFilter
 }
 
-/** Lists ids of matching deliveries between a cursor and `upTo`, oldest first. */
+/** Lists ids of matching deliveries after a cursor and up to `upTo`, oldest first. */
 export async function idsAfter(
   db: Db,
   { organizationId, filter }: DeliveryChoice,

@@ -17,7 +17,7 @@ export interface DueDelivery {
   readonly dueAt: number
   readonly attempts: number
   readonly attemptsEver: number
-  /** Increases with every change: a result is written only if the delivery still has this version. */
+  /** Increases with every change, so that a change made during an attempt is noticed. */
   readonly version: number
   readonly createdAt: number
   readonly body: Buffer
