@@ -73,7 +73,7 @@ export function flag(): Column<boolean, number, boolean> {
   }
 }
 
-/** Milliseconds since 1970. */
+/** A time in milliseconds since 1970; public JSON shows it as ISO 8601. */
 export function time(): Column<number, number, string> {
   return {
     ...number(),

@@ -18,7 +18,7 @@ interface Job {
   readonly mayBeLost: boolean
   readonly resolve: (done: Committed<unknown>) => void
   readonly reject: (error: unknown) => void
-  /** Rejects the job if it waits too long in the queue. */
+  /** The timer that rejects the job if it waits too long in the queue. */
   patience?: NodeJS.Timeout | undefined
 }
 
@@ -28,7 +28,7 @@ interface Job {
  */
 type Settle = (changes: readonly Change[], added: Change[]) => Change[]
 
-/** A transaction shared by several jobs. */
+/** What the jobs of a shared transaction use: the transaction, what they have collected so far, and savepoints. */
 export interface SharedTransaction {
   readonly transaction: Tx
   readonly collected: Collected
@@ -46,7 +46,7 @@ export interface CommitDeps {
   alone<T>(work: (tx: Tx) => Promise<T>): Promise<Committed<T>>
   /** Whether the same job may succeed when run again. */
   isWorthAnotherTry(error: unknown): boolean
-  /** A monotonic clock, in milliseconds. */
+  /** Returns the time of a monotonic clock, in milliseconds. */
   monotonic(): number
   /** Milliseconds that a job may wait in its queue before it is refused; undefined means without limit. */
   readonly waitMs?: number | undefined

@@ -161,7 +161,7 @@ function openLane(
   const pool = openPool(settings)
   const query = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
 
-  /** Runs the jobs, then the ledger, then commits. */
+  /** Runs the work, writes the ledger, then commits. */
   async function commit<T>(
     work: (tx: Tx, collected: Collected) => Promise<T>,
     isQueued = false,

@@ -146,7 +146,7 @@ function createCommitQueue(
   ): Promise<{ result: T; changes: Change[] }>
   idle(): Promise<void>
 } {
-  /** Runs the jobs, then the ledger, then commits. */
+  /** Runs the work, writes the ledger, then commits. */
   async function commit<T>(
     work: (tx: Tx, collected: Collected) => Promise<T>,
     mayBeLost = false,

@@ -33,7 +33,7 @@ export interface DirectoryGroupData {
   readonly folded: string
 }
 
-/** A directory's group as stored. */
+/** A directory's group as stored, with its number of members. */
 export interface DirectoryGroupRecord extends Omit<DirectoryGroupData, 'folded'> {
   readonly id: Id<'grp'>
   readonly organizationId: OrganizationId

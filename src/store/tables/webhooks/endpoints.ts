@@ -198,7 +198,7 @@ export async function organizationOf(db: Db, id: string): Promise<string | undef
   return row?.organization_id
 }
 
-/** Lists an organization's endpoints in order of creation. */
+/** Lists an organization's endpoints in order of creation, without deleted ones. */
 export async function list(db: Db, organizationId: string): Promise<EndpointRecord[]> {
   const rows = await db.query
     .selectFrom('endpoint')
@@ -210,7 +210,7 @@ export async function list(db: Db, organizationId: string): Promise<EndpointReco
   return rows.map(fromRow)
 }
 
-/** Counts an organization's endpoints. */
+/** Counts an organization's endpoints, without deleted ones. */
 export async function count(db: Db, organizationId: string): Promise<number> {
   const row = await db.query
     .selectFrom('endpoint')
