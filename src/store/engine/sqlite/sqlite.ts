@@ -152,8 +152,7 @@ function createCommitQueue(
     mayBeLost = false,
   ): Promise<{ result: T; changes: Change[] }> {
     const file = live()
-    // This commit does not wait for the disk. The next durable one flushes it too, so only the most recent commits can
-    // be lost.
+    // Does not wait for the disk; the next durable commit flushes it too, so only the last commits can be lost.
     if (mayBeLost) file.pragma('synchronous = NORMAL')
     file.exec('begin immediate')
     try {

@@ -52,8 +52,7 @@ export async function findLeasable(
           ),
       ),
     )
-    // An ordered endpoint sends nothing before its first delivery is due, so leasing it would only take a lane from
-    // others.
+    // An ordered endpoint sends nothing before its first delivery is due: leasing it would take a lane from others.
     .where((eb) =>
       eb.or([
         eb('endpoint.ordered', '=', 0),
