@@ -17,7 +17,7 @@ export function bringsCredential(request: AppRequest): boolean {
   return authorizations(request).length > 0
 }
 
-// Reads the raw headers, because the parsed ones silently drop a second Authorization.
+// Returns every Authorization value, from the raw headers: the parsed headers silently keep only the first.
 function authorizations(request: AppRequest): string[] {
   const flat = request.raw.rawHeaders
   return flat.filter((_, at) => at % 2 === 1 && flat[at - 1]?.toLowerCase() === 'authorization')

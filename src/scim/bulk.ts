@@ -14,13 +14,13 @@ interface Operation {
   readonly path: string
   readonly version: string | undefined
   readonly data: Json | undefined
-  /** The bulkIds that it refers to. */
+  /** The bulkIds that this operation refers to. */
   readonly references: ReadonlySet<string>
 }
 
 type Result = Record<string, unknown>
 
-/** `perform` runs one operation of a bulk request; `explain` describes its failure. */
+/** `perform` runs one operation of a bulk request; `explain` describes the error if that operation fails. */
 interface BulkDeps {
   readonly maxOperations: number
   readonly perform: (request: ScimRequest) => Promise<ScimAnswer>
@@ -69,7 +69,8 @@ export async function answerBulk(request: ScimRequest, deps: BulkDeps): Promise<
 
   while (waiting.length > 0) {
     const ready = waiting.filter(({ operation }) => missingOf(operation, ids) === undefined)
-    // Nothing is ready: each remaining operation depends on one that failed, does not exist, or is part of a cycle.
+    // If nothing is ready, each remaining operation depends on one that failed, is missing or belongs to a cycle.
+    // Running it reports that as its error.
     const turn = ready.length > 0 ? ready : waiting
     for (const { operation, at } of turn) {
       if (failOnErrors > 0 && failures >= failOnErrors) break
@@ -133,14 +134,15 @@ function textOf(object: JsonObject, name: string): string | undefined {
   return value
 }
 
-// Looked for once: operations that wait for each other are examined again after every one that was performed.
+// Finds the bulkIds that a text refers to. Called once per operation, because the waiting operations are checked again
+// in every round.
 function referencesIn(text: string): ReadonlySet<string> {
   const found = new Set<string>()
   for (const [, id = ''] of text.matchAll(reference)) found.add(id)
   return found
 }
 
-/** A bulkId that the operation refers to and that stands for nothing yet; undefined if there is none. */
+/** Returns a bulkId that the operation refers to and that has no resource yet; undefined if there is none. */
 function missingOf(
   { references }: Operation,
   ids: ReadonlyMap<string, string>,
@@ -149,7 +151,7 @@ function missingOf(
   return undefined
 }
 
-/** Replaces every bulkId in the operation with the id it refers to. */
+/** Replaces every bulkId in the operation with the id of the resource it refers to. */
 function resolve(operation: Operation, ids: ReadonlyMap<string, string>): Operation {
   const missing = missingOf(operation, ids)
   if (missing !== undefined) {

@@ -9,7 +9,7 @@ import { groupSchema, groupType, userType } from './schema/schema-group.ts'
 import { enterpriseSchema, userSchema } from './schema/schema-user.ts'
 import { dayMs } from '../units.ts'
 
-/** The limits of pages and cursors, as the discovery documents announce them and the lists enforce them. */
+/** Page and cursor limits, announced by the discovery documents and enforced by the lists. */
 export const limits = {
   pageSize: 1000,
   defaultPageSize: 100,
@@ -20,7 +20,8 @@ type Json = Record<string, unknown>
 
 /**
  * Builds the document of `/ServiceProviderConfig` (RFC 7643 section 5, RFC 9865 section 4); `base` is the URL of
- * `/scim/v2`. The requested `attributes` never remove a member; they only add `pagination`, which is sent on request.
+ * `/scim/v2`. The `attributes` parameter never removes a member; it can only add `pagination`, which is sent on
+ * request.
  */
 export function providerConfig(
   deps: Pick<ScimDeps, 'limits' | 'baseUrl'>,
@@ -67,7 +68,8 @@ const pagination = {
   cursorTimeout: limits.cursorTimeoutMs / 1000,
 }
 
-// Whether a path names `pagination` or one of its parts, with or without the schema in front (RFC 7644 section 3.10).
+// Whether a path names `pagination` or one of its parts, with or without the schema's URN in front (RFC 7644 section
+// 3.10).
 function namesPagination(path: string): boolean {
   const folded = path.toLowerCase()
   const prefix = `${providerConfigSchema.id.toLowerCase()}:`

@@ -34,7 +34,7 @@ export function userDocument(user: DirectoryUser, base: string): Record<string, 
   }))
   return {
     ...resource,
-    // The attributes of users that older versions stored may lack `active`.
+    // The attributes of a user may lack `active` if an older version stored them.
     active: user.active,
     schemas: schemasOf(userType, resource),
     ...(groups.length === 0 ? {} : { groups }),

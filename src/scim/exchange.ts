@@ -20,7 +20,7 @@ export interface ScimLimits {
   readonly bulkOperations: number
   readonly filterCharacters: number
   readonly filterDepth: number
-  /** Requests per token; undefined means no limit. */
+  /** Requests per token, or per source without a token; undefined means no limit. */
   readonly requests: Rate | undefined
 }
 
@@ -39,7 +39,7 @@ export interface ScimRequest {
   readonly base: string
 }
 
-/** All that a discovery document depends on; it contains nothing about an organization. */
+/** The parts of a request that a discovery document depends on; such a document says nothing about an organization. */
 export type DiscoveryRequest = Pick<ScimRequest, 'query' | 'base'>
 
 /** Produces a body as text, in pieces. */

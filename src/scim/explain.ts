@@ -33,7 +33,7 @@ const codesOfStatus: Readonly<Record<number, ProblemCode>> = {
   501: 'not_found',
 }
 
-/** Explains anything that was thrown; an unexpected error becomes a bare 500. */
+/** Creates a function that explains any thrown error in SCIM's terms; an unexpected one becomes a bare 500. */
 export function createExplain(
   translate: (error: unknown) => Problem | undefined,
 ): (error: unknown) => Explained {

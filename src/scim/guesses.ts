@@ -12,11 +12,11 @@ export interface GuessLimit {
   watch<T>(address: string, lookUp: () => Promise<T>): Promise<T>
 }
 
-/** Creates the limit; without a rate nothing is limited. */
+/** Creates the limit; without a rate, nothing is limited. */
 export function createGuessLimit(deps: {
   readonly clock: Clock
   readonly failures: Rate | undefined
-  /** The other nodes, which enforce the limit together with this one. */
+  /** Shares the counts with the other nodes, so that all of them enforce one limit. */
   readonly rates?: SharedRates | undefined
 }): GuessLimit {
   const shared = deps.rates && { rates: deps.rates, kind: 'scim' }

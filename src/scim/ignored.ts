@@ -13,7 +13,7 @@ import { groupType, userType } from './schema/schema-group.ts'
 
 const maxNames = 20
 const maxLength = 200
-// Reading a path takes time, and a bulk request may hold a megabyte of them.
+// Bounds the time spent on parsing paths; a bulk request may hold a megabyte of them.
 const maxPathCharacters = 200_000
 
 /**
@@ -39,12 +39,12 @@ class Names {
     return [...this.#names]
   }
 
-  /** Whether no more names are looked for. */
+  /** Whether a limit has been reached, so that no more names are collected. */
   get isFull(): boolean {
     return this.#names.size >= maxNames || this.#left < 0
   }
 
-  /** Counts a path that is about to be read. */
+  /** Counts the characters of a path that is about to be parsed. */
   spend(path: string): void {
     this.#left -= path.length
   }

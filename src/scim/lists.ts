@@ -86,12 +86,12 @@ function boundsOf({ limits }: ScimDeps): FilterOptions {
   return { depth: limits.filterDepth, characters: limits.filterCharacters }
 }
 
-/** The resources of one page, found but not loaded yet. */
+/** A page's resources of one type, found but not loaded yet. */
 interface Listed extends AskedList {
   readonly ids: readonly string[]
 }
 
-/** Renders one type's resources on a page while they are sent. */
+/** Renders a page's resources of one type while the page is being sent. */
 type PageOfResources = () => ReturnType<typeof userTexts>
 
 async function loadResources(

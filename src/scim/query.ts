@@ -16,7 +16,7 @@ export interface Query {
   readonly filter: string | undefined
   readonly sortBy: string | undefined
   readonly descending: boolean
-  /** The position of the first resource to return; the first of all is 1. */
+  /** The 1-based position of the first resource to return. */
   readonly startIndex: number
   readonly count: number
   /** Undefined for pages by index; '' for the first page by cursor (RFC 9865). */
@@ -50,7 +50,10 @@ export function queryOfUrl(search: URLSearchParams): Query {
   })
 }
 
-/** Parses the names in `attributes` without refusing anything, because discovery addresses ignore other parameters. */
+/**
+ * Parses the `attributes` of a discovery request. Refuses nothing, because discovery endpoints ignore every other
+ * parameter.
+ */
 export function askedAttributes(search: URLSearchParams): string[] {
   return [...search].flatMap(([name, text]) =>
     name.toLowerCase() === 'attributes' ? names(text) : [],
@@ -125,7 +128,7 @@ function readQuery(asked: {
   }
 }
 
-/** Selects which attributes of the resources are shown. */
+/** Builds the projection that selects which attributes a response shows. */
 export function projectionOf(
   type: ResourceType,
   query: Pick<Query, 'attributes' | 'excludedAttributes'>,
@@ -141,7 +144,7 @@ export function listingOf(
 ): DirectoryListing {
   const { filter, sortBy, descending, count } = query
   const tree = filter && parseFilter(filter, type, bounds)
-  // An attribute that is unknown or has no single value is ignored, and the list is not sorted.
+  // A `sortBy` attribute that is unknown or has no single value is ignored: the list stays unsorted.
   const target = sortBy === undefined ? undefined : resolveTarget(type, sortBy)
   const sort = target && sortField(type, target)
   return {

@@ -15,7 +15,7 @@ export interface Address {
 /** Parses a request's URL; `base` is the URL of `/scim/v2`, `prefix` its path. */
 export function readAddress(request: AppRequest, base: string, prefix: string): Address {
   const [below, search] = splitOnce(request.url.slice(prefix.length), '?')
-  // Some clients append a complete `$ref` or location to the address they were given.
+  // Some clients append a complete `$ref` or location to the base URL they were given.
   const path = below.startsWith(`/${base}/`) ? below.slice(base.length + 1) : below
   const segments = path.split('/').slice(1)
   // A trailing slash is accepted, because IdPs get the address with and without it.
@@ -56,7 +56,7 @@ function decode(segment: string): string {
   try {
     text = decodeURIComponent(segment)
   } catch {}
-  // PostgreSQL cannot store U+0000, so no resource has such a name.
+  // PostgreSQL cannot store U+0000, so no resource has it in its name.
   if (text === undefined || text.includes('\0')) {
     throw new ScimError(404, 'There is nothing here.')
   }

@@ -46,7 +46,7 @@ export abstract class Resources<Item extends Versioned = Versioned> {
   }
 }
 
-/** The directory that makes a change through this request. */
+/** Returns the directory and the actor as whom this request makes its changes. */
 export function callerOf({ principal, actor }: ScimRequest): DirectoryCaller {
   return { organizationId: principal.organizationId, actor }
 }

@@ -8,7 +8,7 @@ import { GroupResources } from './group-resources.ts'
 import type { Resources } from './resources.ts'
 import { UserResources } from './user-resources.ts'
 
-/** Performs one method at one address. */
+/** Handles one method at one address. */
 export type ScimHandler = (request: ScimRequest) => Promise<ScimAnswer>
 
 /** Routes the addresses of RFC 7644 section 3.2, tables 1 and 2. */

@@ -34,7 +34,10 @@ export interface ScimServerDeps extends Omit<ScimDeps, 'limits'> {
   /** Converts errors of lower layers, such as an unreachable database, into a problem; undefined for other errors. */
   readonly translate: (error: unknown) => Problem | undefined
   readonly log: { error(fields: object, text: string): void }
-  /** Counts a request refused because the database is unreachable: an outage is logged once, not for each request. */
+  /**
+   * Counts a request that was refused because the database is unreachable, so that an outage is logged once rather than
+   * per request.
+   */
   readonly refusedByStorage: (cause: unknown) => void
 }
 
@@ -45,7 +48,7 @@ interface Admitted {
   /** Undefined when a discovery document is read without a token. */
   readonly principal: DirectoryPrincipal | undefined
   readonly perform: () => Promise<ScimAnswer>
-  /** The request as passed to its handler, once that has happened. */
+  /** The request as its handler received it; unset until then. */
   asked?: ScimRequest
 }
 
@@ -249,7 +252,7 @@ export class ScimServer {
   }
 }
 
-// Returns a request's path. A malformed address gives an empty one here and is refused after authentication.
+// Returns a request's path, or an empty one for a malformed address, which is refused after authentication.
 function pathOf(request: AppRequest, base: string): readonly string[] {
   try {
     return readAddress(request, base, prefix).path
@@ -258,7 +261,7 @@ function pathOf(request: AppRequest, base: string): readonly string[] {
   }
 }
 
-/** The user or group that a request concerned, from its address or the created resource. */
+/** Returns the id of the user or group that a request concerned, from its address or from the created resource. */
 function resourceIdOf(
   asked: ScimRequest | undefined,
   answer: ScimAnswer | undefined,

@@ -33,7 +33,7 @@ export async function endpointFigures(
   const { from, to } = range
   const found = await deliveryTimes(store.slowReads, organizationId, {
     endpointId: range.endpointId,
-    // Ids grow with time, so a time limit is an id limit, which the index supports.
+    // Ids sort by time, so the lower time bound becomes an id bound, which the index supports.
     fromId: idBound('dlv', from),
     limit: maxDeliveries + 1,
   })
@@ -41,7 +41,7 @@ export async function endpointFigures(
   return { steps: countInSteps(rows, range), isSampled: found.length > maxDeliveries }
 }
 
-/** Counts deliveries by time step; reads each of them once, because there may be many of both. */
+/** Counts deliveries by time step in a single pass, because there may be many deliveries and many steps. */
 export function countInSteps(
   rows: Iterable<DeliveryTimes>,
   { from, to, stepMs }: { readonly from: number; readonly to: number; readonly stepMs: number },
@@ -55,7 +55,7 @@ export function countInSteps(
     if (part && state === 'delivered' && completedAt !== undefined) {
       part.tookMs.push(completedAt - createdAt)
     }
-    // It is in the backlog at the end of each step from its creation to the one before its completion.
+    // A delivery is in the backlog at the end of each step from its creation to the one before its completion.
     const first = Math.max(created, 0)
     const end =
       completedAt === undefined ? parts.length : Math.min(stepOf(completedAt), parts.length)

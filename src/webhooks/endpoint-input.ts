@@ -37,7 +37,7 @@ export interface EndpointInput {
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** Maximum deliveries per second; null means no limit. */
   readonly ratePerSecond?: number | null | undefined
-  /** Sends one delivery at a time in event order; a failing one holds up those after it. */
+  /** Whether deliveries are sent one at a time in event order; a failing one holds up those after it. */
   readonly ordered?: boolean | undefined
   /** Whether deliveries also carry an Ed25519 signature (`v1a`). */
   readonly asymmetric?: boolean | undefined
@@ -79,7 +79,7 @@ function checkHeaders(headers: Readonly<Record<string, string>>): void {
     if (!headerName.test(name) || seen.has(lower)) {
       throw new Problem('invalid_input', 'A header has a name of letters, digits and dashes, once.')
     }
-    // A receiver that normalizes header names could take an alias for our header.
+    // A receiver that normalizes header names could mistake an alias of one of our headers for the header itself.
     const folded = foldHeaderName(name)
     if (ownHeaders.has(folded) || /^(webhook|intercept|sec|proxy)-/.test(folded)) {
       throw new Problem('invalid_input', `The header ${lower} is ours to set.`)

@@ -39,7 +39,7 @@ export interface EndpointsDeps {
   readonly maxEndpoints: number | undefined
 }
 
-/** Endpoints: add, change, enable, disable and test them. */
+/** Adds, changes, enables, disables, deletes and tests endpoints. */
 export class Endpoints {
   readonly #deps: EndpointsDeps
 
@@ -56,7 +56,7 @@ export class Endpoints {
     return found(await endpoints.find(this.#deps.store, organizationId, id))
   }
 
-  /** The organization that an endpoint belongs to, for the command line. Throws `not_found`. */
+  /** Returns the organization that an endpoint belongs to, for the command line. Throws `not_found`. */
   async organizationOf(id: string): Promise<string> {
     const organizationId = await endpoints.organizationOf(this.#deps.store, id)
     if (organizationId === undefined) throw notFound()
@@ -85,7 +85,10 @@ export class Endpoints {
     })
   }
 
-  /** Throws as `create` does, and `not_found`, or `version_conflict` if the endpoint was changed in the meantime. */
+  /**
+   * Throws `invalid_input`, `outbound_blocked`, `not_found`, or `version_conflict` if the endpoint no longer has the
+   * given version.
+   */
   async update(
     organizationId: string,
     id: string,
@@ -123,7 +126,7 @@ export class Endpoints {
     })
   }
 
-  /** Enables an endpoint in any state, with fresh health. */
+  /** Enables an endpoint in any state; its former failures no longer count. */
   async enable(organizationId: string, id: string, actor: Actor): Promise<EndpointRecord> {
     return await this.#change({ organizationId, id }, async (tx) => {
       const before = found(await endpoints.find(tx, organizationId, id))
@@ -140,7 +143,7 @@ export class Endpoints {
     })
   }
 
-  /** Disables an endpoint: pending and future deliveries become skipped. */
+  /** Disables an endpoint: its pending deliveries become skipped, and future events are skipped too. */
   async disable(organizationId: string, id: string, actor: Actor): Promise<EndpointRecord> {
     return await this.#change({ organizationId, id }, async (tx) => {
       const before = found(await endpoints.find(tx, organizationId, id))
@@ -237,7 +240,7 @@ interface Subject {
 }
 
 /** The part of a change shown in the audit log. */
-interface Told {
+interface AuditedChange {
   readonly actor: Actor
   readonly verb: AuditVerb<'webhook.endpoint_'>
   readonly detail: Record<string, unknown>
@@ -256,7 +259,7 @@ function originOf(url: string): string {
   return new URL(url).origin
 }
 
-function note(tx: Tx, endpoint: EndpointRecord, { actor, verb, detail }: Told): void {
+function note(tx: Tx, endpoint: EndpointRecord, { actor, verb, detail }: AuditedChange): void {
   tx.audit({
     organizationId: endpoint.organizationId,
     actor,
@@ -269,11 +272,11 @@ function note(tx: Tx, endpoint: EndpointRecord, { actor, verb, detail }: Told): 
 function announce(
   tx: Tx,
   endpoint: EndpointRecord,
-  told: Told & { readonly verb: 'enabled' | 'disabled' },
+  change: AuditedChange & { readonly verb: 'enabled' | 'disabled' },
 ): void {
   const { organizationId, id, url } = endpoint
-  note(tx, endpoint, told)
-  const reason = told.verb === 'disabled' ? { reason: 'by_hand' } : {}
+  note(tx, endpoint, change)
+  const reason = change.verb === 'disabled' ? { reason: 'by_hand' } : {}
   const data = { endpoint_id: id, url, ...reason }
-  publish(tx, { organizationId, type: `webhook.endpoint_${told.verb}`, data })
+  publish(tx, { organizationId, type: `webhook.endpoint_${change.verb}`, data })
 }

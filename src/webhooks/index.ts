@@ -41,7 +41,7 @@ const retentionEveryMs = hourMs
 const retentionFirstMs = minuteMs
 const deliveriesKeptMs = 30 * dayMs
 
-/** Everything about webhooks. */
+/** The services for events, endpoints and deliveries, with their background work. */
 export interface Webhooks extends AsyncDisposable {
   readonly endpoints: Endpoints
   readonly secrets: WebhookSecrets
@@ -68,7 +68,10 @@ export interface Webhooks extends AsyncDisposable {
     organizationId: string,
     range: { endpointId: string; from: number; to: number; stepMs: number },
   ): Promise<EndpointFigures>
-  /** Each endpoint's counts, where committed = delivered + dead + pending + held + skipped. */
+  /**
+   * Each endpoint's number of committed deliveries and its parts: committed = delivered + dead + pending + held +
+   * skipped.
+   */
   books(organizationId: string, endpointId?: string): Promise<EndpointBooks[]>
   /** Deletes what ended longer ago than the retention period; a running node does this every hour. */
   removeOld(): Promise<RetentionResult>
@@ -76,7 +79,7 @@ export interface Webhooks extends AsyncDisposable {
   start(): Promise<void>
   /** Begins to stop: no new attempts start from now on. Closing waits for those in progress. */
   stopSending(): void
-  /** For tests. */
+  /** Counts for tests. */
   state(): { lanes: number; sending: number; unwritten: number }
 }
 
@@ -200,7 +203,7 @@ class RunningWebhooks implements Webhooks {
     await this.#stop()
   }
 
-  /** Learns from the change feed what to send and which endpoints changed. */
+  /** Subscribes to the change feed, which says what to send and which endpoints changed. */
   #follow(): void {
     const { feed } = this.#deps.store
     feed.on(
@@ -254,7 +257,7 @@ function eventsOf(store: Store): Webhooks['events'] {
   }
 }
 
-/** A reset of the feed delays hints by at most a second, because polling finds everything. */
+/** Ignores a reset of the feed: a lost hint delays a delivery by at most a second, because polling finds everything. */
 function noMatter(): void {
   // There is nothing to drop.
 }

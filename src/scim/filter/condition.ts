@@ -239,7 +239,7 @@ function compareLocation(prefix: string, filter: Comparison): DirectoryCondition
   })
   if (operator === 'co' || operator === 'ew') {
     if (operator === 'co' && prefix.includes(value)) return constant(true)
-    // The text may begin at the end of the prefix and continue into the id.
+    // The searched text may start inside the prefix and continue into the id.
     const rests = Array.from({ length: value.length }, (_, at) => at + 1)
       .filter((at) => prefix.endsWith(value.slice(0, at)))
       .map((at) => id(operator === 'co' ? 'sw' : 'eq', value.slice(at)))

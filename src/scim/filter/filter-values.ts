@@ -15,7 +15,9 @@ export function operatorOf(word: string): Operator | 'pr' | undefined {
   return operators.has(folded) ? (folded as Operator | 'pr') : undefined
 }
 
-/** Builds a comparison, with the value converted as its attribute is compared (RFC 7644 section 3.4.2.2). */
+/**
+ * Builds a comparison and converts its value to the form in which its attribute is compared (RFC 7644 section 3.4.2.2).
+ */
 export function compareValue(named: Target, operator: Operator, literal: Token): Filter {
   if (literal.kind === 'word' && literal.text.toLowerCase() === 'null') {
     return compareWithNull(named, operator)

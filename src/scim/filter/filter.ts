@@ -30,7 +30,7 @@ export function parseFilter(
     }
     return target
   })
-  // The parser counts down from the maximum depth, so a smaller maximum starts further down.
+  // The parser refuses a depth above `maxDepth`, so a smaller limit starts counting above zero.
   const filter = parser.filter(maxDepth - depth)
   parser.end()
   return filter

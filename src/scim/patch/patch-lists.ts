@@ -130,7 +130,7 @@ function withPart(path: Path, item: Values, operation: PatchOperation): Values {
   return next
 }
 
-// Creates a value from a filter, for well-known types and for the primary value.
+// Creates the value that a filter describes; undefined unless it names only well-known types or the primary value.
 function seedOf(filter: Filter): Values | undefined {
   if (filter.kind === 'and') {
     const seeds = filter.terms.map((term) => seedOf(term))

@@ -18,7 +18,7 @@ export type ScimType =
 export class ScimError extends Error {
   readonly status: number
   readonly scimType: ScimType | undefined
-  /** Response headers, such as the allowed methods or when to retry. */
+  /** Response headers such as `Allow` or `Retry-After`. */
   readonly headers: Readonly<Record<string, string>>
 
   constructor(

@@ -9,7 +9,8 @@ export type JsonObject = { readonly [name: string]: Json }
 const rules = {
   maxDepth: 32,
   maxMembers: 1000,
-  // Twice what the largest body of group members holds; reading more would hold up everybody else.
+  // Twice the number of values in the largest body of group members; parsing more would block the event loop for too
+  // long.
   maxValues: 100_000,
   // These names could reach an object's prototype in later code, and no schema uses them.
   refusedNames: new Set(['__proto__', 'constructor', 'prototype']),
@@ -43,7 +44,7 @@ export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Looks up a member of a message (not of a resource) by name, in any case (RFC 7643 section 2.1). */
+/** Looks up a member of a message by name, in any case (RFC 7643 section 2.1). */
 export function memberOf(message: JsonObject, name: string): Json | undefined {
   const own = Object.keys(message).find((each) => each.toLowerCase() === name.toLowerCase())
   return own === undefined ? undefined : message[own]

@@ -9,8 +9,8 @@ const secretText = new RegExp(`password|${anyPrefix}`, 'i')
 const secretParameters = /^(token|access_token|authorization|password|secret)$/i
 
 /**
- * A body as the request log stores it: truncated, and without the values of secret attributes. Takes time for what it
- * keeps, not for the whole body.
+ * Renders a body as the request log stores it: truncated, and without the values of secret attributes. The time taken
+ * depends on what is kept, not on the size of the body.
  */
 export function withoutSecrets(body: unknown): string {
   const parts: string[] = []
@@ -18,7 +18,7 @@ export function withoutSecrets(body: unknown): string {
   return parts.join('').slice(0, keptCharacters)
 }
 
-/** Like `withoutSecrets`, for a body that was refused before it was read. */
+/** Like `withoutSecrets`, for a body that was refused before it was parsed. */
 export function unreadWithoutSecrets(bytes: Buffer | undefined): string | undefined {
   if (bytes === undefined || bytes.length === 0) return undefined
   if (bytes.length > maxUnreadBytes) return '(too long to be shown)'
@@ -57,7 +57,7 @@ function write(written: Written, value: unknown): void {
   put(written, isList ? ']' : '}')
 }
 
-/** A path with its query as the request log stores it: truncated, and without possible secrets. */
+/** Renders a path and its query as the request log stores them: truncated, and without possible secrets. */
 export function pathWithoutSecrets(path: string): string {
   const mark = path.indexOf('?')
   if (mark === -1) return path.slice(0, keptOfPath)

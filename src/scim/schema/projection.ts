@@ -9,11 +9,11 @@ export interface Projection {
   apply(document: Readonly<Record<string, unknown>>): Record<string, unknown>
 }
 
-/** The requested parts of an attribute, or all of it. */
+/** What a parameter names of an attribute: some of its parts, all of it, or nothing (undefined). */
 type Parts = ReadonlySet<string> | 'all' | undefined
 type Names = ReadonlyMap<string, ReadonlySet<string> | 'all'>
 
-/** The request's choice for one attribute. */
+/** What a request includes and excludes of one attribute. */
 interface Choice {
   readonly wanted: Parts
   readonly unwanted: Parts

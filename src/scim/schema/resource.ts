@@ -23,7 +23,7 @@ export function readResource(type: ResourceType, body: Json): Resource {
   return resource
 }
 
-/** Refuses a body whose `schemas` lacks a URN (RFC 7643 section 3); unknown URNs are ignored. */
+/** Refuses a body whose `schemas` does not list the given URN (RFC 7643 section 3); unknown URNs are ignored. */
 export function checkSchemas(body: JsonObject, urn: string): void {
   const schemas = memberOf(body, 'schemas')
   const named = Array.isArray(schemas) ? (schemas as readonly Json[]) : []

@@ -68,7 +68,10 @@ export function readParts(
   return Object.keys(values).length === 0 ? undefined : values
 }
 
-/** Whether a value has nothing but a label: `{"type": "work"}` carries no information. */
+/**
+ * Whether a complex value has no parts other than `type` and `primary`, as in `{"type": "work"}`, and so carries no
+ * information.
+ */
 export function isBlank(value: Values): boolean {
   return Object.keys(value).every((name) => name === 'type' || name === 'primary')
 }
@@ -162,7 +165,7 @@ export function isManager(attribute: Attribute): boolean {
   return attribute.name === 'manager'
 }
 
-/** Gives a manager that was sent only as an address the id at the end of that address. */
+/** Fills in the missing id of a manager from the end of its `$ref`. */
 export function withManagerId(manager: Values): Values {
   const address = manager['$ref']
   if (manager['value'] !== undefined || typeof address !== 'string') return manager

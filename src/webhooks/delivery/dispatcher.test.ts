@@ -277,7 +277,7 @@ function createWorld({ ordered = false } = {}) {
         }),
       load: async (_endpoint, { limit, order, except }) => {
         world.calls.push('load')
-        // Yields to others, however often this is called.
+        // Yields to the event loop, so that repeated calls cannot starve it.
         await new Promise((resolve) => setImmediate(resolve))
         return await through('load', () => {
           if (!world.readable) throw new Error('the disk cannot be read')
@@ -344,7 +344,7 @@ function createWorld({ ordered = false } = {}) {
   return Object.assign(world, { dispatcher, publish })
 }
 
-/** The first attempt has failed, and the node has a lane for the endpoint. */
+/** Creates a world in which the first attempt has failed and the node has a lane for the endpoint. */
 async function worldThatFailedOnce(input?: { ordered: boolean }) {
   const world = createWorld(input)
   await world.pass(0)

@@ -24,7 +24,7 @@ export interface DispatcherDeps {
   readonly after: (ms: number, call: () => void) => () => void
   /** The shared limit on concurrent requests. */
   readonly places?: Places | undefined
-  /** Reports, for the log, an error after which work will be retried. */
+  /** Reports an error to the log; the failed work is retried. */
   readonly onError: (error: unknown) => void
   /** Reports the end of every attempt, for metrics. */
   readonly onAttempt?: ((outcome: AttemptOutcome) => void) | undefined
@@ -32,7 +32,7 @@ export interface DispatcherDeps {
 
 /**
  * Sends due deliveries: leases endpoints, runs a delivery lane for each of them (see lane.ts), and writes outcomes in
- * batches. All its state is in the store, so it may die at any moment.
+ * batches. It may die at any moment, because everything that must survive is in the store.
  */
 export class Dispatcher {
   readonly #deps: DispatcherDeps
@@ -68,7 +68,7 @@ export class Dispatcher {
     this.#leases.start()
   }
 
-  /** Called when something was published in an organization (for these endpoints, if given), or is due again. */
+  /** Called when an organization's endpoints, or the given ones among them, have something new or newly due to send. */
   hint(organizationId: string, endpointIds?: readonly string[]): void {
     if (this.#sender.isStopped) return
     if (endpointIds) {
@@ -122,7 +122,7 @@ export class Dispatcher {
     }
   }
 
-  /** Called when a batch of outcomes has been committed. */
+  /** Releases what a committed batch of outcomes occupied, and lets the lanes of its endpoints continue. */
   #written(batch: readonly AttemptOutcome[], { written, lost }: HealthsWritten): void {
     for (const { delivery } of batch) this.#sender.written(delivery)
     for (const { endpoint } of lost) this.#lanes.closeUnder(endpoint)

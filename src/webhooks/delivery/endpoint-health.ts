@@ -24,7 +24,7 @@ export interface EndpointHealth {
   readonly failingSince: number | undefined
   readonly lastSuccessAt: number | undefined
   readonly heldAt: number | undefined
-  /** When a held endpoint is probed next, and the delay after that. */
+  /** When a held endpoint is probed next, and the delay before that probe, which doubles if the probe fails. */
   readonly probeAt: number | undefined
   readonly probeDelayMs: number | undefined
 }
@@ -41,7 +41,7 @@ export const freshHealth: EndpointHealth = {
   probeDelayMs: undefined,
 }
 
-/** The facts about an endpoint that one attempt revealed. */
+/** What one attempt revealed about an endpoint. */
 export interface AttemptVerdict {
   readonly succeeded: boolean
   /** 429 with Retry-After: the receiver is alive and limits the rate. */
@@ -53,9 +53,9 @@ export interface AttemptVerdict {
 }
 
 /**
- * An endpoint's health after an attempt that ended at `nowMs`. A rate-limiting receiver (429) has not failed. After 20
- * failures in a row the endpoint is held; it is then probed after 1, 2, 4 … 60 minutes and resumes with the first
- * success. 410, `webhook-delivery: disable` or five days without a success disable it; a disabled endpoint stays
+ * Returns an endpoint's health after an attempt that ended at `nowMs`. A rate-limiting receiver (429) has not failed.
+ * After 20 failures in a row the endpoint is held; it is then probed after 1, 2, 4 … 60 minutes and resumes with the
+ * first success. 410, `webhook-delivery: disable` or five days without a success disable it; a disabled endpoint stays
  * disabled whatever arrives later.
  */
 export function healthAfter(
@@ -74,7 +74,7 @@ export function healthAfter(
   return failed.failures >= failuresToHold ? held(failed, nowMs) : failed
 }
 
-/** The health after an endpoint has been disabled. */
+/** Returns the health of an endpoint once it is disabled: no further probe is scheduled. */
 export function disabled(health: EndpointHealth, reason: DisabledReason): EndpointHealth {
   return {
     ...health,
@@ -86,7 +86,7 @@ export function disabled(health: EndpointHealth, reason: DisabledReason): Endpoi
   }
 }
 
-/** Probes a held endpoint now; if that fails too, the delay stays the same instead of doubling. */
+/** Moves a held endpoint's next probe to now; if it fails, the delay stays the same instead of doubling. */
 export function probedNow(health: EndpointHealth, nowMs: number): EndpointHealth {
   if (health.state !== 'held' || (health.probeAt ?? nowMs) <= nowMs) return health
   return { ...health, probeAt: nowMs, probeDelayMs: (health.probeDelayMs ?? probeFirstMs) / 2 }
@@ -98,7 +98,10 @@ function after(health: EndpointHealth, verdict: AttemptVerdict, nowMs: number): 
   return { ...health, failures: health.failures + 1, failingSince }
 }
 
-/** After a 429 with Retry-After a held endpoint resumes, but one that never accepts anything is disabled in the end. */
+/**
+ * Returns the health after a 429 with Retry-After: a held endpoint resumes, but one without a success for five days is
+ * disabled.
+ */
 function paced(health: EndpointHealth, nowMs: number): EndpointHealth {
   const failingSince = health.failingSince ?? nowMs
   const failures = health.state === 'held' ? 0 : health.failures

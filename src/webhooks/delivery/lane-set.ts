@@ -81,7 +81,7 @@ export class LaneSet implements LeaseHolder {
     try {
       this.#opening.add(endpoint)
       const prepared = await this.#deps.prepare(endpoint)
-      // It was dropped in the meantime, so what was prepared may be stale.
+      // The endpoint was dropped in the meantime, so what was prepared may be stale.
       if (!this.#opening.has(endpoint)) return
       const lane = new Lane({ endpoint, prepared, leaseEndsAt }, this.#deps)
       const before = this.#lanes.get(endpoint.id)
@@ -115,7 +115,7 @@ export class LaneSet implements LeaseHolder {
     for (const lease of lost) this.closeUnder(lease)
   }
 
-  /** Finds the lane if it still runs under this lease: a late result says nothing about a newer lane. */
+  /** Finds an endpoint's lane if it still runs under this lease; a late result says nothing about a newer lane. */
   #under({ id, leaseToken }: Lease): Lane | undefined {
     const lane = this.#lanes.get(id)
     return lane?.endpoint.leaseToken === leaseToken ? lane : undefined

@@ -12,15 +12,15 @@ const concurrencyFirst = 4
 const maxConcurrency = 8
 const maxQueue = 64
 const queueLow = 24
-// Failing endpoints may be numerous and long-lived, so few of their deliveries are kept in memory.
+// Many endpoints may fail for a long time, so a lane keeps few of their deliveries in memory.
 const queueOfFailing = 4
-// A request started this close to the lease's end would finish under another node's lease.
+// A request started this close to the lease's end could still be running when another node takes the lease.
 const leaseMarginMs = 500
-/** A lane idle for this long releases its endpoint; longer delays are left to polling. */
+/** A lane idle for this long releases its endpoint; a delivery due later than this is left to polling. */
 export const idleBeforeReleaseMs = 5000
 const pacePollMs = 1000
 const maxWaitInLaneMs = minuteMs
-// Anything sent but not yet written is sent again after a crash, so a stalled database must not let it pile up.
+// A delivery that was sent but not yet written is sent again after a crash, so few may wait while the database stalls.
 const maxUnwritten = 32
 const retryStoreMs = 250
 
@@ -51,7 +51,7 @@ export class Lane {
   readonly prepared: PreparedEndpoint
   readonly #deps: LaneDeps
   readonly #pace: Pace
-  /** The endpoint as of when its lease was last taken. */
+  /** The endpoint as it was when its lease was last taken. */
   #endpoint: EndpointRecord
   /** The endpoint's health; written with every batch. */
   #health: EndpointHealth
@@ -107,7 +107,7 @@ export class Lane {
     return { endpoint: this.#endpoint, health: this.#health, lastAttemptAt: this.#lastAttemptAt }
   }
 
-  /** Identifies the lane's next request when it asks to start it. */
+  /** Describes the lane's endpoint when the lane asks to start a request. */
   get applicant(): Applicant {
     const isProven = this.#health.lastSuccessAt !== undefined
     return {
@@ -120,8 +120,9 @@ export class Lane {
   // --- Lease ---
 
   /**
-   * Continues under a new lease if that directly follows our own, which had expired because a clock was set forward.
-   * The lane's knowledge of the endpoint's health and of requests in progress is then newer than the row.
+   * Continues under a new lease if that lease directly follows the lane's own, which expired because a clock was set
+   * forward; returns whether it does. The lane then knows more than the row about the endpoint's health and the
+   * requests in progress.
    */
   continueUnder(endpoint: EndpointRecord, leaseEndsAt: number): boolean {
     // Every lease increments the token: if it grew by exactly one, nobody else held a lease in between.
@@ -137,20 +138,20 @@ export class Lane {
     this.#leaseEndsAt = leaseEndsAt
   }
 
-  /** How to release the endpoint: a pause that its receiver asked for outlasts the lane. */
+  /** The lease to release, with the rest of any pause that the receiver asked for: the pause outlasts the lane. */
   get release(): Release {
     const { id, leaseToken } = this.#endpoint
     return { id, leaseToken, restMs: this.#pace.pauseMs(this.#deps.clock.monotonic()) }
   }
 
-  /** Whether it has been idle for long enough to release the endpoint, or will be. */
+  /** Whether the lane has been idle for long enough to release the endpoint, or is paused for that long. */
   isIdle(): boolean {
     const monotonic = this.#deps.clock.monotonic()
     const pauseMs = this.#pace.pauseMs(monotonic)
     const waits = [...this.#pace.waiting(monotonic).values()].map((until) => until - monotonic)
     const isAwaited = waits.some((waitMs) => waitMs > pauseMs && waitMs <= maxWaitInLaneMs)
     const isBusy = this.#isLoading || isAwaited || this.#underWay.size > 0
-    // What is in the queue is loaded again after the pause.
+    // The queued deliveries are loaded again after the pause.
     if (!isBusy && pauseMs > idleBeforeReleaseMs) return true
     if (isBusy || pauseMs > 0 || this.#queue.length > 0) {
       this.#idleSince = undefined
@@ -181,7 +182,7 @@ export class Lane {
     if (this.#nextDueAt !== undefined && this.#nextDueAt <= this.#deps.clock.now()) this.wake()
   }
 
-  /** Lets the next `fill` query the store again, even if it had nothing more to send. */
+  /** Lets the next `fill` query the store again, even if the last query left nothing to load. */
   lookAgain(): void {
     this.#isExhausted = false
   }
@@ -227,7 +228,8 @@ export class Lane {
     const [first] = deliveries
     const now = clock.now()
     if (ordered && this.state === 'active' && first && first.dueAt > now) {
-      // Nothing more to load until then: repeated queries would block SQLite's thread, which everything shares.
+      // Nothing can be sent before the first delivery is due: repeated queries would block SQLite's thread, which
+      // everything shares.
       this.#isExhausted = true
       this.#nextDueAt = first.dueAt
       this.#wakeIn(first.dueAt - now)
@@ -264,7 +266,7 @@ export class Lane {
     if (!this.#isExhausted || this.#isHinted) void this.fill()
   }
 
-  /** Starts one attempt if everything allows it; otherwise makes sure that the lane is checked again. */
+  /** Starts one attempt unless a limit, a pause or the end of the lease forbids it; returns whether it did. */
   sendNext(): boolean {
     if (this.#isStopped) return false
     const { clock, sender } = this.#deps
@@ -296,7 +298,10 @@ export class Lane {
     return outcome.paced ? this.#paced(outcome) : outcome
   }
 
-  /** Each success allows one more concurrent request; a receiver that hangs or can't be reached gets one at a time. */
+  /**
+   * Adapts the concurrency: each success allows one more request, and a receiver that hangs or can't be reached gets
+   * one at a time.
+   */
   #adapt(succeeded: boolean, answered: boolean): void {
     if (succeeded) {
       this.#concurrency = Math.min(this.#concurrency + 1, maxConcurrency)
@@ -306,15 +311,16 @@ export class Lane {
   }
 
   /**
-   * Pauses for as long as the receiver asks; the refused deliveries are then the first to be sent again. Only a delivery
-   * that waits alone and for long may follow newer ones: it is due later, because its lane may be gone by then.
+   * Pauses the endpoint, or this delivery alone, for as long as the receiver asks. A refused delivery goes ahead of
+   * newer ones, unless it waits alone for more than a minute: its due time is then moved in the store, because the lane
+   * may be gone by then.
    */
   #paced(outcome: AttemptOutcome): AttemptOutcome {
     const { clock } = this.#deps
     const monotonic = clock.monotonic()
     const { delivery, retryAfterMs = 0 } = outcome
     const refusedMs = clock.now() - (this.#health.failingSince ?? clock.now())
-    // Each attempt costs a write, so a receiver that has accepted nothing for long is asked less and less often.
+    // Each attempt costs a write, so a receiver that has accepted nothing for a long time is tried less and less often.
     const minMs = Math.min(refusedMs / 10, maxWaitInLaneMs)
     const waitMs = this.#pace.refused(delivery.id, Math.max(retryAfterMs, minMs), monotonic)
     const pauseMs = this.#pace.pauseMs(monotonic)
@@ -326,7 +332,7 @@ export class Lane {
     return waitMs > maxWaitInLaneMs ? { ...outcome, dueAt: clock.now() + waitMs } : outcome
   }
 
-  /** Takes one token of the endpoint's rate limit; otherwise returns the milliseconds until one is available. */
+  /** Takes one token of the endpoint's rate limit; if there is none, returns the milliseconds until there is one. */
   #takeToken(monotonic: number): number | undefined {
     const rate = this.#endpoint.ratePerSecond
     if (rate === undefined) return undefined

@@ -14,7 +14,7 @@ export interface LeaseKeeperDeps {
   readonly onError: (error: unknown) => void
 }
 
-/** Uses the leases and is told what becomes of them. Times are monotonic milliseconds. */
+/** Uses the leases, and is notified when they change. Times are monotonic milliseconds. */
 export interface LeaseHolder {
   /** How many more endpoints this node can lease. */
   room(): number
@@ -26,13 +26,12 @@ export interface LeaseHolder {
   held(): Lease[]
   kept(kept: readonly Lease[], leaseEndsAt: number): void
   /**
-   * Called with leases that no longer hold; their endpoints may already be leased again under newer ones, which are
-   * reported first.
+   * Called with leases that have been lost. Their endpoints may already have newer leases, which are reported first.
    */
   lost(lost: readonly Lease[]): void
 }
 
-/** Takes, renews and releases the leases of endpoints: polls, and searches immediately when told to. */
+/** Takes, renews and releases the leases of endpoints: it polls for them, and searches at once after a hint. */
 export class LeaseKeeper {
   readonly #deps: LeaseKeeperDeps
   readonly #holder: LeaseHolder
@@ -53,7 +52,7 @@ export class LeaseKeeper {
     this.#renewLater()
   }
 
-  /** Searches an organization's endpoints now, because something was published there. */
+  /** Searches an organization now for endpoints to lease, because something was published there. */
   look(organizationId: string): void {
     this.#hinted.add(organizationId)
     void this.#leaseSoon()
@@ -63,7 +62,7 @@ export class LeaseKeeper {
     try {
       await this.#deps.work.release(leases)
     } catch (error) {
-      // They expire by themselves.
+      // Leases that are not released expire by themselves.
       this.#deps.onError(error)
     }
   }

@@ -3,7 +3,7 @@ import { kill, pid } from 'node:process'
 import type { Clock } from '../../clock.ts'
 import { endpointLeases, type Store } from '../../store/index.ts'
 
-/** This node's name in its leases: host, process id, process start (ms since 1970) and a random part. */
+/** Returns this node's name in its leases: host, process id, process start (ms since 1970) and a random part. */
 export function leaseOwner(uniqueId: string): string {
   return [hostname(), pid, processStart(), uniqueId].join('/')
 }

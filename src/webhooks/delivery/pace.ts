@@ -14,10 +14,10 @@ export class Pace {
   readonly #creditPerSuccess: number
   #pausedUntil = 0
   #credit = 0
-  /** Refused deliveries and the monotonic time until which each waits; never more than the credit spent. */
+  /** Refused deliveries, up to `maxCredit` of them, and the monotonic time until which each waits. */
   readonly #waiting = new Map<string, number>()
 
-  /** For an ordered endpoint nothing may overtake a refused delivery, so every refusal pauses it. */
+  /** Nothing may overtake a refused delivery of an ordered endpoint, so every refusal pauses that endpoint. */
   constructor(ordered: boolean) {
     this.#creditPerSuccess = ordered ? 0 : creditPerSuccess
   }

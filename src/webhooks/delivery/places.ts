@@ -10,7 +10,7 @@ export type Standing = 'prompt' | 'unproven' | 'sluggish'
 export interface Applicant {
   readonly endpointId: string
   readonly organizationId: string
-  /** Derived from the endpoint's health; slowness is tracked in this file. */
+  /** Derived from the endpoint's health; slow requests are tracked in this file. */
   readonly standing: Standing
 }
 
@@ -54,8 +54,8 @@ export class Places {
   }
 
   /**
-   * Whether another request may start: only while the organization has fewer requests of this standing in progress than
-   * the standing's share still has room for. So other organizations find room, however many endpoints this one has.
+   * Whether another request may start. An organization gets a place only while it holds fewer of this standing than the
+   * standing's share has free, so others find room however many endpoints it has.
    */
   hasRoom(applicant: Applicant): boolean {
     this.#ageYoung()
@@ -105,7 +105,7 @@ export class Places {
     return this.#slow.has(endpointId) ? 'sluggish' : standing
   }
 
-  /** The room left in a standing's share, in which the requests of worse standings count too. */
+  /** Returns the room left in a standing's share, in which the requests of worse standings count too. */
   #freeFor(standing: Standing): number {
     const { prompt, unproven, sluggish } = this.#held
     const held = {
@@ -119,7 +119,7 @@ export class Places {
     )
   }
 
-  /** A request without a complete response after one second counts as sluggish from then on. */
+  /** Counts each request that has no complete response after one second as sluggish from then on. */
   #ageYoung(): void {
     const before = this.#monotonic() - slowAfterMs
     for (const place of this.#young) {

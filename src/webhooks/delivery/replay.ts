@@ -36,14 +36,14 @@ export class Replay {
   #isStopped = false
   #cancelPoll: (() => void) | undefined
   #working: Promise<void> | undefined
-  /** Another replay was started during a search that may have missed it. */
+  /** Whether another replay was started during a search that may have missed it. */
   #startedMeanwhile = false
 
   constructor(deps: ReplayDeps) {
     this.#deps = deps
   }
 
-  /** How many deliveries a filter matches now. */
+  /** Counts the deliveries that a filter matches now, except those to disabled endpoints. */
   async count(organizationId: string, filter: DeliveryFilter): Promise<number> {
     return await deliveries.count(this.#deps.store.slowReads, organizationId, sendable(filter))
   }
@@ -65,7 +65,7 @@ export class Replay {
     })
   }
 
-  /** Starts an operation over everything that a filter matches now. */
+  /** Starts an operation that resends everything a filter matches now. */
   async start(
     organizationId: string,
     filter: DeliveryFilter,
@@ -132,7 +132,7 @@ export class Replay {
         try {
           await this.#step(operation)
         } catch (error) {
-          // Tried again once the others are done, so that it holds up none of them.
+          // The operation is retried after the others, so that it holds up none of them.
           failed.set(operation.id, error)
         }
       }
@@ -150,13 +150,13 @@ export class Replay {
     }
     const filter = sendable(chosen)
     const page = { after: operation.cursor, upTo, limit: deliveriesInStep }
-    // A narrow filter may scan many rows to find these, so this runs outside the transaction, whose locks others wait
+    // With a narrow filter this query may scan many rows, so it runs outside the transaction, whose locks others wait
     // for.
     const found = await deliveries.idsAfter(store.slowReads, { organizationId, filter }, page)
     const cursor = found.at(-1) ?? operation.cursor
     const finished = found.length < deliveriesInStep
     await store.transaction(async (tx) => {
-      // No endpoint may be disabled while its deliveries become pending: they would wait forever.
+      // Locked, so that no endpoint is disabled while its deliveries become pending: they would wait forever.
       await deliveryWork.lockOrganization(tx, organizationId)
       const ids = await deliveries.idsAmong(tx, { organizationId, filter }, found)
       // The cursor moves in the same transaction, so a step counts once however often a node dies.

@@ -30,7 +30,7 @@ export async function removeOld(
 ): Promise<RetentionResult> {
   const { store, clock, pause, stopped } = deps
   const before = clock.now() - keptMs
-  // Ids grow with time: without its random digits, an id made at `before` is below all ids of that millisecond and
+  // Ids sort by time: an id for `before`, cut off before its random digits, sorts below all ids of that millisecond and
   // above all older ones.
   const belowId = createId('dlv', before).slice(0, -randomDigits)
 

@@ -20,8 +20,8 @@ const jitter = 0.2
 const maxRetryAfterMs = dayMs
 
 /**
- * When the next attempt after `attempts` failures is due, in milliseconds since 1970; undefined if none is left.
- * `random` is in [0, 1). A receiver's Retry-After is honored up to a day and never shortened by the schedule.
+ * Returns when the next attempt after `attempts` failures is due, in milliseconds since 1970; undefined if none is
+ * left. `random` is in [0, 1). A receiver's Retry-After is honored up to a day and never shortened by the schedule.
  */
 export function nextAttemptAt(
   attempts: number,

@@ -67,7 +67,8 @@ export function createSend(deps: {
         deadlineMs,
         maxResponseBytes: readBytes,
         signal,
-        // Receivers of several organizations may share one host and port.
+        // Keeps organizations apart whose receivers share one host and port: none uses or waits for another's
+        // connection.
         partition: delivery.organizationId,
       })
       return {

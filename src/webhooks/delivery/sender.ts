@@ -68,7 +68,7 @@ export class Sender implements LaneSender {
     const place = places.begin(lane.applicant, delivery)
     const result = await send(lane.prepared, delivery, this.#cut.signal)
     places.end(place)
-    // Our own stop aborted it: the outcome is unknown, so the next node sends it again.
+    // Our own stop aborted the request: its outcome is unknown, so the next node sends the delivery again.
     if (this.#cut.signal.aborted && result.status === undefined) return
     const outcome = outcomeOf(delivery, result, { probe, nowMs: clock.now(), random })
     // The endpoint may have been leased anew in the meantime: the result goes to its current lane.

@@ -3,7 +3,7 @@ export interface DataField<Value = unknown, Required extends boolean = boolean> 
   readonly schema: Readonly<Record<string, unknown>>
   readonly sample: Value
   readonly description: string
-  /** Whether every event of the type contains it. */
+  /** Whether every event of the type contains this member. */
   readonly required: Required
 }
 

@@ -14,7 +14,7 @@ import type { SigningSecret } from './signatures.ts'
 import { dayMs } from '../../units.ts'
 
 const usualOverlapMs = dayMs
-// Each one signs every delivery and lengthens a header that receivers limit, often to 8 KiB.
+// Each secret signs every delivery and so lengthens a header; receivers often limit headers to 8 KiB.
 const maxSigning = 10
 
 /** A secret without its text. */
@@ -26,7 +26,7 @@ export interface SecretSummary {
   readonly validUntil: number | undefined
 }
 
-/** An organization's signing secret. */
+/** Creates, rotates and reveals the signing secrets of organizations. */
 export class WebhookSecrets {
   readonly #deps: { readonly store: Store; readonly sealer: Sealer; readonly clock: Clock }
 
@@ -34,7 +34,7 @@ export class WebhookSecrets {
     this.#deps = deps
   }
 
-  /** The valid secrets, newest first; creates the first one if there is none. */
+  /** Lists the valid secrets, newest first; creates the first one if there is none. */
   async list(organizationId: string): Promise<SecretSummary[]> {
     return (await this.#ensure(organizationId)).map(({ id, hint, createdAt, validUntil }) => {
       return { id, hint, createdAt, validUntil }
@@ -51,7 +51,7 @@ export class WebhookSecrets {
     }))
   }
 
-  /** Returns the current secret in full, which is recorded in the audit log. */
+  /** Returns the current secret in full, and records in the audit log that it was revealed. */
   async reveal(organizationId: string, actor: Actor): Promise<Secret> {
     const [current] = await this.open(organizationId)
     if (!current) throw new Error('a webhook secret was made and is not there')
@@ -63,8 +63,8 @@ export class WebhookSecrets {
   }
 
   /**
-   * Creates a new secret; the old one keeps signing during the overlap, 24 hours by default. An overlap of 0 ends it
-   * immediately, because it has leaked. Throws `conflict` if too many old ones still sign.
+   * Creates a new secret; the old one keeps signing during the overlap, 24 hours by default. An overlap of 0 ends the
+   * old one immediately, for use after a leak. Throws `conflict` if too many old ones still sign.
    */
   async rotate(organizationId: string, actor: Actor, overlapMs = usualOverlapMs): Promise<Secret> {
     return await this.#deps.store.transaction(async (tx) => {
