@@ -119,7 +119,7 @@ class BuiltPages {
 
   async #buildIfStale(): Promise<void> {
     const { webFolder, log } = this.#deps
-    // Set before the check, so that a request meanwhile is told to wait and not that the files are missing.
+    // Set before the check, so that a request during it gets "please wait" instead of "the files are missing".
     this.#isBuilding = true
     try {
       if (!(await isStale(webFolder))) return await this.#read()
@@ -162,7 +162,10 @@ function pageHeaders(baseUrl: string): Record<string, string> {
   }
 }
 
-/** Headers for scripts, styles and fonts: headers that only affect documents would just make each response larger. */
+/**
+ * Returns the headers for scripts, styles and fonts, without those that only affect documents and would just make each
+ * response larger.
+ */
 function assetHeaders(baseUrl: string): Record<string, string> {
   return {
     'Content-Security-Policy': "default-src 'none'",

@@ -5,7 +5,7 @@ import { addPages } from './dashboard-pages.ts'
 import { Library } from './site/library.ts'
 import { registerSite } from './site-pages.ts'
 
-/** Registers every page; `/api` belongs to other folders. */
+/** Registers every page, but nothing below `/api`, which other folders serve. */
 export function registerPages(
   app: App,
   deps: Omit<Parameters<typeof addPages>[1], 'webFolder'>,

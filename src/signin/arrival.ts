@@ -5,11 +5,14 @@ import type { LoginState, LoginStates } from './login-state.ts'
 
 /** A provider's response that reached a callback, and how to find its sign-in. */
 export interface Arrival {
-  /** The URL to which the browser must carry the response before it counts; undefined if it may be processed here. */
+  /** The URL to which the browser must take the response; undefined if it may be processed here. */
   readonly handOver: string | undefined
-  /** The browser's sign-in that the response belongs to; consumes nothing. Throws `callback_invalid`. */
+  /** Finds the browser's sign-in that the response belongs to, and consumes nothing. Throws `callback_invalid`. */
   open(): LoginState
-  /** Consumes the response's query once, and removes the sign-in from the browser whatever the result. */
+  /**
+   * Runs `work` with the response's query, which counts only once if it was handed over. Removes the sign-in from the
+   * browser whatever the result.
+   */
   finish<T>(login: LoginState, reply: AppReply, work: (query: string) => Promise<T>): Promise<T>
 }
 

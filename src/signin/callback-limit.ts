@@ -8,8 +8,8 @@ const spareEnds: Rate = { calls: 20, perSeconds: 1 }
 /** Limits failed sign-ins per source, like wrong API keys (docs/decisions/014). */
 export interface CallbackLimit {
   /**
-   * Completes a sign-in for an address: `open` is cheap, `finish` may write rows and call a provider. Refusals of
-   * either are counted, and beyond the limit become 429 `rate_limited`; a successful sign-in is never counted.
+   * Completes a sign-in from a source address: `open` is cheap, `finish` may write rows and call a provider. Refusals
+   * of either are counted, and beyond the limit become 429 `rate_limited`; a successful sign-in is never counted.
    */
   watch<Opened, T>(
     address: string,
@@ -18,11 +18,11 @@ export interface CallbackLimit {
   ): Promise<T>
 }
 
-/** Creates the limit; without a rate nothing is limited. */
+/** Creates the limit; without a rate, nothing is limited. */
 export function createCallbackLimit(deps: {
   readonly clock: Clock
   readonly failures: Rate | undefined
-  /** The other nodes, which enforce the limit together with this one. */
+  /** Shares the counts with the other nodes, so that all of them enforce one limit. */
   readonly rates?: SharedRates | undefined
 }): CallbackLimit {
   const shared = deps.rates && { rates: deps.rates, kind: 'sign_in' }

@@ -16,7 +16,10 @@ interface GithubDeps {
   readonly clientSecret: string
 }
 
-/** Signs in with GitHub or a GitHub Enterprise server: by OAuth 2.0 and its API, as it offers no OpenID Connect. */
+/**
+ * Signs in with GitHub or a GitHub Enterprise server: by OAuth 2.0 and GitHub's API, because it offers no OpenID
+ * Connect.
+ */
 export class Github implements SignInProvider {
   readonly name = 'github'
   readonly #deps: GithubDeps

@@ -29,8 +29,8 @@ export interface HandOvers {
 
 /**
  * Whether a response that arrived at the identity URL must be handed over to the base URL. It must if the browser sent
- * no cookie of the sign-in, which was therefore started at the base URL. If both URLs have the same host it always
- * must, because cookies ignore ports and do not show where the sign-in was started.
+ * no cookie of the sign-in: the sign-in was then started at the base URL. It also must whenever both URLs have the same
+ * host, because cookies ignore ports and so do not show where a sign-in was started.
  */
 export function isForBase(
   deps: { baseUrl: string; authUrl: string },

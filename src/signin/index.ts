@@ -29,13 +29,16 @@ const maxFormLength = 16 * 1024
 type SignInDependencies = Omit<SsoDeps, 'logins' | 'handOvers' | 'callbackLimit'> & {
   /** Failed sign-ins per source; undefined means no limit. */
   readonly failures: Rate | undefined
-  /** The other nodes, which enforce the limit together with this one. */
+  /** Shares the counts with the other nodes, so that all of them enforce one limit. */
   readonly rates?: SharedRates | undefined
   readonly signingKeys: SigningKeys
   /** Converts errors of lower layers, such as an unreachable database, into a problem; undefined for other errors. */
   readonly translate: (error: unknown) => Problem | undefined
   readonly log: { error(fields: object, text: string): void }
-  /** Counts a request refused because the database is unreachable: an outage is logged once, not for each request. */
+  /**
+   * Counts a request that was refused because the database is unreachable, so that an outage is logged once rather than
+   * per request.
+   */
   readonly refusedByStorage: (cause: unknown) => void
 }
 
@@ -48,7 +51,7 @@ export function registerSignin(app: App, deps: SignInDependencies): void {
   for (const { path, type, text } of pageFiles) {
     app.get(path, async (_request, reply) => await reply.type(type).send(text))
   }
-  // A separate scope, in which refusals are pages and forms are parsed.
+  // In a scope of its own: refusals here are pages, and forms are parsed.
   void app.register(async (scope) => {
     refuseWithPages(scope, deps)
     readForms(scope)

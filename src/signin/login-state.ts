@@ -7,12 +7,13 @@ import { digest, digestBase64url, randomToken, type Sealer } from '../secrets/in
 import { usedOnce, type Store } from '../store/index.ts'
 import { minuteMs } from '../units.ts'
 
-// Each sign-in has its own cookie, named after its state, so that a response in another tab ends only its own.
+// Each sign-in has its own cookie, named after its state, so that a response in one tab does not end the sign-in of
+// another.
 const cookiePrefix = '__Host-sign-in-'
 const refusalCookieName = '__Host-sign-in.refused'
 const lifetimeMs = 10 * minuteMs
 const maxCookieLength = 3500
-// A request head has room for 16 KiB, so only a browser's newest sign-ins are kept.
+// A request's headers are limited to 16 KiB in all, so only a browser's newest sign-ins are kept.
 const maxCookies = 5
 const maxCookieCharacters = 8_000
 
@@ -45,14 +46,15 @@ export interface Freshness {
   readonly challenge: string
 }
 
-/** The sign-ins in progress. */
+/** Binds sign-ins in progress to browsers, and lets each finish once. */
 export interface LoginStates {
   freshen(): Freshness
-  /** The Set-Cookie values that bind a sign-in to the browser and remove its oldest ones if it has too many. */
+  /** Returns the Set-Cookie values that bind a sign-in to the browser and remove its oldest ones if it has too many. */
   cookiesFor(login: LoginState, cookieHeader: string | undefined): readonly string[]
   /**
-   * The browser's sign-in for a response's state; throws `callback_invalid` (400) if there is none, if the state
-   * appears twice, is too old, or belongs to another provider. A response that was already refused gets the same text.
+   * Finds the browser's sign-in by the state of a response. Throws `callback_invalid` (400) if there is none, if its
+   * cookie came twice, if it is older than ten minutes, or if it was started with another provider. A response that was
+   * refused before is refused with the same text.
    */
   read(cookieHeader: string | undefined, answer: { provider: string; query: string }): LoginState
   /**
@@ -61,13 +63,13 @@ export interface LoginStates {
    */
   endCookies(login: LoginState, refusal?: Problem): readonly string[]
   /**
-   * Consumes a sign-in on every node, using the response that carries its state; throws `callback_invalid` for a second
-   * use, and for another state before anything is written.
+   * Marks a sign-in as finished, for every node. Throws `callback_invalid` if it was finished before, and refuses a
+   * query with another state before anything is written.
    */
   finish(login: LoginState, query: string): Promise<void>
 }
 
-/** The state in a response's query, if there is exactly one. */
+/** Returns the state in a response's query, if there is exactly one. */
 export function stateIn(query: string): string | undefined {
   const [state, second] = new URLSearchParams(query).getAll('state')
   return second === undefined ? state : undefined
@@ -79,7 +81,7 @@ export function hasCookieFor(cookieHeader: string | undefined, query: string): b
   return state !== undefined && cookieValues(cookieHeader, cookieNameOf(state)).length > 0
 }
 
-/** Creates the sign-ins; nothing is stored until one is finished. */
+/** Creates the login states; nothing is stored until a sign-in is finished. */
 export function createLoginStates(deps: {
   store: Store
   sealer: Sealer
@@ -187,7 +189,7 @@ class CookieLoginStates implements LoginStates {
     throw new Problem(refused.code, refused.detail)
   }
 
-  /** Explains what is wrong with a response that belongs to none of this browser's sign-ins. */
+  /** Refuses a response that belongs to none of this browser's sign-ins, if one of them is with the same provider. */
   #refuseStray(
     cookieHeader: string | undefined,
     response: { provider: string; query: string },
@@ -198,7 +200,7 @@ class CookieLoginStates implements LoginStates {
     }
   }
 
-  /** The oldest sign-ins to remove from a browser that has too many after adding a new one. */
+  /** Returns the cookies that remove the oldest sign-ins from a browser that would have too many with a new one. */
   #surplus(cookieHeader: string | undefined, added: number): string[] {
     const sealed = cookiesWith(cookieHeader, cookiePrefix).map(({ name, value }) => ({
       name: name.slice(cookiePrefix.length),

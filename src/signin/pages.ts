@@ -1,7 +1,7 @@
 import { escapeHtml, htmlDocument } from '../html.ts'
 import { Problem, problems } from '../errors.ts'
 
-/** A sign-in page; it loads nothing that is not its own. */
+/** A sign-in page; it loads nothing from other hosts. */
 export interface Page {
   readonly status: number
   readonly html: string
@@ -23,8 +23,8 @@ export const pageHeaders = {
 }
 
 /**
- * The end of a sign-in: a page of our own that redirects by itself. A direct redirect would still count as the
- * provider's, and the browser would not send the Strict cookie.
+ * Ends a sign-in with a page of our own that redirects by itself. A direct redirect would still count as coming from
+ * the provider's site, and the browser would not send the Strict cookie.
  */
 export function landingPage(path: string): Page {
   const to = `/api/v1/auth/landed?return_to=${encodeURIComponent(path).replaceAll('%2F', '/')}`

@@ -8,7 +8,7 @@ const anywhere = 'http://local.invalid'
 export function localPath(text: string | undefined): string {
   if (text === undefined || text.length > 1000) return '/'
   if (!/^\/(?![/\\])[\x21-\x5B\x5D-\x7E]*$/.test(text)) return '/'
-  // Some readers treat encoded slashes, backslashes or control characters at the front as "//".
+  // Some URL parsers treat encoded slashes, backslashes or control characters at the front as "//".
   if (/^\/(?:%(?:2f|5c|0[0-9a-f]|1[0-9a-f]|7f)|\.)/i.test(text)) return '/'
   if (!URL.canParse(text, anywhere)) return '/'
   const url = new URL(text, anywhere)

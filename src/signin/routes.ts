@@ -239,7 +239,7 @@ export async function useSignInLink(
   return await sendPage(reply, landingPage('/'))
 }
 
-/** The fields of a form; none if the body is missing or of another type. */
+/** Returns the fields of a form; none if the body is missing or of another type. */
 export function formOf({ body }: AppRequest): URLSearchParams {
   return body instanceof URLSearchParams ? body : new URLSearchParams()
 }
@@ -248,7 +248,7 @@ export async function sendPage(reply: AppReply, page: Page): Promise<AppReply> {
   return await reply.code(page.status).headers(page.headers).send(page.html)
 }
 
-/** A provider's redirect URL, taken only from the settings, never from a header. */
+/** Returns the URL to which a provider redirects back, taken only from the settings, never from a header. */
 function redirectUri(deps: SignInDeps, name: string): string {
   return `${deps.authUrl}/api/v1/auth/${name}/callback`
 }
@@ -261,7 +261,7 @@ function providerOf(deps: SignInDeps, name: string): SignInProvider {
   return provider
 }
 
-/** The person signed in with this browser, if any. */
+/** Returns the person signed in with this browser, if any. */
 export async function currentPerson(
   deps: SignInDeps,
   request: AppRequest,

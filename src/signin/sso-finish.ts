@@ -234,7 +234,7 @@ const passedSentences = {
   userinfo: 'UserInfo speaks of the same person.',
 } as const
 
-/** The actor in the audit log before a person's identity is verified. */
+/** Returns the actor for the audit log as long as the person's identity is not verified. */
 export function actorOf(visitor: Visitor): Actor {
   return {
     kind: 'system',

@@ -33,7 +33,7 @@ export interface PendingConfirmations<Input> {
   readonly endCookie: string
 }
 
-/** Keeps the pending confirmations of one purpose, in a cookie of that purpose's own. */
+/** Creates the pending confirmations of one purpose, which have a cookie of their own. */
 export function createPendingConfirmations<Input>(
   deps: { sealer: Sealer; clock: Clock },
   name: 'confirm' | 'switch',

@@ -277,7 +277,10 @@ class SsoRoutes {
 
 const freshForMs = hourMs
 
-/** The sign-in that a response belongs to, or the problem if it belongs to none in progress. */
+/**
+ * Returns a function that finds the sign-in of a response, or returns the refusal if the response belongs to none in
+ * progress.
+ */
 function opening(arrival: Arrival): () => LoginState | Problem {
   return () => {
     try {

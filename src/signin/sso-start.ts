@@ -115,7 +115,7 @@ export class SsoStarts {
     return { location, cookies: logins.cookiesFor(login, cookieHeader) }
   }
 
-  /** Records a start that the provider prevented: as a refused sign-in, or as the end of a test. */
+  /** Records that the provider's fault kept a sign-in from starting: as a refusal, or as the end of a test. */
   async #notePrevented(
     connection: Connection,
     start: {
@@ -132,7 +132,7 @@ export class SsoStarts {
     await sso.tests.finish(connection, testId, lines)
   }
 
-  /** The path of a URL of our own; '/' for any other. */
+  /** Returns the path of a URL of our own; '/' for any other URL. */
   #ownPath(target: string): string {
     const { baseUrl } = this.#deps
     return target.startsWith(`${baseUrl}/`) ? localPath(target.slice(baseUrl.length)) : '/'

@@ -80,8 +80,8 @@ async function requireOwnWorkspace(at: Attempt): Promise<void> {
 }
 
 /**
- * Refuses a connection that was switched off or moved since the browser left for the provider:
- * `sso_connection_disabled`.
+ * Refuses a connection that was disabled, or that got another issuer or client id, since the browser left for the
+ * provider: `sso_connection_disabled`.
  */
 export async function requireUnchanged(tx: Tx, connection: Connection): Promise<void> {
   const now = await connections.find(tx, connection.organizationId, connection.id)
@@ -111,7 +111,7 @@ export function requireGroup(at: Attempt): void {
 }
 
 /**
- * The person's membership; undefined for people who are not members. Throws `sso_membership_ended` if it was
+ * Returns the person's membership; undefined for people who are not members. Throws `sso_membership_ended` if it was
  * deactivated.
  */
 export async function membershipOf(
@@ -125,7 +125,7 @@ export async function membershipOf(
 }
 
 /**
- * What an owner must still approve before this sign-in may be linked to an owner's account: the directory, the
+ * Returns what an owner must still approve before this sign-in may be linked to an owner's account: the directory, the
  * connection, or nothing (undefined). Administrators control both, and must not gain an owner's account through them.
  */
 export async function awaitsOwner(at: Attempt): Promise<AwaitsOwner | undefined> {
@@ -183,7 +183,7 @@ export async function ensureMembership(at: Attempt, user: UserRecord): Promise<v
   )
 }
 
-/** The organization's open invitation for the address that this sign-in has proven. */
+/** Finds the organization's open invitation for the address that this sign-in has proven. */
 export async function findInvitation(at: Attempt): Promise<InvitationRecord | undefined> {
   const { email, emailVerified } = await profileOf(at)
   if (email === undefined || !emailVerified) return undefined
@@ -220,7 +220,7 @@ export async function keepRole(at: Attempt, membership: MembershipRecord): Promi
   await lifecycle.changeRoles(at.tx, [member], { kind: 'system', name: at.connection.name })
 }
 
-/** The highest role that the groups map to, or viewer if they map to none. */
+/** Returns the highest role that the groups map to, or viewer if they map to none. */
 export function roleOf(
   settings: Pick<ConnectionSettings, 'groupRoles'>,
   groups: readonly string[] | undefined,
@@ -233,7 +233,7 @@ export function roleOf(
 }
 
 /**
- * The data about the person that an identity stores. An address outside the organization's verified domains counts as
+ * Returns what an identity stores about the person. An address outside the organization's verified domains counts as
  * unverified, because the organization's provider cannot vouch for it.
  */
 export async function profileOf(at: Attempt) {

@@ -55,7 +55,7 @@ export interface PendingLink {
 export interface DirectoryPeople {
   /** Whether the directory decides who is a member. */
   isOn(at: Db, organizationId: string): Promise<boolean>
-  /** The person with this identifier; undefined unless there is exactly one. */
+  /** Finds the person with this identifier; undefined unless there is exactly one. */
   find(
     at: Db,
     organizationId: string,
@@ -133,7 +133,7 @@ export class CompanySignIn {
     })
   }
 
-  /** Checks what every sign-in must meet, then decides about this one in the same transaction. */
+  /** Checks the conditions that every sign-in must meet, then decides about this one in the same transaction. */
   async #attempt<T>(arrival: Arrival, decide: (attempt: Attempt) => Promise<T>): Promise<T> {
     const { store, directory } = this.#deps
     const { connection } = arrival
@@ -174,7 +174,7 @@ export class CompanySignIn {
     return await link(at, user, { by: 'directory' })
   }
 
-  /** The person whom the directory has provisioned with the identifier that the provider sent. */
+  /** Finds the person whom the directory has provisioned with the identifier that the provider sent. */
   async #findProvisioned(at: Attempt): ReturnType<DirectoryPeople['find']> {
     const { connection, person, directoryIsOn, tx } = at
     const { attribute } = connection.settings.claims.directory
@@ -208,8 +208,8 @@ interface Member {
 }
 
 /**
- * The member whom an identity belongs to; undefined if they are no longer a member, so that the identity can be linked
- * anew.
+ * Returns the member whom an identity belongs to; undefined if they are no longer a member, so that the identity can be
+ * linked anew.
  */
 async function memberOf(at: Attempt, known: IdentityRecord): Promise<Member | undefined> {
   const user = await users.find(at.tx, known.userId)
@@ -247,7 +247,10 @@ async function admitKnown(
   return { kind: 'admitted', user, identityId: identity.id, isNew: false }
 }
 
-/** Admits somebody new if no directory decides, by a verified address in a verified domain of the organization. */
+/**
+ * Admits a person who is not a member through this identity, by a verified address in a verified domain of the
+ * organization.
+ */
 async function admitByDomain(
   at: Attempt,
   known: IdentityRecord | undefined,
@@ -286,7 +289,10 @@ async function admitNew(at: Attempt, address: string): Promise<Admitted> {
   return { ...(await link(at, user, { by: 'domain' })), isNew: true }
 }
 
-/** Whether an account can be linked without asking: it has no other identity and belongs to no other organization. */
+/**
+ * Whether an account can be linked without its owner's confirmation: it is active, it has no other identity, it belongs
+ * to no other organization, and `ownerMustConfirm` does not apply.
+ */
 async function mayLinkUnasked(at: Attempt, user: UserRecord): Promise<boolean> {
   if (user.deactivatedAt !== undefined) return false
   if ((await identities.listLiving(at.tx, user.id)).length > 0) return false

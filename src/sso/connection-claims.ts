@@ -26,7 +26,7 @@ export interface CompanyPerson {
   readonly idToken?: string | undefined
 }
 
-// How many of a person's groups are kept. Those that the connection's settings name are kept in any case.
+// Of a longer list of groups, only this many are kept, and those that the connection's settings name.
 const maxGroupsKept = 1_000
 
 /** Reads the claims of a verified sign-in; a claim of the wrong type counts as missing. */
@@ -61,13 +61,15 @@ export function readPerson(
   }
 }
 
-// The standard claim counts only if it is the boolean true; Entra's xms_edov is documented as 1, "1", true or "true".
+// Whether the claim says that the address is verified. The standard claim must be the boolean true; Entra's xms_edov is
+// documented as 1, "1", true or "true".
 function isVerified(claim: string, value: unknown): boolean {
   if (value === true) return true
   return claim === 'xms_edov' && (value === 1 || value === '1' || value === 'true')
 }
 
-// An address identifies somebody in the directory only if the provider has verified it.
+// Returns the person's identifier in the directory. An e-mail address serves as one only if the provider has verified
+// it.
 function directoryValueOf(
   source: JsonObject,
   settings: ConnectionSettings,
@@ -98,8 +100,8 @@ function groupsOf(
   return groups.filter((group, at) => at < maxGroupsKept || deciding.has(group))
 }
 
-// A distributed claim is listed in `_claim_names` but not sent (OpenID Connect Core 1.0, section 5.6.2). Entra may send
-// `hasgroups` instead.
+// Whether the provider left a claim out. A distributed claim is listed in `_claim_names` but not sent (OpenID Connect
+// Core 1.0, section 5.6.2); Entra may send `hasgroups` instead.
 function leavesOut(source: JsonObject, claim: string): boolean {
   const names = claimOf(source, '_claim_names')
   const isNamed = typeof names === 'object' && names !== null && Object.hasOwn(names, claim)
@@ -109,11 +111,12 @@ function leavesOut(source: JsonObject, claim: string): boolean {
 function nameOf(value: unknown): string | undefined {
   if (typeof value !== 'string' || value.length > 255) return undefined
   const name = value.replaceAll(/\p{C}/gu, ' ').replaceAll(/\s+/g, ' ').trim()
-  // Counted by code points: a cut through a surrogate pair would leave half of it.
+  // Cut by code points, because half of a surrogate pair is no character.
   return Array.from(name).slice(0, 100).join('') || undefined
 }
 
-// Text that no database can store counts as missing: it would refuse the query, or return another text.
+// Returns a text of up to 255 characters that a database can store. Other text counts as missing, because a query with
+// it would fail or return it changed.
 function textOf(value: unknown): string | undefined {
   if (typeof value !== 'string' || value === '' || value.length > 255) return undefined
   return isStorable(value) ? value : undefined
@@ -123,7 +126,7 @@ function first(sources: readonly JsonObject[], name: string): unknown {
   return claimOf(sources.find((source) => Object.hasOwn(source, name)) ?? {}, name)
 }
 
-// Claim names come from settings, so `__proto__` and the like must not reach the prototype.
+// Returns a claim by its name, which comes from settings: `__proto__` and the like must not reach the prototype.
 function claimOf(source: JsonObject, name: string): unknown {
   return Object.hasOwn(source, name) ? source[name] : undefined
 }

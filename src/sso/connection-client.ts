@@ -6,7 +6,7 @@ import type { ConnectionKind } from './connection-settings.ts'
 
 const maxNameLength = 100
 
-/** The kind of provider, guessed from its issuer's host. */
+/** Guesses the kind of provider from its issuer's host. */
 export function kindOf(issuer: string): ConnectionKind {
   const host = URL.canParse(issuer) ? new URL(issuer).hostname : ''
   if (/\.(okta|oktapreview|okta-emea)\.com$/.test(host)) return 'okta'
@@ -25,7 +25,7 @@ export function checkClient(input: { issuer: string; clientId: string }) {
   return { issuer, clientId }
 }
 
-/** The name to save a connection under; defaults to the provider's host. Throws `invalid_input`. */
+/** Returns the name to save a connection under; defaults to the provider's host. Throws `invalid_input`. */
 export function nameFor(asked: string | undefined, issuer: string): string {
   const name = (asked ?? new URL(issuer).hostname).trim()
   if (
@@ -80,7 +80,7 @@ function checkSecret(secret: string): void {
   }
 }
 
-/** Binds a sealed credential to its connection: copied to another row, it does not open. */
+/** Returns the context that binds a sealed credential to its connection: copied to another row, it does not open. */
 function contextOf({ organizationId, id }: Pick<ConnectionRecord, 'organizationId' | 'id'>) {
   return [organizationId, id, 'credential']
 }

@@ -63,7 +63,7 @@ const claimsOfKind: Readonly<Record<ConnectionKind, ClaimMap>> = {
   // Okta's directory sends its user id as externalId, and the org server's `sub` is that id.
   okta: { ...standardClaims, directory: { claim: 'sub', attribute: 'externalId' } },
   // Any Entra tenant can set `email`, so only `xms_edov` proves that the domain's owner has confirmed the address.
-  // `sub` differs by application.
+  // `oid` identifies the person, because `sub` differs by application.
   entra: {
     ...standardClaims,
     emailVerified: 'xms_edov',
@@ -79,7 +79,7 @@ const maxScopes = 20
 const maxGroupRoles = 200
 
 /**
- * The settings of a connection: from the input, else as they were, else the defaults of its kind. Throws
+ * Builds a connection's settings: from the input, else as they were, else the defaults of its kind. Throws
  * `invalid_input`.
  */
 export function settingsFor(
@@ -106,7 +106,7 @@ export function settingsFor(
   return settings
 }
 
-/** The stored settings; settings that a later version added have their defaults. */
+/** Reads stored settings, with the defaults for those that did not exist yet when they were stored. */
 export function settingsFromRow(
   kind: ConnectionKind,
   stored: Readonly<Record<string, unknown>>,

@@ -30,7 +30,7 @@ export type TestStep = (typeof testSteps)[number]
 /** One line of a test's result. */
 export interface TestLine {
   readonly step: TestStep
-  /** `skipped`: the test did not get there, or the provider has no such step. */
+  /** `skipped`: the test did not get that far, or the provider has no such step. */
   readonly outcome: 'passed' | 'failed' | 'skipped'
   readonly sentence: string
   /** The code with which a real sign-in would have been refused. */
@@ -89,7 +89,7 @@ export class ConnectionTests {
     return found
   }
 
-  /** Whether a test can still be run: only once, and within half an hour. */
+  /** Whether a test can still be run: only once, and within half an hour of its start. */
   async isOpen(connection: Connection, id: string): Promise<boolean> {
     const found = await connectionTests.find(this.#store, connection, id)
     if (found === undefined || found.finishedAt !== undefined) return false
@@ -120,7 +120,7 @@ export class TestLines {
   readonly #lines = new Map<TestStep, TestLine>()
   #person: TestResult['person']
 
-  /** The step at which the test failed, if it did. */
+  /** Returns the code and sentence of the step that failed; undefined if none did. */
   failure(): { code: string; sentence: string } | undefined {
     const line = [...this.#lines.values()].find(({ outcome }) => outcome === 'failed')
     return line && { code: line.code ?? 'internal_error', sentence: line.sentence }
@@ -162,7 +162,8 @@ function skipped(step: TestStep): TestLine {
   return { step, outcome: 'skipped', sentence }
 }
 
-// Keys are fetched in order to check the id_token, so a fault in them is shown at that step.
+// Returns the step at which an error is shown. A fault in the provider's keys belongs to the id_token, which they
+// verify.
 function stepOf(error: unknown): TestStep {
   const step = faultOf(error)?.step
   switch (step) {

@@ -44,7 +44,7 @@ import {
 import { isOwner, requireEnterprise, requirePowerOfGroups } from '../organizations/index.ts'
 import { endSessionsOf } from './provider-sessions.ts'
 
-/** A connection to an organization's OpenID provider; its credential is never part of it. */
+/** A connection to an organization's OpenID provider, without its credential. */
 export interface Connection
   extends Omit<ConnectionRecord, 'settings' | 'kind' | 'credentialSealed'>, ConnectionAddresses {
   readonly kind: ConnectionKind
@@ -64,7 +64,8 @@ export interface ConnectionInput extends SettingsInput {
 }
 
 /**
- * A change to a connection; omitted members stay as they are. A new issuer or client id requires the credential again.
+ * A change to a connection; omitted members stay as they are. With a new issuer or client id, the credential must be
+ * given again.
  */
 export interface ConnectionChange extends SettingsInput {
   readonly name?: string | undefined
@@ -124,8 +125,8 @@ export class Connections {
   }
 
   /**
-   * Reserves the addresses of a future connection for a week, because most providers ask for them first. Throws
-   * `plan_required`.
+   * Reserves the addresses of a future connection for a week, because most providers need them before they give out a
+   * client id. Throws `plan_required`.
    */
   async reserve(
     organizationId: OrganizationId,
@@ -209,7 +210,10 @@ export class Connections {
     return result
   }
 
-  /** Makes it the connection for people who sign in with only the organization's name. Throws `not_found`. */
+  /**
+   * Makes a connection the default: it takes the sign-ins that their domain does not route to another one. Throws
+   * `not_found`.
+   */
   async makeDefault(organizationId: OrganizationId, id: string, actor: Actor): Promise<Connection> {
     await this.#row(organizationId, id)
     return await this.#deps.store.transaction(async (tx) => {
@@ -239,7 +243,7 @@ export class Connections {
   }
 
   /**
-   * Lets people in again, if the actor may give out the roles that its groups map to. Throws `not_found`,
+   * Enables a connection again, if the actor may assign the roles that its groups map to. Throws `not_found`,
    * `permission_required`.
    */
   async enable(organizationId: OrganizationId, id: string, actor: Actor): Promise<Connection> {
@@ -256,7 +260,7 @@ export class Connections {
     return this.#present(result)
   }
 
-  /** Ends its sessions and deletes it. Throws `not_found`, `last_connection`. */
+  /** Deletes a connection and ends its sessions. Throws `not_found`, `last_connection`. */
   async remove(organizationId: OrganizationId, id: string, actor: Actor): Promise<void> {
     const before = await this.#row(organizationId, id)
     await this.#deps.store.transactionConfirmed(async (tx) => {
@@ -268,13 +272,13 @@ export class Connections {
     })
   }
 
-  /** The OAuth client of a connection with its credential unsealed, for one sign-in. */
+  /** Returns the OAuth client of a connection with its credential unsealed, for one sign-in. */
   async clientOf({ organizationId, id, clientId, redirectUri }: Connection): Promise<Client> {
     const row = await this.#row(organizationId, id)
     return { clientId, redirectUri, credential: openCredential(this.#deps.sealer, row) }
   }
 
-  /** Finds the connection with this id in any organization, because the address of a sign-in names no organization. */
+  /** Finds a connection in any organization, because the URL of a sign-in names no organization. */
   async findForSignIn(id: string): Promise<Connection | undefined> {
     const row = await connections.findForSignIn(this.#deps.store, id)
     return row && this.#present(row)
@@ -317,7 +321,10 @@ export class Connections {
     return await noteRefusedSave(this.#deps.store, save, discovery)
   }
 
-  /** The reserved id, unless a connection has it already; a new one without a reservation. */
+  /**
+   * Returns the reserved id, or a new one without a reservation. Throws `invalid_input` if the reservation is too old
+   * or was used.
+   */
   async #idFor(
     organizationId: OrganizationId,
     reservation: string | undefined,

@@ -31,7 +31,7 @@ export function challengeRecord(domain: { name: string; challenge: string }) {
   } as const
 }
 
-/** Looks the record up; if it is missing, also in the places where people put it by mistake. */
+/** Looks the record up; if it is missing, also looks in the places where people put it by mistake. */
 export async function lookForChallenge(
   domain: { name: string; challenge: string },
   resolve: ResolveTxt,

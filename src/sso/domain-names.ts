@@ -9,9 +9,9 @@ export interface MailAddress {
 }
 
 /**
- * The canonical form of a domain name: ASCII (IDNA), lower case, no trailing dot. A look-alike in another script
- * becomes a different `xn--` name. Throws `domain_invalid` for anything that is not a mail domain, and `domain_public`
- * for public mail providers.
+ * Parses a domain name into its canonical form: ASCII (IDNA), lower case, no trailing dot. A look-alike in another
+ * script becomes a different `xn--` name. Throws `domain_invalid` for anything that is not a mail domain, and
+ * `domain_public` for public mail providers.
  */
 export function parseDomain(text: string): string {
   const name = asciiName(text)

@@ -136,7 +136,9 @@ export class Domains {
     })
   }
 
-  /** The verified domain of a mail address, matched exactly; undefined for any other address. */
+  /**
+   * Finds the verified domain of a mail address; undefined if there is none. A verified parent domain does not count.
+   */
   async ofAddress(address: unknown): Promise<DomainRecord | undefined> {
     const mail = parseMailAddress(address)
     return mail === undefined ? undefined : await domains.findHeld(this.#store, mail.domain)
@@ -155,7 +157,7 @@ export class Domains {
     return due.length
   }
 
-  /** Asks the DNS outside any transaction, then applies the result to the domain as it is afterwards. */
+  /** Asks the DNS outside any transaction, then reads the domain again and applies the result to it. */
   async #look(domain: DomainRecord, actor: Actor): Promise<DomainRecord> {
     const seen = await lookForChallenge(domain, this.#resolveTxt)
     return await this.#store.transaction(async (tx) => {

@@ -95,7 +95,9 @@ export class SsoOutcomes {
     })
   }
 
-  /** Records that a sign-in waits for confirmation by the account with its address, within the same limit. */
+  /**
+   * Records that a sign-in awaits confirmation from an account with the same address. The limit of `refused` applies.
+   */
   async asked(
     connection: Connection,
     { person, candidates }: PendingLink,

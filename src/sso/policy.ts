@@ -32,7 +32,7 @@ interface SsoPoliciesDeps {
   readonly directory: Pick<DirectoryPeople, 'isOn'>
 }
 
-/** Whether an organization requires company sign-in, and whom that keeps out. */
+/** Stores whether an organization requires company sign-in, and decides whom that keeps out. */
 export class SsoPolicies implements SessionReach {
   readonly #store: Store
   readonly #directory: SsoPoliciesDeps['directory']
@@ -113,7 +113,10 @@ function found(organization: OrganizationRecord | undefined): OrganizationRecord
   throw new Problem('not_found', 'There is no such organization.')
 }
 
-/** Only an owner may change which owners are exempt; otherwise an administrator could lock all of them out. */
+/**
+ * Lets only an owner change which owners are exempt, once any are: otherwise an administrator could lock all of them
+ * out.
+ */
 async function requireOwnersChoice(
   tx: Tx,
   act: { readonly organizationId: OrganizationId; readonly actor: Actor },

@@ -3,14 +3,20 @@ import type { Sealer } from '../secrets/index.ts'
 import { providerSessions, type Store } from '../store/index.ts'
 import type { Connections } from './connections.ts'
 
-// The hint is sent in a URL, and browsers and providers accept URLs of about 8 KiB.
+// Bounds the id_token_hint: it is sent in a URL, and browsers and providers accept URLs of about 8 KiB.
 const maxHint = 6_000
 
 /** Signs people out at their provider too, if the connection's settings ask for it. */
 export interface ProviderLogout {
-  /** Seals the id_token for its session, so that the provider need not ask who is signing out. */
+  /**
+   * Seals the id_token for storage with its session. Sent at sign-out, it spares the provider asking who is signing
+   * out.
+   */
   keep(connectionId: string, sessionId: string, idToken: string | undefined): string | undefined
-  /** Where to send a browser to end its session at the provider (RP-Initiated Logout 1.0, section 2); never throws. */
+  /**
+   * Returns where to send a browser to end its session at the provider (RP-Initiated Logout 1.0, section 2); undefined
+   * if it need not go there or the provider cannot be reached.
+   */
   addressFor(session: { sessionId: string; connectionId: string }): Promise<string | undefined>
 }
 
@@ -19,7 +25,10 @@ export function createProviderLogout(deps: {
   readonly sealer: Sealer
   readonly relyingParty: RelyingParty
   readonly connections: Pick<Connections, 'findForSignIn'>
-  /** The provider sends the browser back here; the address must be registered there. */
+  /**
+   * The provider sends the browser back to `/sign-in` below this URL, so that address must be registered at the
+   * provider.
+   */
   readonly baseUrl: string
 }): ProviderLogout {
   const { store, sealer, connections } = deps

@@ -17,7 +17,9 @@ import { fault, type Logout } from '../oidc/index.ts'
 /** Replay protection: the id of a logout token is remembered for longer than any token is valid. */
 const rememberedForMs = 30 * minuteMs
 
-/** Ends every session that a connection has started, in the transaction that switches it off; returns how many. */
+/**
+ * Ends every session that a connection has started, in the transaction that changes or deletes it; returns how many.
+ */
 export async function endSessionsOf(
   tx: Tx,
   connection: { id: ConnectionId; organizationId: string },

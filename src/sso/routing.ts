@@ -5,7 +5,10 @@ import type { Domains } from './domains.ts'
 
 /** Finds the connection through which somebody signs in. */
 export interface SsoRouting {
-  /** Finds it by an e-mail address of a verified domain, or by an organization's slug. Throws `sso_not_available`. */
+  /**
+   * Finds a connection by an e-mail address of a verified domain, or by an organization's slug. Throws
+   * `sso_not_available`, or `sso_connection_disabled` if the connection is off.
+   */
   find(by: { email: string } | { organization: string }): Promise<Connection>
   /** Returns the connection if it is enabled and its organization has the plan. Throws the `sso_…` problems. */
   open(id: string): Promise<Connection>
