@@ -26,7 +26,7 @@ export interface ChangeDeps {
 /** The result of a change. */
 interface Changed<T> {
   readonly result: T
-  /** Whether it ended sessions or keys; the caller then gets the response only once the other nodes know. */
+  /** Whether the change ended sessions or keys; the caller then gets the response only once the other nodes know. */
   readonly endsAccess: boolean
 }
 

@@ -37,10 +37,7 @@ export function createDirectories(deps: DirectoryDeps): Directories {
   }
 }
 
-/**
- * Creates the groups without the rest of the directory, for people and access tokens; a SCIM client uses
- * `Directories`.
- */
+/** Creates the group service alone, for callers that are people or access tokens; a SCIM client uses `Directories`. */
 export function openDirectoryGroups(store: Store): DirectoryGroups {
   const tokens = {
     whileGood: async <T>(_change: unknown, work: () => Promise<T>) => await work(),

@@ -15,7 +15,7 @@ import { runChange, type ChangeDeps, type DirectoryCaller, type DirectoryChange 
 import { changeMembers, membersOf, removeMembers, type MemberChange } from './group-members.ts'
 import type { DirectoryRoles, RoleChange } from './roles.ts'
 
-/** The state of a group that the directory asks for. */
+/** The state that the directory wants a group to have. */
 export interface DirectoryGroupInput {
   readonly data: DirectoryGroupData
   readonly members: readonly MemberChange[]
@@ -25,7 +25,7 @@ interface GroupDeps extends ChangeDeps {
   readonly roles: DirectoryRoles
 }
 
-/** A directory's groups: create, read, change and delete them, and set the roles they grant. */
+/** Creates, reads, changes and deletes a directory's groups, and sets the roles that they grant. */
 export class DirectoryGroups {
   readonly #deps: GroupDeps
 
@@ -34,8 +34,8 @@ export class DirectoryGroups {
   }
 
   /**
-   * Throws `conflict` if another group has the name, unless both have external ids that differ; throws `invalid_input`
-   * for unknown members.
+   * Creates a group. Throws `conflict` if another group has the name, unless both have external ids that differ, and
+   * `invalid_input` for unknown members.
    */
   async create(caller: DirectoryCaller, input: DirectoryGroupInput): Promise<DirectoryGroupRecord> {
     return await runChange(this.#deps, caller, async (change) => {
@@ -63,7 +63,7 @@ export class DirectoryGroups {
     return group
   }
 
-  /** The groups with these ids, in the same order. */
+  /** Returns the groups with these ids, in the same order; unknown ids are left out. */
   async getAll(
     organizationId: OrganizationId,
     ids: readonly string[],
@@ -72,7 +72,7 @@ export class DirectoryGroups {
     return ids.flatMap((id) => found.get(id) ?? [])
   }
 
-  /** The ids of the members of groups. */
+  /** Returns the member ids of groups, by group id. */
   async listMembers(
     organizationId: OrganizationId,
     ids: readonly string[],
@@ -80,12 +80,12 @@ export class DirectoryGroups {
     return await directoryMembers.list(this.#deps.store, organizationId, ids)
   }
 
-  /** A group's member ids in order, after a given one ('' for the first page). */
+  /** Returns a page of a group's member ids in order, after a given one ('' for the first page). */
   async memberPage(group: DirectoryGroupRecord, after: string, limit: number): Promise<string[]> {
     return await directoryMembers.listPage(this.#deps.store, group, { after, limit })
   }
 
-  /** Changes a group to what `next` returns, all or nothing, without loading its members. */
+  /** Changes a group to what `next` returns, all or nothing. Loads the members only to replace or filter them. */
   async change(
     caller: DirectoryCaller,
     id: string,
@@ -175,7 +175,10 @@ export class DirectoryGroups {
     })
   }
 
-  /** Gives users the role their groups now grant, which ends the sessions of those it changes; returns how many. */
+  /**
+   * Gives users the role that their groups now grant; returns how many roles changed, each of which ends that person's
+   * sessions.
+   */
   async #applyRole(
     change: DirectoryChange,
     group: DirectoryGroupRecord,
@@ -194,7 +197,7 @@ async function loadLocked(
   return found
 }
 
-// A directory may have two groups with one name if their external ids differ (Entra's names are not unique).
+// Refuses a name that another group has, unless both have external ids that differ (Entra's names are not unique).
 async function refuseTaken(
   { tx, organizationId }: DirectoryChange,
   data: DirectoryGroupData,

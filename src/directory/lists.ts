@@ -54,8 +54,8 @@ export class DirectoryLists {
 
   /**
    * Returns the page that starts at an index (from 1). If this token has just read the previous page, this one starts
-   * right after that page's last resource, so that deletions in between skip nobody; its total includes what was
-   * already read.
+   * right after that page's last resource, so that a deletion in between makes it skip nothing; its total includes what
+   * was already read.
    */
   async byIndex(listing: DirectoryListing, index: number, count: number): Promise<DirectoryPage> {
     const { store } = this.#deps
@@ -80,8 +80,8 @@ export class DirectoryLists {
   }
 
   /**
-   * Returns the page after a cursor (`''` for the first); 'invalid' if it is not one of ours or belongs to another
-   * query, or 'expired'.
+   * Returns the page after a cursor (`''` for the first); 'invalid' if the cursor is not one of ours or belongs to
+   * another query, 'expired' if it is too old.
    */
   async byCursor(
     listing: DirectoryListing,
@@ -105,7 +105,7 @@ export class DirectoryLists {
     }
   }
 
-  /** For the dashboard: ids in order of creation, after a position (0 for the first page). */
+  /** Lists ids for the dashboard in order of creation, after a position (0 for the first page). */
   async byPosition(
     organizationId: OrganizationId,
     kind: DirectoryKind,
@@ -171,7 +171,8 @@ export class DirectoryLists {
     return await directoryLists.countPlaces(this.#deps.store, all)
   }
 
-  // A query that scans every row of a large directory must not delay other requests.
+  // Chooses the connections to read with: a query that scans every row of a large directory must not delay other
+  // requests.
   async #readerFor({ organizationId, query }: DirectoryListing): Promise<Db> {
     const { store } = this.#deps
     if (!directoryLists.readsAll(query)) return store
@@ -189,7 +190,7 @@ export class DirectoryLists {
   }
 }
 
-/** Binds a cursor to the organization and the query it was created for. */
+/** Returns the context that binds a cursor to the organization and the query it was created for. */
 function contextOf({ organizationId, kind, asked }: DirectoryListing): string[] {
   return ['directory-cursor', organizationId, kind, digest(asked)]
 }

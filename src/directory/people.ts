@@ -16,7 +16,7 @@ import {
 import { lifecycle } from '../organizations/index.ts'
 import type { DirectoryChange } from './change.ts'
 
-/** Facts about a person that the directory sends and SCIM does not store. */
+/** What a directory says about a person, as far as accounts and memberships need it. */
 export interface DirectoryPerson {
   readonly name: string
   readonly email: string | undefined
@@ -26,7 +26,7 @@ export interface DirectoryPerson {
   readonly active: boolean
 }
 
-/** The state of a user that the directory asks for. */
+/** The state that the directory wants a user to have. */
 export interface DirectoryUserInput {
   readonly data: DirectoryUserData
   readonly person: DirectoryPerson
@@ -55,7 +55,10 @@ export interface DirectoryMemberships {
     before: DirectoryUserRecord,
     person: DirectoryPerson,
   ): Promise<void>
-  /** Ends all access to this organization (membership, every session, personal keys), announced once; never refused. */
+  /**
+   * Ends a user's access to the organization (membership, every session, personal keys), announced once; never refuses.
+   * The last owner stays a member.
+   */
   deactivate(change: DirectoryChange, user: DirectoryUserRecord): Promise<void>
   /** Deactivates an owner who was kept as the last one, once another exists; returns whether it did. */
   deactivateKept(change: DirectoryChange, user: DirectoryUserRecord): Promise<boolean>
@@ -182,7 +185,10 @@ async function isLastOwner(
   return (await memberships.countOwners(tx, organizationId)) <= 1
 }
 
-/** A returning person gets no more than a new member would; the last owner, who never left, stays owner. */
+/**
+ * Restores a returning person's membership, with no more rights than a new member's; the last owner, who never left,
+ * stays owner.
+ */
 async function bringBack(
   { tx, actor }: DirectoryChange,
   membership: MembershipRecord,
@@ -190,7 +196,7 @@ async function bringBack(
 ): Promise<void> {
   const member = await lifecycle.memberOf(tx, membership)
   if (await isLastOwner(tx, membership)) {
-    // The personal keys of the owner who was kept resume as well.
+    // This also resumes the personal keys of an owner who was kept.
     if (person.active) await lifecycle.reactivate(tx, member, actor)
     return
   }
@@ -206,8 +212,8 @@ async function bringBack(
 }
 
 /**
- * Removes the old person's membership like any other, and creates the new person's account. The new membership gets the
- * directory user's id once that user is active.
+ * Removes the old person's membership as any removal would, and creates the new person's account. The new membership
+ * gets the directory user's id once that user is active.
  */
 async function replace(
   { tx, actor }: DirectoryChange,
@@ -235,7 +241,7 @@ async function reactivate(
     await lifecycle.reactivate(tx, await lifecycle.memberOf(tx, membership), actor)
     return
   }
-  // The membership was removed in the dashboard; the directory restores it under the id it knows.
+  // The membership was removed in the dashboard; it is restored under the id that the directory knows.
   const { organizationId, userId, id } = user
   const made = { id, organizationId, userId, role: 'viewer', source: 'directory' } as const
   await memberships.insert(tx, made)
@@ -308,8 +314,8 @@ function lastOwner(): Problem {
   )
 }
 
-// An account that has signed in, or belongs to other organizations too, is the person's own: no directory may rename
-// it.
+// Whether an account has signed in or belongs to other organizations too: it is then the person's own, and no directory
+// may rename it.
 async function isKnownElsewhere(tx: Tx, user: DirectoryUserRecord): Promise<boolean> {
   const all = await memberships.listOfUser(tx, user.userId)
   const person = await users.find(tx, user.userId)

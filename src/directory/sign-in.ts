@@ -2,7 +2,10 @@ import type { OrganizationId } from '../ids.ts'
 import { directoryTokens, directoryUsers } from '../store/index.ts'
 import type { DirectoryPeople } from '../sso/index.ts'
 
-/** The directory as sign-in through a connection sees it; enabled while a token is active. */
+/**
+ * Creates the view of the directory that sign-in through a connection needs; a directory is on while one of its tokens
+ * is active.
+ */
 export function createSignInLookup(): DirectoryPeople {
   return {
     async isOn(at, organizationId) {

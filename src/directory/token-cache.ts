@@ -7,7 +7,7 @@ const maxRemembered = 10_000
 export interface TokenCache {
   /** Finds the token with this digest, revoked ones too; reads the database unless the cache may be trusted. */
   find(digest: string): Promise<KnownToken | undefined>
-  /** Finds a token again, by id, inside a transaction. */
+  /** Finds a token by id inside a transaction; undefined if it was revoked. */
   findAgain(tx: Tx, organizationId: OrganizationId, id: string): Promise<KnownToken | undefined>
 }
 

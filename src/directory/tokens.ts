@@ -49,7 +49,7 @@ interface Origin {
   readonly agent?: string | undefined
 }
 
-/** SCIM bearer tokens: issues, lists, revokes and authenticates them. */
+/** Issues, lists, revokes and authenticates SCIM bearer tokens. */
 export class DirectoryTokens {
   readonly #store: Store
   readonly #clock: Clock
@@ -66,8 +66,8 @@ export class DirectoryTokens {
   }
 
   /**
-   * Throws `plan_required`, `permission_required`, `invalid_input`, or `conflict` at the maximum number of active
-   * tokens. The secret is returned only here.
+   * Issues a token; only here is its secret returned. Throws `plan_required`, `permission_required`, `invalid_input`,
+   * or `conflict` at the maximum number of active tokens.
    */
   async issue(
     organization: { id: OrganizationId; plan: Plan },
@@ -111,7 +111,7 @@ export class DirectoryTokens {
     return await directoryTokens.list(this.#store, organizationId)
   }
 
-  /** The ids of active tokens whose issuers could no longer issue one; they should be replaced. */
+  /** Returns the ids of active tokens whose issuers could no longer issue one; they should be replaced. */
   async listOfLeavers(
     organizationId: OrganizationId,
     tokens: readonly DirectoryTokenRecord[],
@@ -120,7 +120,7 @@ export class DirectoryTokens {
     return await tokensOfLeavers(this.#store, organizationId, { tokens, nowMs })
   }
 
-  /** Takes effect from the next request on. Throws `not_found`. */
+  /** Revokes a token, from the next request on. Throws `not_found`. */
   async revoke(
     organizationId: OrganizationId,
     id: string,
@@ -143,7 +143,7 @@ export class DirectoryTokens {
     return result
   }
 
-  /** Revokes the token with this secret, whichever organization it belongs to; undefined if it is not one of ours. */
+  /** Revokes the token with this secret, whichever organization it belongs to; undefined if no active token has it. */
   async revokeSecret(text: string, actor: Actor): Promise<DirectoryTokenRecord | undefined> {
     if (credentialLookup(text, prefix) === undefined) return undefined
     const found = await directoryTokens.findByDigest(this.#store, digest(text))
@@ -179,7 +179,7 @@ export class DirectoryTokens {
     if (change.actor.kind !== 'directory') return await work()
     await this.#requireGood(change)
     const done = await work()
-    // It may have been revoked while the change waited for a lock.
+    // The token may have been revoked while the change waited for a lock.
     await this.#requireGood(change)
     return done
   }
@@ -190,7 +190,8 @@ export class DirectoryTokens {
     requirePlan(found.plan)
   }
 
-  // The holder of a revoked token must not be able to push everything else out of the request log.
+  // Builds the refusal of a token. It names the token's organization, whose request log then shows it, at most once a
+  // minute: the holder of a revoked token must not be able to push everything else out of that log.
   #refused(token: DirectoryTokenRecord, refusal: Problem): Problem {
     const { organizationId, id: tokenId } = token
     const isDue = this.#isFirstInMinute(this.#refusedAt, tokenId)

@@ -37,7 +37,7 @@ export async function findSame(
 
 /**
  * Refuses an external id that another user has. Otherwise deletes the record of a user who was deleted with this id, so
- * that it can't restore that person later.
+ * that the id can't restore that person later.
  */
 export async function claimExternalId(
   tx: Tx,
@@ -59,7 +59,7 @@ async function listByExternalId(
   return await directoryUsers.listByIdentifier(tx, organizationId, { externalId })
 }
 
-/** The refusal for an identifier that another user has. */
+/** Creates the refusal of an identifier that another user has. */
 export function taken(identifier: 'userName' | 'externalId' | 'userName or externalId'): Problem {
   return new Problem('conflict', `There is a user with this ${identifier} already.`)
 }

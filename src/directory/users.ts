@@ -35,7 +35,7 @@ interface UserDeps extends ChangeDeps {
   readonly roles: DirectoryRoles
 }
 
-/** A directory's users: create, read, change and delete them. */
+/** Creates, reads, changes and deletes a directory's users. */
 export class DirectoryUsers {
   readonly #deps: UserDeps
 
@@ -65,7 +65,7 @@ export class DirectoryUsers {
     return user
   }
 
-  /** The users with these ids, in the same order. */
+  /** Returns the users with these ids, in the same order; unknown ids are left out. */
   async getAll(
     organizationId: OrganizationId,
     ids: readonly string[],
@@ -82,14 +82,14 @@ export class DirectoryUsers {
     })
   }
 
-  /** The owner whom the directory deactivated but who stays a member because there is no other owner. */
+  /** Finds the owner whom the directory deactivated but who stays a member because there is no other owner. */
   async findKeptOwner(
     organizationId: OrganizationId,
   ): Promise<{ id: string; name: string } | undefined> {
     return await directoryUsers.findKeptOwner(this.#deps.store, organizationId)
   }
 
-  /** Identifiers that several users share, at most `maxDuplicates`: a look-up by one of them matches nobody. */
+  /** Lists identifiers that several users share, at most `maxDuplicates`: a look-up by one of them matches nobody. */
   async listDuplicates(organizationId: OrganizationId): Promise<readonly DuplicateIdentifier[]> {
     const { slowReads } = this.#deps.store
     const found = await directoryDuplicates.list(slowReads, organizationId, maxDuplicates)
@@ -114,7 +114,7 @@ export class DirectoryUsers {
     return await runChange(this.#deps, caller, async (change) => {
       const current = await loadLocked(change, id)
       const result = await this.#apply(change, current, { input: next(current) })
-      // Directories repeat requests: an owner kept as the last one by the first request may have a successor by now.
+      // Directories repeat requests: the first one may have kept the last owner, and by now there may be another owner.
       const isRepeated = !current.active && !result.active
       const endsAccess = isRepeated
         ? await this.#deps.people.deactivateKept(change, current)
@@ -145,7 +145,7 @@ export class DirectoryUsers {
     })
   }
 
-  /** Creates a user whose name, external id or address someone here has or had. */
+  /** Creates a user, or restores one, whose name, external id or address someone here has or had. */
   async #createKnown(
     change: DirectoryChange,
     input: DirectoryUserInput,
@@ -192,7 +192,7 @@ export class DirectoryUsers {
   ): Promise<DirectoryUser> {
     const { tx, organizationId } = change
     const { data, person } = input
-    // IdPs send unchanged users all day: then there is nothing to write.
+    // IdPs send unchanged users all day, and then there is nothing to write.
     if (data.attributes === current.attributes && data.active === current.active) return current
     if (data.userNameKey !== current.userNameKey) {
       const other = await directoryUsers.findByName(tx, organizationId, data.userNameKey)

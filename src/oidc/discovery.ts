@@ -49,8 +49,8 @@ export async function discover(
 }
 
 /**
- * Validates an issuer for comparison: an https URL (http only on loopback where that is allowed), no query, no
- * fragment.
+ * Returns an issuer unchanged, or refuses it unless it is an https URL (http only on loopback, where that is allowed)
+ * without query and fragment.
  */
 export function checkedIssuer(issuer: string, allowLoopback: boolean): string {
   if (issuer.length > 512 || /[?#\s]/.test(issuer)) throw fault('issuer_syntax', 'discovery')
@@ -58,7 +58,10 @@ export function checkedIssuer(issuer: string, allowLoopback: boolean): string {
   return issuer
 }
 
-/** The authentication methods that this provider supports and a kind of credential allows, best first. */
+/**
+ * Returns the best authentication method that the provider supports and this kind of credential allows. Throws if there
+ * is none.
+ */
 export function clientAuthenticationFor(
   provider: Provider,
   credential: 'secret' | 'key',
@@ -141,8 +144,8 @@ function refuseOtherFlows(document: JsonObject): void {
   if (lacks('code_challenge_methods_supported', 'S256')) throw fault('pkce', 'discovery')
 }
 
-// Returns the algorithms that both the provider and we use for signatures, so that a token's own header is never
-// trusted. The document should name the provider's (section 3); without them RS256 is assumed.
+// Returns the signature algorithms that both the provider and we support, so that a token's own header is never
+// trusted. The document should list the provider's algorithms (section 3); if it doesn't, RS256 is assumed.
 function algorithmsOf(document: JsonObject): readonly SignatureAlgorithm[] {
   const named = texts(document, 'id_token_signing_alg_values_supported') ?? ['RS256']
   const accepted = (Object.keys(signatureAlgorithms) as SignatureAlgorithm[]).filter((algorithm) =>

@@ -128,7 +128,7 @@ export function fault(check: Check, step: Step, found: string | Found = {}): Pro
   )
 }
 
-/** The check and step at which a problem from this folder arose, if it is one. */
+/** Returns the check and step at which a problem from this folder arose; undefined for any other error. */
 export function faultOf(error: unknown): { check: Check; step: Step } | undefined {
   if (!(error instanceof Problem)) return undefined
   const check = error.members?.['check']

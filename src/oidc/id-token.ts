@@ -37,7 +37,10 @@ export function checkIdToken(
   checkAuthenticationTime(claims['auth_time'], expected)
 }
 
-/** Checks steps 2 to 5: the exact issuer, this client in the audience, and as the authorized party if named. */
+/**
+ * Checks steps 2 to 5: the exact issuer, this client in the audience, and this client as the authorized party if one is
+ * named.
+ */
 export function checkIssuerAndAudience(
   claims: JsonObject,
   expected: { issuer: string; clientId: string },

@@ -61,8 +61,8 @@ export interface SignInOptions {
  */
 export interface RelyingParty {
   /**
-   * The validated discovery document, at most ten minutes old; `fresh` fetches it again, `freshKeys` also allows the
-   * keys to be fetched again.
+   * Returns the validated discovery document, at most ten minutes old. `fresh` fetches it again; `freshKeys` drops the
+   * cached keys, so that the next token fetches them again.
    */
   provider(issuer: string, options?: { fresh?: boolean; freshKeys?: boolean }): Promise<Provider>
   /** Exchanges the code and verifies id_token and UserInfo; `passed` is called after each successful step. */
@@ -73,7 +73,7 @@ export interface RelyingParty {
 /** The steps of a sign-in that succeeded, for the test of a connection. */
 export type Passed = 'token' | 'id_token' | 'userinfo'
 
-interface Needs {
+interface RelyingPartyDeps {
   readonly fetch: Fetch
   readonly clock: Clock
   /** Allows http on loopback, for an installation that itself runs on localhost. */
@@ -83,16 +83,16 @@ interface Needs {
 }
 
 /** Creates the relying party, whose only state is its caches of discovery documents and keys. */
-export function createRelyingParty(deps: Needs): RelyingParty {
+export function createRelyingParty(deps: RelyingPartyDeps): RelyingParty {
   return new OidcRelyingParty(deps)
 }
 
 class OidcRelyingParty implements RelyingParty {
-  readonly #deps: Needs
+  readonly #deps: RelyingPartyDeps
   readonly #keys: Keys
   readonly #providers: ProviderCache
 
-  constructor(deps: Needs) {
+  constructor(deps: RelyingPartyDeps) {
     this.#deps = deps
     this.#keys = createKeys(deps)
     this.#providers = new ProviderCache(deps)
@@ -137,7 +137,7 @@ class OidcRelyingParty implements RelyingParty {
     return await verifyLogoutToken(token, provider, deps)
   }
 
-  /** The claims of an id_token after verifying its signature and that it belongs to this redirect. */
+  /** Returns the claims of an id_token after verifying its signature and that it belongs to this redirect. */
   async #checkedClaims(
     { provider, client, grant }: FinishedRedirect,
     { idToken, accessToken }: Tokens,

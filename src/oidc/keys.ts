@@ -17,7 +17,8 @@ export interface Keys {
 }
 
 /**
- * Whose keys are wanted, and where they are. Any issuer can name another's address, and must then spend its own budget.
+ * The issuer whose keys are wanted, and the URL of its key set. Any issuer can name another's URL, and must then spend
+ * its own budget.
  */
 export type KeySource = Pick<Provider, 'issuer' | 'keysAddress'>
 
@@ -142,8 +143,8 @@ async function fetchKeys(fetch: Fetch, address: string): Promise<readonly Public
   return keys
 }
 
-// Finds the key that fits a token; throws if several do, which a token must then tell apart by a `kid` (OpenID Connect
-// Core 1.0, section 10.1).
+// Finds the key that fits a token. Throws if several fit, because a token must then name one by its `kid` (OpenID
+// Connect Core 1.0, section 10.1).
 function fitting(keys: readonly PublicJwk[], wanted: Wanted): PublicJwk | undefined {
   const found = keys.filter(
     (key) =>

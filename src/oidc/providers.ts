@@ -28,7 +28,7 @@ export class ProviderCache {
     this.#deps = deps
   }
 
-  /** The validated document of an issuer; `fresh` fetches it even if it is cached. */
+  /** Returns the validated document of an issuer; `fresh` fetches it even if it is cached. */
   async find(issuer: string, { fresh }: { readonly fresh: boolean }): Promise<Provider> {
     if (!fresh) {
       const known = this.#providers.get(issuer)

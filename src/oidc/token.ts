@@ -19,7 +19,10 @@ export interface Client {
   readonly redirectUri: string
 }
 
-/** A validated token response; the tokens live only as long as the sign-in and are never stored. */
+/**
+ * A validated token response. The access token is never stored; the id_token is, sealed, if sign-out should reach the
+ * provider.
+ */
 export interface Tokens {
   readonly idToken: string
   readonly accessToken: string

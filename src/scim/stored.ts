@@ -81,7 +81,7 @@ export function groupInput(resource: Resource): DirectoryGroupInput {
   return { data: groupData(resource), members: [{ kind: 'replace', ids }] }
 }
 
-/** Converts the steps of a PATCH into changes that the store can make without loading the members. */
+/** Converts the steps of a PATCH into changes to the stored members. */
 export function memberChanges(steps: readonly MemberStep[]): MemberChange[] {
   return steps.map((step) =>
     step.kind === 'removeWhere'

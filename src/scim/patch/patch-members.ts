@@ -6,7 +6,7 @@ import type { PatchOperation } from './patch-request.ts'
 import type { PatchPath } from '../filter/path.ts'
 import { idOfAddress, readValue, type Values } from '../schema/values.ts'
 
-/** A change to a group's members that can be made without loading the current list. */
+/** A change to a group's members, described without knowing the current list. */
 export type MemberStep =
   | { readonly kind: 'add' | 'remove' | 'replace'; readonly ids: readonly string[] }
   | { readonly kind: 'clear' }
