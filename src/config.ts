@@ -215,7 +215,7 @@ export interface SettingLine {
   readonly isSecret: boolean
 }
 
-/** All settings with their values and defaults, in the table's order. */
+/** Lists all settings with their values and defaults, in the table's order. */
 export function listSettings(env: Environment): SettingLine[] {
   return names().map((name) => {
     const { fallback, about, secret: isSecret } = table[name] as Setting<unknown>
@@ -232,7 +232,7 @@ export function listSettings(env: Environment): SettingLine[] {
   })
 }
 
-/** Warnings about allowed but unusual settings, for the start log. */
+/** Returns warnings about allowed but unusual settings, for the start log. */
 export function remarks(config: Config): string[] {
   const found: string[] = []
   if (config.loopbackIsOpen) {
@@ -254,8 +254,8 @@ export function remarks(config: Config): string[] {
 }
 
 /**
- * Names that nearly match a short setting such as PORT: warned about but never refused, because other programs share
- * the environment.
+ * Returns warnings about names that nearly match a short setting such as PORT. They are never refused, because other
+ * programs share the environment.
  */
 export function suspicions(env: Environment): string[] {
   return misspeltWarnings(env, known())

@@ -33,7 +33,7 @@ const all: readonly CredentialFormat[] = Object.values(credentialFormats)
 /** All prefixes, as alternatives in a regular expression. */
 export const anyPrefix = all.map(({ prefix }) => prefix).join('|')
 
-/** The length of every credential in this format. */
+/** Returns the length of every credential in this format. */
 export function lengthOf({ prefix, shape }: CredentialFormat): number {
   return shape === 'plain'
     ? prefix.length + plainDigits + checksumDigits
@@ -50,7 +50,7 @@ export const credentialPattern = all
   })
   .join('|')
 
-/** The format of a text that begins with one of our prefixes; otherwise undefined. */
+/** Returns the format of a text that begins with one of our prefixes; otherwise undefined. */
 export function formatOf(text: string): CredentialFormat | undefined {
   return all.find(({ prefix }) => text.startsWith(prefix))
 }

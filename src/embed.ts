@@ -9,11 +9,11 @@ export type Settings = Readonly<Record<string, string | undefined>>
 
 /** A running node; disposing of it (`await using`) stops it after open requests have finished. */
 export interface RunningNode extends AsyncDisposable {
-  /** The URL for programs and people; with `PORT: '0'` the system chooses the port. */
+  /** The URL of the API and the dashboard; with `PORT: '0'`, the system chooses its port. */
   readonly baseUrl: string
   readonly host: string
   readonly port: number
-  /** A link that creates the first owner; undefined once there is one. */
+  /** Returns a link that creates the first owner; undefined once an owner exists. */
   setupLink(): Promise<string | undefined>
 }
 

@@ -2,8 +2,8 @@ import { mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 /**
- * Creates a folder and its missing parents, accessible only to their owner. Node's `recursive` option loops forever
- * under an existing folder that accepts no children, such as /proc; this throws the operating system's error instead.
+ * Creates a folder and its missing parents, accessible only to their owner. Under an existing folder that accepts no
+ * children, such as /proc, Node's `recursive` option loops forever; this function throws the operating system's error.
  */
 export function makeFolder(path: string): void {
   if (isFolder(path)) return

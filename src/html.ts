@@ -11,7 +11,7 @@ export function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? '')
 }
 
-/** A complete document; `head` and `body` are HTML, `title` is plain text that is escaped here. */
+/** Renders a complete document; `head` and `body` are HTML, `title` is plain text that is escaped here. */
 export function htmlDocument(parts: {
   readonly title: string
   readonly head: string

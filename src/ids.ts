@@ -57,13 +57,14 @@ export function createId<P extends IdPrefix>(prefix: P, nowMs: number = Date.now
 }
 
 /**
- * A bound between ids with this prefix: those created at this time or later sort at or after it, older ones before it.
+ * Returns a bound between ids with this prefix: those created at this time or later sort at or after it, older ones
+ * before it.
  */
 export function idBound(prefix: IdPrefix, ms: number): string {
   return `${prefix}_${timePart(Math.max(0, Math.floor(ms)))}`
 }
 
-/** When an id was created, in milliseconds since 1970. */
+/** Returns when an id was created, in milliseconds since 1970. */
 export function timeOfId(id: string): number {
   const start = id.indexOf('_') + 1
   let time = 0

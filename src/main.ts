@@ -13,7 +13,10 @@ export interface Running extends AsyncDisposable {
   readonly baseUrl: string
   readonly host: string
   readonly port: number
-  /** A link that creates the first owner; undefined if there is one. Links printed by other nodes stay valid. */
+  /**
+   * Returns a link that creates the first owner; undefined once an owner exists. Links printed by other nodes stay
+   * valid.
+   */
   setupLink(): Promise<string | undefined>
   /** Readiness and metrics, for the supervisor of several workers. */
   report(): Promise<Readiness & { readonly families: readonly MetricFamily[] }>

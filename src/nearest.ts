@@ -1,4 +1,7 @@
-/** The known word closest to a misspelled one; undefined if none is close. */
+/**
+ * Finds a known word that a misspelled one probably means: the first that is near it, otherwise the first that begins
+ * with it; undefined if there is none.
+ */
 export function nearest(written: string, known: readonly string[]): string | undefined {
   return (
     known.find((word) => isNear(written, word)) ??

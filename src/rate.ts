@@ -61,7 +61,7 @@ export class RateLimiter {
     }
   }
 
-  /** When a subject's bucket is full again; a time in the past if it already is. */
+  /** Returns when a subject's bucket is full again; a time in the past if it already is. */
   wholeAt(subject: string): number {
     return this.#wholeAt.get(subject) ?? 0
   }
@@ -75,7 +75,7 @@ export class RateLimiter {
   #remember(subject: string, wholeAt: number, nowMs: number): void {
     if (this.#wholeAt.size >= this.#subjectsAtMost && !this.#wholeAt.has(subject)) {
       for (const [other, at] of this.#wholeAt) if (at <= nowMs) this.#wholeAt.delete(other)
-      // Still too many: drop the oldest, a thousand at a time, rather than growing forever.
+      // If there are still too many, drop the oldest, a thousand at a time, rather than growing forever.
       let spare = this.#wholeAt.size >= this.#subjectsAtMost ? 1000 : 0
       for (const other of this.#wholeAt.keys()) {
         if (spare-- <= 0) break

@@ -4,7 +4,10 @@ import { readFileSync, statSync } from 'node:fs'
 /** Reads a small text file; tests pass their own. */
 export type ReadFile = (path: string) => string
 
-/** The secret in a file, without the trailing line break that editors and `echo` add. */
+/**
+ * Returns the secret in a file, without the trailing line break that editors and `echo` add. Throws an Error whose
+ * message completes the sentence "NAME …".
+ */
 export function textOfFile(path: string, readFile: ReadFile): string {
   let text: string
   try {
@@ -26,7 +29,7 @@ function reasonOf(error: unknown): string {
 
 const maxSecretFileBytes = 64 * 1024
 
-/** Reads a secret's file; throws if it is missing, or too small or too large for a secret. */
+/** Reads a secret's file; throws if the file is missing or larger than 64 KiB. */
 export function readSecretFile(path: string): string {
   const { size } = statSync(path)
   if (size > maxSecretFileBytes) throw new Error(`it is larger than ${maxSecretFileBytes} bytes`)

@@ -53,20 +53,20 @@ function isKnown(name: string, known: KnownNames): boolean {
   return allNames(known).includes(name) || commandLineNames.includes(name)
 }
 
-/** Every setting, and NAME_FILE for every secret. */
+/** Returns every setting, and NAME_FILE for every secret. */
 function allNames({ settings, secrets }: KnownNames): string[] {
   return [...settings, ...secrets.map((name) => `${name}_FILE`)]
 }
 
 /**
- * Kubernetes and Docker add a service's address to the environment of neighboring containers; a service with our name
- * may look like a setting.
+ * Whether a name belongs to other programs. Kubernetes and Docker add a service's address to the environment of
+ * neighboring containers, and a service with our name may look like a setting.
  */
 function isOfOthers(name: string): boolean {
   return !/^\w{3,60}$/.test(name) || /^INTERCEPT_(SERVICE|PORT|ENV|NAME)(_|$)/.test(name)
 }
 
-/** The setting, or secret's file, whose name was probably meant. */
+/** Returns the setting, or NAME_FILE of a secret, whose name was probably meant. */
 function meantBy(name: string, known: KnownNames): string | undefined {
   const written = name.toUpperCase()
   const plain = written.replace(/^INTERCEPT_/, '')

@@ -22,7 +22,7 @@ export interface Setting<T> {
   readonly secret?: boolean
 }
 
-/** A setting whose value may be shown. */
+/** Creates a setting whose value may be shown. */
 export function setting<T>(
   fallback: string,
   about: string,
@@ -31,7 +31,7 @@ export function setting<T>(
   return { fallback, about, parse }
 }
 
-/** A setting whose value is never shown. */
+/** Creates a setting whose value is never shown. */
 export function secret<T>(fallback: string, about: string, parse: (text: string) => T): Setting<T> {
   return { fallback, about, parse, secret: true }
 }
@@ -106,7 +106,7 @@ export function parseSchemes(text: string): readonly ('x-api-key' | 'bearer')[] 
   return text.split(',').map((part) => parseOneOf(['x-api-key', 'bearer'])(part.trim()))
 }
 
-/** Returns a parser for a URL with one of these protocols, which is kept as written. */
+/** Returns a parser that accepts a URL with one of these protocols and keeps it as written. */
 export function parseUrlOf(protocols: readonly string[]): (text: string) => string {
   return (text) => {
     const url = URL.parse(text)

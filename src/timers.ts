@@ -42,7 +42,7 @@ export function every(
   }
 }
 
-/** Works on one item after the other, also after one that fails; throws the first error at the end. */
+/** Works on the items one after another, and goes on after one that fails; throws the first error at the end. */
 export async function eachApart<T>(
   items: Iterable<T>,
   work: (item: T) => Promise<void>,

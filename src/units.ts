@@ -1,6 +1,9 @@
 import type { Rate } from './rate.ts'
 
-/** Durations, sizes and rates as people write them. Each parser throws an Error whose message completes a sentence. */
+/**
+ * Durations, sizes and rates as people write them. Each parser throws an Error whose message completes the sentence
+ * "NAME …".
+ */
 
 export const minuteMs = 60_000
 /** The time span of one row of the quarter-hour counts. */

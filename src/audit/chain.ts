@@ -11,7 +11,7 @@ export interface SignedHead {
 /** The result of verifying a chain. */
 export interface ChainReport {
   readonly entries: number
-  /** The first entry that does not follow from the previous one; `reason` says why. */
+  /** The sequence number of the first entry that does not follow from the previous one; `reason` says why. */
   readonly brokenAt: number | undefined
   readonly reason: string | undefined
   readonly lastHash: string
@@ -19,10 +19,10 @@ export interface ChainReport {
 
 const pageSize = 500
 const maxAttempts = 3
-// Lower than any stored number, so nothing can hide before the first entry.
+// Lower than any stored number, so that no entry can hide before the first one.
 const firstNumber = -(2 ** 52)
 
-/** The signed head of a chain, for export. */
+/** Returns the signed head of a chain. */
 export async function signedHead(db: Db, organizationId: string): Promise<SignedHead> {
   return { organizationId, ...(await auditEntries.headOf(db, organizationId)) }
 }

@@ -27,7 +27,7 @@ export interface AuditEntry {
   readonly hash: string
 }
 
-/** How often people signed in during a step of time. */
+/** The numbers of sign-ins in one time step. */
 export interface SignIns {
   /** Milliseconds since 1970 at which the step began. */
   readonly at: number
@@ -35,7 +35,7 @@ export interface SignIns {
   readonly company: number
   /** In any other way. */
   readonly other: number
-  /** Refused after the company's provider had let them through. */
+  /** Attempts through the company's provider that failed or were refused. */
   readonly refused: number
 }
 
@@ -44,7 +44,9 @@ export interface AuditFilter {
   readonly action?: string | undefined
   readonly actorId?: string | undefined
   readonly subjectId?: string | undefined
-  /** Part of the action, the actor's name, an id, an address or the detail, in any case. */
+  /**
+   * Part of the action, the actor's name, the subject's or the request's id, the address or the detail, in any case.
+   */
   readonly search?: string | undefined
   readonly from?: number | undefined
   readonly until?: number | undefined
@@ -57,12 +59,12 @@ export interface Audit {
     organizationId: string,
     page: AuditFilter & { before?: number | undefined; limit: number },
   ): Promise<AuditEntry[]>
-  /** The current names of entries' subjects, by id. */
+  /** Returns the current names of entries' subjects, by id. */
   names(
     organizationId: string,
     entries: readonly AuditEntry[],
   ): Promise<ReadonlyMap<string, string>>
-  /** All entries that match a filter, oldest first, read in pages. */
+  /** Yields all entries that match a filter, oldest first, and reads them in pages. */
   all(organizationId: string, filter: AuditFilter): AsyncIterable<AuditEntry>
   /**
    * Recomputes the chain, which reveals any changed, added, removed or reordered entry, and a chain rolled back to
@@ -70,15 +72,15 @@ export interface Audit {
    */
   verify(organizationId: string, against?: SignedHead): Promise<ChainReport>
   /**
-   * The chain's current end with a MAC made with the master key; a copy kept elsewhere reveals tampering with the
-   * database.
+   * Returns the chain's current end with a MAC made with the master key; a copy kept elsewhere reveals tampering with
+   * the database.
    */
   head(organizationId: string): Promise<SignedHead>
-  /** The ids of all chains, including the one that belongs to no organization. */
+  /** Returns the ids of all chains, including the one that belongs to no organization. */
   chains(): Promise<readonly string[]>
   /** Publishes each organization's head as an event, at most once a day and only if it moved; returns how many. */
   announceHeads(): Promise<number>
-  /** Sign-ins per step, oldest first, empty steps too. */
+  /** Counts sign-ins per time step, oldest first, including empty steps. */
   signIns(organizationId: OrganizationId, range: SignInRange): Promise<readonly SignIns[]>
   /** Deletes entries older than a given time from the front of each chain; returns how many. */
   forget(before: number): Promise<number>

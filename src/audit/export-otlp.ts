@@ -14,13 +14,15 @@ const entriesInBatch = 256
 // Collectors refuse bodies beyond a few MiB; the largest part of an entry is its detail.
 const detailInBatch = 1024 * 1024
 const chainsInTurn = 100
-// Longer than a batch may take, so that two processes don't send the same entries; if they do, an entry arrives twice.
+// Longer than a batch usually takes, so that two processes don't send the same entries; if one takes longer, entries
+// arrive twice.
 const turnMs = 30_000
 
 export interface AuditExportDeps {
   readonly store: Store
   /**
-   * Sends a body to the collector within its own deadline; throws on failure, a `CollectorRefusal` if the body is why.
+   * Sends a body to the collector within its own deadline. Throws on failure, and a `CollectorRefusal` if the collector
+   * refuses the body itself.
    */
   readonly post: (body: string) => Promise<void>
   /** Identifies the sender. */
@@ -49,7 +51,7 @@ export class AuditExport implements AsyncDisposable {
     this.#timer = setInterval(() => void this.flush(), everyMs).unref()
   }
 
-  /** Sends all entries that are waiting. */
+  /** Sends the entries that are waiting; a call while entries are being sent waits for that run. */
   async flush(): Promise<void> {
     this.#sending ??= this.#sendAll().finally(() => {
       this.#sending = undefined
@@ -116,7 +118,7 @@ export class AuditExport implements AsyncDisposable {
   }
 }
 
-/** The first entries that fit into one body; at least one. */
+/** Returns the first entries that fit into one body, but at least one. */
 function firstOf(rows: readonly auditEntries.AuditTable[]): readonly auditEntries.AuditTable[] {
   let size = 0
   const tooMany = rows.findIndex(({ detail }, at) => {

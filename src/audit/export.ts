@@ -1,7 +1,7 @@
 import { auditContentColumns } from '../store/index.ts'
 import type { AuditEntry } from './entries.ts'
 
-/** Entries as JSON lines. */
+/** Renders entries as JSON lines. */
 export async function* toJsonLines(entries: AsyncIterable<AuditEntry>): AsyncIterable<string> {
   for await (const { at, requestId, ...entry } of entries) {
     const line = { at: new Date(at).toISOString(), ...entry, request_id: requestId }
@@ -11,7 +11,7 @@ export async function* toJsonLines(entries: AsyncIterable<AuditEntry>): AsyncIte
 
 const columns = ['sequence', 'at', ...auditContentColumns, 'hash'] as const
 
-/** Entries as CSV (RFC 4180). */
+/** Renders entries as CSV (RFC 4180). */
 export async function* toCsv(entries: AsyncIterable<AuditEntry>): AsyncIterable<string> {
   yield `${columns.join(',')}\r\n`
   for await (const entry of entries) {
@@ -34,9 +34,9 @@ export async function* toCsv(entries: AsyncIterable<AuditEntry>): AsyncIterable<
 }
 
 /**
- * Quotes one CSV cell (RFC 4180, section 2). A spreadsheet would evaluate a cell starting like a formula, so an
- * apostrophe keeps it text. It is set within the text too: where the usual separator is a semicolon, spreadsheets
- * divide a cell there, and at line breaks, whatever its quotes.
+ * Quotes one CSV cell (RFC 4180, section 2). A spreadsheet would evaluate a cell that starts like a formula, so an
+ * apostrophe keeps it text. The text gets apostrophes inside too, because some spreadsheets split even a quoted cell at
+ * semicolons, tabs and line breaks.
  */
 export function cell(text: string): string {
   const safe = text.replaceAll(/(?:^|(?<=[;\t\r\n]))(?=[=+\-@])|^(?=[\t\r\n])/g, "'")
