@@ -71,7 +71,8 @@ export class RateLimiter {
     this.#remember(subject, wholeAt, nowMs)
   }
 
-  // Stores when a bucket is full again. Full buckets are dropped when there are too many: they are the same as none.
+  // Stores when a bucket is full again. When there are too many subjects, those with full buckets are dropped: a full
+  // bucket is the same as none.
   #remember(subject: string, wholeAt: number, nowMs: number): void {
     if (this.#wholeAt.size >= this.#subjectsAtMost && !this.#wholeAt.has(subject)) {
       for (const [other, at] of this.#wholeAt) if (at <= nowMs) this.#wholeAt.delete(other)

@@ -50,7 +50,7 @@ export function parsePort(text: string): number {
   return Number(text)
 }
 
-/** Like `parse`, but `off` becomes undefined. */
+/** Returns a parser like `parse`, for which `off` means undefined. */
 export function parseOff<T>(parse: (text: string) => T): (text: string) => T | undefined {
   return (text) => (text === 'off' ? undefined : parse(text))
 }

@@ -17,8 +17,8 @@ export interface Keys {
 }
 
 /**
- * The issuer whose keys are wanted, and the URL of its key set. Any issuer can name another's URL, and must then spend
- * its own budget.
+ * The issuer whose keys are wanted, and the URL of its key set. Any issuer can name another's URL, but spends only its
+ * own budget with that.
  */
 export type KeySource = Pick<Provider, 'issuer' | 'keysAddress'>
 
@@ -111,7 +111,7 @@ export function createKeys(deps: { fetch: Fetch; clock: Clock }): Keys {
   return { find, forget: (from) => void entries.delete(nameOf(from)) }
 }
 
-/** Lets callers share one fetch, while each keeps its own abort signal. */
+/** Waits for a fetch that several callers share, but only until the caller's own signal aborts. */
 async function within<T>(shared: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return await shared
   const { promise: over, reject } = Promise.withResolvers<never>()

@@ -77,12 +77,12 @@ function namesPagination(path: string): boolean {
   return name.split('.', 1)[0] === 'pagination'
 }
 
-/** The documents of `/ResourceTypes` (RFC 7643 section 6). */
+/** Builds the documents of `/ResourceTypes` (RFC 7643 section 6). */
 export function resourceTypeDocuments(base: string): Json[] {
   return [userType, groupType].map((type) => resourceTypeDocument(base, type))
 }
 
-/** The documents of `/Schemas` (RFC 7643 section 7), including those for the discovery documents themselves. */
+/** Builds the documents of `/Schemas` (RFC 7643 section 7), including those for the discovery documents themselves. */
 export function schemaDocuments(base: string): Json[] {
   return [
     userSchema,

@@ -12,18 +12,18 @@ export interface Versioned {
   readonly modifiedAt: number
 }
 
-/** The weak entity tag of a resource (RFC 7644 section 3.14). */
+/** Returns the weak entity tag of a resource (RFC 7644 section 3.14). */
 export function etagOf(record: Versioned): string {
   return `W/"${record.version}"`
 }
 
-/** The stored attributes of a resource. */
+/** Returns the stored attributes of a resource, with its id. */
 export function resourceOf(record: Versioned): Resource {
   // The attributes were checked against the schema before they were stored.
   return { ...(JSON.parse(record.attributes) as Resource), id: record.id }
 }
 
-/** A user in SCIM's format; `base` is the URL of `/scim/v2`. */
+/** Builds a user in SCIM's format; `base` is the URL of `/scim/v2`. */
 export function userDocument(user: DirectoryUser, base: string): Record<string, unknown> {
   const resource = resourceOf(user)
   const groups = user.groups.map((group) => ({
@@ -42,7 +42,7 @@ export function userDocument(user: DirectoryUser, base: string): Record<string, 
   }
 }
 
-/** A group in SCIM's format; without `members` if they were not loaded. */
+/** Builds a group in SCIM's format; without `members` if they were not loaded. */
 export function groupDocument(
   group: DirectoryGroupRecord,
   members: readonly string[] | undefined,
@@ -61,7 +61,7 @@ export function groupDocument(
   }
 }
 
-/** A group's members in SCIM's format. */
+/** Builds a group's members in SCIM's format. */
 export function memberDocuments(ids: readonly string[], base: string): Record<string, unknown>[] {
   return ids.map((id) => ({ value: id, $ref: `${base}/Users/${id}`, type: 'User' }))
 }

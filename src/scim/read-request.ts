@@ -56,7 +56,7 @@ function decode(segment: string): string {
   try {
     text = decodeURIComponent(segment)
   } catch {}
-  // PostgreSQL cannot store U+0000, so no resource has it in its name.
+  // PostgreSQL cannot store U+0000, so no id contains it.
   if (text === undefined || text.includes('\0')) {
     throw new ScimError(404, 'There is nothing here.')
   }

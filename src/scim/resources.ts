@@ -14,7 +14,9 @@ interface Stored<Item> {
   remove(caller: DirectoryCaller, id: string, check: (current: Item) => void): Promise<void>
 }
 
-/** The operations on resources of one type; the subclasses for users and groups parse and render their bodies. */
+/**
+ * Performs the operations on resources of one type; the subclasses for users and groups parse and render the bodies.
+ */
 export abstract class Resources<Item extends Versioned = Versioned> {
   abstract readonly type: ResourceType
   readonly #stored: Stored<Item>
@@ -57,7 +59,7 @@ export function bodyOf({ body }: ScimRequest): Json {
   throw new ScimError(400, 'The body is missing.', { scimType: 'invalidSyntax' })
 }
 
-/** The resource without its id, which is stored in a separate column. */
+/** Returns the resource without its id, which is stored in a separate column. */
 export function withoutId(resource: Resource): Resource {
   const { id: _, ...rest } = resource
   return rest

@@ -21,8 +21,9 @@ export interface HandOvers {
    */
   look(code: string, provider: string): string
   /**
-   * Consumes a code and returns its query; throws `callback_invalid` (400) for a used, expired, altered or swapped
-   * code. A query without the state of this browser's sign-in is refused before anything is written.
+   * Consumes a code and returns its query; throws `callback_invalid` (400) for a used, expired or altered code, and for
+   * one made for another provider. A query without the state of this browser's sign-in is refused before anything is
+   * written.
    */
   use(code: string, expected: { provider: string; state: string }): Promise<string>
 }

@@ -39,7 +39,7 @@ export function landingPage(path: string): Page {
   }
 }
 
-/** Shown when the browser did not keep the cookie: explains the reason instead of looping. */
+/** Builds the page shown when the browser did not keep the cookie: it explains the reason instead of looping. */
 export function cookieLostPage(baseUrl: string): Page {
   return {
     status: 400,
@@ -64,7 +64,7 @@ export interface WayOn {
   readonly organization: string | undefined
 }
 
-/** A refusal as shown to a person who is signing in. */
+/** Builds the page that shows a refusal to a person who is signing in. */
 export function refusalPage(
   problem: Problem,
   requestId: string,
@@ -91,7 +91,10 @@ export function refusalPage(
   }
 }
 
-/** The page behind a sign-in link; it submits its form by itself, so that a link preview does not use the link up. */
+/**
+ * Builds the page behind a sign-in link. It submits its form by a script, so that a link preview does not use the link
+ * up.
+ */
 export function signInLinkPage(token: string): Page {
   return {
     status: 200,
@@ -129,7 +132,7 @@ button { font: inherit; padding: 6px 16px; min-height: 34px; border: 0; border-r
   },
 ]
 
-/** A complete sign-in page; `head` and `body` are HTML, the title is text. */
+/** Builds a complete sign-in page; `head` and `body` are HTML, the title is text. */
 export function page(title: string, head: string, body: string): string {
   return htmlDocument({
     title,

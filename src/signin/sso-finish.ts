@@ -234,7 +234,7 @@ const passedSentences = {
   userinfo: 'UserInfo speaks of the same person.',
 } as const
 
-/** Returns the actor for the audit log as long as the person's identity is not verified. */
+/** Returns the actor for the audit log until the person's identity is verified. */
 export function actorOf(visitor: Visitor): Actor {
   return {
     kind: 'system',

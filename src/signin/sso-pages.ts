@@ -5,7 +5,10 @@ import { page, pageHeaders, type Page } from './pages.ts'
 const confirmPath = '/api/v1/auth/sso/confirm'
 const providerTitles: Readonly<Record<string, string>> = { github: 'GitHub', google: 'Google' }
 
-/** Shown when the address already has an account: its owner must sign in as before and confirm. Nothing was linked. */
+/**
+ * Builds the page shown when the address already has an account: its holder must sign in as before and confirm. Nothing
+ * has been linked.
+ */
 export function confirmRequiredPage(
   link: PendingLink,
   providers: readonly string[],
@@ -37,7 +40,7 @@ ${ways}
   }
 }
 
-/** Asks a signed-in person to confirm that the company sign-in is added to their account. */
+/** Builds the page that asks a signed-in person to confirm that the company sign-in is added to their account. */
 export function confirmPage(link: PendingLink, name: string, mark: string): Page {
   return {
     status: 200,
@@ -56,7 +59,10 @@ at ${escapeHtml(link.person.issuer)}) opens your account in that organization to
   }
 }
 
-/** Asks before replacing the person signed in with this browser, when another site began the sign-in. */
+/**
+ * Builds the page that asks before replacing the person signed in with this browser, when another site began the
+ * sign-in.
+ */
 export function switchPage(
   input: { readonly name: string; readonly person: { readonly issuer: string } },
   now: string,
@@ -82,7 +88,7 @@ function waiting(mark: string): string {
   return `<input type="hidden" name="waiting" value="${escapeHtml(mark)}">`
 }
 
-/** The end of a test; the page that started it shows the result. */
+/** Builds the page at the end of a test; the result is shown on the page that started it. */
 export function testedPage(connection: Connection, passed: boolean): Page {
   const title = passed ? 'The test has passed' : 'The test has stopped at a step'
   return {

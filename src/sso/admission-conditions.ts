@@ -126,7 +126,8 @@ export async function membershipOf(
 
 /**
  * Returns what an owner must still approve before this sign-in may be linked to an owner's account: the directory, the
- * connection, or nothing (undefined). Administrators control both, and must not gain an owner's account through them.
+ * connection, or nothing (undefined). An administrator may have set up either, and must not gain an owner's account
+ * through it.
  */
 export async function awaitsOwner(at: Attempt): Promise<AwaitsOwner | undefined> {
   const { organizationId, setByOwner } = at.connection

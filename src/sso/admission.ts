@@ -290,8 +290,8 @@ async function admitNew(at: Attempt, address: string): Promise<Admitted> {
 }
 
 /**
- * Whether an account can be linked without its owner's confirmation: it is active, it has no other identity, it belongs
- * to no other organization, and `ownerMustConfirm` does not apply.
+ * Whether an account can be linked without the person's confirmation: it is active, it has no other identity, it
+ * belongs to no other organization, and `ownerMustConfirm` does not apply.
  */
 async function mayLinkUnasked(at: Attempt, user: UserRecord): Promise<boolean> {
   if (user.deactivatedAt !== undefined) return false

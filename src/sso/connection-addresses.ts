@@ -14,7 +14,7 @@ export interface ConnectionAddresses {
 
 const reservedForMs = 7 * dayMs
 
-/** The addresses of a connection, below the base address of sign-in. */
+/** Builds the addresses of a connection, below the base URL of sign-in. */
 export function addressesOf(authUrl: string, id: ConnectionId): ConnectionAddresses {
   const base = `${authUrl}/api/v1/auth/sso/${id}`
   return {

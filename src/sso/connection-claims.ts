@@ -26,7 +26,7 @@ export interface CompanyPerson {
   readonly idToken?: string | undefined
 }
 
-// Of a longer list of groups, only this many are kept, and those that the connection's settings name.
+// The number of a person's groups to keep; groups that the connection's settings name are kept beyond it.
 const maxGroupsKept = 1_000
 
 /** Reads the claims of a verified sign-in; a claim of the wrong type counts as missing. */
@@ -115,8 +115,8 @@ function nameOf(value: unknown): string | undefined {
   return Array.from(name).slice(0, 100).join('') || undefined
 }
 
-// Returns a text of up to 255 characters that a database can store. Other text counts as missing, because a query with
-// it would fail or return it changed.
+// Returns a string of 1 to 255 characters that a database can store. Any other value counts as missing: a query with
+// text that no database can store would fail, or match other text.
 function textOf(value: unknown): string | undefined {
   if (typeof value !== 'string' || value === '' || value.length > 255) return undefined
   return isStorable(value) ? value : undefined

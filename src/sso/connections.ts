@@ -79,7 +79,7 @@ interface ConnectionsDeps {
   readonly sealer: Sealer
   readonly clock: Clock
   readonly relyingParty: RelyingParty
-  /** The base address of sign-in: {auth_url}. */
+  /** The base URL of sign-in (AUTH_URL). */
   readonly authUrl: string
   readonly allowLoopback: boolean
 }

@@ -20,7 +20,7 @@ const label = '_intercept-challenge'
 const valuesShown = 5
 const valueShownLength = 120
 
-/** The TXT record that proves a domain. */
+/** Returns the TXT record that proves a domain. */
 export function challengeRecord(domain: { name: string; challenge: string }) {
   return {
     type: 'TXT',

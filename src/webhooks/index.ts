@@ -56,24 +56,23 @@ export interface Webhooks extends AsyncDisposable {
     attempts(organizationId: string, deliveryId: string): Promise<AttemptRecord[]>
   }
   readonly events: {
-    /** Events after a sequence number, in order. */
+    /** Lists events after a sequence number, in order. */
     listAfter(
       organizationId: string,
       page: { after: number; limit: number; types?: readonly string[] | undefined },
     ): Promise<EventRecord[]>
     find(organizationId: string, id: string): Promise<EventRecord | undefined>
   }
-  /** An endpoint's deliveries over time. */
+  /** Counts an endpoint's deliveries over time. */
   figures(
     organizationId: string,
     range: { endpointId: string; from: number; to: number; stepMs: number },
   ): Promise<EndpointFigures>
-  /**
-   * Each endpoint's number of committed deliveries and its parts: committed = delivered + dead + pending + held +
-   * skipped.
-   */
+  /** Counts each endpoint's deliveries by state, where committed = delivered + dead + pending + held + skipped. */
   books(organizationId: string, endpointId?: string): Promise<EndpointBooks[]>
-  /** Deletes what ended longer ago than the retention period; a running node does this every hour. */
+  /**
+   * Deletes finished deliveries older than the retention period, and their events; a running node does this every hour.
+   */
   removeOld(): Promise<RetentionResult>
   /** Starts sending, continuing replays and cleaning up; the command line does without this background work. */
   start(): Promise<void>

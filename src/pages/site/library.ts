@@ -21,7 +21,7 @@ export class Library {
     this.#folder = folder
   }
 
-  /** Every page by name in reading order, with refusals last. */
+  /** Returns every page by name in reading order, with refusals last. */
   async pages(): Promise<ReadonlyMap<string, LibraryPage>> {
     this.#pages ??= this.#read()
     return await this.#pages

@@ -83,7 +83,9 @@ export const sections: readonly (readonly [title: string, pages: readonly string
   ['Troubleshooting', ['troubleshooting']],
 ]
 
-/** A page's address on a node; guides and refusals have short ones of their own, because responses link to them. */
+/**
+ * Returns a page's address on a node; guides and refusals have short ones of their own, because responses link to them.
+ */
 export function addressOf(page: string): string {
   if (page === 'index') return '/docs'
   return page.startsWith('guides/') || page.startsWith('problems/') ? `/${page}` : `/docs/${page}`

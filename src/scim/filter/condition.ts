@@ -32,7 +32,7 @@ export function toCondition(type: ResourceType, filter: Filter, base: string): D
   }
 }
 
-/** The field to sort by for an attribute; undefined if it has no single value to sort by. */
+/** Returns the field to sort by for an attribute; undefined if the attribute has no single value to sort by. */
 export function sortField(
   type: ResourceType,
   target: Target,
@@ -102,7 +102,7 @@ function compare(type: ResourceType, filter: Comparison, base: string): Director
   return orNone(filter, fitting, { kind: 'some', path, where: undefined })
 }
 
-// Extends an `ne` comparison to resources that have no value of the attribute; `any` matches those that have one.
+// Extends an `ne` comparison to resources without a value of the attribute; `any` matches those that have one.
 function orNone(
   { operator }: Comparison,
   fitting: DirectoryCondition,
@@ -122,7 +122,7 @@ function some(type: ResourceType, target: Target, where: Filter): DirectoryCondi
     path: pathOf({ ...target, sub: undefined }),
     where: inValue(where),
   }
-  // An e-mail address compared with `eq` is found through its index first.
+  // For an address compared with `eq`, the index of addresses narrows the search first.
   const address = attribute.name === 'emails' ? wantedAddress(where) : undefined
   if (address === undefined) return whole
   return { kind: 'and', terms: [{ kind: 'email', value: address }, whole] }

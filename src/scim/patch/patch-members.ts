@@ -35,7 +35,7 @@ export function memberSteps(
   return [{ kind: 'remove', ids: memberIds(attribute, operation.value) }]
 }
 
-/** The distinct ids in a body's list of members. */
+/** Returns the distinct ids in a body's list of members. */
 export function memberIds(attribute: Attribute, json: Json): string[] {
   const items: readonly Json[] = Array.isArray(json) ? (json as readonly Json[]) : [json]
   const ids = new Set<string>()

@@ -34,18 +34,18 @@ export class ScimError extends Error {
   }
 }
 
-/** A 400 with its SCIM keyword. */
+/** Creates a 400 with its SCIM keyword. */
 export function refuse(scimType: ScimType, detail: string): ScimError {
   return new ScimError(400, detail, { scimType })
 }
 
-/** A 429 that says when to retry, in seconds. */
+/** Creates a 429 that says when to retry, in seconds. */
 export function tooMany(retrySeconds: number): ScimError {
   const headers = { 'Retry-After': String(retrySeconds) }
   return new ScimError(429, 'Too many requests. Try again shortly.', { headers })
 }
 
-/** The body of a refusal: only the members of RFC 7644 section 3.12, with the status as a string. */
+/** Builds the body of a refusal: only the members of RFC 7644 section 3.12, with the status as a string. */
 export function errorBody(
   status: number,
   scimType: ScimType | undefined,

@@ -124,7 +124,7 @@ export function findCore(type: ResourceType, name: string): Attribute | undefine
   return findAttribute(type.schema.attributes, name) ?? findAttribute(commonAttributes, name)
 }
 
-/** All attributes of the core schema, the shared ones first. */
+/** Returns all attributes of the core schema, the shared ones first. */
 export function coreAttributes(type: ResourceType): readonly Attribute[] {
   return [...commonAttributes, ...type.schema.attributes]
 }

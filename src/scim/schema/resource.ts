@@ -4,7 +4,7 @@ import { refuse } from '../protocol/errors.ts'
 import { isObject, memberOf, type Json, type JsonObject } from '../protocol/json.ts'
 import { readParts, readValue, type Value, type Values } from './values.ts'
 
-/** The writable part of a resource: core attributes, and the extension's under its URN. */
+/** The writable part of a resource: core attributes, and the extension's attributes under its URN. */
 export type Resource = Values
 
 /** Reads the body of a POST or PUT against the schema; attributes that only the service may set are ignored. */
@@ -43,7 +43,7 @@ export function checkRequired(type: ResourceType, resource: Resource): void {
   }
 }
 
-/** The URNs of a resource: the core's, and the extension's if it has one (RFC 7643 section 3). */
+/** Returns the URNs of a resource: the core's, and the extension's if it has one (RFC 7643 section 3). */
 export function schemasOf(type: ResourceType, resource: Resource): string[] {
   const { extension } = type
   return extension !== undefined && resource[extension.id] !== undefined
@@ -110,19 +110,19 @@ function readQualified({ type, resource }: Draft, name: string, json: Json): voi
   }
 }
 
-/** The complex value of a resource under a name; empty if there is none. */
+/** Returns the complex value of a resource under a name; empty if there is none. */
 export function partsAt(resource: Resource, name: string): Values {
   const value: Value | undefined = resource[name]
   return typeof value === 'object' && !Array.isArray(value) ? (value as Values) : {}
 }
 
-/** The list of a resource under a name; empty if there is none. */
+/** Returns the list of a resource under a name; empty if there is none. */
 export function listAt(resource: Values, name: string): readonly (string | Values)[] {
   const value: Value | undefined = resource[name]
   return Array.isArray(value) ? (value as readonly (string | Values)[]) : []
 }
 
-/** A part of a complex value, such as `type`, if it is a string. */
+/** Returns a part of a complex value, such as `type`, if it is a string. */
 export function textPart(value: Values, name: string): string | undefined {
   const part = value[name]
   return typeof part === 'string' ? part : undefined

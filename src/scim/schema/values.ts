@@ -173,7 +173,7 @@ export function withManagerId(manager: Values): Values {
   return id === undefined ? manager : { value: id, ...manager }
 }
 
-/** The id at the end of a resource's address; undefined if there is none. */
+/** Returns the id at the end of a resource's address; undefined if there is none. */
 export function idOfAddress(address: string): string | undefined {
   const path = address.split(/[?#]/, 1)[0] ?? ''
   return path.split('/').findLast((segment) => segment !== '')

@@ -6,9 +6,10 @@ const maxCredit = 256
 const creditPerSuccess = 2
 
 /**
- * Follows a receiver that answers 429 with Retry-After. A refused delivery waits for as long as the receiver asks and
- * keeps its place in the queue. Successes earn credit and refusals spend it; without credit the whole endpoint pauses.
- * So a receiver with a rate limit is left alone, while one that refuses only some deliveries gets the others.
+ * Paces the deliveries to a receiver that answers 429 with Retry-After. A refused delivery waits for as long as the
+ * receiver asks and keeps its place in the queue. Successes earn credit and refusals spend it; without credit the whole
+ * endpoint pauses. So a receiver with a rate limit is left alone, while one that refuses only some deliveries gets the
+ * others.
  */
 export class Pace {
   readonly #creditPerSuccess: number
@@ -42,12 +43,12 @@ export class Pace {
     return 0
   }
 
-  /** Milliseconds until anything may be sent; 0 if it may be sent now. */
+  /** Returns the milliseconds until anything may be sent; 0 if it may be sent now. */
   pauseMs(monotonic: number): number {
     return Math.max(0, this.#pausedUntil - monotonic)
   }
 
-  /** The ids of the deliveries that must not be sent yet, and the monotonic time until which each waits. */
+  /** Returns the ids of the deliveries that must not be sent yet, and the monotonic time until which each waits. */
   waiting(monotonic: number): ReadonlyMap<string, number> {
     for (const [id, until] of this.#waiting) if (until <= monotonic) this.#waiting.delete(id)
     return this.#waiting

@@ -67,8 +67,7 @@ export function createSend(deps: {
         deadlineMs,
         maxResponseBytes: readBytes,
         signal,
-        // Keeps organizations apart whose receivers share one host and port: none uses or waits for another's
-        // connection.
+        // Separates organizations whose receivers share a host and port: none uses or waits for another's connection.
         partition: delivery.organizationId,
       })
       return {

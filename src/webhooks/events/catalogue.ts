@@ -32,7 +32,6 @@ export const eventTypes: readonly EventType[] = Object.entries(dataOf).map(([typ
 
 const byName = new Map(eventTypes.map((entry) => [entry.type, entry]))
 
-/** Finds the type with this name; undefined if there is none. */
 export function findEventType(type: string): EventType | undefined {
   return byName.get(type)
 }

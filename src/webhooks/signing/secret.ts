@@ -120,9 +120,9 @@ export class WebhookSecrets {
 function note(
   tx: Tx,
   organizationId: string,
-  told: { actor: Actor; verb: AuditVerb<'webhook.secret_'>; detail: Record<string, unknown> },
+  change: { actor: Actor; verb: AuditVerb<'webhook.secret_'>; detail: Record<string, unknown> },
 ): void {
-  const { actor, verb, detail } = told
+  const { actor, verb, detail } = change
   const subject = { kind: 'organization', id: organizationId }
   tx.audit({ organizationId, actor, action: `webhook.secret_${verb}`, subject, detail })
 }
