@@ -1,6 +1,9 @@
 import type { Provider } from './discovery.ts'
 
-/** The parameters sent to the provider at the start of a sign-in; the login state's secrets stay in its cookie. */
+/**
+ * The parameters sent to the provider at the start of a sign-in; the verifier is not among them, but stays in the login
+ * state's cookie.
+ */
 export interface AuthorizationRequest {
   readonly clientId: string
   readonly redirectUri: string

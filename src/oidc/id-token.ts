@@ -39,7 +39,7 @@ export function checkIdToken(
 
 /**
  * Checks steps 2 to 5: the exact issuer, this client in the audience, and this client as the authorized party if one is
- * named.
+ * named or the audience has several members.
  */
 export function checkIssuerAndAudience(
   claims: JsonObject,

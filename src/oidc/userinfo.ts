@@ -10,7 +10,10 @@ import type { Keys } from './keys.ts'
 const maxBytes = 256 * 1024
 const timeoutMs = 5_000
 
-/** Requests UserInfo (OpenID Connect Core 1.0, section 5.3); its claims count only for the id_token's subject. */
+/**
+ * Requests UserInfo (OpenID Connect Core 1.0, section 5.3), whose claims count only for the id_token's subject;
+ * undefined if the provider has no such endpoint.
+ */
 export async function fetchUserInfo(
   provider: Provider,
   session: { accessToken: string; subject: string; clientId: string },

@@ -138,7 +138,10 @@ export class Connections {
     return { ...addressesOf(authUrl, id), reservation }
   }
 
-  /** Discovers the provider and saves the connection. Throws `plan_required`, `invalid_input` or an `idp_…` problem. */
+  /**
+   * Discovers the provider and saves the connection. Throws `plan_required`, `permission_required`, `invalid_input`,
+   * `conflict` or an `idp_…` problem.
+   */
   async connect(
     organizationId: OrganizationId,
     input: ConnectionInput,
@@ -173,7 +176,10 @@ export class Connections {
     })
   }
 
-  /** Throws `not_found`, `version_conflict`, `invalid_input` or an `idp_…` problem. */
+  /**
+   * Throws `plan_required`, `permission_required`, `not_found`, `version_conflict`, `invalid_input` or an `idp_…`
+   * problem.
+   */
   async change(
     organizationId: OrganizationId,
     id: string,

@@ -176,7 +176,7 @@ function single(owner: Target, filter: Filter): DirectoryCondition {
   }
 }
 
-/** Compares a user's groups by value and display, or a group's members by value. */
+/** Converts a filter on a user's groups (value, display, type) or on a group's members (value, type). */
 function related(type: ResourceType, filter: Filter): DirectoryCondition {
   return { kind: 'related', where: relatedTerm(type, filter) }
 }

@@ -114,7 +114,7 @@ function merged(attribute: Attribute, item: Values, operation: PatchOperation): 
   if (typeof given !== 'object') {
     throw refuse('invalidValue', `'${attribute.name}' takes objects.`)
   }
-  // RFC 7644 section 3.5.2.3: replace sets a new value, but keeps the part that the filter selected it by.
+  // RFC 7644 section 3.5.2.3: replace sets a new value, but keeps the `type` that the filter may have selected.
   const type = item['type']
   const base = operation.op === 'add' ? item : type === undefined ? {} : { type }
   return { ...base, ...given }

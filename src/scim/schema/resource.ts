@@ -32,7 +32,7 @@ export function checkSchemas(body: JsonObject, urn: string): void {
   }
 }
 
-/** Refuses a resource that lacks a required attribute or has a blank name. */
+/** Refuses a resource in which a required attribute is missing or blank. */
 export function checkRequired(type: ResourceType, resource: Resource): void {
   for (const attribute of type.schema.attributes) {
     if (!attribute.required || attribute.isKept === true) continue
