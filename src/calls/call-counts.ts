@@ -46,16 +46,17 @@ export class CallCounts {
   #last: Cell | undefined
   readonly #rules = new Rows()
   /**
-   * The cell of each rule's latest call, because building and hashing a cell's key costs more than the rest of a count.
+   * The cell of each rule's latest call, kept because building and hashing the key of a cell costs more than the rest
+   * of a count.
    */
   readonly #latestOfRule = new Map<string, RuleCell>()
 
-  /** The number of counts waiting to be taken. */
+  /** The size of the larger of the two sets of counts, and so how many to take from each to empty both. */
   get size(): number {
     return Math.max(this.#cells.size, this.#rules.size)
   }
 
-  /** Counts a call; returns false if the bound on memory left it uncounted. */
+  /** Counts a call; returns false if memory is full, so that the call remains uncounted. */
   add(call: CallRecord): boolean {
     const cell = this.#cellOf(call)
     if (cell === undefined) return false
@@ -71,7 +72,9 @@ export class CallCounts {
     return true
   }
 
-  /** Removes up to `limit` counts, oldest first, and returns them as rows to add to the tables. */
+  /**
+   * Removes up to `limit` counts of calls and of rules, oldest first, and returns them as rows to add to the tables.
+   */
   take(limit: number): CountRows[] {
     const [minutes, quarters, days] = [new Rows(), new Rows(), new Rows()]
     // Nothing may be added to a cell that has been taken.
@@ -83,8 +86,8 @@ export class CallCounts {
       const quarter = minute - (minute % quarterHourMs)
       const day = minute - (minute % dayMs)
       const end = `"${stoppedAt}","${cell.refusal}",${cell.status}`
-      // The empty subject is the whole organization. An unknown target and an uncounted key are empty too, and the set
-      // merges them.
+      // The empty subject stands for the whole organization. An unknown target and an uncounted key are also empty, and
+      // the set removes such duplicates.
       for (const subject of new Set(['', keyId, targetId])) {
         quarters.add(`"${id}","${subject}",${quarter},${end}`, cell.sums)
         days.add(`"${id}",${day},"${subject}",${end}`, [cell.calls])

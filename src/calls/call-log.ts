@@ -1,7 +1,10 @@
 import type { CallRecord } from '../store/index.ts'
 import type { LogRecord } from '../telemetry/index.ts'
 
-/** A call record for a collector; names follow OpenTelemetry's semantic conventions where they exist. */
+/**
+ * Converts a call record to a log record for a collector; names follow OpenTelemetry's semantic conventions where they
+ * exist.
+ */
 export function callLogOf(record: CallRecord): LogRecord {
   return {
     at: record.at,

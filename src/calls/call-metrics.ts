@@ -7,7 +7,7 @@ import {
   type Metrics,
 } from '../telemetry/index.ts'
 
-/** The part of a finished call by which it is counted. */
+/** The attributes by which a finished call is counted. */
 export interface EndedCall {
   readonly status: number
   readonly refusal: ProblemCode | undefined
@@ -20,7 +20,7 @@ const classes = ['gone', '1xx', '2xx', '3xx', '4xx', '5xx'] as const
 const codes = Object.keys(problems) as ProblemCode[]
 const codeAt = new Map(codes.map((code, at) => [code, at]))
 const upstreamCodes = ['upstream_unreachable', 'upstream_invalid', 'upstream_timeout'] as const
-/** Calls without a target, and calls to targets that have no row of their own. */
+/** The rows of calls without a target, and of calls to targets without a row of their own. */
 const noTarget = 0
 const otherTargets = 1
 
@@ -131,7 +131,7 @@ export class CallMetrics {
     )
   }
 
-  /** A counter that was never incremented for a target has no series. */
+  /** Exports counts above zero: a counter that was never incremented for a target has no series. */
   #counts(cells: Float64Array, label: string, values: readonly string[]): CollectedSample[] {
     return this.#labels.flatMap((labels, row) =>
       values.flatMap((value, at): CollectedSample[] => {
@@ -141,7 +141,7 @@ export class CallMetrics {
     )
   }
 
-  /** Exports zeros too, so that the first failure shows up as an increase. */
+  /** Exports each target's upstream failures, even if there are none, so that the first one shows up as an increase. */
   #upstreamErrors(): CollectedSample[] {
     return this.#labels.flatMap((labels, row) => {
       if (row === noTarget || (row === otherTargets && this.#rowOf.size < this.#maxTargets))

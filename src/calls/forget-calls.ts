@@ -38,7 +38,7 @@ export async function forgetCalls(store: Store, olderThanMs: number): Promise<vo
   }
 }
 
-/** Deletes counts per minute up to the cutoff; counts of longer spans only by whole days. */
+/** Deletes counts per minute up to the cutoff, and counts of longer spans up to the start of the cutoff's day. */
 async function forgetCounts(store: Store, olderThanMs: number): Promise<void> {
   let gone = rowsInCommit
   while (gone === rowsInCommit) {

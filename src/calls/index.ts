@@ -1,4 +1,4 @@
-/** The data kept about calls: records, counts, and notices made from them. */
+/** The data kept about calls: records, counts, and notices derived from them. */
 export { createTraffic, type Traffic } from './traffic.ts'
 export type { Latency, Rollup } from './rollup.ts'
 export { countsOf } from './call-counts.ts'

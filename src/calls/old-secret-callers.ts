@@ -2,7 +2,9 @@ import { keyCallers, type CallRecord, type Store } from '../store/index.ts'
 
 const maxWaiting = 2000
 
-/** Remembers who still calls with an old secret, by address and user agent, until it is written. */
+/**
+ * Remembers the callers that still use an old secret, by address and user agent, until they are written to the store.
+ */
 export interface OldSecretCallers {
   note(digest: string, call: CallRecord): void
   /** Writes the remembered callers, and keeps them if that fails. */
@@ -11,7 +13,7 @@ export interface OldSecretCallers {
 
 type Use = { -readonly [K in keyof keyCallers.OldSecretUse]: keyCallers.OldSecretUse[K] }
 
-/** Creates a bounded memory of callers: those beyond the limit are left out until the next write. */
+/** Creates a bounded memory of callers: further ones are left out until the next write. */
 export function createOldSecretCallers(): OldSecretCallers {
   let noted = new Map<string, Use>()
 

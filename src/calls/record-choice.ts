@@ -5,7 +5,7 @@ const maxTargets = 10_000
 
 /**
  * Returns a function that decides whether a call leaves a record. Sampling keeps every refused call, because those are
- * few and important, and every nth of the others.
+ * few and important, and every nth of the other calls to each target.
  */
 export function createRecordChoice(): (entry: CallRecord, choice: RecordChoice) => boolean {
   const passed = new Map<string, number>()

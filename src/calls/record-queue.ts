@@ -16,14 +16,17 @@ import { CallCounts } from './call-counts.ts'
 
 const maxWaiting = 100_000
 const rowsInCommit = 512
-/** Each count becomes up to seven rows, which takes about 15 µs on the thread that also serves calls. */
+/**
+ * Counts written in one commit: each becomes up to seven rows, which takes about 15 µs on the thread that also serves
+ * calls.
+ */
 const countsInCommit = 500
 const partitionsEveryMs = hourMs
 
 /** Records and counts that are written in one commit. */
 interface Batch {
   readonly rows: CallRows
-  /** Set at the first attempt to write, so that counts become rows one batch at a time. */
+  /** Undefined until the first attempt to write, so that counts become rows one batch at a time. */
   counts: readonly CountRows[] | undefined
 }
 
@@ -71,7 +74,10 @@ export class RecordQueue {
     return true
   }
 
-  /** Counts a call, whether or not its record is kept; returns false if the bound on memory left it uncounted. */
+  /**
+   * Counts a call, whether or not its record is kept; returns false if memory is full, so that the call remains
+   * uncounted.
+   */
   count(entry: CallRecord): boolean {
     return this.#counts.add(entry)
   }
@@ -84,8 +90,8 @@ export class RecordQueue {
   }
 
   /**
-   * Makes enough batches for all records and counts; counts go with the first ones, so that they never lag behind
-   * records.
+   * Creates enough batches for all waiting records and counts. The counts go into the first batches, so that they never
+   * lag behind records.
    */
   #collect(): void {
     const all = this.#rows.take()

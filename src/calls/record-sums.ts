@@ -45,7 +45,7 @@ class StepDurations {
     else durations.push(us)
   }
 
-  /** The percentiles of each step, and under -1 those of all steps together. */
+  /** Returns the percentiles of each step and, under -1, those of all steps together. */
   percentiles(): Times {
     const all = [...this.#steps.values()].flat()
     const steps = all.length === 0 ? this.#steps : new Map([...this.#steps, [-1, all]])

@@ -28,7 +28,7 @@ export interface RecorderDeps {
 }
 
 const flushMs = 250
-/** Five minutes: after that long without a call the timer stops, so that an idle node sleeps. */
+/** Flushes without a call in between (five minutes) after which the timer stops, so that an idle node sleeps. */
 const maxIdleFlushes = 1200
 
 export function createRecorder(deps: RecorderDeps): Recorder {

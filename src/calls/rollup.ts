@@ -17,7 +17,7 @@ export interface RollupPoint {
   readonly refused: number
   /** Missing if no call was timed. */
   readonly latency: Latency | undefined
-  /** The time of the upstream, and the rest of the duration; only if the input asked for `parts`. */
+  /** The upstream's part of the duration, and the rest; undefined unless the input asked for `parts`. */
   readonly upstreamP95Ms: number | undefined
   readonly ownP95Ms: number | undefined
 }
@@ -32,7 +32,7 @@ export interface Rollup {
   readonly latency: Latency | undefined
   /** Whether percentiles are estimates, because there were too many calls to read or not all of them left a record. */
   readonly sampled: boolean
-  /** The search stopped here: older calls were not read, because there were too many. */
+  /** The time at which the search stopped, because there were too many calls to read; undefined if all were read. */
   readonly searchedBackTo: number | undefined
 }
 

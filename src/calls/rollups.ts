@@ -33,7 +33,7 @@ export interface TopOfCalls {
   readonly keys: readonly TopRow[]
   readonly targets: readonly TopRow[]
   readonly codes: readonly TopRow[]
-  /** The search stopped here: older calls were not read, because there were too many. */
+  /** The time at which the search stopped, because there were too many calls to read; undefined if all were read. */
   readonly searchedBackTo: number | undefined
 }
 
@@ -48,7 +48,7 @@ export class Rollups {
     this.#clock = clock
   }
 
-  /** May widen the range to whole quarters of an hour, so that quarter-hour counts can answer. */
+  /** Sums calls in steps. May widen the range to whole quarters of an hour, so that quarter-hour counts can answer. */
   async rollup(organizationId: OrganizationId, input: RollupInput): Promise<Rollup> {
     const answered = mayWiden(input) ? { ...input, ...widened(input) } : input
     return rollupOf(answered, await this.#partsOf(organizationId, answered))
@@ -103,7 +103,7 @@ export class Rollups {
     return { keys, targets, codes, searchedBackTo: undefined }
   }
 
-  /** The start of the quarter-hour counts: no call since then is missing from them. */
+  /** Returns the time since which quarter-hour counts include every call. */
   async countedSince(): Promise<number> {
     this.#countedSince ??= await callCounts.countedSince(this.#db)
     return this.#countedSince
@@ -177,7 +177,8 @@ export class Rollups {
   }
 
   /**
-   * Reads exact percentiles of few calls, or of a sample of many; skips those that the caller estimates from counts.
+   * Reads the percentiles of all calls if they are few, otherwise of a sample; skips those that the caller estimates
+   * from counts.
    */
   async #timesOf(
     organizationId: OrganizationId,
@@ -202,8 +203,8 @@ export class Rollups {
   }
 
   /**
-   * Reads matching calls, newest first, for a limited time; returns how far back it got, or undefined if it read them
-   * all.
+   * Reads matching calls, newest first, for a limited time; returns the time that it reached, or undefined if it read
+   * them all.
    */
   async #readRecords(
     organizationId: OrganizationId,
@@ -237,8 +238,9 @@ function isLong({ from, to }: Range): boolean {
 }
 
 /**
- * A range below a day is kept exact where counts per minute can answer. Otherwise a chart of several steps may begin a
- * little earlier, but a single step may not: it is a sum that is compared with others.
+ * Whether a range may be extended to whole quarters of an hour. A range below a day is kept exact where counts per
+ * minute can answer. Otherwise a chart of several steps may begin a little earlier, but a single step may not: it is a
+ * sum that is compared with others.
  */
 function mayWiden(input: RollupInput): boolean {
   if (input.stepMs % quarterHourMs !== 0) return false
@@ -246,7 +248,7 @@ function mayWiden(input: RollupInput): boolean {
   return isLong(input) || (hasSteps && !isCountedByMinute(input))
 }
 
-/** The range extended to whole quarters of an hour. */
+/** Extends a range to whole quarters of an hour. */
 function widened({ from, to }: Range): Range {
   return {
     from: Math.floor(from / quarterHourMs) * quarterHourMs,

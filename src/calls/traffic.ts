@@ -98,7 +98,7 @@ class CountedTraffic implements Traffic {
     return new Map(sums.map(({ ruleId, calls }) => [ruleId, calls]))
   }
 
-  /** The calls of each target in the 24 hours that end with the current quarter of an hour. */
+  /** Sums the calls of each target in the 24 hours that end with the current quarter of an hour. */
   async #lastDay(organizationId: OrganizationId, stepMs: number): Promise<callCounts.TargetStep[]> {
     const to = Math.floor(this.#clock.now() / quarterHourMs) * quarterHourMs + quarterHourMs
     const range = { from: to - dayMs, to, stepMs }

@@ -43,7 +43,7 @@ import {
 import { createWebhooks } from '../webhooks/index.ts'
 import { dayMs } from '../units.ts'
 
-// That many keys take about half a gigabyte of memory; fewer take proportionally less.
+// Maximum keys in the cache. This many take about half a gigabyte of memory; fewer take proportionally less.
 const keysInMemory = 10_000_000
 
 export type Domain = Awaited<ReturnType<typeof openDomain>>

@@ -39,14 +39,15 @@ import { measureBuild, measureConnections, measureLocks } from './measure.ts'
 import { logBesideOutages, reportHistory, watchStore } from './store-watch.ts'
 
 const storeAgainMs = 500
-// Bad request, content too large, unprocessable: all others are about the collector or the way there.
+// Statuses with which a collector refuses the body itself (bad request, content too large, unprocessable content); all
+// others concern the collector or the network.
 const refusesBody = new Set([400, 413, 422])
 
 /** Replacements that tests and the command line hand in. */
 export interface Surroundings {
-  /** Replaces the clock for everything, including the database's. */
+  /** Replaces all time, including the database's clock. */
   readonly clock?: Clock
-  /** This machine's clock, where the database's clock is authoritative. */
+  /** Replaces this machine's clock only; with PostgreSQL, the database's clock remains authoritative. */
   readonly machineClock?: Clock
   readonly log?: Log
   /** The DNS lookup used to verify domains. */
@@ -143,7 +144,7 @@ async function openNetwork(
 ) {
   const openings = { allowCidrs: config.outboundAllowCidrs, allowLoopback: config.loopbackIsOpen }
   const guard = createAddressGuard(openings)
-  // Two resolvers, so that upstreams don't wait for receivers' names that hang; neither keeps more than one thread busy.
+  // Upstreams have a resolver of their own, so that they need not wait for receivers whose names are slow to resolve.
   const outbound = opened.use(createOutbound(openings))
   const resolve = createResolver(systemResolve, () => clock.monotonic())
   const echo = opened.use(await openEcho())
@@ -165,7 +166,7 @@ function openExports(
     readonly resource: Attributes
   },
 ) {
-  const { opened, ...telling } = deps
+  const { opened, ...telemetryDeps } = deps
   const { otlpEndpoint, otlpLogsEndpoint, accessLog, telemetry } = config
   const { otlpHeaders: headers, sampler, samplerRatio } = telemetry
   const traces = otlpEndpoint && `${otlpEndpoint.replace(/\/$/, '')}/v1/traces`
@@ -175,7 +176,7 @@ function openExports(
         ? undefined
         : opened.use(
             createTracer({
-              ...{ ...telling, randomHex, sample: createSampler(sampler, samplerRatio) },
+              ...{ ...telemetryDeps, randomHex, sample: createSampler(sampler, samplerRatio) },
               post: openCollector(traces, headers, opened),
             }),
           ),
@@ -185,11 +186,11 @@ function openExports(
     accessLog:
       accessLog === undefined
         ? undefined
-        : opened.use(openAccessLog({ ...telling, destination: accessLog })),
+        : opened.use(openAccessLog({ ...telemetryDeps, destination: accessLog })),
   }
 }
 
-/** Waits and logs while the database is down; fails only on errors that waiting can't fix. */
+/** Retries the work while the database is down; fails only on errors that waiting can't fix. */
 async function whenStorageAnswers<T>(log: Log, work: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
@@ -205,7 +206,7 @@ async function whenStorageAnswers<T>(log: Log, work: () => Promise<T>): Promise<
   }
 }
 
-/** Whether the error concerns the database file itself, which waiting can't fix. */
+/** Whether an error concerns the database file or its folder, which waiting can't fix. */
 function isOfFile(error: unknown): boolean {
   const { code, syscall } = error as { code?: unknown; syscall?: unknown }
   if (typeof code !== 'string') return false

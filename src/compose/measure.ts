@@ -56,7 +56,7 @@ export function measureConnections(
 export function measureLocks(metrics: Metrics, store: Store): void {
   let waiting = 0
   metrics.beforeScrape(async () => {
-    // Keep the last value while the database is down.
+    // Keeps the previous value while the database is down.
     waiting = (await probeLockWaits(store.slowReads).catch(() => waiting)) ?? 0
   })
   metrics.highest(

@@ -3,8 +3,11 @@ import { measureRequests } from './measure.ts'
 import type { RequestEnd } from '../http/index.ts'
 import { isSampled, type Span, type Tracer } from '../telemetry/index.ts'
 
-/** Reports requests outside the gateway: metrics, access log, spans, and a debug line in the log. */
-export function tellOfRequests(
+/**
+ * Returns a function that reports a finished request outside the gateway: in metrics, the access log, a span, and a
+ * debug line of the log.
+ */
+export function reportRequests(
   services: Pick<
     Infrastructure,
     'metrics' | 'accessLog' | 'tracer' | 'addressOf' | 'clock' | 'log'
@@ -25,7 +28,7 @@ export function tellOfRequests(
       agent: request.headers['user-agent'],
       request_id: request.id,
     })
-    // Spans of pages and probes would only be noise.
+    // Pages and probes get no spans, because theirs would only be noise.
     if (tracer !== undefined && area !== 'pages') addSpan(tracer, end, clock.now())
   }
 }

@@ -20,13 +20,13 @@ import {
   type Readiness,
 } from '../operations/index.ts'
 import type { Domain } from './domain.ts'
-import { tellOfRequests } from './requests.ts'
+import { reportRequests } from './requests.ts'
 import { registerScim, scimRefusals } from '../scim/index.ts'
 import { registerSignin, openProviders } from '../signin/index.ts'
 import { asStorageProblem } from '../store/index.ts'
 import { gatewayPrefix } from '../targets/index.ts'
 
-/** The servers with their routes; they accept nothing before `listen`. */
+/** The servers with their routes; they accept no connections before `listen`. */
 export interface Servers extends AsyncDisposable {
   readonly gateway: Gateway
   readonly readiness: () => Readiness
@@ -58,7 +58,7 @@ export async function openServers(
   const app = createApp({
     ...appDeps,
     ownRefusals: [scimRefusals],
-    onEnd: tellOfRequests(services),
+    onEnd: reportRequests(services),
   })
   const refuseOtherMethods = watchMethods(app)
   registerRoutes(app, config, { ...services, readiness, stopping: ending.stopping })
@@ -121,7 +121,7 @@ async function listen(
     if (config.lameDuckMs > 0) await setTimeout(config.lameDuckMs)
     ending.stop()
     gateway.endStreams()
-    // Delivery attempts may run until their own deadline, so they stop in parallel with the requests, not after them.
+    // Delivery attempts may take until their own deadline, so they are stopped while requests finish, not after that.
     webhooks.stopSending()
     await front.drain(config.limits.drainMs)
   })

@@ -4,7 +4,10 @@ import { every } from '../timers.ts'
 
 const lookEveryMs = 1000
 
-/** Reports in log and metrics that the database turned out to have a different history. */
+/**
+ * Returns a function that reports, in log and metrics, that the database is another server or has returned to an older
+ * state.
+ */
 export function reportHistory({ log, metrics }: { log: Log; metrics: Metrics }) {
   const changes = metrics.counter(
     'intercept_database_history_changes_total',
@@ -26,8 +29,9 @@ export function reportHistory({ log, metrics }: { log: Log; metrics: Metrics }) 
 }
 
 /**
- * A log for work that talks only to the database: its failures during a database outage are part of that outage and not
- * logged separately. Work with other destinations fails with the same errors, so it must use the normal log.
+ * Creates a log for work that talks only to the database: its failures during a database outage are counted as part of
+ * that outage and not logged separately. Work with other destinations can fail with the same errors, so it must use the
+ * normal log.
  */
 export function logBesideOutages(log: Log, outages: Outages): Log {
   const unlessAway =
@@ -60,7 +64,7 @@ interface StoreWatchDeps {
   readonly metrics: Metrics
 }
 
-/** Reports this node's link to the database and to the other nodes in log and metrics. */
+/** Reports in log and metrics how this node reaches the database and the other nodes. */
 export function watchStore(deps: StoreWatchDeps): Outages & AsyncDisposable {
   measureStanding(deps)
   return new StoreWatch(deps)
@@ -119,7 +123,7 @@ class StoreWatch implements Outages, AsyncDisposable {
     }
   }
 
-  /** An outage is over once the feed is current and nothing has been refused since the last check. */
+  /** Ends an outage once the feed is current and nothing has been refused since the last check. */
   #lookForEnd(): void {
     const { store, log } = this.#deps
     const isOver = store.feed.isCurrent() && this.#refusedInOutage === this.#refusedBefore

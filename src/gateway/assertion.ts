@@ -11,7 +11,9 @@ const maxRemembered = 10_000
 /** Returns a call's Intercept-Assertion: the caller's identity, signed for the upstream and valid for at most 60 s. */
 export type Assert = (principal: KeyPrincipal, target: GuardedTarget) => string | Promise<string>
 
-/** Signs assertions (ES256 JWT; verifiable with {auth_url}/.well-known/jwks.json). */
+/**
+ * Creates the function that signs assertions (ES256 JWTs, verified with the keys at {auth_url}/.well-known/jwks.json).
+ */
 export function createAssert(deps: {
   signingKeys: SigningKeys
   authUrl: string

@@ -15,7 +15,7 @@ import type { CallTrace } from './trace.ts'
 /** A request to the gateway before its sender is identified. */
 export interface Arrival {
   readonly exchange: Exchange
-  /** The caller's own address. */
+  /** The caller's address, even if proxies are in between. */
   readonly address: string
   /** Monotonic milliseconds. */
   readonly startedAt: number
@@ -28,9 +28,9 @@ export interface Arrival {
 /** What forwarding a call has produced for its record and its trace. */
 export interface Passed {
   readonly upstreamUs: number | undefined
-  /** The data captured by the target's setting, as JSON. */
+  /** What the target's capture setting recorded, as JSON; undefined if it records nothing. */
   readonly capture: string | undefined
-  /** Its position in a trace; undefined if none was requested. */
+  /** The call's place in a trace; undefined if no spans are reported or nothing was forwarded. */
   readonly trace: CallTrace | undefined
 }
 
@@ -49,7 +49,7 @@ export class Call {
   /** The facts found by the checks so far. */
   known: Located | Decided | undefined
   limitHeaders: readonly string[] = noHeaders
-  /** The final status. */
+  /** The status of the response; 0 until there is one, and if the caller left before. */
   status = 0
   refusal: ProblemCode | undefined
   #deniedBy: string | undefined
@@ -121,7 +121,9 @@ export class Call {
 const noHeaders: readonly string[] = []
 const maxAgentLength = 200
 
-/** A User-Agent fit for a database column: header bytes are latin1, so it can contain no lone surrogate or NUL. */
+/**
+ * Shortens a User-Agent to fit its database column. A header value is latin1 without NUL, so it can be cut anywhere.
+ */
 function agentOf(agent: string | undefined): string | undefined {
   return agent !== undefined && agent.length > maxAgentLength
     ? agent.slice(0, maxAgentLength)

@@ -9,7 +9,7 @@ const settings = {
   redact: ['password', 'api.token'],
 }
 
-/** The data captured from a request body that arrives in these pieces. */
+/** Returns what is captured of a request body that arrives in these pieces. */
 function kept(pieces: readonly string[], more: Partial<typeof settings> = {}): string {
   const capture = createCapture([], { ...settings, ...more })
   for (const piece of pieces) capture?.request(Buffer.from(piece))
@@ -74,7 +74,7 @@ const hidings: Readonly<Record<string, string>> = {
 for (const [name, body] of Object.entries(hidings)) {
   test(`the value of a named field is blacked out in ${name}`, () => {
     assert.ok(!kept([body]).includes(secret), kept([body]))
-    // Arriving in pieces must give the same text.
+    // The result must not depend on how the body was split into pieces.
     assert.equal(kept(body.split('')), kept([body]))
   })
 }
@@ -98,7 +98,7 @@ test('at most so many bytes are kept, compressed bodies not at all, and all are 
   assert.deepEqual(request, { headers: {}, bytes: 8 })
 })
 
-// test/steps.test.ts counts the steps this takes.
+// test/steps.test.ts counts the steps that this masking takes.
 test('hostile bodies are blacked out', () => {
   for (const unit of [
     '"',

@@ -39,7 +39,7 @@ export function createCapture(
   }
 }
 
-/** The first bytes of a body, with values masked as the setting requires. */
+/** The first bytes of a body, whose values are masked as the setting requires. */
 class KeptBody {
   bytes = 0
   readonly #redact: readonly string[]
@@ -64,7 +64,7 @@ class KeptBody {
 
   text(): string | undefined {
     if (this.#kept.length === 0) return undefined
-    // Control characters and broken UTF-8 don't belong in a text column.
+    // Control characters are replaced (PostgreSQL refuses NUL in text), and `toString` replaces invalid UTF-8.
     const text = this.#kept
       .toString('utf8')
       .replaceAll(/[\0\u0001-\u0008\u000b\u000c\u000e-\u001f]/g, '\ufffd')

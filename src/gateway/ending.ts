@@ -47,7 +47,8 @@ class CallEnding implements Ending {
     const announce = async (): Promise<void> => await this.announcer.flush(clock.now())
     this.#recorder = createRecorder({
       ...{ store, clock, metrics, log: storeLog },
-      // Each is written even if another fails, because call records are in a separate database.
+      // Flushed separately from call records, which are in a database of their own: if one of these fails, the others
+      // are still written.
       alsoFlush: { quotas: async () => await quotas.flush(), announcements: announce },
     })
     this.#metrics = new CallMetrics(metrics, { maxTargets: deps.metricsTargets })
@@ -74,7 +75,7 @@ class CallEnding implements Ending {
 
   readonly refuse = (call: Call, error: unknown, passed: Passed = notPassed): void => {
     const shown = this.#shown(error, call.exchange.requestId)
-    // A call that was cut off in the meantime keeps the refusal that its caller has seen.
+    // A call that was cut off in the meantime keeps the refusal that its caller has already received.
     if (call.refusal === undefined) call.refuse(shown)
     this.finish(call, passed)
   }
@@ -118,7 +119,7 @@ class CallEnding implements Ending {
     if (tracer) for (const span of spansOf(ended, tracer)) tracer.add(span)
   }
 
-  /** The refusal to show for an error; unexpected errors are logged. */
+  /** Returns the refusal to show for an error; logs the error unless the caller caused it. */
   #shown(error: unknown, requestId: string): unknown {
     const { log, refusedByStorage } = this.#deps
     const problem = error instanceof Problem ? error : asStorageProblem(error)

@@ -29,7 +29,8 @@ export function readQuestion(question: {
   const named = only(rawHeaders, ['x-original-method', 'x-forwarded-method'])
   const appended = path === '' || path === '/' ? undefined : path
   if (uri !== undefined && appended !== undefined) throw twoAnswers()
-  // An appended path is the caller's own request with query and method, so headers must not name another URI or method.
+  // If the path is appended, the question has the method of the caller's own request, so a header must not name
+  // another.
   if (appended !== undefined && named !== undefined && named !== question.method) throw twoAnswers()
   const method = named ?? (appended === undefined ? undefined : question.method)
   if (method !== undefined && !allMethods.includes(method)) {
@@ -51,7 +52,7 @@ function askedAbout(
 ): Asked | undefined {
   const path = uri === undefined ? undefined : pathOf(uri)
   if (target !== null) {
-    // Without this, a proxy that forgot to send the URI would get the decision for "/" whatever its caller requested.
+    // A proxy that forgot to send the URI would otherwise get the decision for "/", whatever its caller requested.
     if (path === undefined) {
       throw new Problem(
         'bad_request',
@@ -64,7 +65,7 @@ function askedAbout(
   return askedOf(path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : path)
 }
 
-/** The path of an origin-form or absolute URI, unmodified. */
+/** Returns the path of an origin-form or absolute URI, unmodified. */
 function pathOf(uri: string): string {
   const path = uri.replace(/^https?:\/\/[^/?#]*/i, '')
   const [bare = ''] = path.split('?', 1)

@@ -28,7 +28,7 @@ export interface ForwardDeps {
   /** The tracer, if spans are reported; the upstream's spans are then children of ours. */
   readonly tracer: Pick<Tracer, 'place' | 'spanId'> | undefined
   readonly clock: Pick<Clock, 'monotonic'>
-  /** Called when the call has ended. */
+  /** Called when the call has ended with the upstream's response, or because the caller left. */
   finish(call: Call, passed: Passed): void
   /** Called when the call ended without a response; `passed` has what was measured and captured until then. */
   refuse(call: Call, error: unknown, passed?: Passed): void
@@ -42,8 +42,8 @@ export interface Forwarding {
 }
 
 /**
- * Forwards a call to its upstream and the response back; refuses with 413, 502 or 504. `deps` is told how the call
- * ended and what went wrong.
+ * Forwards a call to its upstream and the response to the caller; refuses with 413, 502 or 504. Either `deps.finish` or
+ * `deps.refuse` is called when the call has ended.
  */
 export function forwardCall(call: Call, forwarding: Forwarding, deps: ForwardDeps): void {
   const { settings } = forwarding.target
@@ -59,7 +59,7 @@ async function forwardSigned(
 ): Promise<void> {
   try {
     const assertion = await deps.signed
-    // Revoked while the signature was computed: the caller already has its 401, and nothing is sent to the upstream.
+    // The key was revoked, or the caller left, while the signature was computed: nothing is sent to the upstream.
     if (call.exchange.finished || call.exchange.gone) deps.finish(call, notPassed)
     else new ForwardedCall(call, forwarding, deps).start(assertion)
   } catch (error) {
@@ -81,7 +81,6 @@ class ForwardedCall implements ForwardOwner {
     this.#call = call
     this.#forwarding = forwarding
     this.#deps = deps
-    // Most targets capture nothing, so their header lines need not be listed.
     this.#capture = capture && createCapture(exchange.rawHeaders, capture)
     const { tracer, clock } = deps
     this.#trace = tracer && {
@@ -117,7 +116,7 @@ class ForwardedCall implements ForwardOwner {
 
   ended({ status, broken, upstreamMs }: ForwardResult): void {
     const call = this.#call
-    // If the caller was cut off, the refusal's status is the one it saw.
+    // A call that was cut off keeps the status of its refusal, which its caller has already received.
     if (call.refusal === undefined) call.status = status
     // Records a response that broke off as a failure, although the caller saw the upstream's status.
     if (broken !== undefined) call.refusal = broken
@@ -140,7 +139,7 @@ class ForwardedCall implements ForwardOwner {
     return { upstreamUs, capture: this.#capture?.text(), trace: this.#trace }
   }
 
-  /** The header lines that only Intercept may set. */
+  /** Renders the header lines that only Intercept may set, and the target's credential. */
   #ownLines(assertion: string | undefined): string {
     const { exchange, principal } = this.#call
     const { addresses, protocol } = this.#deps

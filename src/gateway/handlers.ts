@@ -20,7 +20,10 @@ import type { OpenCalls } from './open-calls.ts'
 import type { Origins } from './origins.ts'
 import { answerAllowed, answerWhoAmI, checkReading } from './whoami.ts'
 
-/** The kinds of request to the gateway; the comment on each line lists the statuses it may end with. */
+/**
+ * The kinds of request to the gateway. In the implementation, a comment at the end of a line lists the statuses with
+ * which it may refuse.
+ */
 export interface Handlers {
   /** A call to a target, from the first check to the record. */
   guard(call: Call): void
@@ -115,7 +118,7 @@ class GatewayHandlers implements Handlers {
     if (!this.#isAdmitted(call, verdict)) return // 400 403 404 429
     const { target } = verdict
     call.check = 'forward'
-    // Revoked, or the caller left, during the checks.
+    // The key was revoked, or the caller left, during the checks.
     const isOver = call.exchange.gone || call.exchange.finished
     if (isOver) this.#deps.ending.finish(call, notPassed)
     else forwardCall(call, { target, path: asked.path }, this.#forwardDeps) // 413 502 504
@@ -150,7 +153,7 @@ class GatewayHandlers implements Handlers {
     })
   }
 
-  /** Stores what the checks found; a call that stopped at one of them is refused without throwing. */
+  /** Stores what the checks found, and refuses the call, without throwing, if one of them stopped it. */
   #isAdmitted(call: Call, verdict: Verdict): verdict is Admitted {
     if (!verdict.isAdmitted) {
       call.known = verdict.known
@@ -187,7 +190,7 @@ interface Wanted {
   readonly methods: readonly string[]
 }
 
-/** Checks the origin of the call: 403 for a wrong address or a browser's page. */
+/** Throws 403 if the key may not be used from the caller's address, or if a web page sent the call. */
 function checkOrigin(call: Call): void {
   const { principal, arrival, method, exchange } = call
   const refused = checkCaller({

@@ -8,7 +8,10 @@ import { digest, mintCredential } from '../secrets/index.ts'
 const schemes: readonly Scheme[] = ['x-api-key', 'bearer']
 const known = mintCredential('svc_live_').secret.reveal()
 
-/** A key cache that knows one key, and counts how often it would have read the database. */
+/**
+ * Identifies callers with a cache that has one key and counts the reads of the database that all other keys would
+ * cause.
+ */
 function identifyForTests() {
   let nowMs = 1000
   let reads = 0

@@ -25,16 +25,16 @@ type Head = Pick<
 export type Identify = (head: Head, address: string) => KeyPrincipal | Promise<KeyPrincipal>
 
 /**
- * Identifies the caller by the one key in a request. Failures are limited per source; beyond the limit they cost no
- * look-up and become 429. Cached keys are not affected.
+ * Identifies the caller by the one key in a request. Failures are limited per source: beyond the limit they become 429,
+ * and all such sources share a few look-ups in the database. Cached keys are not affected.
  */
 export function createIdentify(deps: {
   keyCache: KeyCache
   enabledSchemes: readonly Scheme[]
   clock: Clock
-  /** How many failures a source may have; undefined means no limit. */
+  /** How many failures a source may cause; undefined means no limit. */
   failures: Rate | undefined
-  /** The other nodes, which enforce the limit together with this one. */
+  /** Shares the limit among all nodes. */
   rates?: SharedRates | undefined
 }): Identify {
   const { keyCache, enabledSchemes, rates } = deps
@@ -42,7 +42,7 @@ export function createIdentify(deps: {
   const failures = new FailedCredentials({ ...deps, shared, spare: spareReads })
 
   /**
-   * Refuses with the failure itself, or with 429 if there were too many; synchronous unless other nodes must be asked.
+   * Throws the failure itself, or 429 if there were too many; throws synchronously unless other nodes must be asked.
    */
   function refuse(address: string, error: unknown): Promise<never> {
     if (!(error instanceof Problem) || !guesses.has(error.code)) throw error
@@ -83,7 +83,7 @@ export function createIdentify(deps: {
   }
 }
 
-/** Failures that may be guesses; an expired or revoked key can't be guessed. */
+/** Failures that count as guesses; an expired or revoked key does not, because nobody can guess one. */
 const guesses: ReadonlySet<string> = new Set([
   'credential_invalid',
   'credential_wrong_header',
@@ -98,7 +98,10 @@ function present(head: Head, enabled: readonly Scheme[]): PresentedKey {
 
 const none: readonly string[] = []
 
-/** A single value as a list; for several, only their number matters. */
+/**
+ * Returns one header value as a list. Of several only the number matters, so two copies of the one at hand stand for
+ * them.
+ */
 function valuesOf(value: string | undefined, count: number): readonly string[] {
   if (value === undefined) return none
   return count === 1 ? [value] : [value, value]

@@ -18,11 +18,11 @@ const sweepMs = minuteMs
 export interface Gateway extends AsyncDisposable {
   /** Handles a request and responds, now or later. */
   handle(exchange: Exchange): void
-  /** Ends the streams that never end by themselves, for a process that stops. */
+  /** Ends event streams and WebSockets, which would otherwise keep a stopping process alive. */
   endStreams(): void
-  /** Deletes call records older than this. */
+  /** Deletes call records older than this time, in milliseconds since 1970. */
   forget(olderThanMs: number): Promise<void>
-  /** Writes the waiting records. */
+  /** Writes everything that waits to be written about calls. */
   flush(): Promise<void>
 }
 

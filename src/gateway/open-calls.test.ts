@@ -59,7 +59,10 @@ describe('open calls', () => {
   })
 })
 
-/** Open calls over a fake key cache: the test triggers its changes, and sees which keys are checked and cut off. */
+/**
+ * Open calls over a fake key cache; tests trigger its changes and see which keys were checked and which calls were cut
+ * off.
+ */
 function openWorld() {
   const checked: string[] = []
   const cut: string[] = []

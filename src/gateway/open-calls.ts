@@ -5,21 +5,22 @@ import { Problem } from '../errors.ts'
 import type { KeyId, OrganizationId } from '../ids.ts'
 import type { Call } from './call.ts'
 
-/** The calls in progress by key, which a revocation must cut. */
+/** The calls in progress, by key, so that a revocation can cut them off. */
 export interface OpenCalls {
   /** Adds a call; throws 429 `rate_limited` when its key has too many in progress. */
   add(call: Call, keyId: KeyId): void
   remove(call: Call, keyId: KeyId): void
   readonly size: number
-  /** How many of them never end by themselves. */
+  /** How many of the calls are streams, which never end by themselves. */
   streams(): number
-  /** Ends the streams that never end by themselves, for a process that stops. */
+  /** Ends event streams and WebSockets, which would otherwise keep a stopping process alive. */
   endStreams(): void
   [Symbol.dispose](): void
 }
 
 const maxPerKey = 1000
-// Reading from SQLite never yields to the event loop, so checking thousands of keys at once would delay every call.
+// Keys checked before yielding to the event loop: reads from SQLite never yield, so checking thousands of keys in a row
+// would delay every call.
 const keysAtOnce = 16
 const expirySweepMs = 500
 
@@ -37,7 +38,10 @@ class CallsByKey implements OpenCalls {
   readonly #deps: OpenCallsDeps
   readonly #byKey = new Map<KeyId, Set<Call>>()
   readonly #sweep: NodeJS.Timeout
-  /** The rechecks in progress, by organization (undefined: all of them); outdated ones start over. */
+  /**
+   * The rechecks in progress, by organization (undefined stands for all); an outdated one starts over when it has
+   * finished.
+   */
   readonly #rechecks = new Map<OrganizationId | undefined, { isOutdated: boolean }>()
   #size = 0
   #isEnding = false
@@ -87,7 +91,7 @@ class CallsByKey implements OpenCalls {
   }
 
   endStreams(): void {
-    // A call in progress may still turn out to be a stream; the sweep ends it then.
+    // A call in progress may become a stream later; the sweep will end it.
     this.#isEnding = true
     this.#endStreams()
   }
@@ -96,7 +100,7 @@ class CallsByKey implements OpenCalls {
     clearInterval(this.#sweep)
   }
 
-  /** Checks the calls of all keys of an organization, or of all organizations, some keys at a time. */
+  /** Checks the calls of all keys of one organization, or of all organizations, a few keys at a time. */
   async #recheckAll(organizationId: OrganizationId | undefined): Promise<void> {
     const underWay = this.#rechecks.get(organizationId)
     if (underWay !== undefined) {
@@ -117,7 +121,7 @@ class CallsByKey implements OpenCalls {
     this.#rechecks.delete(organizationId)
   }
 
-  /** The calls in progress of each key of an organization, or of each key. */
+  /** Returns the calls in progress of one organization, or of all, grouped by key. */
   #callsOf(organizationId: OrganizationId | undefined): ReadonlySet<Call>[] {
     const all = [...this.#byKey.values()]
     if (organizationId === undefined) return all
@@ -127,7 +131,10 @@ class CallsByKey implements OpenCalls {
     })
   }
 
-  /** Checks each secret once, because a rotation's old and new secret end at different times. */
+  /**
+   * Cuts off the calls of a key that are no longer allowed. Each secret is checked once, because a rotation's old and
+   * new secret end at different times.
+   */
   async #recheck(calls: ReadonlySet<Call>): Promise<void> {
     const verdicts = new Map<string, Promise<Problem | undefined>>()
     for (const call of calls) {

@@ -1,10 +1,10 @@
 import type { UpstreamOrigin, Upstreams } from '../http/index.ts'
 import type { GuardedTarget } from '../targets/index.ts'
 
-/** The upstream connections of each target. */
+/** The connection pool of each target. */
 export interface Origins {
   of(target: GuardedTarget): UpstreamOrigin
-  /** Drops the connections of targets that are gone or have not been called for a while. */
+  /** Forgets the pools that have no connections and were not used since the previous sweep. */
   sweep(): void
 }
 
@@ -14,7 +14,7 @@ interface Entry {
   used: boolean
 }
 
-/** Creates pools when their targets are first called. */
+/** Creates a target's pool at its first call, and a new one when its address or connection settings have changed. */
 export function createOrigins(upstreams: Upstreams): Origins {
   const entries = new Map<string, Entry>()
 

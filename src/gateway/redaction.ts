@@ -1,12 +1,12 @@
 import { redact } from '../telemetry/index.ts'
 
-/** The maximum depth for inspecting JSON that is a string within other JSON. */
+/** How many levels of JSON within JSON strings are inspected. */
 const maxDepth = 4
 
 /**
- * Removes the values of the named members and fields from a captured body, and our own credentials anywhere in it. The
- * text may be truncated anywhere and may be JSON, lines of JSON, a form or multipart. Its type is not trusted, so it is
- * masked as each of these in turn.
+ * Masks the values of the named members and fields in a captured body, and Intercept's own credentials anywhere in it.
+ * The text may be truncated anywhere and may be JSON, lines of JSON, a form or multipart. Its declared type is not
+ * trusted, so it is masked as each of these in turn.
  */
 export function redactBody(text: string, names: readonly string[]): string {
   if (names.length === 0) return redact(text)
@@ -15,7 +15,10 @@ export function redactBody(text: string, names: readonly string[]): string {
   return redact(withoutParts(withoutFields(members, wanted), names))
 }
 
-/** Masks JSON members: strings, numbers, and entire arrays and objects, however the name is escaped. */
+/**
+ * Masks the values of JSON members, whether strings, numbers or entire arrays and objects, and however the names are
+ * escaped.
+ */
 function withoutMembers(text: string, wanted: ReadonlySet<string>, depth: number): string {
   let result = ''
   let copied = 0
@@ -42,7 +45,10 @@ function withoutMembers(text: string, wanted: ReadonlySet<string>, depth: number
   return result + text.slice(copied)
 }
 
-/** Masks members whose names appear literally, so that a stray quote before one does not hide it. */
+/**
+ * Masks members whose names appear literally: a stray quote would hide them from `withoutMembers`, which then mistakes
+ * where strings begin.
+ */
 function withoutLiteralMembers(text: string, names: readonly string[]): string {
   const name = new RegExp(String.raw`"(?:${alternatives(names)})"\s*:\s*`, 'gi')
   let result = ''
@@ -60,7 +66,8 @@ function alternatives(names: readonly string[]): string {
 }
 
 /**
- * The position after a string that starts here, including its closing quote; the end of the text if it was truncated.
+ * Returns the offset after the string that starts here, including its closing quote; the end of the text if it was
+ * truncated.
  */
 function endOfString(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at++) {
@@ -74,7 +81,7 @@ function endOfString(text: string, start: number): number {
 const backslash = 0x5c
 const quote = 0x22
 
-/** The position of the value, if a colon follows. */
+/** Returns the offset of the value if a colon follows; otherwise undefined. */
 function afterColon(text: string, end: number): number | undefined {
   const at = afterBlanks(text, end)
   return text.charAt(at) === ':' ? afterBlanks(text, at + 1) : undefined
@@ -111,7 +118,7 @@ function innerText(raw: string, wanted: ReadonlySet<string>, depth: number): str
   return cleaned === inner ? undefined : JSON.stringify(cleaned)
 }
 
-/** Unescapes a JSON string; unchanged if it was truncated within an escape. */
+/** Unescapes a JSON string, even one that was truncated or is malformed. */
 function unescaped(raw: string): string {
   const whole = raw.length > 1 && raw.endsWith('"') ? raw : `${raw.replace(/\\(?:u.{0,3})?$/, '')}"`
   try {

@@ -18,12 +18,12 @@ export interface Ended {
   readonly target?: GuardedTarget | undefined
   readonly upstreamUs?: number | undefined
   readonly trace?: CallTrace | undefined
-  /** When it ended: in milliseconds since 1970, and by the monotonic clock. */
+  /** The end of the request, in milliseconds since 1970 and by the monotonic clock. */
   readonly nowMs: number
   readonly monotonicMs: number
 }
 
-/** Describes a finished call with an identified key for the reports. */
+/** Describes a finished call for the reports. */
 export function endedCall(
   call: Call,
   passed: Passed,
@@ -37,7 +37,7 @@ export function endedCall(
   }
 }
 
-/** A line for the access log: no query, no body, and no header except the user agent. */
+/** Returns a request's line for the access log: no query, no body, and no header except the user agent. */
 export function accessEntryOf(ended: Ended): AccessEntry {
   const { arrival, principal, upstreamUs } = ended
   const { exchange } = arrival
@@ -62,7 +62,10 @@ export function accessEntryOf(ended: Ended): AccessEntry {
   }
 }
 
-/** Spans with OpenTelemetry's names: the call's and, as its child, the upstream's; empty if the trace is not sampled. */
+/**
+ * Returns the spans of a request: the call's and, as its child, the upstream's; none if the trace is not sampled.
+ * Attributes have OpenTelemetry's names where such names exist.
+ */
 export function spansOf(ended: Ended, tracer: Pick<Tracer, 'place'>): Span[] {
   const { arrival, target, principal, trace } = ended
   const { exchange } = arrival
@@ -93,7 +96,9 @@ export function spansOf(ended: Ended, tracer: Pick<Tracer, 'place'>): Span[] {
   return trace && target ? [span, upstreamSpan(ended, span, { trace, target })] : [span]
 }
 
-/** The span of the upstream request, which ends with the response's head, or with the call if it failed. */
+/**
+ * Returns the span of the upstream request, which ends when the response begins, or with the call if that failed first.
+ */
 function upstreamSpan(
   { method, status, refusal, upstreamUs }: Ended,
   parent: Span,

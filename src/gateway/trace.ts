@@ -5,16 +5,16 @@ import { isTraceparent, type TracePlace } from '../telemetry/index.ts'
 export interface CallTrace {
   readonly place: TracePlace
   readonly upstreamSpanId: string
-  /** Milliseconds after the call's own start. */
+  /** When the upstream request began, in milliseconds after the start of the call. */
   readonly upstreamAfterMs: number
 }
 
-/** The header for the upstream, which makes its spans children of our client span. */
+/** Renders traceparent for the upstream, so that its spans become children of our client span. */
 export function renderTraceparent({ place, upstreamSpanId }: CallTrace): string {
   return `00-${place.traceId}-${upstreamSpanId}-${place.flags}`
 }
 
-/** The header for the upstream if we report no spans: the caller's own, or a new, unsampled trace. */
+/** Returns traceparent for the upstream if Intercept reports no spans: the caller's own, or a new, unsampled trace. */
 export function passTraceparentOn(given: string | undefined): string {
   if (isTraceparent(given)) return given
   const ids = randomHex(24)

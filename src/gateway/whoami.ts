@@ -48,7 +48,7 @@ export function answerWhoAmI(
   })
 }
 
-/** Tells a proxy that the request is allowed; the proxy passes the headers on. */
+/** Tells a proxy that the request is allowed; the proxy passes these headers on to the upstream. */
 export function answerAllowed(
   call: Call,
   { slug, assertion }: { slug: string | undefined; assertion: string | undefined },
@@ -73,7 +73,7 @@ export function answerAllowed(
 }
 
 function answerJson(call: Call, value: unknown): void {
-  // Bytes as latin1 characters, the form in which responses are written.
+  // The form in which responses are written: one latin1 character per byte.
   const body = Buffer.from(JSON.stringify(value)).toString('latin1')
   call.status = 200
   call.exchange.answer(

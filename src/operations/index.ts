@@ -1,13 +1,13 @@
-/** For operators: health, readiness and metrics. */
+/** The routes for operators and probes: health, readiness and metrics. */
 import type { App } from '../http/index.ts'
 import { renderFamilies, type Metrics } from '../telemetry/index.ts'
 
 /** Whether this node should receive traffic. */
 export interface Readiness {
   readonly isReady: boolean
-  /** One word for a probe. */
+  /** The text of a probe's response. */
   readonly state: 'ready' | 'draining' | 'storage_unavailable'
-  /** A warning for people although the node works, shown as a second line. */
+  /** A warning about a node that works nevertheless; the second line of a probe's response. */
   readonly remark?: string | undefined
 }
 
@@ -16,7 +16,10 @@ export interface OperationsDeps {
   readonly metrics: Metrics
 }
 
-/** Judges readiness: not ready while stopping, or when the database has not responded for a second. */
+/**
+ * Creates the judgement of readiness: a node is not ready while it is stopping, or when the database has not responded
+ * for a second.
+ */
 export function createReadiness(deps: {
   feed: { isCurrent(): boolean }
   status: () => { readonly clockOffsetMs: number; readonly isClockOff: boolean }

@@ -1,9 +1,9 @@
-/** A process's measurements as data, to be rendered for a scrape or sent to the supervisor of several workers. */
+/** The measurements of a process as data, to be rendered for a scrape or sent to the supervisor of several workers. */
 
 export type MetricType = 'counter' | 'gauge' | 'histogram'
 
 /**
- * How a metric's values are combined across workers: added, or, where every worker measures the same thing (such as a
+ * How a metric's values are combined across workers: added or, where every worker measures the same thing (such as a
  * queue in the database), reduced to their maximum.
  */
 export type Across = 'sum' | 'max'
@@ -24,7 +24,7 @@ export type Labels = Readonly<Record<string, string>>
 /** One series of a metric; a bucket's suffix is `_bucket`, a space and the bucket's bound. */
 export type CollectedSample = readonly [labels: Labels | undefined, value: number, suffix?: string]
 
-/** Renders the text for a scrape (Prometheus text format 0.0.4). */
+/** Renders metrics for a scrape (Prometheus text format 0.0.4). */
 export function renderFamilies(families: readonly MetricFamily[]): string {
   return families
     .flatMap(({ name, help, type, samples }) => [

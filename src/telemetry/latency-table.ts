@@ -6,7 +6,7 @@ const boundsUs = [
   2_500_000, 5_000_000, 10_000_000, 30_000_000, 60_000_000,
 ] as const
 const buckets = boundsUs.length + 1
-/** The sum is stored after the buckets. */
+/** Cells per row: the buckets, followed by the sum. */
 const width = buckets + 1
 const firstRows = 16
 

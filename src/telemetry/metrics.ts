@@ -36,19 +36,19 @@ export interface Metrics {
    * it.
    */
   counter(name: string, help: string, series?: readonly Labels[]): Counter
-  /** A value measured at scrape time; a counter if the name ends in `_total`. */
+  /** Registers a value measured at scrape time; it is a counter if the name ends in `_total`, otherwise a gauge. */
   measured(name: string, help: string, measure: () => number): void
-  /** Like `measured`, for a gauge of which workers report the maximum instead of the sum. */
+  /** Like `measured`, for a gauge that is combined across workers by maximum instead of sum. */
   highest(name: string, help: string, measure: () => number): void
-  /** Series counted elsewhere and collected at scrape time. */
+  /** Registers series that are counted elsewhere and collected at scrape time. */
   collected(about: MetricAbout, collect: () => Iterable<CollectedSample>): void
   histogram(name: string, help: string): Histogram
   /**
-   * Registers a function that each scrape awaits for up to a second, to read values from the database; it must not
-   * fail.
+   * Registers a function that every scrape runs first, to read values from the database; a scrape waits for it for up
+   * to a second. The function must not fail.
    */
   beforeScrape(refresh: () => Promise<void>): void
-  /** All metrics as data, without refreshing them first. */
+  /** Returns all metrics as data, without refreshing them first. */
   families(): readonly MetricFamily[]
   /** Refreshes all metrics and returns them as data. */
   scrape(): Promise<readonly MetricFamily[]>
@@ -62,9 +62,9 @@ interface Registered {
   readonly collect: () => Iterable<CollectedSample>
 }
 
-/** A metric with more series than this indicates a mistake or an attack; further ones are counted together. */
+/** Maximum series per metric. More indicate a mistake or an attack, so all further ones are counted together as one. */
 const maxSeries = 2000
-/** If refreshing takes longer, a scrape gets the previous values. */
+/** How long a scrape waits for values to be refreshed; after that, it returns the previous values. */
 const refreshWithinMs = 1000
 const overflow: Labels = { overflow: 'true' }
 

@@ -1,4 +1,7 @@
-/** The collector answered, and refused what the body holds: other bodies may still be taken. */
+/**
+ * Thrown when the collector refuses the content of a body, so that sending the same body again is pointless but others
+ * may be accepted.
+ */
 export class CollectorRefusal extends Error {}
 
 /** A finished span of a trace (W3C Trace Context: ids in lower-case hex). */
@@ -15,7 +18,7 @@ export interface Span {
   readonly attributes: Attributes
 }
 
-/** Names and values; undefined ones are left out. */
+/** Names and values; attributes without a value are left out. */
 export type Attributes = Readonly<Record<string, string | number | undefined>>
 
 const kinds = { server: 2, client: 3 } as const

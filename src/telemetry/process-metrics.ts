@@ -9,7 +9,7 @@ import type { Metrics } from './metrics.ts'
 const delayEveryMs = 100
 
 /**
- * Registers process metrics under the names that Prometheus' own client libraries use; the returned function stops the
+ * Registers process metrics under the names that Prometheus' own client libraries use; returns a function that stops
  * measuring.
  */
 export function measureProcess(metrics: Metrics): () => void {

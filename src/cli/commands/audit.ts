@@ -124,7 +124,7 @@ export const commands = {
   }),
 }
 
-/** The chains to verify: an organization's, or all of them, including those without an organization. */
+/** Returns the chains to verify: an organization's, or all of them, including those without an organization. */
 async function chainsOf(
   services: Services,
   slug: string | undefined,

@@ -17,7 +17,10 @@ import { printableInLine, type Terminal } from '../lib/terminal.ts'
 
 const maxListed = 1000
 const everyMs = 1000
-/** How far to look back before the newest call, because records appear when a call ends, not when it begins. */
+/**
+ * How far back each read begins: a record has the time at which its call began, but appears only when the call has
+ * ended.
+ */
 const lookBackMs = 5000
 
 export const commands = {

@@ -72,7 +72,7 @@ export const commands = {
   }),
 }
 
-/** Starts the parts of the demo, then does what a person would do on the command line. */
+/** Starts the parts of the demo and sets them up with commands, as a person would. */
 async function startDemo(
   folder: string,
   wantedPort: number,
@@ -134,7 +134,7 @@ function clientSecretIn(folder: string): string {
   return readFileSync(file, 'utf8')
 }
 
-/** Points the demo's endpoint at a URL, and removes one that an earlier run created for another URL. */
+/** Adds an endpoint with this URL unless there is one, and removes those that earlier runs created with other URLs. */
 async function pointEndpointAt(does: Does, url: string): Promise<void> {
   const description = 'Demo receiver'
   const endpoints = (await does(webhookCommands.list, 'demo', {})) as unknown as {
@@ -187,7 +187,7 @@ async function fillWithSample(
   await does(keyCommands.rotate, `${String(worker['id'])} --overlap 24h`, {})
   await withServices(quietTerminal(env, ''), async ({ store, clock }) => {
     const organization = await new Organizations({ store }).get('demo')
-    const straggler = {
+    const oldSecretUse = {
       organizationId: organization.id,
       keyId: worker['id'] as KeyId,
       digest: digest(String(worker['secret'])),
@@ -196,7 +196,7 @@ async function fillWithSample(
       agent: 'orders-worker/3.1',
       targetId: stock['id'] as TargetId,
     }
-    await store.transaction(async (tx) => await keySecrets.noteUses(tx, [straggler]))
+    await store.transaction(async (tx) => await keySecrets.noteUses(tx, [oldSecretUse]))
     const cast = {
       organizationId: organization.id,
       worker: worker['id'] as KeyId,
@@ -263,7 +263,7 @@ async function startReceiver(
   return await listening.promise
 }
 
-/** Holds back anything printed during the start, so that it appears below the screen. */
+/** Holds back what is printed during the start, so that it appears below the screen. */
 function holdBack(terminal: Terminal): { terminal: Terminal; release: () => void } {
   let held: string[] | undefined = []
   const print = (line: string): void => {

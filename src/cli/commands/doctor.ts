@@ -116,7 +116,7 @@ async function checkDatabase(store: Store): Promise<Finding[]> {
   ]
 }
 
-/** Checks that a ready node answers at BASE_URL. If no node is running, getting no answer there is not a fault. */
+/** Checks that a ready node responds at BASE_URL. If no node is running, the lack of a response is not a fault. */
 async function checkReachable(baseUrl: string, nodes: number): Promise<Finding> {
   const check = 'reachability'
   try {
@@ -183,7 +183,10 @@ async function measureRevocation(store: Store): Promise<{ nodes: number; finding
   return { nodes: nodes + silent, finding }
 }
 
-/** Checks that all nodes have read the current database, and reports since when they have known its server. */
+/**
+ * Checks that all nodes have read the changes of the current database, and reports since when they have known its
+ * server.
+ */
 async function checkHistory(store: Store): Promise<Finding> {
   const { nodes } = await nodeTable.look(store, undefined)
   const elsewhere = nodes.filter(({ isOfThisHistory }) => !isOfThisHistory).length

@@ -245,7 +245,7 @@ function keyText(key: Key): string {
   return rows.map(([name, value]) => `${name.padEnd(width)} ${printableInLine(value)}`).join('\n')
 }
 
-/** What people see of a key and no line above says, each under its column's name. */
+/** Formats the columns that no other line of `keyText` shows, each labelled with its name. */
 function otherLines(key: Key): [string, string][] {
   const shown: Readonly<Record<string, string | number | boolean | null>> = keyRows.shownOf(key)
   return Object.entries(shown)
@@ -256,7 +256,7 @@ function otherLines(key: Key): [string, string][] {
     ])
 }
 
-/** Columns that other lines say, or that only `--json` shows. */
+/** Columns that other lines of `keyText` show, or that only `--json` shows. */
 const linesOfOwn: ReadonlySet<string> = new Set([
   ...['created_at', 'created_by', 'personal_user_id', 'revoked_at', 'revoked_by'],
   ...['last_used_at', 'last_used_address', 'last_used_agent', 'last_used_target_id'],

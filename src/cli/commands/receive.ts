@@ -54,7 +54,7 @@ export const commands = {
             return
           }
           const wrong = secret === '' ? undefined : check(arrival, secret)
-          // A request that Intercept did not sign is not forwarded to the application.
+          // With a secret, only requests that Intercept signed are forwarded to the application.
           const forwarded =
             wrong === undefined ? await forward(outbound, values.forward, arrival) : undefined
           const verdict = secret === '' ? 'unverified' : (wrong ?? 'verified')

@@ -7,7 +7,7 @@ import { BadFinding, command } from '../lib/command.ts'
 import { createSecretFinder, type FoundSecret } from '../lib/secret-finder.ts'
 
 interface Finding extends FoundSecret {
-  /** The path of a file, or that of a repository with the commit and file name of a git object. */
+  /** The path of a file; for a git object, the repository's path with the newest commit and file name of the object. */
   readonly place: string
 }
 
@@ -80,7 +80,9 @@ async function scanHistory(path: string): Promise<{ objects: number; findings: F
   return { objects, findings }
 }
 
-/** Names the newest commit that added or removed an object, and its file; the object's id if no commit did. */
+/**
+ * Names an object by the newest commit that added or removed it, and its file; by its id if there is no such commit.
+ */
 async function nameObject(path: string, id: string): Promise<string> {
   const git = spawn(
     'git',

@@ -96,7 +96,7 @@ async function withDirectory<T>(
     const { createDirectories } = await import('../../directory/index.ts')
     await using directories = createDirectories({
       ...{ store, sealer, clock: systemClock },
-      // The command line manages only tokens; people are changed by the directory itself.
+      // The command line manages tokens and lists no users, so cursors need no lifetime.
       maxTokens: config.limits.scimTokens,
       cursorTimeoutMs: 0,
     })

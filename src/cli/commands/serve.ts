@@ -51,7 +51,7 @@ async function serve(config: Config, terminal: Terminal, log: Log): Promise<void
   const stopped = cluster.isWorker
     ? Promise.race([terminal.untilStopped(), untilOrphaned()])
     : terminal.untilStopped()
-  // Loaded here because the supervisor of several workers needs none of it.
+  // Imported here, because the supervisor of several workers does not need it.
   const { start } = await import('../../main.ts')
   const running = await start(config, { log })
   if (cluster.isWorker) reportToSupervisor(async () => await running.report())
@@ -60,7 +60,8 @@ async function serve(config: Config, terminal: Terminal, log: Log): Promise<void
   if (!cluster.isWorker || cluster.worker?.id === 1) {
     await printSetupLink(running, log)
   }
-  // Written now rather than at exit, because a killed process would leave the next start without a cache.
+  // The compile cache is written now rather than at exit, because a process that is killed would leave none for the
+  // next start.
   flushCompileCache()
   const givingBack = startGivingMemoryBack((err) => log.warn({ err }, 'no memory was given back'))
   await stopped
@@ -69,7 +70,10 @@ async function serve(config: Config, terminal: Terminal, log: Log): Promise<void
   await running[Symbol.asyncDispose]()
 }
 
-/** Prints the link for the first owner, if nobody is here yet. The node keeps running if the link cannot be made. */
+/**
+ * Logs a setup link for the first owner if there are no users yet. The node keeps running if the link cannot be
+ * created.
+ */
 async function printSetupLink(running: Running, log: Log): Promise<void> {
   try {
     const url = await running.setupLink()
@@ -79,7 +83,7 @@ async function printSetupLink(running: Running, log: Log): Promise<void> {
   }
 }
 
-/** Resolves when the supervisor has gone, so that its worker stops too instead of running on unnoticed. */
+/** Resolves when the supervisor has exited, so that its worker stops too instead of running on unnoticed. */
 async function untilOrphaned(): Promise<void> {
   await new Promise<void>((resolve) => process.once('disconnect', () => resolve()))
 }

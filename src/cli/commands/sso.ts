@@ -42,7 +42,8 @@ export const commands = {
         : ({ kind: 'key' } as const)
       return await withSso(terminal, async ({ services, connections, domains }) => {
         const organization = await (await organizationsOf(services)).get(slug)
-        // A connection made by hand becomes the default, because the latest one is most likely the one meant.
+        // The latest connection becomes the default, because whoever creates one by hand most likely wants sign-ins to
+        // use it.
         const input = { issuer, clientId, credential, name: values.name, makeDefault: true }
         const made = await connections.connect(organization.id, input, services.actor)
         const claimed: DomainRecord[] = []
@@ -137,7 +138,7 @@ async function withSso<T>(terminal: Terminal, work: (services: SsoWork) => Promi
   })
 }
 
-/** Finds an organization's domain of this name, or adds it; routes it to the connection, if there is one. */
+/** Finds an organization's domain of this name, or adds it; routes it to the connection, if one is given. */
 async function claim(
   domains: SsoWork['domains'],
   input: {

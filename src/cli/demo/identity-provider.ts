@@ -80,7 +80,9 @@ class DemoProvider {
     else response.writeHead(404).end()
   }
 
-  /** Shows a page with one link, because an immediate redirect would hide how a Strict cookie behaves. */
+  /**
+   * Shows a page with one link, because an immediate redirect would hide how browsers treat a SameSite=Strict cookie.
+   */
   #askPerson(url: URL, response: ServerResponse): void {
     url.pathname = '/allow'
     const link = `${url.pathname}${url.search}`.replaceAll('&', '&amp;').replaceAll('"', '%22')

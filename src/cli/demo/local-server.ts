@@ -6,7 +6,7 @@ export interface LocalServer extends AsyncDisposable {
   readonly url: string
 }
 
-/** Listens on the port, or on a free one if it is taken or 0. */
+/** Listens on a port of this machine, or on a free one if that port is taken or 0. */
 export async function listenLocally(server: Server, port: number): Promise<LocalServer> {
   try {
     server.listen(port, '127.0.0.1')

@@ -57,7 +57,7 @@ const scenes: readonly Scene[] = [
   { share: 8, method: 'GET', path: '/stock', status: 200, isBroken: true },
 ]
 
-/** Writes seven days of invented calls, identical in every demo. */
+/** Writes seven days of invented calls, which follow the same pattern in every demo. */
 export async function writeSample(store: Store, cast: SampleCast, nowMs: number): Promise<void> {
   const records = makeCalls(cast, nowMs)
   await store.insertCalls(rowsOf(records), countsOf(records))

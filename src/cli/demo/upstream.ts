@@ -7,8 +7,8 @@ const maxBody = 64 * 1024
 const maxEvents = 3600
 
 /**
- * The demo's API, itself unprotected: echoes requests, streams `?count=` events at /events (one per second), and echoes
- * messages over a WebSocket at /ws.
+ * Starts the demo's API, which is itself unprotected. It echoes requests, sends as many events at /events as `?count=`
+ * says (one per second), and echoes messages over a WebSocket at /ws.
  */
 export async function startUpstream(): Promise<LocalServer> {
   const server = createServer((request, response) => {
@@ -51,7 +51,7 @@ async function readBody(request: IncomingMessage): Promise<string> {
   return body.slice(0, maxBody)
 }
 
-/** The minimum of RFC 6455: performs the handshake of section 4.2.2, then echoes every short text message. */
+/** Performs the WebSocket handshake (RFC 6455, section 4.2.2), then echoes every short message. */
 function openWebSocket(request: IncomingMessage, socket: Duplex): void {
   const key = request.headers['sec-websocket-key'] ?? ''
   const accept = createHash('sha1')
@@ -79,8 +79,8 @@ const ping = 9
 const pong = 10
 
 /**
- * Parses a complete masked frame from the start of some bytes (RFC 6455, section 5.2); undefined for an incomplete one
- * or one above 64 KiB.
+ * Parses a complete masked frame from the start of some bytes (RFC 6455, section 5.2); returns undefined for an
+ * incomplete frame and for one of 64 KiB or more.
  */
 function readFrame(bytes: Buffer): { opcode: number; payload: Buffer; size: number } | undefined {
   if (bytes.length < 6) return undefined

@@ -5,7 +5,7 @@ import { callSearch, targets as targetTable, type CallFilter } from '../../store
 import { gatewayPrefix, type CallList, type CallQuery } from './call-query.ts'
 import type { Services } from './services.ts'
 
-/** Lists an organization's calls from the database. Throws `not_found` for an unknown target. */
+/** Opens the list of an organization's calls in the database. Throws `not_found` for an unknown target. */
 export async function openCallList(
   services: Services,
   organizationId: OrganizationId,

@@ -32,7 +32,7 @@ export const callFlags = {
 
 export type CallFlags = Partial<Record<keyof typeof callFlags, string | undefined>>
 
-/** A filter for calls, in the flags' terms. */
+/** The filter for calls that the flags describe. */
 export interface CallQuery {
   readonly target: string | undefined
   readonly key: string | undefined
@@ -40,7 +40,7 @@ export interface CallQuery {
   readonly status: string | undefined
   readonly stoppedAt: string | undefined
   readonly method: string | undefined
-  /** Relative to the target. */
+  /** The path below the target. */
   readonly path: string | undefined
   readonly address: string | undefined
   readonly from: number | undefined
@@ -72,7 +72,7 @@ export function parseSince(name: string, text: string, nowMs: number): number {
   }
 }
 
-/** A call with the names that are printed and shown in `--json`. */
+/** A call with the current names of its target and key. */
 export interface NamedCall {
   readonly call: CallRecord
   readonly target: string | undefined

@@ -31,7 +31,7 @@ export interface Local {
   readonly standsAlone?: boolean
 }
 
-/** A command, as the command line runs it. */
+/** A command in the form in which the command line runs and explains it. */
 export interface Command {
   /** The positional arguments after the command's name. */
   readonly usage: string
@@ -106,7 +106,7 @@ export function read<T, Given = string>(name: string, text: Given, parse: (text:
   }
 }
 
-/** Parses an option's integer, from 0 or 1 up to a maximum. */
+/** Parses an option's integer, from `min` (1 by default) to `max`. */
 export function readWhole(
   name: string,
   text: string,
@@ -133,7 +133,7 @@ function parse<const O extends Flags>(
   try {
     parsed = parseArgs({ args: [...args], ...config })
   } catch (error) {
-    // The first sentence of Node's message names the option; the following ones are about its own library.
+    // The first sentence of Node's message names the option; the others explain Node's own parser.
     const [sentence = ''] = (error instanceof Error ? error.message : String(error)).split('. ')
     throw new UsageError(sentence + meantFlag(sentence, Object.keys(options ?? {})))
   }

@@ -82,7 +82,7 @@ function firstWords(commands: Tree[string]): string[] {
   return [...new Set(words)].filter((word) => word !== '')
 }
 
-/** The first words of two-word verbs, each with the words that may follow. */
+/** Returns the first words of two-word verbs, each with the words that may follow it. */
 function secondWords(commands: Tree[string]): [string, string[]][] {
   const pairs = Object.keys(commands).flatMap((verb) => {
     const [first = '', second] = verb.split(' ')
@@ -94,7 +94,7 @@ function secondWords(commands: Tree[string]): [string, string[]][] {
   ])
 }
 
-/** Every noun, and every noun with a verb or the first word of one. */
+/** Lists what can be typed so far: each noun alone, and each noun with a verb or with the first word of one. */
 function pathsOf(tree: Tree): string[] {
   return Object.entries(tree).flatMap(([noun, commands]) => [
     noun,

@@ -19,7 +19,10 @@ import type { Terminal } from './terminal.ts'
 const maxSecretLength = 8192
 const signs = { add: '+', change: '~', remove: '-' } as const
 
-/** Reads a command's file: its text, the label that marks the things it manages, and how its secrets are resolved. */
+/**
+ * Reads a configuration file; returns its text, the label that marks what it manages, and a function that resolves its
+ * references to secrets.
+ */
 export async function readConfiguration(
   path: string,
   { env }: Pick<Terminal, 'env'>,

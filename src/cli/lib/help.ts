@@ -2,7 +2,7 @@ import type { Command, Flag } from './command.ts'
 
 type Commands = Readonly<Record<string, Command>>
 
-/** One usage line for each command of a noun, with a summary. */
+/** Renders a usage line and a summary for each command of a noun. */
 export function usageOf(program: string, noun: string, commands: Commands): string[] {
   return Object.entries(commands).flatMap(([verb, { usage, about }]) => [
     [program, noun, verb, usage].filter((part) => part !== '').join(' '),
@@ -10,7 +10,7 @@ export function usageOf(program: string, noun: string, commands: Commands): stri
   ])
 }
 
-/** The full help for the commands of a noun; for a single command it includes every flag and examples. */
+/** Renders the help for the commands of a noun; for a single command it includes every flag and the examples. */
 export function helpOf(program: string, noun: string, commands: Commands): string[] {
   const [only, ...others] = Object.values(commands)
   if (only === undefined || others.length > 0) {
@@ -48,7 +48,7 @@ function exampleLines(program: string, { examples }: Command): string[] {
   return ['', 'Examples:', ...examples.map((line) => `  ${withProgram(line, program)}`)]
 }
 
-/** Rewrites an example for how the program was started, such as `npx interceptd …`. */
+/** Rewrites an example for the way in which the program was started, such as `npx interceptd …`. */
 function withProgram(line: string, program: string): string {
   return line.replaceAll(/(^|[ |])intercept /g, `$1${program} `)
 }

@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { every } from '../../timers.ts'
 
-/** The process's memory: how busy it is, and how to collect garbage. */
+/** How busy the process is, and a way to collect its garbage. */
 export interface HeapOfProcess {
   /** The share of time since the last call that the event loop was busy, 0 to 1. */
   busy(): number
@@ -15,16 +15,16 @@ const intervalMs = 5000
 const maxBusy = 0.1
 
 /**
- * Gives the memory that V8 took during the start (some 60 MB of young generation, which it would keep) back to the
- * system as soon as there is almost no traffic.
+ * Returns the memory that V8 took during the start (some 60 MB of young generation, which it would keep) to the system
+ * as soon as there is almost no traffic.
  */
 export function startGivingMemoryBack(onError: (error: unknown) => void): AsyncDisposable {
   return every(intervalMs, createIdleTurn(heapOfThisProcess()), onError)
 }
 
 /**
- * Creates a check to run repeatedly, which collects garbage when the process is idle for the first time. It does so
- * only once, because a full collection also discards compiled code and makes the next thousands of calls slower.
+ * Creates a check to run repeatedly, which collects garbage the first time it finds the process idle. It collects only
+ * once, because a full collection also discards compiled code, which slows the next thousands of calls.
  */
 export function createIdleTurn(heap: HeapOfProcess): () => Promise<void> {
   let done = false

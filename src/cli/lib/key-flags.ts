@@ -3,7 +3,7 @@ import { read, UsageError, type Flag } from './command.ts'
 
 type Purpose = 'issue' | 'edit'
 
-/** The flags of a key's fields. */
+/** Returns the flags with which a command sets a key's fields; for `edit`, also those that clear them. */
 export function fieldFlags(purpose: Purpose): Record<string, Flag> {
   const flags: Record<string, Flag> = {}
   for (const [, { flag }] of everyField) {
@@ -17,7 +17,7 @@ export function fieldFlags(purpose: Purpose): Record<string, Flag> {
   return flags
 }
 
-/** The part of a command's usage line that lists these flags. */
+/** Renders these flags for a command's usage line. */
 export function fieldUsage(purpose: Purpose): string {
   const parts = everyField.map(([, { flag }]) => {
     const given = `--${flag.name} ${flag.sample}`
@@ -54,7 +54,7 @@ export function readFields(
   return given
 }
 
-/** The fields of a key in words, each with its label. */
+/** Describes a key's fields in words, each with its label. */
 export function fieldLines(key: Key): [string, string][] {
   return everyField.map(([, { column, shown }]) => {
     const value = key[column]

@@ -11,7 +11,7 @@ import type { remoteTokens } from '../remote/tokens.ts'
 import type { CallList, CallQuery } from './call-query.ts'
 import type { Services } from './services.ts'
 
-// Imports each module only where it is used, so that a command need not wait until the whole product is loaded.
+// Each module is imported only where it is used, so that a command need not wait until the whole product is loaded.
 
 type Both<Whole, Remote extends (...args: never[]) => unknown> = Pick<
   Whole,
@@ -83,7 +83,9 @@ export async function callsOf(
   return await (await import('./call-list.ts')).openCallList(services, organizationId, query)
 }
 
-/** The base URL of the server: the one that the command works on over the API, otherwise the setting BASE_URL. */
+/**
+ * Returns the base URL of the server: the one that the command works on over the API, otherwise the setting BASE_URL.
+ */
 export function baseUrlOf({ remote, config }: Services): string {
   return remote?.server ?? config.baseUrl
 }

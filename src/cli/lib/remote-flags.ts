@@ -30,7 +30,7 @@ export function takeRemoteFlags(words: readonly string[]): { flags: RemoteFlags;
   return { flags: { values, tokenFromInput }, rest }
 }
 
-/** The command's own arguments; `--org` is put back for a command that has such a flag itself. */
+/** Returns the command's own arguments; `--org` is put back for a command that has such a flag itself. */
 export function ownArguments(
   { values }: RemoteFlags,
   command: Command,
@@ -76,7 +76,7 @@ export async function openRemote(
   return connect(checkedServer(server), { token, organization })
 }
 
-/** A terminal whose standard input has already been used for the token. */
+/** Wraps a terminal whose standard input was the token, so that reading it again is wrong usage. */
 export function withoutInput(terminal: Terminal): Terminal {
   return {
     ...terminal,
@@ -94,9 +94,9 @@ interface Profile {
   readonly organization?: string
 }
 
-/** Reads server, token and organization from a JSON file; refuses one that other users may read or write. */
+/** Reads server, token and organization from a JSON file; refuses one that other users may access. */
 function readProfile(path: string): Profile {
-  // The last nine bits are the permissions to read, write and execute.
+  // The last six bits are the permissions of the file's group and of all other users.
   if ((statSync(path).mode & 0o077) !== 0) {
     throw new UsageError(`${path} holds a token and is open to others: chmod 600 ${path}`)
   }

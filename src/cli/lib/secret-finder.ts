@@ -6,7 +6,7 @@ import {
 } from '../../credential-formats.ts'
 import { checksumHolds, credentialLookup } from '../../secrets/index.ts'
 
-/** A credential of ours found in some bytes, never in full. */
+/** One of Intercept's credentials, found in some bytes; its secret part is left out. */
 export interface FoundSecret {
   readonly kind: CredentialFormat['kind']
   /** The prefix and public id, safe to paste into a support ticket. */
@@ -15,7 +15,7 @@ export interface FoundSecret {
 }
 
 const candidates = new RegExp(credentialPattern, 'g')
-/** No credential is longer than this; that much of each chunk is searched again with the next one. */
+/** How much of each chunk is searched again with the next one; no credential is longer. */
 const overlap = 128
 
 /** Searches bytes that arrive in chunks; the checksum at a credential's end rules out look-alikes. */

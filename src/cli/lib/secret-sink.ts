@@ -10,9 +10,9 @@ export interface SecretSink extends AsyncDisposable {
    * destination was given.
    */
   readonly write: (issued: readonly IssuedKey[]) => void
-  /** Called after the commit: what was written stays. */
+  /** Keeps what was written; called after the commit. */
   readonly keep: () => void
-  /** The keys as printed; their secrets are included only if standard output is the destination. */
+  /** Returns the keys to print; their secrets are included only if standard output is the destination. */
   readonly shows: (issued: readonly IssuedKey[]) => readonly Partial<IssuedKey>[]
 }
 

@@ -13,7 +13,7 @@ import type { Remote } from '../remote/connection.ts'
 import { onlyLocal } from '../remote/values.ts'
 import type { Terminal } from './terminal.ts'
 
-/** The services that most commands need; a running server learns about their changes through the change feed. */
+/** The services that most commands need; a running server learns through the change feed what commands change. */
 export interface Services {
   readonly config: Config
   readonly store: Store
@@ -24,7 +24,10 @@ export interface Services {
   readonly remote: Remote | undefined
 }
 
-/** Opens the same database as a running server for the duration of one function. */
+/**
+ * Runs a function with services: over the API if the command is remote, otherwise on the database, which a running
+ * server may share.
+ */
 export async function withServices<T>(
   terminal: Terminal,
   work: (services: Services) => Promise<T>,
@@ -84,7 +87,7 @@ async function requireDatabase({ databaseUrl, dataDir: folder }: Config): Promis
 
 /**
  * Opens the sealer without ever creating a master key. If the key is missing, only commands that seal or open something
- * fail, because others work without it.
+ * fail.
  */
 async function openSealer({
   masterSecret: setting,
@@ -110,7 +113,7 @@ function userName(): string {
   try {
     return userInfo().username
   } catch {
-    // In a container a user id often has no name.
+    // A user id may have no name, as is common in containers.
     return String(process.getuid?.() ?? 'operator')
   }
 }

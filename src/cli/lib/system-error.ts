@@ -36,7 +36,7 @@ export function sentenceOf(
   return fileSentence({ code, syscall, path }) ?? storeSentence(code) ?? error.message
 }
 
-/** The setting for a port: the metrics have their own. */
+/** Returns the setting that chose a port. */
 function settingOf(port: number | undefined, env: Readonly<Record<string, string | undefined>>) {
   return env['METRICS_PORT'] === String(port) ? 'METRICS_PORT' : 'PORT'
 }

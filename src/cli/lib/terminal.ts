@@ -34,7 +34,10 @@ export function processTerminal(): Terminal {
   }
 }
 
-/** The command as the person typed it, for help and for commands to paste; npx identifies itself as npm's `exec`. */
+/**
+ * Returns the command as the person typed it, for help and for commands to paste; npx identifies itself as npm's
+ * `exec`.
+ */
 export function programOf(env: Terminal['env']): string {
   return env['npm_command'] === 'exec' ? 'npx interceptd' : 'intercept'
 }
@@ -75,7 +78,9 @@ export function printableInLine(text: string): string {
   )
 }
 
-/** A thing's name and id within a sentence: people choose names, and none may forge a line of ours. */
+/**
+ * Formats a name and an id within a sentence; people choose names, which must not be able to forge a line of output.
+ */
 export function nameAndId({ name, id }: { readonly name: string; readonly id: string }): string {
   return `${printableInLine(name)} (${id})`
 }

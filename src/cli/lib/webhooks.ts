@@ -21,7 +21,10 @@ export interface WebhookWork {
   }
 }
 
-/** Opens the webhooks of a running server, on its database or its API; nothing is sent from this process. */
+/**
+ * Runs a function with the webhook operations, on the database or over the API; only a running server sends deliveries,
+ * never this process.
+ */
 export async function withWebhookWork<T>(
   terminal: Terminal,
   work: (webhooks: WebhookWork, services: Services) => Promise<T>,

@@ -6,7 +6,10 @@ import type { Log } from '../../telemetry/index.ts'
 import type { Terminal } from './terminal.ts'
 import { listenForWorkers } from './worker-reports.ts'
 
-/** A worker that dies is replaced after the first delay; one that never starts listening waits longer each time. */
+/**
+ * Delays before a worker is replaced: the first one for a worker that had been listening, longer and longer ones for a
+ * worker that keeps failing to start.
+ */
 const pausesSeconds = [1, 2, 4, 8, 16, 32, 60] as const
 
 /**

@@ -23,7 +23,7 @@ interface EntryJson {
   readonly subject: { readonly kind: string; readonly id: string }
 }
 
-/** The audit log over the API: commands list entries and have the server verify the chain. */
+/** Implements the operations on the audit log by calls of a server's API, which verifies the chain itself. */
 export function remoteAudit(remote: Remote) {
   return {
     async list(organizationId, page) {

@@ -12,7 +12,7 @@ interface NamedCall {
   readonly key: string | undefined
 }
 
-/** A filter for calls, in the flags' terms. */
+/** The filter for calls that the flags describe. */
 interface CallQuery {
   readonly target?: string | undefined
   readonly key?: string | undefined
@@ -33,7 +33,7 @@ interface CallJson {
   readonly upstream_ms?: number
 }
 
-/** Lists an organization's calls over the API, newest first. Throws `not_found` for an unknown target. */
+/** Opens the list of an organization's calls over the API, newest first. Throws `not_found` for an unknown target. */
 export async function remoteCalls(remote: Remote, organizationId: string, query: CallQuery) {
   const at = `/organizations/${part(organizationId)}`
   if (query.target !== undefined) await remote.call(`GET ${at}/targets/${part(query.target)}`)

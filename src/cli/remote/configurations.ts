@@ -5,7 +5,7 @@ import { toConfirmation, type Confirmed } from './confirmed.ts'
 
 type ApplyOptions = Parameters<Configurations['plan']>[1]
 
-/** Export, plan and apply over the API; secrets are resolved on this side. */
+/** Implements export, plan and apply by calls of a server's API; references to secrets are resolved on this machine. */
 export function remoteConfigurations(remote: Remote) {
   const body = (text: string, { label, prune, resolve }: ApplyOptions) => {
     const { slug, references } = readSlug(text, label)

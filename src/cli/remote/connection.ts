@@ -12,8 +12,8 @@ export interface Remote {
   /** The server's time from its last response, to the second: the server decides what "the last 24 hours" means. */
   readonly clock: Clock
   /**
-   * Calls a route such as `GET /organizations/acme/keys`; passes its refusals on unchanged. With the version that was
-   * read, an edit of a later one is refused with `version_conflict`.
+   * Calls a route such as `GET /organizations/acme/keys`; passes the server's refusals on unchanged. If the version
+   * that was read is given, an edit of any other version is refused with `version_conflict`.
    */
   call<T>(route: string, body?: unknown, version?: number): Promise<T>
   /** Asks the gateway whom a key belongs to; passes its refusals on unchanged. */
@@ -87,7 +87,7 @@ function beyondOneSecond(ms: number): number {
   return Math.abs(ms) <= 1000 ? 0 : ms
 }
 
-/** Parses the server's refusal; for a response that is not Intercept's, says so. */
+/** Converts the server's refusal to a Problem; for a response that is not Intercept's, the Problem says so. */
 function problemOf({ status }: Response, text: string): Problem {
   try {
     const { code, detail } = JSON.parse(text) as { code: string; detail: string }

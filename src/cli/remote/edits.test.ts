@@ -31,7 +31,7 @@ function isConflict(error: { readonly code?: string }): boolean {
   return error.code === 'version_conflict'
 }
 
-/** Runs with a server that refuses every edit of version 1. */
+/** Runs a function with a server that refuses every edit of version 1. */
 async function onServer(work: (remote: Remote) => Promise<void>): Promise<void> {
   const server = createServer((request, response) => {
     const isStale = request.method !== 'GET' && request.headers['if-match'] === '"1"'

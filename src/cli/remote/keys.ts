@@ -80,7 +80,7 @@ export async function whoIs(remote: Remote, credential: Readonly<Record<string, 
   return { id, name, hint, organization: organization.slug, expiresAt: msOf(key.expires_at) }
 }
 
-/** The fields that a request sends; an undefined expiry is left out. */
+/** Renders a key's fields for a request; an undefined expiry is left out. */
 function bodyOf({ name, expiresAt, cidrs, ...input }: KeyInput | IssueInput) {
   const fields = fieldsToJson({ ...input, cidrs: cidrs ?? undefined })
   return { name, ...fields, expires_at: timeOf(expiresAt) }

@@ -25,7 +25,10 @@ interface OrganizationJson {
 
 const O = '/operator/organizations'
 
-/** Organizations over the API; listing and creating them and setting plans require an operator's token. */
+/**
+ * Implements the operations on organizations by calls of a server's API; listing, creating and setting plans require an
+ * operator's token.
+ */
 export function remoteOrganizations(remote: Remote) {
   return {
     get: async (slug) => toRecord(await remote.call(`GET /organizations/${part(slug)}`)),

@@ -35,7 +35,8 @@ export function remoteTargets(remote: Remote) {
       const done = await remote.call<TargetJson & { confirmation: Confirmed }>(
         `PATCH ${at(organizationId, slug)}`,
         body,
-        // Time-outs are sent as a whole, also those that the command does not name.
+        // All timeouts are sent together, so the version makes sure that nobody has changed the others since they were
+        // read.
         body.timeouts === undefined ? undefined : before.version,
       )
       const credentialDropped =

@@ -8,7 +8,10 @@ import { createSecret, organizationFor, recordOf, timeOf } from './values.ts'
 
 type TokenJson = Readonly<Record<string, unknown>>
 
-/** Access tokens over the API; the operator's can be created only on the machine itself. */
+/**
+ * Implements the operations on access tokens by calls of a server's API; an operator's token can be created only on the
+ * machine itself.
+ */
 export function remoteTokens(remote: Remote) {
   const at = (organizationId: string | undefined): string => {
     if (organizationId !== undefined) return `/organizations/${part(organizationId)}/access-tokens`

@@ -38,7 +38,7 @@ export function createSecret(text: string, hint = `…${text.slice(-shownAtTheEn
   return new Secret(text, hint)
 }
 
-/** Returns the organization chosen with `--org`; the API needs it even for a thing that is named by its id. */
+/** Returns the organization chosen with `--org`; the API needs it even if an object is named by its id. */
 export function organizationFor(remote: Remote): string {
   if (remote.organization !== undefined) return remote.organization
   throw new Problem('invalid_input', 'Over the API, say whose it is: --org SLUG, or INTERCEPT_ORG.')

@@ -98,7 +98,7 @@ function remoteDeliveries(remote: Remote, at: At) {
       const path = `${at(organizationId)}/deliveries?${search.toString()}`
       return (await remote.list<DeliveryJson>(path, limit)).map(toDelivery)
     },
-    /** Throws `not_found`. */
+    /** Throws `not_found` if there is no such delivery. */
     find: async (organizationId: string, id: string) =>
       toDelivery(await remote.call(`GET ${at(organizationId)}/deliveries/${part(id)}`)),
   }

@@ -17,7 +17,7 @@ export class ChunkCopies {
     }
     const buffer = this.#free.pop() ?? Buffer.allocUnsafeSlow(bufferBytes)
     chunk.copy(buffer)
-    // Called when the kernel has taken everything, or never will.
+    // Runs when the kernel has taken the bytes or the socket has failed: in both cases the buffer is free again.
     socket.write(buffer.subarray(0, chunk.length), () => {
       if (this.#free.length < maxFree) this.#free.push(buffer)
     })

@@ -4,13 +4,13 @@ export interface CookieInput {
   readonly maxAgeSeconds?: number
 }
 
-/** A Set-Cookie value that meets the `__Host-` prefix's requirements (RFC 6265bis, section 4.1.3.2). */
+/** Renders a Set-Cookie value that meets the requirements of the `__Host-` prefix (RFC 6265bis, section 4.1.3.2). */
 export function hostCookie(name: `__Host-${string}`, value: string, input: CookieInput): string {
   const age = input.maxAgeSeconds === undefined ? '' : `; Max-Age=${input.maxAgeSeconds}`
   return `${name}=${value}; HttpOnly; Secure; SameSite=${input.sameSite}; Path=/${age}`
 }
 
-/** A cookie's values in a Cookie header, in order; a duplicate name indicates manipulation. */
+/** Returns every value that a Cookie header contains for one name, in order; more than one indicates manipulation. */
 export function cookieValues(header: string | undefined, name: string): string[] {
   if (header === undefined) return []
   const values: string[] = []
@@ -21,7 +21,7 @@ export function cookieValues(header: string | undefined, name: string): string[]
   return values
 }
 
-/** A request's cookies whose names begin with a prefix, in order. */
+/** Returns the cookies whose names begin with a prefix, in order. */
 export function cookiesWith(
   header: string | undefined,
   prefix: string,

@@ -30,7 +30,7 @@ export interface RequestHead {
 
 const none: readonly string[] = []
 
-/** Reads a request's singular headers from Node's flat list of names and values. */
+/** Reads the headers that Intercept itself uses from Node's flat list of names and values. */
 export function readRequestHead(rawHeaders: readonly string[]): RequestHead {
   const head = emptyHead()
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
@@ -138,7 +138,8 @@ const readers = new Map<string, (head: RequestHead, value: string) => void>([
   [
     'sec-fetch-site',
     (head, value) => {
-      // A second line can't hide that a browser sent the request: the strictest value counts.
+      // Browsers send one value. Of several, the first other than `none` counts, so that a forged `none` before it
+      // can't hide that a page sent the request.
       if (head.secFetchSite === undefined || head.secFetchSite === 'none') head.secFetchSite = value
     },
   ],
@@ -183,12 +184,12 @@ const readers = new Map<string, (head: RequestHead, value: string) => void>([
   [
     'traceparent',
     (head, value) => {
-      // Two of them contradict each other; an empty text is not a valid traceparent.
+      // Several traceparents contradict each other: an empty value is invalid, so all of them are ignored.
       head.traceparent = head.traceparent === undefined ? value : ''
     },
   ],
 ])
-// Programs use two spellings of these names; knowing both avoids lower-casing each line.
+// Also registers each name as most programs capitalize it, so that ordinary names need no lower-casing.
 for (const [name, reader] of readers.entries().toArray()) {
   readers.set(
     name.replaceAll(/(?:^|-)[a-z]/g, (letter) => letter.toUpperCase()),

@@ -27,7 +27,7 @@ test('names that a stranger chose to share one place in the table cost no more t
   for (const name of chosen) {
     const { bytes, reads } = counted(name)
     assert.equal(names.find(bytes, 0, name.length), name)
-    // One pass computes the place, and each comparison reads the name once at most.
+    // One pass computes the slot, and each comparison reads the name at most once.
     assert.ok(reads() <= 12 * name.length, `${reads()} bytes read for ${name.length}`)
   }
 })

@@ -1,7 +1,10 @@
 const slots = 2048
 const maxNames = 1024
 const maxBytes = 64
-/** Callers and upstreams choose the names: without a bound, they could make every look-up probe a thousand slots. */
+/**
+ * Slots probed per look-up. Callers and upstreams choose the names: without a bound, they could make each look-up probe
+ * a thousand.
+ */
 const maxProbes = 8
 
 /**
@@ -25,7 +28,7 @@ export class HeaderNames<Kind extends number> {
     }
   }
 
-  /** The name between two offsets. */
+  /** Returns the name between two offsets, and sets `kind` to its meaning. */
   find(bytes: Buffer, start: number, end: number): string {
     const length = end - start
     let hash = length

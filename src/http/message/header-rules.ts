@@ -1,17 +1,17 @@
 // Decides which headers may cross Intercept in each direction, for both lanes, target settings and webhook settings.
 
 /**
- * Normalizes a header name as the most lenient reader behind us may: CGI and its successors map all other characters to
- * the same one, so `X.Forwarded_Host` becomes X-Forwarded-Host (GHSA-5m6w-wvh7-57vm).
+ * Normalizes a header name as the most lenient reader behind us may: CGI and its successors map every character other
+ * than a letter or digit to the same one, so `X.Forwarded_Host` becomes X-Forwarded-Host (GHSA-5m6w-wvh7-57vm).
  */
 export function foldHeaderName(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '-')
 }
 
-/** How a caller's header is treated; `cookie` passes without our own origin's cookies. */
+/** How a caller's header is treated; `cookie` means forwarded without the cookies of Intercept's own origin. */
 export type RequestHeaderFate = 'pass' | 'drop' | 'cookie'
 
-/** How an upstream's header is treated; `origin` and `cors` pass only if the target allows it. */
+/** How an upstream's header is treated; `origin` and `cors` mean forwarded only if the target allows it. */
 export type ResponseHeaderFate = 'pass' | 'drop' | 'origin' | 'cors'
 
 /** Decides about a caller's header by its normalized name. */
@@ -39,12 +39,12 @@ export function mayTrailResponse(name: string): boolean {
   return mayTrail(name) && responseHeaderFate(name) === 'pass'
 }
 
-/** Whether two names are equal to a reader that normalizes them. */
+/** Whether a name, once normalized, equals `folded`, which is normalized already. */
 export function isSameHeader(name: string, folded: string): boolean {
   return name.length === folded.length && foldHeaderName(name) === folded
 }
 
-/** Headers that affect a whole origin, which is ours and not the upstream's. */
+/** Response headers that affect a whole origin: browsers would apply an upstream's to the origin of Intercept. */
 export const originHeaders: ReadonlySet<string> = new Set([
   'set-cookie',
   'clear-site-data',
@@ -60,7 +60,10 @@ export const originHeaders: ReadonlySet<string> = new Set([
   'origin-agent-cluster',
 ])
 
-/** Whether a header frames a message or belongs to one hop (RFC 9110, section 7.6.1), or only Intercept may set it. */
+/**
+ * Whether only Intercept may set a header: one that frames a message, belongs to one hop (RFC 9110, section 7.6.1),
+ * describes the call to the upstream or begins with `Intercept-`.
+ */
 export function isReservedHeader(name: string): boolean {
   const folded = foldHeaderName(name)
   return reserved.has(folded) || hopByHop.has(folded) || folded.startsWith('intercept-')
@@ -102,7 +105,8 @@ export const droppedFromRequests: ReadonlySet<string> = new Set([
   ...reserved,
   'proxy-authorization',
   'http2-settings',
-  // Not an HTTP header: a CGI program would read it as HTTP_PROXY, which redirects its own calls (CVE-2016-5385).
+  // Not an HTTP header: a CGI program would read it as the variable HTTP_PROXY, which redirects the program's own
+  // requests (CVE-2016-5385).
   'proxy',
   // The caller's credentials.
   'authorization',
@@ -168,7 +172,10 @@ export const droppedFromRequests: ReadonlySet<string> = new Set([
   'client-cert-chain',
 ])
 
-/** Excludes trailers about framing, routing, identity or the body that has already passed (RFC 9110, section 6.5.1). */
+/**
+ * Whether a trailer is free of framing, routing, identity and metadata of the body, all of which must be known before
+ * the body (RFC 9110, section 6.5.1).
+ */
 function mayTrail(name: string): boolean {
   return !neverTrailing.has(foldHeaderName(name))
 }

@@ -1,4 +1,7 @@
-/** The query of a request's address, without its question mark; a value may contain more of them (RFC 3986, section 3.4). */
+/**
+ * Returns the query of a URL without its leading question mark; the query may itself contain question marks (RFC 3986,
+ * section 3.4).
+ */
 export function searchOf(url: string): string {
   const mark = url.indexOf('?')
   return mark === -1 ? '' : url.slice(mark + 1)

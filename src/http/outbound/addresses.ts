@@ -26,7 +26,7 @@ export function isWrapped(text: string): boolean {
   return isIP(bare) === 6 && wrappedIPv4(groupsOf(bare)) !== undefined
 }
 
-/** RFC 4007, section 11: a zone selects a link but does not make an address any safer. */
+/** Removes brackets and zone: a zone selects a link (RFC 4007, section 11) but does not make an address any safer. */
 function withoutZone(text: string): string {
   const inner = text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : text
   const zone = inner.indexOf('%')

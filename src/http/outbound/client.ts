@@ -12,9 +12,12 @@ const fetchDeadlineMs = 10_000
 const fetchBytes = 1024 * 1024
 const urlsInMemory = 2000
 
-/** The guard's exceptions and the client's limits; tests replace connecting. */
+/** The guard's exceptions and the client's limits; tests replace `connect`. */
 export interface OutboundOptions extends GuardOptions {
-  /** Resolves names (see `createResolver`); defaults to the system's look-up behind a resolver of its own. */
+  /**
+   * Resolves names (see `createResolver`); by default, the client has a resolver of its own that uses the system's
+   * look-up.
+   */
   readonly resolve?: Resolve | undefined
   readonly connect?: ConnectTo | undefined
   /** Limits look-up, TCP and TLS together; defaults to 5 s. */
@@ -120,13 +123,14 @@ function toResponse(answer: OutboundAnswer): Response {
   if (answer.truncated) {
     throw new OutboundError('invalid', `the answer is longer than ${fetchBytes} bytes`)
   }
-  // A Response refuses these with a RangeError, which would be taken for a fault of ours (Fetch standard, section 5.5).
+  // For such a status, the constructor of Response throws a RangeError (Fetch standard, section 5.5), which would look
+  // like a defect of ours.
   if (answer.status > 599) throw new OutboundError('invalid', 'the answer has no status of HTTP')
   const headers = new Headers()
   for (const [name, value] of Object.entries(answer.headers)) {
     for (const one of [value].flat()) if (one !== undefined) headers.append(name, one)
   }
-  // Fetch forbids a body with these (Fetch standard, "null body status").
+  // Responses with these statuses must not have a body (Fetch standard, "null body status").
   const bodyless = [204, 205, 304].includes(answer.status)
   return new Response(bodyless ? null : answer.body, { status: answer.status, headers })
 }

@@ -40,7 +40,7 @@ export class Connections {
       const connections = name === '' ? this.#perOrigin : null
       partition = { agent: new Agent(this.#options(connections)), lent: 0 }
     } else {
-      // Moves it to the end, so that the most recently used are evicted last.
+      // Moves the partition to the end, so that the most recently used are evicted last.
       this.#partitions.delete(name)
     }
     this.#partitions.set(name, partition)

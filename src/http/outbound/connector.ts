@@ -19,18 +19,21 @@ export interface Destination {
 /** Opens a connection to a destination; every address is checked right before it is used. */
 export type Connector = (to: Destination, signal?: AbortSignal) => Promise<Socket>
 
-/** One DNS answer may hold thousands, chosen by whoever owns the name: trying them all would attack their owners. */
+/**
+ * Addresses tried per name. The owner of a name could list thousands in one DNS answer, and trying them all would
+ * attack whoever has those addresses.
+ */
 const maxAddresses = 16
 
-/** Connects the way the operating system does. */
+/** Opens an ordinary TCP connection without Nagle's algorithm. */
 export function systemConnect(address: string, port: number): Socket {
   return connectTcp({ host: address, port, noDelay: true, keepAlive: true })
 }
 
 /**
  * Creates a connector that resolves a name, checks **every** address that it may connect to and connects to the checked
- * address itself, so that no second look-up can return another one (DNS rebinding). One forbidden address refuses all.
- * `timeoutMs` limits look-up, TCP and TLS together.
+ * address itself, so that no second look-up can return another one (DNS rebinding). A single forbidden address refuses
+ * the whole destination. `timeoutMs` limits look-up, TCP and TLS together.
  */
 export function createConnector(deps: {
   guard: AddressGuard

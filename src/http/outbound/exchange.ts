@@ -2,7 +2,7 @@ import type { Dispatcher } from 'undici'
 import { OutboundError, asOutboundError } from './outbound-error.ts'
 import type { OutboundUrl } from './url-rules.ts'
 
-/** A request with the bounds within which it must end. */
+/** A request and the limits on its time and its response. */
 export interface OutboundRequest {
   readonly url: string
   readonly method: string
@@ -13,7 +13,9 @@ export interface OutboundRequest {
   /** Reads at most this much of the response; the rest is cut off with the connection. */
   readonly maxResponseBytes: number
   readonly signal?: AbortSignal | undefined
-  /** The owner of the connections, such as an organization; the request never waits for another owner's. */
+  /**
+   * The owner of the connections, such as an organization; the request never waits for a connection of another owner.
+   */
   readonly partition?: string | undefined
 }
 
@@ -27,7 +29,10 @@ export interface OutboundAnswer {
   readonly truncated: boolean
 }
 
-/** A server that sends interim responses without end would occupy the event loop until the deadline. */
+/**
+ * Interim responses accepted per request: a server that sends them without end would occupy the event loop until the
+ * deadline.
+ */
 const maxInterims = 16
 const nothing: Buffer<ArrayBuffer> = Buffer.alloc(0)
 
@@ -97,7 +102,7 @@ class OutboundExchange implements Dispatcher.DispatchHandler {
     code: number,
     received: OutboundAnswer['headers'],
   ): void {
-    // Interim responses (1xx) also arrive here; the last one counts (RFC 9110, section 15.2).
+    // Interim responses (1xx) also arrive here; the final response overwrites them (RFC 9110, section 15.2).
     if (code < 200 && ++this.#interims > maxInterims) {
       this.#give(new OutboundError('invalid', 'the answer was preceded by too many interim ones'))
       return

@@ -3,10 +3,10 @@ import { describe, test } from 'node:test'
 import { Problem } from '../../errors.ts'
 import { checkUrl, createAddressGuard, createConnector, OutboundError } from './index.ts'
 
-// Without any of the operator's exceptions.
+// A guard without exceptions by the operator.
 const closed = createAddressGuard()
 
-/** Forbidden addresses in every notation: the URL, and the reason. */
+/** Forbidden addresses in every notation. */
 const blockedUrls = [
   // Loopback as people write it, and as attackers do.
   'http://127.0.0.1/',
@@ -212,7 +212,7 @@ const openUrls = [
   'http://[3fff:1000::1]/',
 ] as const
 
-/** Resolver results, and whether a connection may be attempted. */
+/** Results of look-ups that must be refused without connecting to any of their addresses. */
 const blockedAnswers = [
   ['127.0.0.1'],
   ['::1'],

@@ -22,13 +22,13 @@ export interface AddressGuard {
 type Family = 4 | 6
 
 /**
- * Creates a guard over the special ranges, with a separate list per address family, because mixed lists match across
- * families.
+ * Creates a guard over the special-purpose ranges. Each address family has lists of its own, because a mixed BlockList
+ * also matches addresses of the other family.
  */
 export function createAddressGuard(options: GuardOptions = {}): AddressGuard {
   const allowLoopback = options.allowLoopback ?? false
   const opened = { 4: new BlockList(), 6: new BlockList() }
-  // Loopback is allowed by its own option, or by a CIDR within loopback; 0.0.0.0/0 does not include it.
+  // Loopback addresses allowed by a CIDR within loopback; `allowLoopback` allows all of them, and 0.0.0.0/0 none.
   const openedLoopback = { 4: new BlockList(), 6: new BlockList() }
   const lists = { 4: listsOf(ranges4, 4), 6: listsOf(ranges6, 6) }
   const loopback = { 4: subnet('127.0.0.0/8'), 6: subnet('::1/128') }
@@ -72,13 +72,16 @@ function parseCidr(text: string): { address: string; bits: number; family: Famil
   return { address, bits, family: family === 4 ? 4 : 6 }
 }
 
-/** The ranges in the order of checking: the first that contains an address decides, and its name is the reason. */
+/**
+ * Returns the ranges in the order of checking: the first that contains an address decides, and its name is the reason.
+ */
 function listsOf(
   ranges: readonly Range[],
   family: Family,
 ): { list: BlockList; name: string; opens: Range['opens'] }[] {
   const order = { never: 0, loopback: 1, cidr: 2 }
-  // `::/8` contains `::1`, so loopback is checked before ranges that never open, and metadata before everything.
+  // Loopback is checked before the reserved ranges, because `::/8` contains `::1`; metadata is checked before
+  // everything.
   const rank = (range: Range): number =>
     range.name === 'cloud metadata' ? -2 : range.opens === 'loopback' ? -1 : order[range.opens]
   return ranges

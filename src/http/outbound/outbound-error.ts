@@ -1,5 +1,5 @@
 /**
- * How an outgoing call failed. `aborted`: the caller gave up; `timeout`: the deadline passed or connecting took too
+ * How an outgoing call failed; `aborted`: the caller gave up; `timeout`: the deadline passed or connecting took too
  * long.
  */
 export type OutboundFailure =

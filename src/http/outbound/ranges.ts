@@ -1,6 +1,6 @@
 /**
- * A range's name for the operator, and what can allow it: `cidr` by OUTBOUND_ALLOW_CIDRS, `loopback` by a loopback
- * BASE_URL or a CIDR inside the range, `never` by nothing.
+ * A special-purpose range: its name for the operator, and the setting that can allow it. `cidr`: OUTBOUND_ALLOW_CIDRS;
+ * `loopback`: a loopback BASE_URL or a CIDR inside the range; `never`: none.
  */
 export interface Range {
   readonly cidr: string
@@ -35,7 +35,10 @@ export const ranges4: readonly Range[] = [
   { cidr: '240.0.0.0/4', name: 'reserved', opens: 'never' },
 ]
 
-/** The same for IPv6; everything outside 2000::/3 that is not listed here is refused too. */
+/**
+ * IANA's special-purpose IPv6 registry and the metadata services. Other addresses outside 2000::/3 are refused too,
+ * unless a CIDR allows them.
+ */
 export const ranges6: readonly Range[] = [
   { cidr: 'fd00:ec2::254/128', name: 'cloud metadata', opens: 'never' },
   { cidr: 'fd00:ec2::23/128', name: 'cloud metadata', opens: 'never' },
@@ -48,7 +51,7 @@ export const ranges6: readonly Range[] = [
   { cidr: '::/8', name: 'reserved', opens: 'never' },
   { cidr: '64:ff9b:1::/48', name: 'local NAT64', opens: 'cidr' },
   { cidr: '100::/64', name: 'discard', opens: 'never' },
-  // Wraps IPv4 addresses: Teredo is in 2001::/23, 6to4 is 2002::/16 (retired by RFC 7526).
+  // These contain IPv4 addresses: Teredo is in 2001::/23, 6to4 is 2002::/16 (its relays were retired by RFC 7526).
   { cidr: '2001::/23', name: 'Teredo and protocol assignments', opens: 'never' },
   { cidr: '2002::/16', name: '6to4', opens: 'never' },
   { cidr: '2001:db8::/32', name: 'documentation', opens: 'cidr' },

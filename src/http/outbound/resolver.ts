@@ -8,7 +8,7 @@ export type Resolve = (host: string) => Promise<readonly string[]>
 const rememberFailureMs = 2000
 const slowAfterMs = 1000
 const rememberSlowMs = hourMs
-// The longest that connecting may take: nobody waits any more for a look-up that has waited longer.
+// How long a look-up may wait for its turn: whoever asked for it has given up by then.
 const maxWaitMs = 60_000
 const namesInMemory = 10_000
 
@@ -23,9 +23,9 @@ export async function systemResolve(host: string): Promise<readonly string[]> {
 }
 
 /**
- * Runs one look-up per name at a time and remembers failures for two seconds. getaddrinfo has few threads for the whole
- * process, which names with unresponsive servers must not occupy: a name that has not resolved yet, or took long during
- * the last hour, waits until the one before it has ended. Successful results are never cached.
+ * Creates a resolver that runs one look-up per name at a time and remembers failures for two seconds. getaddrinfo has
+ * few threads for the whole process, and names with unresponsive servers must not occupy them all: names that have not
+ * been resolving promptly are looked up one after the other. Successful results are never cached.
  */
 export function createResolver(resolve: Resolve, nowMs: () => number): Resolve {
   const asking = new Map<string, Promise<readonly string[]>>()
@@ -58,12 +58,12 @@ export function createResolver(resolve: Resolve, nowMs: () => number): Resolve {
   }
 }
 
-/** What the look-ups of a name have shown. */
+/** What earlier look-ups of a name have shown. */
 interface Known {
-  /** How often one took long, and when the last of those ended. */
+  /** How many look-ups took long, and when the last of those ended. */
   readonly slow: number
   readonly slowAt: number
-  /** Whether the last one found something at once. */
+  /** Whether the latest look-up found an address without taking long. */
   readonly isPrompt: boolean
 }
 
@@ -77,7 +77,10 @@ interface Waiting {
   readonly giveUp: (error: Error) => void
 }
 
-/** Looks up trusted names at once, and all others one after the other. */
+/**
+ * Looks up trusted names at once, and all others one after the other. A name is trusted if its latest look-up was
+ * prompt and none took long during the last hour.
+ */
 class LookUps {
   readonly #resolve: Resolve
   readonly #nowMs: () => number
@@ -107,7 +110,10 @@ class LookUps {
     }
   }
 
-  /** Starts the name that was slow least often, so that the slowest cannot keep the others waiting again and again. */
+  /**
+   * Starts the waiting name that was slow least often, so that the slowest names cannot make the others wait again and
+   * again.
+   */
   #startNext(): void {
     const earliest = this.#nowMs() - maxWaitMs
     const late = this.#waiting.filter(({ since }) => since < earliest)
@@ -121,7 +127,7 @@ class LookUps {
       first,
     )
     this.#waiting = this.#waiting.filter((one) => one !== next)
-    // Nobody else may begin before it does.
+    // Set before the look-up resumes, so that no other can start in between.
     this.#isBusy = true
     next.start()
   }

@@ -19,7 +19,7 @@ export function createTxtResolver(): ResolveTxt {
     const resolver = new Resolver({ timeout: timeoutMs, tries })
     try {
       const records = await resolver.resolveTxt(name)
-      // One record is a list of strings to be concatenated (RFC 7208, section 3.3, says the same for SPF).
+      // A record may arrive as several strings, which are concatenated (RFC 7208, section 3.3, says so for SPF).
       return {
         kind: 'records',
         texts: records.slice(0, maxRecords).map((parts) => parts.join('')),

@@ -8,8 +8,8 @@ const maxHostLength = 253
 const hostShape = /^(?!-)[a-z0-9_-]{1,63}(?<!-)(\.(?!-)[a-z0-9_-]{1,63}(?<!-))*$/
 
 /**
- * Ports of protocols other than HTTP ("bad ports" of the Fetch standard), where a server could mistake a request for a
- * message of its own protocol, such as a mail.
+ * Ports of protocols other than HTTP ("bad ports" of the Fetch standard): their servers could take a request for a
+ * message of their own protocol, such as an e-mail.
  */
 const badPorts = new Set([
   0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102,
@@ -19,10 +19,10 @@ const badPorts = new Set([
   6668, 6669, 6679, 6697, 10080, 11211,
 ])
 
-/** Names of clouds' metadata services; their addresses are also refused at every connection. */
+/** Host names of cloud metadata services; their addresses are also refused at every connection. */
 const metadataNames = new Set(['metadata', 'metadata.google.internal', 'instance-data'])
 
-/** A URL that may be called, judging by its text. */
+/** A configured URL that has passed the checks of its text; its addresses are checked when connecting. */
 export interface OutboundUrl {
   readonly url: URL
   readonly secure: boolean
@@ -42,7 +42,7 @@ export function checkUrl(text: string, guard: AddressGuard): OutboundUrl {
   if (badPorts.has(port)) throw refused(`Port ${port} does not speak HTTP.`)
   const host = bareHost(url.hostname)
   if (isIP(host) !== 0) {
-    // A resolver may return a wrapped address (DNS64), but in a URL it could only serve to disguise another.
+    // A resolver may return a wrapped address (DNS64), but in a URL it could only disguise another address.
     if (isWrapped(host)) throw refused('An IPv4 address must not be wrapped in an IPv6 address.')
     const reason = guard.checkAddress(host)
     if (reason !== undefined) throw refused(`Addresses of this kind must not be called: ${reason}.`)

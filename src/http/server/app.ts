@@ -49,7 +49,7 @@ export function createApp(deps: AppDeps): App {
     bodyLimit: deps.bodyLimitBytes,
     exposeHeadRoutes: true,
     return503OnClosing: false,
-    // If the router cannot decode the URL, none of our hooks run, so the headers are set here.
+    // If the router cannot decode the URL, no hooks run, so the headers that hooks set on other responses are set here.
     frameworkErrors: (error, request, reply) => {
       reply.header('Intercept-Request-Id', request.id)
       reply.header('Cache-Control', 'no-store')
@@ -98,7 +98,7 @@ export function createApp(deps: AppDeps): App {
   return app
 }
 
-/** Sends refusals in the error format of the entry point that the URL belongs to. */
+/** Returns a function that sends refusals in the error format of the entry point that the URL belongs to. */
 function refuserOf({
   ownRefusals,
   baseUrl,
@@ -122,7 +122,7 @@ function endOf(request: AppRequest, reply: AppReply): RequestEnd {
     area: areaOf(path),
     method: request.method,
     route,
-    // A path may contain an invitation's token, which would let a reader of the log sign in.
+    // The path may contain the token of an invitation, with which a reader of the log could sign in.
     path: route.includes(':token') ? route : path,
     status: reply.statusCode,
     refusal: refusal === undefined ? undefined : String(refusal),

@@ -7,12 +7,12 @@ export type TrustedProxies =
   | { readonly kind: 'ranges'; readonly ranges: readonly string[] }
 
 /**
- * The header of a trusted proxy that names the called host: X-Forwarded-Host comes from the caller if the proxy does
- * not set it.
+ * The header in which a trusted proxy passes on the host that the caller named. X-Forwarded-Host is safe only if the
+ * proxy sets it: otherwise it comes from the caller.
  */
 export type ForwardedHost = 'x-forwarded-host' | 'host'
 
-/** The headers that describe a call's route to us. */
+/** The request headers from which the forwarding headers for the upstream are derived. */
 export interface ForwardingHead {
   readonly host: string | undefined
   readonly forwardedFor: string | undefined
@@ -29,11 +29,14 @@ export interface ClientAddresses {
    * untrusted party wrote.
    */
   of(peer: string, forwardedFor: string | undefined): string
-  /** The X-Forwarded-For, -Proto and -Host lines for the upstream: a trusted proxy's are kept, a caller's never are. */
+  /**
+   * Renders the X-Forwarded-For, -Proto and -Host lines for the upstream: a trusted proxy's values are kept, a caller's
+   * never are.
+   */
   forwardingLines(peer: string, head: ForwardingHead, protocol: string): string
 }
 
-/** Creates the address rules for the operator's settings. */
+/** Creates the rules for the proxies that the operator trusts. */
 export function createClientAddresses(
   trusted: TrustedProxies,
   hostFrom: ForwardedHost = 'x-forwarded-host',
@@ -60,7 +63,7 @@ const noForwarding = {
   forwardedHost: undefined,
 }
 
-/** The last element of a list: the nearest proxy wrote it, while earlier ones may come from a caller. */
+/** Returns the last element of a list: the nearest proxy wrote it, while earlier ones may come from a caller. */
 function lastOf(list: string | undefined): string | undefined {
   return list?.slice(list.lastIndexOf(',') + 1).trim()
 }
@@ -94,8 +97,8 @@ function readerOf(trusted: TrustedProxies): AddressReader {
 }
 
 /**
- * The addresses in front of the peer, the nearest first, read one by one because strangers may write thousands. An
- * unreadable entry ends the chain: neither its author nor anything to its left can be trusted.
+ * Yields the addresses in front of the peer, the nearest first and one at a time, because a stranger may have written
+ * thousands. An unreadable entry ends the chain: neither its author nor anything to its left can be trusted.
  */
 function* entriesOf(forwardedFor: string): Generator<string> {
   let end = forwardedFor.length
@@ -108,7 +111,7 @@ function* entriesOf(forwardedFor: string): Generator<string> {
   }
 }
 
-/** An entry without port and brackets; undefined if it is not an address. */
+/** Returns an entry's address without port and brackets; undefined if it is not an address. */
 function addressOf(entry: string): string | undefined {
   const bare =
     /^\[([^\]]+)\](?::\d+)?$/.exec(entry)?.[1] ?? /^([\d.]+):\d+$/.exec(entry)?.[1] ?? entry

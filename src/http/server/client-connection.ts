@@ -41,9 +41,9 @@ export class ClientConnection implements FrontConnection {
   readonly #exchanges = new Set<OpenExchange>()
   readonly #pace: Pace
   #rest: IncomingMessage | undefined
-  /** Responses that had to wait behind others, until they are complete. */
+  /** Responses that had to wait behind others, until each of them is complete. */
   readonly #queued = new Set<ServerResponse>()
-  /** The response to the latest request, until the socket is free for another one. */
+  /** The response to the latest request; undefined once it is complete. */
   #newest: ServerResponse | undefined
 
   constructor(socket: Socket, limits: ConnectionLimits) {
@@ -81,25 +81,27 @@ export class ClientConnection implements FrontConnection {
     socket.destroySoon = () => endWithLinger(socket, this.#limits.lingerMs)
   }
 
-  /** Begins to watch whether what is left of an unneeded short body arrives in time. */
+  /** Notes a body that is read only to be discarded, so that it too must arrive in time. */
   expectRest(request: IncomingMessage): void {
     this.#rest = request
   }
 
-  /** Watches a response written elsewhere, and the request body that arrives for it. */
+  /** Tracks a response that the app writes, and the body of its request. */
   hold(response: ServerResponse): void {
     if (this.draining) response.shouldKeepAlive = false
     this.#responses.add(response)
     response.on('close', () => {
       this.#responses.delete(response)
-      // Answered before the body has arrived: Node reads and discards the rest, however long that takes.
+      // If the response ended before the body arrived, Node reads and discards the rest without a time limit, so its
+      // pace is watched here.
       if (!response.req.complete) this.#rest = response.req
     })
   }
 
   /**
-   * Queues a response behind the one being written, or disconnects: Node handles all requests of one read (64 KiB
-   * contain more than a thousand) and keeps every response until the caller has read the earlier ones.
+   * Queues a response behind the one being written; if too many wait already, disconnects and returns false. Node
+   * processes all requests of one read (64 KiB contain more than a thousand) and keeps every response until the caller
+   * has read the earlier ones.
    */
   queue(response: ServerResponse): boolean {
     this.#newest = response
@@ -133,17 +135,20 @@ export class ClientConnection implements FrontConnection {
     this.socket.resume()
   }
 
-  /** The only request in progress, if it is still arriving: a parse error is then about that one. */
+  /**
+   * The only exchange in progress, to which a parse error therefore belongs; undefined if there is none or more than
+   * one.
+   */
   get soleExchange(): OpenExchange | undefined {
     if (this.#exchanges.size !== 1) return undefined
     const [exchange] = this.#exchanges
     return exchange
   }
 
-  /** Whether a refusal may be written as raw bytes: not into a response, and not while an earlier one is pending. */
+  /** Whether a refusal may be written as raw bytes: neither in the middle of a response nor ahead of an earlier one. */
   get mayAnswerRaw(): boolean {
-    // A request that was already answered gets no second final response for late or malformed parts of its body (RFC
-    // 9110, section 15), and a queued response must not be overtaken.
+    // A request gets only one final response, even if the rest of its body is late or malformed (RFC 9110, section 15),
+    // and a queued response must not be overtaken.
     if (this.refused || this.#rest?.complete === false || this.#hasWaiting()) return false
     const exchange = this.soleExchange
     if (this.#responses.size === 0) {
@@ -161,8 +166,8 @@ export class ClientConnection implements FrontConnection {
   }
 
   /**
-   * Whether no response precedes the next one, so that it may have the socket; Node hands over a request for an upgrade
-   * while earlier ones are still being answered.
+   * Whether the next response may be written at once: Node hands over a request for an upgrade while earlier ones still
+   * wait for their responses.
    */
   get mayWriteNext(): boolean {
     return this.#newest === undefined && this.mayAnswerRaw
@@ -173,17 +178,17 @@ export class ClientConnection implements FrontConnection {
     return !this.busy && this.#responses.size === 0
   }
 
-  /** Whether the response has been sent completely, although a body is still arriving. */
+  /** Whether all responses have been sent, although a request body is still arriving. */
   get isAnswered(): boolean {
     return this.owesNothing && this.#rest?.complete === false
   }
 
-  /** Whether, while draining, the caller holds up a request by sending too slowly or not reading. */
+  /** Whether a caller delays draining by sending or reading too slowly. */
   isStalled(nowMs: number, stallMs: number): boolean {
     return this.#pace.isStalled(nowMs, stallMs, this.#awaitsBody())
   }
 
-  /** Whether a body arrives too slowly; called from time to time with the monotonic clock. */
+  /** Whether an awaited body arrives too slowly; called repeatedly with the monotonic clock. */
   isBodyTooSlow(nowMs: number): boolean {
     return this.#pace.isTooSlow(nowMs, this.#awaitsBody())
   }

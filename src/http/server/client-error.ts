@@ -2,7 +2,8 @@ import { Problem } from '../../errors.ts'
 import { renderOwn, renderProblem, type OwnRefusals } from './problem.ts'
 
 /**
- * A parser error with its code and the available bytes, which are never logged because they may contain a credential.
+ * A parser error with its code and the bytes that were being parsed, which are never logged because they may contain a
+ * credential.
  */
 export interface ParserError extends Error {
   readonly code?: string
@@ -10,7 +11,7 @@ export interface ParserError extends Error {
   readonly rawPacket?: Buffer
 }
 
-/** The plain lane's equivalent, with node:http's codes. */
+/** The plain lane's parser error, with the codes of node:http. */
 export class ParserFailure extends Error implements ParserError {
   readonly code: string
 
@@ -20,7 +21,10 @@ export class ParserFailure extends Error implements ParserError {
   }
 }
 
-/** The refusal for a message that Node's parser could not read; undefined when there is no one to respond to. */
+/**
+ * Returns the refusal for a message that could not be parsed; undefined if the connection is broken, so that nobody can
+ * receive one.
+ */
 export function parserProblem(error: ParserError, urlBytes: number): Problem | undefined {
   switch (error.code) {
     case 'ECONNRESET':
@@ -54,7 +58,9 @@ function malformed(): Problem {
   return new Problem('bad_request', 'The message is not well-formed HTTP/1.1.')
 }
 
-/** A complete refusal as bytes, for a connection whose parser has given up; the connection ends after it. */
+/**
+ * Renders a complete refusal as raw bytes, for a connection whose parser has given up; the connection ends after it.
+ */
 export function rawRefusal(
   problem: Problem,
   context: { requestId: string; baseUrl: string; nowMs: number; own: OwnRefusals | undefined },
@@ -78,14 +84,14 @@ const reasons: Readonly<Record<number, string>> = {
   505: 'HTTP Version Not Supported',
 }
 
-/** The requested URL if its line is among the bytes that the parser still had; otherwise ''. */
+/** Returns the requested URL if the bytes being parsed begin with its request line; otherwise ''. */
 export function urlAtHand(packet: Buffer | undefined): string {
   const line = /^[A-Z]{3,8} (\/[^\s]*)/.exec(packet?.toString('latin1', 0, 1024) ?? '')
   return line?.[1] ?? ''
 }
 
-// The URL alone can fill the head, and then 414 is correct: without a line end in the first bytes, they are one long
-// line.
+// Whether the URL alone fills the head, so that 414 is correct: the packet begins with a request line longer than
+// `urlBytes`.
 function isLongRequestLine(packet: Buffer | undefined, urlBytes: number): boolean {
   if (packet === undefined || packet.length <= urlBytes) return false
   const lineEnd = packet.indexOf('\n')

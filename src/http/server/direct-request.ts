@@ -4,13 +4,13 @@ import { nodeHttp } from './node-http.ts'
 export type BodyTaker = (chunk: Buffer | null) => boolean
 
 /**
- * A request whose body is handed over as it is parsed, bypassing the stream's queue, ticks and events, which make up a
- * third of a small POST's cost. Without a taker it is an ordinary request.
+ * A request that hands its body over as it is parsed. This bypasses the stream's queue, ticks and events, which make up
+ * a third of the cost of a small POST. Without a taker it is an ordinary request.
  */
 export class DirectRequest extends nodeHttp.IncomingMessage {
   #taker: BodyTaker | undefined
 
-  /** Hands the body to a taker; call it before the first piece is parsed. */
+  /** Hands the body to a taker; must be called before the first piece is parsed. */
   takeBody(taker: BodyTaker): void {
     this.#taker = taker
     // Marks the request as being read, so that Node does not discard the rest when the response has ended.

@@ -1,4 +1,5 @@
-// Tests which callers delay closing the listener; those that are owed nothing, or that neither send nor read, must not.
+// Tests which connections delay closing the listener: those without a pending response, and those whose callers neither
+// send nor read, must not.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
@@ -47,7 +48,7 @@ describe('a listener that closes', () => {
       socket.on('error', () => {})
       if (text !== '') socket.write(text)
       if (/answered|refused|large/.test(`${what} ${text}`)) await once(socket, 'readable')
-      // If the connection stayed open, this would wait until the test's own time limit.
+      // If the connection stayed open, drain() would wait until the test's own time limit.
       await front.drain(minutes)
       socket.destroy()
     })

@@ -10,8 +10,8 @@ export interface BodySink {
 }
 
 /**
- * Is told when the caller leaves. It is an object rather than a function, because V8 kept a closure created per call,
- * with everything it referenced, until the next full garbage collection.
+ * Is notified when the caller leaves. It is an object rather than a function, because V8 kept a closure created per
+ * call, with everything it referenced, until the next full garbage collection.
  */
 export interface ExchangeWatcher {
   callerLeft(): void
@@ -64,7 +64,7 @@ export class Exchange {
   bytesOut = 0
   /** Whether the response is an event stream, which never ends by itself. */
   isEventStream = false
-  /** Told at most once, if the caller leaves before the response has ended. */
+  /** Notified at most once, if the caller leaves before the response has ended. */
   watcher: ExchangeWatcher | undefined
   readonly #carrier: Carrier
   readonly #baseUrl: string
@@ -107,8 +107,8 @@ export class Exchange {
   }
 
   /**
-   * Responds with a problem document, also in a header for proxies that drop bodies; a response that has begun is cut
-   * off instead.
+   * Responds with a problem document. With `inHeader`, the document is also sent in a header, for proxies that drop
+   * bodies. A response that has already begun is cut off instead.
    */
   refuse(error: unknown, moreHeaders: readonly string[] = [], inHeader = false): void {
     if (this.finished || this.#gone) return
@@ -173,7 +173,7 @@ export class Exchange {
     this.#carrier.begin({ status, reason, headers, isChecked: true, hasBody })
   }
 
-  /** Sends the head of a streamed response now, before there is a body. */
+  /** Sends the head of a streamed response before there is any body. */
   flushHead(): void {
     if (!this.finished && !this.#gone) this.#carrier.flushHead()
   }
@@ -188,7 +188,7 @@ export class Exchange {
     return this.#carrier.write(chunk)
   }
 
-  /** Calls back once, when the caller has read what was written. */
+  /** Calls back once, when the caller has read enough for more to be written. */
   onDrain(resume: () => void): void {
     this.#carrier.onDrain(resume)
   }
@@ -200,10 +200,10 @@ export class Exchange {
     this.#finish()
   }
 
-  /** Breaks the connection, so that an incomplete response can't be mistaken for a complete one. */
+  /** Breaks the connection, so that the caller can't mistake an incomplete response for a complete one. */
   cut(): void {
     if (this.finished) return
-    // Before the exchange ends, so that requests queued behind it are not processed.
+    // Destroyed before the exchange ends, so that requests queued behind this one are not processed.
     this.#carrier.destroy()
     this.#finish()
   }
@@ -215,8 +215,8 @@ export class Exchange {
   }
 
   /**
-   * Ends a stream that never ends by itself, for a process that stops: an event stream is ended cleanly, a taken-over
-   * connection is destroyed.
+   * Ends a stream that would never end by itself, because the process stops: an event stream is ended cleanly, a
+   * taken-over connection is destroyed.
    */
   endStream(): void {
     if (this.upgrade !== undefined && this.finished) {
@@ -251,7 +251,7 @@ export class Exchange {
       this.#sink?.end()
       return true
     }
-    // The rest of a body that is no longer needed is discarded.
+    // A body that is no longer needed is discarded.
     if (this.finished || this.#gone) return true
     this.bytesIn += chunk.length
     if (this.#sink === undefined) {
@@ -264,7 +264,7 @@ export class Exchange {
     return !this.#bodyPaused
   }
 
-  /** Whether more of the body arrives before this turn of the event loop ends. */
+  /** Whether more of the body will arrive before this turn of the event loop ends. */
   get bodyIsAtHand(): boolean {
     return this.#carrier.bodyIsAtHand
   }
@@ -292,7 +292,7 @@ export class Exchange {
     this.#carrier.readOn()
   }
 
-  /** Called when the caller closed the connection, or it broke. */
+  /** Called when the caller has closed the connection, or the connection has failed. */
   leave(): void {
     if (this.finished || this.#gone) return
     this.#gone = true
@@ -300,12 +300,15 @@ export class Exchange {
     this.watcher?.callerLeft()
   }
 
-  /** Whether body bytes are awaited from the caller rather than held back by us; only then can the body be too slow. */
+  /**
+   * Whether we wait for body bytes from the caller rather than holding them back ourselves; only then can the body be
+   * too slow.
+   */
   get awaitsBody(): boolean {
     return !this.requestComplete && !this.started && !this.#bodyPaused
   }
 
-  /** Whether it is an event stream or was taken over, so that it never ends by itself. */
+  /** Whether this exchange never ends by itself: it is an event stream, or its connection was taken over. */
   get isStream(): boolean {
     return this.isEventStream || (this.upgrade !== undefined && this.finished)
   }
@@ -332,7 +335,7 @@ export class Exchange {
     return this.method !== 'HEAD' && status !== 204 && status !== 304
   }
 
-  // What is left of a body must never be parsed as a request: if it is short, it is read and discarded; otherwise the
+  // Makes sure that the rest of the body is never parsed as a request: a short one is read and discarded; otherwise the
   // connection ends after the response, and further requests on it are not processed (RFC 9112, section 9.6).
   #settleUnreadBody(): void {
     const short =
@@ -358,8 +361,8 @@ export class Exchange {
 }
 
 /**
- * Whether a link may be passed to Node, which throws for invalid links and needs exponential time in the number of
- * parameters to detect them. Here each part ends where the next begins, which keeps both this check and Node's linear.
+ * Whether a link may be passed to Node, which throws for an invalid link and can take exponential time to detect it.
+ * This expression has only one way to match any link, which keeps both this check and Node's linear.
  */
 function isPlainLink(link: string): boolean {
   return /^<[^<>]*>(?:\s*;\s*[^;"=\s]+(?:="[^;"=\s]*"|=[^;"=\s]+)?)*$/.test(link)

@@ -9,7 +9,7 @@ export interface RequestLine {
   readonly httpVersion: string
 }
 
-/** Refuses framing that Node's parser accepts and we don't; returns the refusal, or undefined. */
+/** Checks the framing more strictly than Node's parser; returns the refusal, or undefined. */
 export function checkFraming(
   line: RequestLine,
   head: RequestHead,
@@ -27,15 +27,15 @@ export function checkFraming(
   if (line.url.length > urlBytes) {
     return new Problem('uri_too_long', `The URL may have up to ${urlBytes} bytes.`)
   }
-  // The request line ends with ` HTTP/1.1`, each line with CR LF, the head with an empty line.
+  // The 14 bytes are the space after the method, ` HTTP/1.1`, the CR LF of the request line and that of the empty line.
   if (line.method.length + line.url.length + 14 + head.bytes > headBytes) {
     return new Problem('head_too_large', `The request head may have up to ${headBytes} bytes.`)
   }
   return checkHost(head, httpVersion) ?? checkBodyFraming(head, httpVersion) ?? checkExpect(head)
 }
 
-// Nothing is derived from Host, but a duplicate or malformed one could make two readers see two requests (RFC 9112,
-// section 3.2).
+// Requires one well-formed Host. Intercept itself ignores its value, but two readers of a duplicate or malformed one
+// could see different requests (RFC 9112, section 3.2).
 function checkHost(head: RequestHead, httpVersion: string): Problem | undefined {
   if (head.hostCount > 1) return new Problem('host_invalid', 'Send exactly one Host header.')
   if (head.host === undefined) {
@@ -54,7 +54,7 @@ export function isAuthority(text: string): boolean {
   return /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/.test(text)
 }
 
-// RFC 9112, section 6: a single framing header, which all readers interpret alike.
+// Requires at most one header that frames the body, in a form that all readers interpret alike (RFC 9112, section 6).
 function checkBodyFraming(head: RequestHead, httpVersion: string): Problem | undefined {
   if (head.transferEncoding !== undefined) {
     if (head.contentLengthCount > 0) {
@@ -84,8 +84,8 @@ function checkExpect(head: RequestHead): Problem | undefined {
 }
 
 /**
- * The origin-form of a request target, or the refusal. Absolute-form is accepted only for our own authority (RFC 9112,
- * section 3.2.2), so that we are never an open proxy.
+ * Converts a request target to its origin-form, or returns the refusal. Absolute-form is accepted only for our own
+ * authority (RFC 9112, section 3.2.2), so that Intercept is never an open proxy.
  */
 export function originForm(
   line: RequestLine,

@@ -11,13 +11,13 @@ export interface FrontLimits {
   readonly keepAliveMs: number
   readonly bodyWindowMs: number
   readonly bodyWindowBytes: number
-  /** While draining: how long a connection without a request in progress is kept. */
+  /** While draining: how long a connection without a request in progress is kept open. */
   readonly leaveMs: number
   /** While draining: how long a request body, or a caller reading its response, may make no progress. */
   readonly stallMs: number
 }
 
-/** The limits on a request's head and URL. */
+/** The limits that apply unless a listener is given others. */
 export const frontLimits: FrontLimits = {
   headBytes: 16 * 1024,
   urlBytes: 8 * 1024,
@@ -30,7 +30,8 @@ export const frontLimits: FrontLimits = {
 }
 
 /**
- * The plain lane parses ordinary requests from the socket's bytes; the standard lane reads any request with node:http.
+ * How requests are parsed: the plain lane parses ordinary requests itself; the standard lane leaves any request to
+ * node:http.
  */
 export type Lane = 'plain' | 'standard'
 
@@ -42,9 +43,9 @@ export interface FrontDeps {
   readonly gatewayPrefix: string
   readonly baseUrl: string
   readonly limits?: Partial<FrontLimits>
-  /** The lane for ordinary gateway requests; the standard lane handles all others in any case. */
+  /** The lane for ordinary gateway requests; all other requests use the standard lane in any case. */
   readonly lane?: Lane
-  /** Entry points with their own error format; all other refusals are RFC 9457. */
+  /** Entry points with their own error format; all other refusals are problem documents (RFC 9457). */
   readonly ownRefusals?: readonly OwnRefusals[]
   readonly clock: Clock
   readonly log: { error(fields: object, text: string): void }

@@ -19,7 +19,7 @@ for (const lane of ['plain', 'standard'] as const) testFront(lane)
 
 function testFront(lane: Lane): void {
   describe(`the front, ${lane} lane`, () => {
-    const executed: string[] = []
+    const processed: string[] = []
     let front: Front
     let port = 0
 
@@ -31,17 +31,17 @@ function testFront(lane: Lane): void {
         clock: systemClock,
         log: { error: () => {} },
         handleApp: (request, response) => {
-          executed.push(request.url ?? '')
+          processed.push(request.url ?? '')
           request.on('error', () => {})
           if (request.headers['transfer-encoding'] === undefined) response.end('app')
           else request.resume().on('end', () => response.end('app'))
         },
         handleGateway: (exchange) => {
-          executed.push(exchange.url)
+          processed.push(exchange.url)
           const answer = (): void => exchange.answer(200, ['Content-Length', '2'], 'ok')
           if (exchange.url.endsWith('/refused')) exchange.refuse(new Problem('rule_denied'))
           else if (exchange.url.endsWith('/later')) setTimeout(answer, 20)
-          // Like a read from SQLite, which resolves without yielding to the event loop.
+          // Like a read from SQLite, whose promise resolves without yielding to the event loop.
           else if (exchange.url.endsWith('/promised')) void Promise.resolve().then(answer)
           else if (!exchange.hasBody) answer()
           else exchange.readBody({ data: () => true, end: answer })
@@ -50,11 +50,11 @@ function testFront(lane: Lane): void {
       port = (await front.listen({ host: '127.0.0.1', port: 0 })).port
     })
     after(async () => front.drain(500))
-    beforeEach(() => executed.splice(0))
+    beforeEach(() => processed.splice(0))
 
     for (const [name, status, message] of refused) {
       for (const place of ['app', 'guarded']) {
-        test(`${name} is refused with ${status} and nothing after it is executed (${place})`, async () => {
+        test(`${name} is refused with ${status} and nothing after it is processed (${place})`, async () => {
           const text =
             place === 'app' ? message : message.replace(/^([A-Z]+) \/(?=[ a])/, `$1 ${guarded}/`)
           const transcript = await exchangeRaw(port, text + smuggled)
@@ -63,7 +63,7 @@ function testFront(lane: Lane): void {
           assert.match(transcript, /\r\nIntercept-Request-Id: req_[0-9a-z]{26}\r\n/)
           assert.match(transcript, /\r\nConnection: close\r\n/)
           assert.match(transcript, /"type":"http:\/\/localhost:1\/problems\/[a-z_]+"/)
-          const reached = executed.filter((url) => url.includes('smuggled'))
+          const reached = processed.filter((url) => url.includes('smuggled'))
           assert.deepEqual(reached, [])
         })
       }
@@ -81,7 +81,7 @@ function testFront(lane: Lane): void {
             `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\nGET ${place} HTTP/1.1\r\nHost: a\r\n${upgrade}${smuggled}`,
           )
           assert.ok(statusesOf(transcript).length <= 2, transcript)
-          assert.ok(!executed.some((url) => url.includes('smuggled')))
+          assert.ok(!processed.some((url) => url.includes('smuggled')))
           process.off('uncaughtExceptionMonitor', note)
           assert.deepEqual(errors, [])
           const next = await exchangeRaw(port, `GET ${guarded} HTTP/1.1\r\nHost: a\r\n\r\n`)
@@ -91,12 +91,12 @@ function testFront(lane: Lane): void {
     }
 
     for (const path of [guarded, `${guarded}/promised`]) {
-      test(`requests of ${path} that arrive in one read are executed some at a time, so that others get their turn`, async () => {
+      test(`requests of ${path} that arrive in one read are processed some at a time, so that others get their turn`, async () => {
         const many = 1000
         let [most, before, isOver] = [0, 0, false]
         const tick = (): void => {
-          most = Math.max(most, executed.length - before)
-          before = executed.length
+          most = Math.max(most, processed.length - before)
+          before = processed.length
           if (!isOver) setImmediate(tick)
         }
         setImmediate(tick)
@@ -116,10 +116,10 @@ function testFront(lane: Lane): void {
         `POST ${guarded}/refused HTTP/1.1\r\nHost: a\r\nContent-Length: ${smuggled.length}\r\n\r\n${smuggled}`,
       )
       assert.deepEqual(statusesOf(transcript), [403])
-      assert.deepEqual(executed, [`${guarded}/refused`])
+      assert.deepEqual(processed, [`${guarded}/refused`])
     })
 
-    test('after a refusal with a long unread body the connection ends and nothing more is executed', async () => {
+    test('after a refusal with a long unread body the connection ends and nothing more is processed', async () => {
       const body = 'x'.repeat(100_000)
       const transcript = await exchangeRaw(
         port,
@@ -127,7 +127,7 @@ function testFront(lane: Lane): void {
       )
       assert.deepEqual(statusesOf(transcript), [403])
       assert.match(transcript, /\r\nConnection: close\r\n/)
-      assert.deepEqual(executed, [`${guarded}/refused`])
+      assert.deepEqual(processed, [`${guarded}/refused`])
     })
 
     for (const path of ['/app', `${guarded}/refused`]) {
@@ -137,7 +137,7 @@ function testFront(lane: Lane): void {
         test(`who pipelines without end on ${path} is cut off before it costs memory`, async () => {
           const socket = connect(port, '127.0.0.1', () => socket.write(message.repeat(1000)))
           await once(socket.resume(), 'close')
-          assert.ok(executed.length <= 101, `${executed.length} were executed`)
+          assert.ok(processed.length <= 101, `${processed.length} were processed`)
         })
       } else {
         test('who pipelines without end is answered one after the other', async () => {
@@ -145,16 +145,16 @@ function testFront(lane: Lane): void {
           assert.equal(answers.length, 1000)
         })
 
-        test('who pipelines without reading is not executed ahead of what it reads', async () => {
+        test('who pipelines without reading is not processed ahead of what it reads', async () => {
           const socket = connect(port, '127.0.0.1', () => socket.write(message.repeat(100_000)))
           socket.pause()
           let before = -1
-          while (before !== executed.length) {
-            before = executed.length
+          while (before !== processed.length) {
+            before = processed.length
             await new Promise((resolve) => setTimeout(resolve, 100))
           }
           socket.destroy()
-          assert.ok(executed.length < 50_000, `${executed.length} were executed`)
+          assert.ok(processed.length < 50_000, `${processed.length} were processed`)
         })
       }
 
@@ -198,12 +198,12 @@ function testFront(lane: Lane): void {
     test('absolute-form for our own authority works', async () => {
       const own = `127.0.0.1:${port}`
       await exchangeRaw(port, `GET http://${own}/a?b HTTP/1.1\r\nHost: ${own}\r\n\r\n`)
-      assert.deepEqual(executed, ['/a?b'])
+      assert.deepEqual(processed, ['/a?b'])
     })
 
     test('HTTP/1.0 without Host is answered', async () => {
       assert.deepEqual(statusesOf(await exchangeRaw(port, 'GET /old HTTP/1.0\r\n\r\n')), [200])
-      assert.deepEqual(executed, ['/old'])
+      assert.deepEqual(processed, ['/old'])
     })
 
     test('an upgrade to h2c stays an ordinary request', async () => {
@@ -339,7 +339,10 @@ for (const lane of ['plain', 'standard'] as const) {
   })
 }
 
-/** Sends the parts, each after a response to the previous ones; returns everything until the other side closes. */
+/**
+ * Sends the first part at once and each further part when data arrives; returns everything received until the
+ * connection closes.
+ */
 async function exchangeInParts(port: number, parts: readonly string[]): Promise<string> {
   const [first = '', ...rest] = parts
   const socket = connect(port, '127.0.0.1', () => socket.write(first))

@@ -30,7 +30,7 @@ export interface Front {
   connectionCount(): number
   /** Accepts no new connections and lets open requests finish for up to `graceMs`; then breaks the rest. */
   drain(graceMs: number): Promise<void>
-  /** From now on every response ends its connection; new connections are still accepted. */
+  /** Makes every response end its connection from now on; new connections are still accepted. */
   leave(): void
 }
 
@@ -43,7 +43,9 @@ export function requestIdOf(request: IncomingMessage): string {
   return requestIds.get(request) ?? createId('req')
 }
 
-/** Creates the listener: node:http with its gaps closed, in front of two handlers. */
+/**
+ * Creates the listener: node:http with stricter checks, in front of the handlers of the gateway and of everything else.
+ */
 export function createFront(deps: FrontDeps): Front {
   return new TwoLaneFront(deps)
 }
@@ -60,7 +62,7 @@ class TwoLaneFront implements Front {
   readonly #plain: PlainLane
   readonly #sweep: NodeJS.Timeout
   #isLeaving = false
-  /** Node's own listener, which reads connections with node:http. */
+  /** Node's own handler of new connections, which reads them with node:http. */
   readonly #readWithNode: ((socket: Socket) => void) | undefined
 
   constructor(deps: FrontDeps) {
@@ -103,7 +105,8 @@ class TwoLaneFront implements Front {
     if (this.#isLeaving) connection.drain()
   }
 
-  // Makes every response close its connection, so that a load balancer keeps none on which its next request could be lost.
+  // Makes every response end its connection: a load balancer could lose a request that it sends on a connection about
+  // to be closed.
   leave(): void {
     this.#isLeaving = true
     for (const connection of this.#connections) connection.drain()
@@ -114,9 +117,10 @@ class TwoLaneFront implements Front {
   }
 
   async drain(graceMs: number): Promise<void> {
-    // Closing resets connections waiting in the kernel's queue, together with requests already sent on them.
+    // Closing resets the connections that still wait in the kernel's queue, even if requests were already sent on them.
     await idleTurn(() => this.#deps.clock.monotonic())
-    // Not http's own close, which cuts idle connections immediately even though the next request may be on its way.
+    // http's own close is not used, because it cuts idle connections immediately even though the next request may be on
+    // its way.
     const closed = new Promise<void>((resolve) => {
       NetServer.prototype.close.call(this.#server, () => resolve())
     })
@@ -124,8 +128,8 @@ class TwoLaneFront implements Front {
     const cut = setTimeout(() => {
       for (const connection of this.#connections) connection.destroy()
     }, graceMs)
-    // A busy caller's next request is answered with `Connection: close`; a silent one is disconnected. Node counts a
-    // connection that never sent a complete head as busy, and a stalled body deserves no more patience now.
+    // Node's closeIdleConnections is not enough: it counts a connection that never sent a complete head as busy, and it
+    // waits for bodies that make no progress.
     const { leaveMs, stallMs } = this.#limits
     const leaveAt = this.#deps.clock.monotonic() + leaveMs
     const idle = setInterval(
@@ -201,7 +205,7 @@ class TwoLaneFront implements Front {
     server.on('checkContinue', (request, response) => {
       this.#take(request, response, { upgrade: undefined, expectsContinue: true })
     })
-    // By itself Node would answer 417 and go on to process what follows.
+    // Without this listener, Node would respond with 417 and go on to process the bytes that follow.
     server.on('checkExpectation', (request, response) => this.#take(request, response, ordinary))
     server.on('upgrade', (...given) => this.#takeUpgrade(...given))
     server.on('connect', (_request, socket) => this.#refuseConnect(socket))
@@ -212,7 +216,7 @@ class TwoLaneFront implements Front {
 
   #takeUpgrade(request: DirectRequest, duplex: Duplex, head: Buffer): void {
     const socket = duplex as Socket
-    // Node removes its own listeners; without one, an error would end the process.
+    // Node has removed its own listeners; without one, an error would end the process.
     socket.on('error', () => socket.destroy())
     if (connectionOf(socket)?.mayWriteNext !== true) {
       // Earlier responses are still pending.
@@ -299,7 +303,7 @@ class TwoLaneFront implements Front {
   ): void {
     const { contentLength, transferEncoding } = given.head
     request.url = given.url
-    // Without a body there must be no Content-Type: a reader relying on it would wait for the end of a body that never
+    // Removes Content-Type from a request without a body: a reader that relies on it would wait for a body that never
     // comes.
     if (contentLength === undefined && transferEncoding === undefined) {
       delete request.headers['content-type']
@@ -321,7 +325,8 @@ class TwoLaneFront implements Front {
     const own = ownRefusalsOf(ownRefusals, url)
     const requestId = createId('req', nowMs)
     socket.end(rawRefusal(problem, { requestId, baseUrl, nowMs, own }), 'latin1')
-    // Discards what still arrives for a moment, so that the refusal is not lost to a connection reset.
+    // Discards for a moment what still arrives, because closing with unread bytes would send a reset, which can destroy
+    // the refusal.
     socket.resume()
     const linger = setTimeout(() => socket.destroy(), lingerMs)
     socket.once('close', () => clearTimeout(linger))

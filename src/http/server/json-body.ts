@@ -1,19 +1,19 @@
 import { Problem } from '../../errors.ts'
 import { JsonFault, readStrictJson, type Json } from '../../strict-json.ts'
 
-// Ten thousand values are read in a few milliseconds; without this limit, a large body would block the process for
+// Ten thousand values are read in a few milliseconds; without this limit, a large body would block the event loop for
 // longer.
 const rules = {
   maxDepth: 500,
   maxMembers: 10_000,
   maxValues: 10_000,
-  // Later code might reach an object's prototype by this name; no schema has it.
+  // Later code could reach an object's prototype by this name; no schema uses it.
   refusedNames: new Set(['__proto__']),
-  // Characters that the databases cannot store are refused later, once the route is known, like those in the query.
+  // Characters that the databases cannot store are refused once the route is known, together with those in the query.
   allowsAnyText: true,
 }
 
-/** Reads a JSON body strictly. Throws `bad_request`, or `invalid_input` if it has too many values. */
+/** Parses a JSON body strictly; throws `bad_request`, or `invalid_input` if it has too many values. */
 export function readJsonBody(bytes: Uint8Array): Json {
   if (bytes.length === 0) {
     throw new Problem(

@@ -13,9 +13,9 @@ const validators = new WeakMap<object, Validator>()
 const serializers = new WeakMap<object, Serializer>()
 
 /**
- * Runs Fastify's own schema compilers at the first request that needs a schema: compiling the schemas of all routes
- * would make every start 0.3 s longer, and most nodes use few of them. A compiled schema is kept, so that the nodes of
- * one process share it.
+ * Compiles each schema with Fastify's own compilers when a request first needs it: compiling the schemas of all routes
+ * would make every start 0.3 s longer, and most nodes use few of them. A compiled schema is kept and shared by all apps
+ * of the process.
  */
 export const lazyCompilers: Factories = {
   buildValidator: ((shared: unknown, options: Parameters<ReturnType<typeof AjvCompiler>>[1]) => {
@@ -41,8 +41,8 @@ export const lazyCompilers: Factories = {
 }
 
 /**
- * Refuses shared schemas: with them, one schema could compile differently in another app, so the result could not be
- * kept.
+ * Refuses shared schemas: a schema that refers to them could compile differently in another app, so its result could
+ * not be kept.
  */
 function refuseShared(shared: unknown): void {
   if (Object.keys(shared ?? {}).length > 0) throw new Error('A route refers to no shared schema.')

@@ -24,7 +24,7 @@ export function checkSameOrigin(headers: OriginHeaders, baseUrl: string): void {
 }
 
 /**
- * Requires a body to be declared as `application/json`, in any case and with any parameters. Throws
+ * Requires a body to be declared as `application/json`, in upper or lower case and with any parameters. Throws
  * `unsupported_media_type` (415).
  */
 export function checkContentType(headers: OriginHeaders, hasBody: boolean): void {

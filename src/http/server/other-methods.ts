@@ -15,7 +15,8 @@ export function watchMethods(app: App): () => void {
     known.set(url, answered)
   })
   return () => {
-    // Scopes add their routes when the app becomes ready, in registration order, so this one is last.
+    // Scopes add their routes when the app becomes ready, in registration order, so this scope sees the routes of all
+    // earlier ones.
     void app.register(async (scope) => {
       for (const [url, answered] of [...known]) {
         const others = methods.filter((method) => !answered.has(method))
@@ -33,6 +34,6 @@ function refuse(
   const refused = async (): Promise<never> => {
     throw new Problem('method_not_allowed', undefined, { headers: { Allow: allow } })
   }
-  // Refused before the body is read.
+  // Refuses in `onRequest`, before the body is read.
   scope.route({ method: at.others, url: at.url, onRequest: refused, handler: refused })
 }

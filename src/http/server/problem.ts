@@ -15,7 +15,7 @@ export interface OwnRefusals {
   render(problem: Problem): Uint8Array
 }
 
-/** The entry point that renders refusals for this URL itself, if there is one. */
+/** Finds the entry point that renders refusals for this URL in its own format; undefined if none does. */
 export function ownRefusalsOf(
   entryPoints: readonly OwnRefusals[] | undefined,
   url: string,
@@ -75,7 +75,8 @@ function ownHeaders(problem: Problem, requestId: string, bytes: number): string[
   ]
 }
 
-// Escaped to ASCII, so that its length equals its byte length and readers need not guess an encoding.
+// Escapes everything beyond ASCII, so that the text's length is its length in bytes and readers need not guess an
+// encoding.
 function asciiJson(value: unknown): string {
   return JSON.stringify(value).replaceAll(
     /[\u007f-\uffff]/g,

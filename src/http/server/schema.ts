@@ -1,2 +1,2 @@
-/** Schemas of requests and responses; only this folder imports the library. */
+/** The schema library for requests and responses; only this folder imports it. */
 export { Type, type Static, type TSchema } from 'typebox'

@@ -10,11 +10,11 @@ export interface UpstreamFailure {
   readonly cause: unknown
 }
 
-/** Receives the response to one request on a connection, and is told when it may send more of the body. */
+/** Receives the response to one request on a connection, and learns when it may send more of the body. */
 export interface ConnectionUser extends AnswerSink {
   /** Called when the socket has drained, to continue sending the body. */
   writable(): void
-  /** Called when everything from one read has been handed over. */
+  /** Called after all events of one read. */
   readEnded(): void
   /** Called if the exchange ends without a complete response; at most once, and nothing is called after it. */
   failed(failure: UpstreamFailure): void
@@ -29,19 +29,19 @@ export interface TunnelEnd {
 }
 
 const copies = new ChunkCopies()
-/** Chunks up to this size are cheaper as text, which the socket copies itself. */
+/** Smaller chunks are cheaper as text, which the socket copies by itself. */
 const joinedBytes = 16 * 1024
 
-/** How much may be buffered for the upstream before the caller is paused. */
+/** How many bytes may wait for the upstream to read them before the caller is paused. */
 const maxWaitingBytes = 64 * 1024
 
-/** One connection to an upstream: at most one request at a time, responses parsed strictly. */
+/** One connection to an upstream: carries at most one request at a time and parses responses strictly. */
 export class UpstreamConnection {
-  /** Monotonic milliseconds after which the upstream is too late; Infinity when nothing is awaited. */
+  /** Monotonic time in milliseconds at which the current request times out; Infinity when nothing is awaited. */
   deadlineAt = Infinity
-  /** Monotonic milliseconds at which an idle connection is closed. */
+  /** Monotonic time in milliseconds at which an idle connection is closed. */
   expiresAt = Infinity
-  /** How many requests were sent on it before the current one. */
+  /** How many requests this connection carried before the current one. */
   uses = 0
   readonly #socket: Socket
   readonly #reader = new AnswerReader()
@@ -64,7 +64,7 @@ export class UpstreamConnection {
     socket.on('drain', () => (this.#tunnel ?? this.#user)?.writable())
   }
 
-  /** Whether it can carry a request. */
+  /** Whether the connection can carry another request. */
   get alive(): boolean {
     return !this.#dead && this.#user === undefined
   }
@@ -75,7 +75,8 @@ export class UpstreamConnection {
   }
 
   /**
-   * Milliseconds for which to keep an idle connection: the upstream's value minus a second, otherwise `byDefaultMs`.
+   * How many milliseconds to keep an idle connection: a second less than the upstream announced, otherwise
+   * `byDefaultMs`.
    */
   idleForMs(byDefaultMs: number): number {
     const said = this.#reader.keepAliveMs
@@ -102,7 +103,7 @@ export class UpstreamConnection {
     if (this.#dead) return true
     if (typeof chunk === 'string') this.#socket.write(chunk, 'latin1')
     else this.#socket.write(chunk)
-    // Bytes that the kernel took at once need no waiting.
+    // Only bytes that the kernel did not take at once count.
     return this.#socket.writableLength <= maxWaitingBytes
   }
 
@@ -114,7 +115,7 @@ export class UpstreamConnection {
     return this.#socket.writableLength <= maxWaitingBytes
   }
 
-  /** Joins all writes until `uncork`. */
+  /** Collects all writes until `uncork`. */
   cork(): void {
     this.#socket.cork()
   }
@@ -123,13 +124,13 @@ export class UpstreamConnection {
     this.#socket.uncork()
   }
 
-  /** To be called when the whole request has been handed over. */
+  /** Must be called when the whole request has been written. */
   endRequest(): void {
     this.#requestEnded = true
     if (this.#answerEnded) this.#settle()
   }
 
-  /** Closes our side; the upstream may still send. */
+  /** Ends our direction; the upstream may still send. */
   end(): void {
     this.#socket.end()
   }
@@ -148,12 +149,12 @@ export class UpstreamConnection {
     this.#die()
   }
 
-  /** Fails the current request because it is too late. */
+  /** Fails the current request with `upstream_timeout`. */
   expire(): void {
     this.#giveUp({ code: 'upstream_timeout', cause: new Error('the deadline has passed') })
   }
 
-  /** Processes bytes from the socket, valid only during the call. */
+  /** Handles bytes from the socket, which are valid only during the call. */
   receive(bytes: Buffer): void {
     const user = this.#user
     if (this.#tunnel !== undefined) {
@@ -161,7 +162,7 @@ export class UpstreamConnection {
       return
     }
     if (user === undefined || this.#dead) {
-      // An idle upstream must not send anything: such bytes must never answer the next caller.
+      // An idle upstream must not send anything: its bytes could otherwise answer the next caller's request.
       this.#die()
       return
     }
@@ -175,7 +176,7 @@ export class UpstreamConnection {
     if (!this.#reader.busy) this.#answered()
   }
 
-  /** After a 101, passes bytes to the tunnel unmodified. */
+  /** After a 101, passes all further bytes to the tunnel unchanged. */
   switchTo(tunnel: TunnelEnd): void {
     this.#tunnel = tunnel
     this.#user = undefined
@@ -184,7 +185,7 @@ export class UpstreamConnection {
   #answered(): void {
     if (this.#answerEnded) return
     this.#answerEnded = true
-    // The response ended before the request: the rest of the request body is not needed.
+    // The response ended before the request did: nobody needs the rest of the request body.
     if (this.#requestEnded) this.#settle()
     else this.destroy()
   }
@@ -194,7 +195,7 @@ export class UpstreamConnection {
     this.#user = undefined
     this.deadlineAt = Infinity
     this.uses++
-    // A slow caller may have paused it at the end; its next user must receive data.
+    // A slow caller may have left the socket paused; the connection's next user must receive data.
     if (this.#socket.isPaused()) this.#socket.resume()
     if (this.#reader.reusable && !this.#dead) this.#released(this, true)
     else this.#die()
@@ -215,7 +216,7 @@ export class UpstreamConnection {
     this.#die()
   }
 
-  // From here on someone accepted the connection, so a failure counts as a broken response.
+  // Fails the current request as `upstream_invalid`: the upstream accepted the connection, so it is not unreachable.
   #fail(cause: unknown): void {
     this.#giveUp({ code: 'upstream_invalid', cause })
   }

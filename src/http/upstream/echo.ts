@@ -5,21 +5,21 @@ import { createAddressGuard } from '../outbound/guard.ts'
 import { createUpstreams, type UpstreamDeps, type Upstreams } from './pool.ts'
 
 /**
- * The host of the built-in echo; `.internal` is reserved for private use (ICANN, 2024-07-29), so no public host has
- * this name.
+ * The host name of the built-in echo. `.internal` is reserved for private use (ICANN, 2024-07-29), so no public host
+ * can have this name.
  */
 export const echoHost = 'echo.intercept.internal'
 
-/** An upstream for people who have none yet: it echoes requests. */
+/** A built-in upstream that returns each request as JSON, for people who have no upstream yet. */
 export interface Echo extends AsyncDisposable {
-  /** Sends it one request; returns the response's status. */
+  /** Sends the echo a request; returns the response's status. */
   ask(): Promise<number>
-  /** Wraps upstreams so that the echo's host leads to it, bypassing the address guard; all others go to `others`. */
+  /** Wraps `others` so that the echo's host leads to the echo, bypassing the address guard. */
   among(others: Upstreams, deps: Pick<UpstreamDeps, 'clock' | 'resolve'>): Upstreams
 }
 
 const maxBody = 16 * 1024
-// A target's own credential and a caller's assertion must not be echoed to the caller.
+// The only headers that are echoed: a target's own credential and the caller's assertion must not reach the caller.
 const echoedHeaders = [
   'accept',
   'content-length',

@@ -34,7 +34,7 @@ export interface ForwardTap {
   body(chunk: Buffer | string): void
 }
 
-/** How a call ended. Failures before the response began are a `Problem` instead. */
+/** How a call ended; failures before the response began are reported as a `Problem` instead. */
 export interface ForwardResult {
   /** The upstream's status; 0 if the caller left before there was one. */
   readonly status: number
@@ -46,14 +46,14 @@ export interface ForwardResult {
   readonly upstreamMs: number | undefined
 }
 
-/** The sender of a request; exactly one of the two methods is called, once. */
+/** Learns how a forwarded call ended: exactly one of the two methods is called, once. */
 export interface ForwardOwner {
   ended(result: ForwardResult): void
-  /** Called before anything was sent to the caller. */
+  /** Called only if no response has begun. */
   failed(problem: Problem): void
 }
 
-/** Forwards a request to the upstream and its response back, both as streams. */
+/** Forwards a request to the upstream and its response to the caller, both as streams. */
 export function forward(given: {
   exchange: Exchange
   origin: UpstreamOrigin
@@ -68,7 +68,7 @@ export function forward(given: {
   new Forwarding(given).start()
 }
 
-// RFC 9110, section 9.2.2.
+// The idempotent methods that targets accept (RFC 9110, section 9.2.2).
 const idempotent = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'])
 const continueMs = 1000
 
@@ -143,7 +143,7 @@ class Forwarding implements ConnectionUser, BodyOwner, ExchangeWatcher {
     }
   }
 
-  // Called by the request's body.
+  // The following members are called by RequestBody.
 
   begin(body: string, ended: boolean): void {
     const connection = this.#connection
@@ -186,7 +186,7 @@ class Forwarding implements ConnectionUser, BodyOwner, ExchangeWatcher {
     connection.endRequest()
   }
 
-  // Called by the connection.
+  // The following members are called by the connection.
 
   writable(): void {
     this.#body?.resume()
@@ -248,7 +248,7 @@ class Forwarding implements ConnectionUser, BodyOwner, ExchangeWatcher {
   readEnded(): void {
     if (this.#settled || this.#status === 0) return
     this.#touch()
-    // The head is sent with the first bytes of the body; if there are none yet, it does not wait for them.
+    // The first bytes of the body carry the head along; a head that arrived without them is sent now.
     if (this.#headUnsent) this.#exchange.flushHead()
     this.#headUnsent = false
   }
@@ -288,8 +288,9 @@ class Forwarding implements ConnectionUser, BodyOwner, ExchangeWatcher {
     this.#refuse(new Problem(failure.code, undefined, { cause: failure.cause }))
   }
 
-  // Retry once, only if the connection had died before the upstream could see the request, and only if repeating is
-  // harmless.
+  // Retries once, on a new connection, if a reused connection failed before any byte of the response: the upstream
+  // probably closed it while it was idle. Repeating must be harmless, so the request has an idempotent method and no
+  // body.
   #mayRetry(failure: UpstreamFailure): boolean {
     const connection = this.#connection
     return (
@@ -358,7 +359,7 @@ function tooLarge(bytes: number): Problem {
   return new Problem('body_too_large', `This target takes bodies of up to ${bytes} bytes.`)
 }
 
-/** The lines that frame the body, and the empty line; always in one form, whatever the caller sent. */
+/** Renders the lines that frame the body, and the empty line; their form does not depend on what the caller sent. */
 function framingOf(exchange: Exchange): string {
   if (exchange.upgrade !== undefined) return 'Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n'
   const expect = exchange.expectsContinue ? 'Expect: 100-continue\r\n' : ''

@@ -9,23 +9,23 @@ import { OutboundError } from '../outbound/outbound-error.ts'
 import type { Resolve } from '../outbound/resolver.ts'
 import { UpstreamConnection } from './connection.ts'
 
-/** The upstream's time limits, in milliseconds. */
+/** A target's time limits, in milliseconds. */
 export interface UpstreamTimeouts {
   readonly connectMs: number
   readonly firstByteMs: number
   readonly idleMs: number
 }
 
-/** Replaceable, so that tests need no network. */
+/** What the pools use; tests hand in their own. */
 export interface UpstreamDeps {
   readonly clock: Clock
   readonly guard: AddressGuard
   readonly resolve: Resolve
-  /** Opens plain connections; tests hand in their own. */
+  /** Opens plain TCP connections; tests hand in their own. */
   readonly connect?: ConnectTo
 }
 
-/** All connections to upstreams. */
+/** The connection pools of all upstreams. */
 export interface Upstreams {
   open(where: Destination, connectMs: number): UpstreamOrigin
   /** The number of connections to all upstreams. */
@@ -37,7 +37,7 @@ const sweepMs = 100
 const idleMs = 4000
 const connectionsPerOrigin = 4096
 
-/** Creates the pools: one per origin, all watched by one timer. */
+/** Creates the pools: one for each `open`, all watched by one timer. */
 export function createUpstreams(deps: UpstreamDeps): Upstreams {
   const origins = new Set<UpstreamOrigin>()
   const time = { nowMs: deps.clock.monotonic() }
@@ -51,7 +51,7 @@ export function createUpstreams(deps: UpstreamDeps): Upstreams {
     timer = undefined
   }
 
-  /** Watches an origin only while it has connections, so that a node that makes no calls is not woken. */
+  /** Watches a pool only while it has connections, so that a node without calls is never woken. */
   function watch(origin: UpstreamOrigin): void {
     origins.add(origin)
     if (timer !== undefined) return
@@ -114,7 +114,7 @@ export class UpstreamOrigin {
     this.#used = given.used
   }
 
-  /** Monotonic milliseconds, as precise as the sweep (100 ms). */
+  /** Monotonic milliseconds, updated only every 100 ms by the sweep. */
   get nowMs(): number {
     return this.#time.nowMs
   }
@@ -129,7 +129,7 @@ export class UpstreamOrigin {
     return this.#idle.length
   }
 
-  /** An idle connection, the most recently used first; undefined if there is none. */
+  /** Takes the most recently used idle connection; undefined if there is none. */
   takeIdle(): UpstreamConnection | undefined {
     for (;;) {
       const connection = this.#idle.pop()
@@ -165,7 +165,10 @@ export class UpstreamOrigin {
     }
   }
 
-  /** Closes connections that are late or unused; returns false when the origin needs no more watching. */
+  /**
+   * Closes connections whose request has timed out or that were idle too long; returns false when the pool needs no
+   * more watching.
+   */
   sweep(nowMs: number): boolean {
     for (const connection of this.#all) {
       if (nowMs >= connection.deadlineAt) connection.expire()
@@ -174,7 +177,7 @@ export class UpstreamOrigin {
     return this.#all.size > 0 || this.#connecting > 0
   }
 
-  /** Closes idle connections now, and the others after their response. */
+  /** Closes idle connections now, and each of the others after its response. */
   close(): void {
     this.#closed = true
     for (const connection of this.#idle.splice(0)) connection.destroy()
@@ -197,12 +200,12 @@ export class UpstreamOrigin {
 // One buffer for all plain sockets: each read is processed before the next can begin.
 const shared = new ReadBuffer()
 
-/** For each plain socket, the function that gets its bytes; TLS sockets are read as streams. */
+/** The function that receives each plain socket's bytes; TLS sockets are read as streams instead. */
 const receivers = new WeakMap<Socket, { received: (bytes: Buffer) => void; spokeFirst: boolean }>()
 
 /** Opens a plain socket that reads into the shared buffer, the fastest way in node:net. */
 function connectPlain(address: string, port: number): Socket {
-  // Windows reads into the buffer in the background, so each socket needs its own there.
+  // Windows fills the buffer in the background, so each socket needs its own there.
   const buffer = process.platform === 'win32' ? new ReadBuffer() : shared
   const receiver = {
     received: (_bytes: Buffer): void => {
@@ -227,7 +230,7 @@ function connectPlain(address: string, port: number): Socket {
   return socket
 }
 
-/** Routes a socket's reads to a connection; false if the upstream sent data before it was asked. */
+/** Directs a socket's reads to a connection; returns false if the upstream sent data before any request. */
 function attach(socket: Socket, received: (bytes: Buffer) => void): boolean {
   const receiver = receivers.get(socket)
   if (receiver === undefined) {

@@ -13,16 +13,16 @@ export interface BodyOwner {
   begin(body: string, ended: boolean): void
   bodyChunk(chunk: Buffer): void
   bodyTooLarge(): void
-  /** Ends the call with a refusal: its body cannot be passed on. */
+  /** Ends the call with a refusal, because its body cannot be forwarded. */
   bodyFailed(error: unknown): void
-  /** Reports whether the upstream accepts more of the body; its deadline runs only while it does not. */
+  /** Reports whether the upstream accepts more of the body; its deadline runs only while it accepts none. */
   bodyFlows(flows: boolean): void
   bodyEnded(): void
 }
 
 const joinedBytes = 16 * 1024
 
-/** A request's body on its way to the upstream: counted, reframed, and throttled by the upstream. */
+/** A request's body on its way to the upstream: counted, framed anew, and paused while the upstream accepts no more. */
 export class RequestBody implements BodySink {
   readonly #exchange: Exchange
   readonly #connection: UpstreamConnection
@@ -44,16 +44,16 @@ export class RequestBody implements BodySink {
     this.#headHeld = parts.headHeld
     this.#length = parts.exchange.contentLength
     this.#exchange.readBody(this)
-    // Most bodies have already arrived: the head waits one turn of the event loop, and both become one write.
+    // Most bodies have already arrived: if the head waits for one turn of the event loop, both become one write.
     if (this.#headHeld && !this.#exchange.bodyIsAtHand) setImmediate(() => this.#releaseHead())
   }
 
-  /** Sends nothing more. */
+  /** Discards everything that still arrives. */
   stop(): void {
     this.#over = true
   }
 
-  // Both are called from the parser of the caller's bytes, where an error would end the process.
+  // `data` and `end` run inside the parser of the caller's bytes, where a thrown error would end the process.
 
   data(chunk: Buffer): boolean {
     try {
@@ -162,7 +162,7 @@ export class RequestBody implements BodySink {
   }
 }
 
-/** A caller's trailers that may be forwarded; throws `bad_request`. */
+/** Returns the caller's trailers that may be forwarded; throws `bad_request` if they are malformed. */
 function readTrailers(text: string): string[] {
   try {
     return parseTrailers(text, mayTrailRequest)

@@ -5,20 +5,21 @@ export interface RequestHeadParts {
   readonly method: string
   /** Path and query as sent upstream, byte for byte. */
   readonly path: string
-  /** The upstream's authority. */
+  /** The upstream's authority, for Host. */
   readonly host: string
   readonly rawHeaders: readonly string[]
   /** Lower-case names listed in the caller's Connection header. */
   readonly connectionNames: readonly string[]
   /** The normalized name of the header that the target injects, if any. */
   readonly injectedName: string | undefined
-  /** Complete header lines of our own, each with CRLF. */
+  /** Our own header lines, each with CRLF. */
   readonly own: string
 }
 
 /**
- * Renders the head of the upstream request, without framing and without the empty line. The caller's credentials,
- * hop-by-hop headers (RFC 9110, section 7.6.1) and headers that only Intercept may set are removed first; ours follow.
+ * Renders the head of the upstream request, without framing and the empty line. The caller's credentials, hop-by-hop
+ * headers (RFC 9110, section 7.6.1) and headers that only Intercept may set are removed; Intercept's own follow at the
+ * end.
  */
 export function renderRequestHead(parts: RequestHeadParts): string {
   const { rawHeaders, connectionNames, injectedName } = parts
@@ -40,7 +41,7 @@ export function renderRequestHead(parts: RequestHeadParts): string {
   return text + parts.own
 }
 
-/** The caller's cookies without our own origin's, which all begin with `__Host-`. */
+/** Returns the caller's cookies without those of our own origin, whose names all begin with `__Host-`. */
 function withoutOurs(value: string): string {
   if (!value.includes('__Host-')) return value
   return value

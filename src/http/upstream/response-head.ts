@@ -14,7 +14,7 @@ export interface UpstreamResponseHead {
   /** Lower-case names listed in the upstream's Connection header. */
   readonly connectionNames: readonly string[]
   readonly keepAlive: boolean
-  /** Milliseconds the upstream promises to keep the idle connection; undefined if it does not say. */
+  /** How many milliseconds the upstream promises to keep an idle connection; undefined if it does not say. */
   readonly keepAliveMs: number | undefined
 }
 
@@ -49,7 +49,7 @@ export function parseTrailers(text: string, mayTrail: (name: string) => boolean)
   return kept
 }
 
-/** The milliseconds that a Keep-Alive header promises; undefined if it does not say. */
+/** Returns the milliseconds that a Keep-Alive header promises; undefined if it promises none. */
 export function readKeepAlive(value: string): number | undefined {
   if (value === '') return undefined
   const seconds = /timeout=(\d{1,6})/.exec(value)?.[1]
@@ -112,7 +112,7 @@ function readFields(text: string, start: number, fields: Fields): void {
 function addField(fields: Fields, name: string, value: string): void {
   fields.list.push(name, value)
   if (fields.list.length > maxHeaders * 2) broken('too many fields')
-  // Only names of these lengths matter here; the others are never lower-cased.
+  // Other lengths belong to none of the names below, so those names need no lower-casing.
   if (name.length === 10 || name.length === 14 || name.length === 17) {
     switch (name.toLowerCase()) {
       case 'connection':
@@ -135,7 +135,7 @@ function addField(fields: Fields, name: string, value: string): void {
 }
 
 function addConnection(fields: Fields, value: string): void {
-  // Fast path: this is the usual value, and the header that it names is never forwarded anyway.
+  // Fast path for the usual value: the header that it names is never forwarded anyway.
   if (value === 'keep-alive') {
     fields.keepAlive = true
     return
@@ -178,7 +178,8 @@ function finish(
   }
 }
 
-// A 204 that announces a body may well send one, so its connection must not be reused.
+// Whether a response without a body announces one: the upstream may send it nevertheless, so the connection must not be
+// reused.
 function announcesBody(fields: Fields): boolean {
   return fields.chunked || fields.contentLength > 0
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { parseUpstreamHead } from './response-head.ts'
 import { filterAnswerHeaders } from './response-headers.ts'
 
-/** The header lines that reach the caller, of a response whose target lets cookies through. */
+/** Returns the header lines that reach the caller if the target lets cookies through. */
 function relayed(status: number, ...lines: string[]): string[] {
   const text = [`HTTP/1.1 ${status} Status`, ...lines].join('\r\n')
   const filter = { allowed: new Set(['set-cookie']), forPages: false }

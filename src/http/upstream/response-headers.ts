@@ -3,20 +3,20 @@ import type { UpstreamResponseHead } from './response-head.ts'
 
 /** Selects the response headers that reach the caller. */
 export interface AnswerFilter {
-  /** Lower-case names of headers that the target lets through although they affect our origin. */
+  /** Lower-case names of the headers that the target lets through although they affect Intercept's origin. */
   readonly allowed: ReadonlySet<string>
-  /** Pass the upstream's CORS headers through, because the target allows browsers. */
+  /** Whether the upstream's CORS headers are passed through, because the target allows browsers. */
   readonly forPages: boolean
 }
 
-/** The upstream's headers for the caller: without hop-by-hop and withheld ones, plus `own`. */
+/** Returns the upstream's headers for the caller, without hop-by-hop and withheld ones, followed by `own`. */
 export function filterAnswerHeaders(
   head: Pick<UpstreamResponseHead, 'status' | 'headers' | 'connectionNames'>,
   filter: AnswerFilter,
   own: readonly string[],
 ): string[] {
   const { status, headers, connectionNames } = head
-  // RFC 9110, section 8.6: such a response has no body to announce.
+  // 1xx and 204 responses must not have a Content-Length (RFC 9110, section 8.6).
   const hasNoLength = status === 204 || status < 200
   const kept: string[] = []
   for (let at = 0; at + 1 < headers.length; at += 2) {
@@ -37,6 +37,7 @@ export function filterAnswerHeaders(
 function mayPass(name: string, value: string, filter: AnswerFilter): boolean {
   const folded = foldHeaderName(name)
   if (!filter.allowed.has(folded)) return false
-  // Cookies with this prefix are ours, whatever the target allows; browsers may send one without a name as its value.
+  // Whatever the target allows, cookies with this prefix belong to Intercept. A browser sends a nameless cookie as its
+  // bare value, so the prefix may also stand after the equals sign.
   return folded !== 'set-cookie' || !/^\s*(?:=\s*)?__Host-/i.test(value)
 }

@@ -46,12 +46,12 @@ const maxInterims = 16
 
 const usualResponses = new UsualResponses()
 
-/** Parses the responses of one connection from its bytes; throws `MalformedResponse` at the first doubt. */
+/** Parses the responses of one connection from its bytes; throws `MalformedResponse` for anything ambiguous. */
 export class AnswerReader {
   #state: State = 'idle'
   #sink: AnswerSink | undefined
   #method = ''
-  #mayswitch = false
+  #maySwitch = false
   #mayBeUsual = false
   #partial = ''
   #left = 0
@@ -80,12 +80,12 @@ export class AnswerReader {
     return this.#state !== 'idle'
   }
 
-  /** Expects the response to a request with this method. */
-  expect(sink: AnswerSink, method: string, mayswitch: boolean): void {
+  /** Prepares for the response to a request with this method. */
+  expect(sink: AnswerSink, method: string, maySwitch: boolean): void {
     this.#sink = sink
     this.#method = method
-    this.#mayswitch = mayswitch
-    this.#mayBeUsual = sink.takesUsual && method !== 'HEAD' && !mayswitch
+    this.#maySwitch = maySwitch
+    this.#mayBeUsual = sink.takesUsual && method !== 'HEAD' && !maySwitch
     this.#state = 'head'
     this.#partial = ''
     this.#interims = 0
@@ -93,7 +93,7 @@ export class AnswerReader {
     this.#keepAlive = true
   }
 
-  /** Processes bytes from the socket. Bytes beyond the response make the connection unusable for another one. */
+  /** Parses bytes from the socket. Bytes beyond the response make the connection unusable for another request. */
   read(bytes: Buffer): void {
     this.#started = true
     let at = 0
@@ -106,7 +106,7 @@ export class AnswerReader {
     }
   }
 
-  /** Called when the upstream closed its side. */
+  /** Called when the upstream has closed its side; throws if that cuts the response short. */
   close(): void {
     if (this.#state === 'close') {
       this.#done([])
@@ -148,7 +148,7 @@ export class AnswerReader {
     const end = text.indexOf('\r\n\r\n', Math.max(0, before.length - 3))
     if (end === -1) {
       if (text.length >= headBytes) throw new MalformedResponse('the head is too large')
-      // A reader that expects CRLF would wait forever on a response with bare line feeds.
+      // Without this check, a response with bare line feeds would be waited for forever, because its end has no CRLF.
       if (/(?:^|[^\r])\n|\0/.test(text))
         throw new MalformedResponse('bare line feed or NUL in the head')
       this.#partial = text
@@ -178,7 +178,7 @@ export class AnswerReader {
 
   #interim(head: UpstreamResponseHead, bytes: Buffer, bodyAt: number): number {
     if (head.status === 101) {
-      if (!this.#mayswitch)
+      if (!this.#maySwitch)
         throw new MalformedResponse('101 to a request that asked for no upgrade')
       this.#state = 'switched'
       this.#keepAlive = false
@@ -224,7 +224,7 @@ export class AnswerReader {
   #readChunkSize(bytes: Buffer, at: number): number {
     const [line, next] = this.#line(bytes, at, lineBytes)
     if (line === undefined) return next
-    // Extensions are legal and dropped; anything else after the digits is not (RFC 9112, section 7.1).
+    // Chunk extensions are legal and dropped; anything else after the size is malformed (RFC 9112, section 7.1).
     const size = /^([0-9a-fA-F]{1,12})(?:[ \t]*;[\t\x20-\x7e\x80-\xff]*)?$/.exec(line)?.[1]
     if (size === undefined) throw new MalformedResponse('chunk size')
     this.#left = Number.parseInt(size, 16)
@@ -267,7 +267,9 @@ export class AnswerReader {
     return at + end + 4 - before.length
   }
 
-  /** One line without its CRLF, and where the next starts; undefined if the line is incomplete. */
+  /**
+   * Reads one line; returns it without its CRLF, or undefined if it is incomplete, and the offset after the bytes read.
+   */
   #line(bytes: Buffer, at: number, atMost: number): [string | undefined, number] {
     const feed = bytes.indexOf(10, at)
     const end = feed === -1 ? bytes.length : feed + 1

@@ -1,7 +1,10 @@
 import type { Exchange, ExchangeWatcher, UpgradedStream } from '../server/exchange.ts'
 import type { TunnelEnd, UpstreamConnection } from './connection.ts'
 
-/** Two raw streams joined after a 101, each throttled by the other; ends when either one ends. */
+/**
+ * Joins two raw streams after a 101 and ends when either one ends; each stream is paused while the other accepts no
+ * more.
+ */
 export class Tunnel implements TunnelEnd, ExchangeWatcher {
   readonly #client: UpgradedStream
   readonly #upstream: UpstreamConnection
@@ -24,7 +27,9 @@ export class Tunnel implements TunnelEnd, ExchangeWatcher {
     this.#ended = parts.ended
   }
 
-  /** Starts passing bytes: first the response's head with the bytes that arrived with it, then everything else. */
+  /**
+   * Starts passing bytes: first the response's head and the bytes that arrived with it, then everything that follows.
+   */
   start(head: string, rest: Buffer): void {
     const { socket } = this.#client
     this.#upstream.switchTo(this)
@@ -67,7 +72,7 @@ export class Tunnel implements TunnelEnd, ExchangeWatcher {
     this.#open = false
     this.#exchange.watcher = undefined
     this.#exchange.release()
-    // The upstream's last bytes are still written; then the caller's side ends too.
+    // The caller's connection ends only after the upstream's last bytes have been written to it.
     this.#client.socket.destroySoon()
     this.#upstream.destroy()
     this.#ended()

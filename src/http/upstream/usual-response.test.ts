@@ -10,7 +10,7 @@ const ending = { closes: false, keepAliveSeconds: 5, date: () => 'Sun, 22 Nov 20
 const own = ['Intercept-Request-Id', 'req_1']
 const reader = new UsualResponses()
 
-/** The response as the full parser relays it; undefined if it refuses the response or the body is incomplete. */
+/** Returns what the full parser relays; undefined if it refuses the response or the body is incomplete. */
 function relayedInFull(
   text: string,
 ): { text: string; keepAliveMs: number | undefined } | undefined {

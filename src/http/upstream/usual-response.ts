@@ -29,21 +29,21 @@ type Kind = (typeof kinds)[keyof typeof kinds]
 
 /**
  * Reads responses that arrive whole and need no decision: HTTP/1.1, a final status with a body, one Content-Length,
- * lines of the form `Name: value`, and only headers that always pass or are always dropped. It never refuses: anything
- * else is left to the full parser, which gives the same result for what is read here.
+ * lines of the form `Name: value`, and only headers that always pass or are always dropped. Everything else is left to
+ * the full parser, which gives the same result for the responses read here.
  */
 export class UsualResponses {
   readonly #names = new HeaderNames<Kind>(usual, kindOf)
-  // The response being read.
+  // State of the response being read.
   #length = -1
   #hasDate = false
   #keepAliveAt = 0
   #keepAliveEnd = 0
-  /** Starts and ends of dropped lines. */
+  /** Pairs of offsets: where each dropped line starts and ends. */
   readonly #gaps = new Uint32Array(2 * maxFields)
   #gapCount = 0
 
-  /** Reads the response that starts at an offset; undefined unless it is a usual one. */
+  /** Reads the response that starts at an offset; returns undefined if the full parser must read it. */
   read(bytes: Buffer, start: number): UsualResponse | undefined {
     const status = statusAt(bytes, start)
     if (status === 0) return undefined
@@ -61,7 +61,7 @@ export class UsualResponses {
     }
   }
 
-  /** Reads all header lines; returns where the empty one starts, or 0 if any is unusual. */
+  /** Reads all header lines; returns the offset of the empty line that ends them, or 0 if any is unusual. */
   #readFields(bytes: Buffer, start: number): number {
     this.#length = -1
     this.#hasDate = false
@@ -76,7 +76,7 @@ export class UsualResponses {
     return 0
   }
 
-  /** Reads one header line with its CRLF; returns where the next one starts, or 0. */
+  /** Reads one header line with its CRLF; returns the offset of the next line, or 0 if this one is unusual. */
   #readField(bytes: Buffer, at: number): number {
     let nameEnd = at
     while (tokenCodes[bytes[nameEnd] ?? 0] === 1) nameEnd++
@@ -84,7 +84,7 @@ export class UsualResponses {
     const from = nameEnd + 2
     const next = lineEnd(bytes, from)
     const to = next - 2
-    // Surrounding blanks and empty values cannot be passed on unchanged, so such a line counts as unusual.
+    // A line with extra spaces around its value, or without a value, cannot be passed on unchanged, so it is unusual.
     if (next === 0 || to === from || bytes[from] === space || bytes[to - 1] === space) return 0
     this.#names.find(bytes, at, nameEnd)
     switch (this.#names.kind) {
@@ -116,7 +116,7 @@ export class UsualResponses {
     return next
   }
 
-  /** The text from the start to the end, without the dropped lines. */
+  /** Returns the text between two offsets without the dropped lines. */
   #linesOf(text: string, start: number, end: number): string {
     let lines = ''
     let from = start
@@ -128,7 +128,7 @@ export class UsualResponses {
   }
 }
 
-/** The status of a response with a body; 0 for anything that the full parser must read. */
+/** Returns the status of a response with a body; 0 if the full parser must read the response. */
 function statusAt(bytes: Buffer, at: number): number {
   for (let offset = 0; offset < version.length; offset++) {
     if (bytes[at + offset] !== version[offset]) return 0
@@ -144,14 +144,14 @@ function statusAt(bytes: Buffer, at: number): number {
   return status >= 200 && status <= 599 && status !== 204 && status !== 304 ? status : 0
 }
 
-/** Where the next line starts; 0 if this one has no end or contains control characters. */
+/** Returns the offset of the next line; 0 if this one has no CRLF or contains control characters. */
 function lineEnd(bytes: Buffer, from: number): number {
   let at = from
   while (textCodes[bytes[at] ?? 0] === 1) at++
   return bytes[at] === cr && bytes[at + 1] === lf ? at + 2 : 0
 }
 
-/** Parses a decimal number without leading zeros; -1 for anything else, and for more digits than expected. */
+/** Parses a decimal number without leading zeros; returns -1 for anything else, and for too many digits. */
 function lengthAt(bytes: Buffer, from: number, to: number): number {
   if (to - from > maxLengthDigits || (bytes[from] === zero && to - from > 1)) return -1
   let length = 0

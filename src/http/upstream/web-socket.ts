@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { MalformedResponse, type UpstreamResponseHead } from './response-head.ts'
 
-// Defined in RFC 6455, section 1.3.
+// The GUID from which Sec-WebSocket-Accept is computed (RFC 6455, section 1.3).
 const handshakeId = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 
 /**
- * Throws unless a 101 completes the caller's WebSocket handshake (RFC 6455, section 4.1): after any other protocol
- * switch, unchecked bytes would flow in both directions.
+ * Throws unless a 101 completes the caller's WebSocket handshake (RFC 6455, section 4.1): if the upstream switched to
+ * any other protocol, unchecked bytes would flow in both directions.
  */
 export function checkHandshake(
   head: UpstreamResponseHead,
@@ -21,7 +21,7 @@ export function checkHandshake(
   if (moreAccepts.length > 0 || accept !== acceptOf(key)) broken('wrong Sec-WebSocket-Accept')
 }
 
-/** The values of a header in a flat list, by its lower-case name. */
+/** Returns the values of a header from a flat list, by its lower-case name. */
 export function valuesOf(headers: readonly string[], lower: string): string[] {
   const values: string[] = []
   for (let at = 0; at + 1 < headers.length; at += 2) {

@@ -16,8 +16,8 @@ export interface Carrier {
   /** Whether the whole request, including its body, has arrived. */
   readonly requestComplete: boolean
   /**
-   * Whether more of the body arrives before this turn of the event loop ends, so that it can be sent together with the
-   * head.
+   * Whether more of the body will arrive before this turn of the event loop ends, so that it can be sent together with
+   * the head.
    */
   readonly bodyIsAtHand: boolean
   /** The trailers of a chunked body, as a flat list; complete once the body has ended. */
@@ -25,7 +25,7 @@ export interface Carrier {
 
   /** Starts an exchange, whose body goes to `bodyArrived`. */
   opened(exchange: CarriedExchange): void
-  /** Ends an exchange: answered, cut off or abandoned. */
+  /** Ends an exchange that was answered, cut off or abandoned. */
   closed(exchange: CarriedExchange): void
   /** Resumes reading a body after the exchange requested a pause. */
   readOn(): void
@@ -47,7 +47,7 @@ export interface Carrier {
    * `onDrain`.
    */
   write(chunk: Buffer): boolean
-  /** Calls back once, when the caller has read what was written. */
+  /** Calls back once, when the caller has read enough for more to be written. */
   onDrain(resume: () => void): void
   /** Ends a streamed response, with optional trailers (flat list). */
   end(trailers: readonly string[]): void
@@ -72,7 +72,9 @@ export interface ResponseHead {
   /** The upstream's own reason phrase; undefined for the standard one. */
   readonly reason: string | undefined
   readonly headers: string[]
-  /** Whether each header was parsed from bytes by a parser that rejects anything that could split a head. */
+  /**
+   * Whether a parser has already rejected headers that could split the head; otherwise they are checked when rendered.
+   */
   readonly isChecked: boolean
   /** Whether a body follows, as the request's method and the status allow. */
   readonly hasBody: boolean

@@ -11,27 +11,27 @@ export interface OpenExchange {
   leave(): void
 }
 
-/** A caller's connection as the listener watches it, on either lane. */
+/** A caller's connection as seen by the listener, on either lane. */
 export interface FrontConnection {
   readonly socket: Socket
   /** The exchange in progress; undefined if there is none or more than one. */
   readonly soleExchange: OpenExchange | undefined
-  /** Whether a refusal may be written as raw bytes: not into a response, and not while an earlier one is pending. */
+  /** Whether a refusal may be written as raw bytes: neither in the middle of a response nor ahead of an earlier one. */
   readonly mayAnswerRaw: boolean
   /** Whether no response is owed: at most part of a head has arrived, or the last request has been answered. */
   readonly owesNothing: boolean
-  /** Whether the response has been sent completely, although a body is still arriving. */
+  /** Whether all responses have been sent, although a request body is still arriving. */
   readonly isAnswered: boolean
-  /** Ends the connection gracefully: what was written reaches the caller. */
+  /** Ends the connection after everything written has reached the caller. */
   endInOrder(): void
   /** Makes sure that no further requests are processed. */
   refuseFurther(): void
   /** Makes each response announce that the connection ends. */
   drain(): void
   destroy(): void
-  /** Whether a body arrives too slowly; called from time to time with the monotonic clock. */
+  /** Whether an awaited body arrives too slowly; called repeatedly with the monotonic clock. */
   isBodyTooSlow(nowMs: number): boolean
-  /** Whether, while draining, the caller holds up a request by sending too slowly or not reading. */
+  /** Whether a caller delays draining by sending or reading too slowly. */
   isStalled(nowMs: number, stallMs: number): boolean
 }
 

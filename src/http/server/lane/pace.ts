@@ -19,7 +19,7 @@ export class Pace {
     this.#limits = limits
   }
 
-  /** Whether an awaited body is too slow; called from time to time with the monotonic clock. */
+  /** Whether an awaited body arrives too slowly; called repeatedly with the monotonic clock. */
   isTooSlow(nowMs: number, awaitsBody: boolean): boolean {
     if (!awaitsBody) {
       this.#windowEndsAt = 0
@@ -34,7 +34,7 @@ export class Pace {
     return slow
   }
 
-  /** Whether, while draining, the caller holds up a request by sending too slowly or not reading. */
+  /** Whether a caller delays draining by sending or reading too slowly. */
   isStalled(nowMs: number, stallMs: number, awaitsBody: boolean): boolean {
     const { bytesRead, bytesWritten, writableLength } = this.#socket
     const taken = bytesWritten - writableLength

@@ -25,8 +25,8 @@ export class PlainConnection implements LaneConnection {
   #isPartial = false
   #pieces = 0
   /**
-   * Requests taken since the count was last full. A read does not reset it, because promises can answer one request
-   * after the other without yielding to the event loop.
+   * Requests taken in this turn of the event loop. A new read does not reset the count, because promises can answer one
+   * request after the other without yielding to the event loop.
    */
   #takenThisTurn = 0
   #bodyLeft = 0
@@ -40,7 +40,10 @@ export class PlainConnection implements LaneConnection {
   #isLast = false
   #isEnding = false
   #drained: (() => void) | undefined
-  /** The monotonic time since which a head is awaited; -1 while a request is in progress, 0 if not yet noted. */
+  /**
+   * The monotonic time since which a head is awaited; -1 while a request is in progress, 0 until the next check sets
+   * it.
+   */
   #waitsSince: number
   #isFresh = true
 
@@ -62,7 +65,7 @@ export class PlainConnection implements LaneConnection {
   }
 
   #onShared(bytes: Buffer): boolean {
-    // The new owner reads the socket as a stream.
+    // The standard lane now owns the socket and reads it as a stream.
     if (this.#isDetached) return this.socket.push(Buffer.from(bytes))
     this.#onData(bytes)
     return true
@@ -106,7 +109,7 @@ export class PlainConnection implements LaneConnection {
   }
 
   #hold(bytes: Buffer): void {
-    // Bytes after a request that asked to end the connection (RFC 9112, section 9.6).
+    // Bytes after a request with `Connection: close` are never processed (RFC 9112, section 9.6).
     if (this.#closes && this.#exchange !== undefined) {
       this.#deps.fail(this, 'HPE_CLOSED_CONNECTION')
       return
@@ -135,7 +138,7 @@ export class PlainConnection implements LaneConnection {
     )
   }
 
-  /** Takes requests until one is in progress or the bytes are used up. */
+  /** Takes requests until one is in progress, the turn's limit is reached or the bytes are used up. */
   #advance(bytes: Buffer): void {
     this.#isAdvancing = true
     let at = 0
@@ -160,15 +163,15 @@ export class PlainConnection implements LaneConnection {
   }
 
   /**
-   * Takes the request that starts at an offset; returns the bytes used, or undefined if it belongs to the standard
-   * lane.
+   * Takes the request that starts at an offset; returns the offset after its bytes, or undefined if it belongs to the
+   * standard lane.
    */
   #takeOne(bytes: Buffer, at: number): number | undefined {
     const request = this.#deps.parser.parse(bytes, at)
     if (request === 'unusual') return undefined
     if (request === 'partial') return this.#awaitHead(at === 0 ? bytes : bytes.subarray(at), at)
     const length = Math.max(0, request.contentLength)
-    // The standard lane decides about bytes after a request that ends the connection.
+    // The standard lane decides what becomes of bytes after a request with `Connection: close`.
     if (request.closes && bytes.length > request.bodyAt + length) return undefined
     const head = this.#deps.accept(request)
     if (head === undefined) return undefined
@@ -193,14 +196,14 @@ export class PlainConnection implements LaneConnection {
     return at + bytes.length
   }
 
-  /** Passes on the part of the current body in these bytes; returns where it ends. */
+  /** Passes the exchange the part of its body that is in these bytes; returns the offset after that part. */
   #takeBody(bytes: Buffer, at: number): number {
     const end = Math.min(bytes.length, at + this.#bodyLeft)
     if (end === at || this.#isRefused) return end
     const exchange = this.#exchange
     const isLast = end - at === this.#bodyLeft
     const more = exchange?.bodyArrived(bytes.subarray(at, end))
-    // Updated only now: a request whose last bytes are still being processed is not complete.
+    // Updated only after `bodyArrived`: a request whose last bytes are still being processed is not complete.
     this.#bodyLeft -= end - at
     if (isLast) exchange?.bodyArrived(null)
     else if (more === false) this.socket.pause()
@@ -297,7 +300,7 @@ export class PlainConnection implements LaneConnection {
     this.#writer.end(trailers)
   }
 
-  // Never called: a request that waits for it belongs to the standard lane.
+  // Never called: a request with `Expect: 100-continue` belongs to the standard lane.
   writeContinue(): void {}
 
   writeEarlyHints(links: readonly string[]): void {
@@ -317,7 +320,7 @@ export class PlainConnection implements LaneConnection {
     }
   }
 
-  // Called by the listener.
+  // The following members are called by the listener.
 
   get soleExchange(): CarriedExchange | undefined {
     return this.#exchange
@@ -365,7 +368,10 @@ export class PlainConnection implements LaneConnection {
     return this.#exchange === undefined ? this.#bodyLeft > 0 : this.#exchange.awaitsBody
   }
 
-  /** Ends the connection if it has waited too long for a request, with a refusal unless it was merely kept alive. */
+  /**
+   * Ends the connection if it has waited too long for a request: without a refusal if it was merely kept alive,
+   * otherwise with one.
+   */
   endIfLate(nowMs: number): void {
     if (this.#waitsSince === -1 || this.#isRefused || this.#bodyLeft > 0) return
     if (this.#waitsSince === 0) this.#waitsSince = nowMs
@@ -384,7 +390,7 @@ export class PlainConnection implements LaneConnection {
     if (isIdle && this.socket.writableLength === 0) this.destroy()
   }
 
-  /** Hands the socket to another owner. */
+  /** Stops reading the socket and returns it to its new owner. */
   detach(): Socket {
     this.#isDetached = true
     this.socket.off('data', this.#onData)

@@ -20,29 +20,29 @@ export interface PlainDeps {
   readonly keepAliveSeconds: number
   readonly date: () => string
   readonly monotonic: () => number
-  /** The singular headers of a valid request; undefined if the standard lane must decide. */
+  /** Returns the head of a request with valid framing; undefined if the standard lane must decide. */
   accept(request: PlainRequest): RequestHead | undefined
   /** Handles a request that was accepted. */
   take(request: PlainRequest, head: RequestHead, connection: LaneConnection): void
   /** Hands the socket to the standard lane, with the bytes not yet consumed. */
   handOver(connection: LaneConnection, bytes: Buffer): void
-  /** Responds to unreadable input as far as possible, and ends the connection. */
+  /** Responds to unreadable input if a response is still possible, and ends the connection. */
   fail(connection: LaneConnection, code: FailureCode): void
   closed(connection: LaneConnection): void
 }
 
-/** Why bytes are not a valid request, with node:http's parser codes. */
+/** Why bytes are not a valid request; a code of node:http's parser. */
 export type FailureCode =
   | 'HPE_INVALID_EOF_STATE'
   | 'HPE_CLOSED_CONNECTION'
   | 'ERR_HTTP_REQUEST_TIMEOUT'
 
-/** A plain-lane connection as seen by its users. */
+/** A plain-lane connection as the listener uses it. */
 export interface LaneConnection extends Carrier, FrontConnection {
   /** Ends the connection if it has waited too long for a request. */
   endIfLate(nowMs: number): void
   /** Ends the connection if no request is in progress. */
   endIfIdle(): void
-  /** Hands the socket to another owner. */
+  /** Stops reading the socket and returns it to its new owner. */
   detach(): Socket
 }

@@ -1,24 +1,24 @@
 import { HeaderNames } from '../../message/header-names.ts'
 
-/** The meaning of a header's name for the plain lane. */
+/** The meanings of header names for the plain lane. */
 export const nameKind = {
   ordinary: 0,
-  /** Makes a request unusual, so that the standard lane takes it. */
+  /** Leaves the request to the standard lane. */
   unusual: 1,
   connection: 2,
   contentLength: 3,
-  /** Its value is kept beyond the call, so it must not be a slice of the whole head. */
+  /** Its value is kept after the request, so it must not be a slice of the whole head. */
   kept: 4,
 } as const
 
 export type NameKind = (typeof nameKind)[keyof typeof nameKind]
 
-/** The header names of requests, as the plain lane looks them up. */
+/** Creates the look-up of request header names for the plain lane. */
 export function requestNames(): HeaderNames<NameKind> {
   return new HeaderNames(usual, kindOf)
 }
 
-/** Names about framing, other protocols or the connection; rare ones are left to node:http. */
+/** Classifies a name; the rare ones about framing, the connection or other protocols leave the request to node:http. */
 function kindOf(lower: string): NameKind {
   switch (lower) {
     case 'transfer-encoding':

@@ -1,6 +1,6 @@
 /**
- * The lane for ordinary requests: HTTP/1.1 parsed from the socket's bytes; everything else goes to the standard lane
- * unread.
+ * The lane for ordinary requests, which parses HTTP/1.1 from the socket's bytes; everything else goes to the standard
+ * lane with all its bytes.
  */
 import type { Socket } from 'node:net'
 import type { Clock } from '../../../clock.ts'
@@ -30,7 +30,7 @@ export function createPlainLane(
   let dateAt = 0
   let dateText = ''
 
-  /** Rendered once per second (RFC 9110, section 6.6.1). */
+  /** Renders the Date header's value at most once per second (RFC 9110, section 6.6.1). */
   function date(): string {
     const now = clock.now()
     if (now < dateAt || now >= dateAt + 1000) {

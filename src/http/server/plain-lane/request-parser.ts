@@ -1,15 +1,15 @@
 import { codes, tokenCodes } from '../../message/codes.ts'
 import { nameKind, requestNames, type NameKind } from './header-names.ts'
 
-/** An ordinary request as parsed. */
+/** The head of an ordinary request. */
 export interface PlainRequest {
   readonly method: string
   readonly url: string
   /** Names and values in a flat list, as in node:http. */
   readonly rawHeaders: string[]
-  /** -1 if the head does not mention a body. */
+  /** -1 if the head has no Content-Length. */
   readonly contentLength: number
-  /** Whether the caller wants the connection to end with the response. */
+  /** Whether the caller sent `Connection: close`. */
   readonly closes: boolean
   /** The offset of the body. */
   readonly bodyAt: number
@@ -33,7 +33,7 @@ const colon = 0x3a
 
 /**
  * Parses the heads of ordinary requests (RFC 9112, sections 3 and 5) and nothing else: one of seven methods,
- * origin-form below the gateway's prefix, HTTP/1.1, complete lines with CRLF, visible ASCII in values, at most one
+ * origin-form below the gateway's prefix, HTTP/1.1, complete lines with CRLF, printable ASCII in values, at most one
  * Content-Length. It never repairs anything: a single doubtful byte makes the request unusual.
  */
 export class RequestParser {
@@ -44,7 +44,7 @@ export class RequestParser {
   readonly #valueStarts = new Uint32Array(maxHeaders)
   readonly #valueEnds = new Uint32Array(maxHeaders)
   readonly #isKept = new Uint8Array(maxHeaders)
-  // The request being parsed.
+  // State of the request being parsed.
   #rawHeaders: string[] = []
   #count = 0
   #contentLength = -1
@@ -59,7 +59,7 @@ export class RequestParser {
   /** Parses the head that starts at an offset. */
   parse(bytes: Buffer, start: number): ParseOutcome {
     const end = Math.min(bytes.length, start + this.#headBytes)
-    // More bytes than the largest head, without its end, are not worth waiting for.
+    // If the largest head fits in these bytes but its end is not among them, waiting for more would be pointless.
     const short = end === bytes.length ? 'partial' : 'unusual'
 
     const method = methodAt(bytes, start)
@@ -85,7 +85,7 @@ export class RequestParser {
     }
   }
 
-  /** Parses all header lines up to the empty one; returns where that starts. */
+  /** Parses all header lines; returns the offset of the empty line that ends them, or `ranOut` or `mismatch`. */
   #readFields(bytes: Buffer, start: number, end: number): number {
     this.#rawHeaders = []
     this.#count = 0
@@ -100,7 +100,7 @@ export class RequestParser {
     return bytes[at + 1] === lf ? at : mismatch
   }
 
-  /** The end of the URL, at the next space. */
+  /** Returns the offset of the space after the URL, or `ranOut` or `mismatch`. */
   #urlEnd(bytes: Buffer, urlAt: number, end: number): number {
     const rest = matchEnd(bytes, { at: urlAt, end, text: this.#prefix })
     if (rest < 0) return rest
@@ -112,7 +112,7 @@ export class RequestParser {
     return bytes[at] === space ? at : mismatch
   }
 
-  /** Parses one header line with its CRLF; returns where the next one starts. */
+  /** Parses one header line with its CRLF; returns the offset of the next line, or `ranOut` or `mismatch`. */
   #field(bytes: Buffer, at: number, end: number): number {
     const nameEnd = tokenEnd(bytes, at, end)
     if (nameEnd === end) return ranOut
@@ -147,14 +147,16 @@ export class RequestParser {
     )
   }
 
-  /** Whether the start of a value can no longer become a usual one, so that waiting is pointless. */
+  /**
+   * Whether the beginning of a value already rules out a usual value, so that waiting for its end would be pointless.
+   */
   #isDoubtful(bytes: Buffer, from: number, to: number): boolean {
     return (
       this.#names.kind === nameKind.contentLength && to > from && lengthAt(bytes, from, to) === -1
     )
   }
 
-  /** Records what a header says about the body or the connection; false if it is unusual. */
+  /** Records what a header says about the body or the connection; returns false if the value is unusual. */
   #noteFraming(bytes: Buffer, from: number, to: number): boolean {
     const { kind } = this.#names
     if (kind === nameKind.contentLength) {
@@ -173,7 +175,7 @@ export class RequestParser {
     for (let count = 0; count < this.#count; count++) {
       const from = this.#valueStarts[count] ?? 0
       const to = this.#valueEnds[count] ?? 0
-      // A slice keeps the whole string alive, so a value kept longer is copied.
+      // A slice keeps the whole string in memory, so a value that is kept longer is copied.
       this.#rawHeaders[count * 2 + 1] =
         this.#isKept[count] === 1
           ? bytes.toString('latin1', from, to)
@@ -185,7 +187,7 @@ export class RequestParser {
 const ranOut = -1
 const mismatch = -2
 
-/** The end of a text that starts at an offset; `ranOut` if the bytes end first, `mismatch` if another text is there. */
+/** Matches a text at an offset; returns the offset after it, `ranOut` if the bytes end first, or `mismatch`. */
 function matchEnd(bytes: Buffer, given: { at: number; end: number; text: string }): number {
   const { at, end, text } = given
   for (let offset = 0; offset < text.length; offset++) {
@@ -195,7 +197,7 @@ function matchEnd(bytes: Buffer, given: { at: number; end: number; text: string 
   return at + text.length
 }
 
-/** The method that the bytes may start with, judging by its first two letters; the caller compares the rest. */
+/** Returns the only method that can start with these first two letters; the caller compares the rest. */
 function methodAt(bytes: Buffer, at: number): string | undefined {
   switch (bytes[at]) {
     case 0x47:
@@ -223,7 +225,7 @@ function tokenEnd(bytes: Buffer, start: number, end: number): number {
   return at
 }
 
-/** Parses a decimal number without leading zeros; -1 for anything else, and for more digits than expected. */
+/** Parses a decimal number without leading zeros; returns -1 for anything else, and for too many digits. */
 function lengthAt(bytes: Buffer, from: number, to: number): number {
   const digits = to - from
   if (digits === 0 || digits > maxLengthDigits) return -1
@@ -240,7 +242,9 @@ function lengthAt(bytes: Buffer, from: number, to: number): number {
 const keepAliveOption = 1
 const closeOption = 2
 
-/** Recognizes the two Connection options that nearly all programs send, each alone; 0 for anything else. */
+/**
+ * Recognizes a lone `keep-alive` or `close`, which nearly all programs send; returns 0 for any other Connection value.
+ */
 function connectionAt(bytes: Buffer, from: number, to: number): number {
   if (to - from !== 5 && to - from !== 10) return 0
   const value = bytes.toString('latin1', from, to).toLowerCase()

@@ -2,25 +2,25 @@ import type { RelayedLines, ResponseHead } from '../lane/carrier.ts'
 
 const { STATUS_CODES } = process.getBuiltinModule('node:http')
 
-/** How the connection continues after a response, and how its body ends. */
+/** What a response's head says about the connection, and the clock for its Date. */
 export interface ResponseEnding {
   /** Whether the connection ends with this response. */
   readonly closes: boolean
   /** Seconds for which an idle connection is kept. */
   readonly keepAliveSeconds: number
-  /** The current time as an HTTP date; asked only for a response without one. */
+  /** Returns the current time as an HTTP date; called only for a response without a Date of its own. */
   readonly date: () => string
 }
 
-/** A rendered head with its body's framing. */
+/** A rendered head, and whether its body must be sent in chunks. */
 export interface RenderedHead {
   readonly text: string
   readonly isChunked: boolean
 }
 
 /**
- * Renders a response's head exactly like node:http, line by line, so that the lanes are indistinguishable. Throws for a
- * value that would split it (RFC 9112, section 11.1).
+ * Renders a response's head exactly as node:http would, so that callers cannot distinguish the lanes. Throws if a
+ * header would split the head (RFC 9112, section 11.1).
  */
 export function renderResponseHead(head: ResponseHead, ending: ResponseEnding): RenderedHead {
   const { status, headers } = head
@@ -63,7 +63,7 @@ function endingLines(ending: ResponseEnding, hasDate: boolean): string {
     : `${date}Connection: keep-alive\r\nKeep-Alive: timeout=${ending.keepAliveSeconds}\r\n`
 }
 
-/** Whether a text consists of this many lines, without control characters within any of them. */
+/** Whether a text consists of this many lines that end with CRLF and contain no control characters except tabs. */
 function isFieldLines(text: string, lines: number): boolean {
   let count = 0
   for (let at = 0; at < text.length; at++) {

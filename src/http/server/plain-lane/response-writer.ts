@@ -8,28 +8,26 @@ const copies = new ChunkCopies()
 /** Chunks up to this size are joined with the surrounding bytes into one write. */
 const maxJoinedBytes = 16 * 1024
 
-/** How much may be buffered for the caller before the upstream is paused. */
+/** How many bytes may wait for the caller to read them before the upstream is paused. */
 const maxWaitingBytes = 64 * 1024
 
 /** Writes the responses of one connection, one after the other, in as few writes as possible. */
 export class ResponseWriter {
   readonly #socket: Socket
   #isChunked = false
-  /** The head of a streamed response that is not written yet. */
+  /** The head of a streamed response; '' once it is written. */
   #head = ''
 
   constructor(socket: Socket) {
     this.#socket = socket
   }
 
-  /** Writes a complete response at once. */
   respond(head: ResponseHead, ending: ResponseEnding, body: string): void {
     const { text, isChunked } = renderResponseHead(head, ending)
     if (!isChunked) this.#write(text + body)
     else this.#write(`${text}${body === '' ? '' : chunkOf(body)}0\r\n\r\n`)
   }
 
-  /** Writes a complete response whose lines are passed on unchanged. */
   relay(response: RelayedLines, own: readonly string[], ending: ResponseEnding): void {
     this.#write(renderRelayedHead(response, own, ending) + response.body)
   }
@@ -61,7 +59,7 @@ export class ResponseWriter {
     copies.write(this.#socket, chunk)
     if (this.#isChunked) this.#write('\r\n')
     this.#socket.uncork()
-    // Bytes that the kernel took at once need no waiting: a pause for each chunk would cost as much as the chunk.
+    // Only bytes that the kernel did not take at once count: pausing for each chunk would cost as much as sending it.
     return this.#socket.writableLength <= maxWaitingBytes
   }
 

@@ -1,7 +1,7 @@
 import { Socket, type Server } from 'node:net'
 import { ReadBuffer } from '../../message/read-buffer.ts'
 
-/** Properties of accepted sockets that no type declares: their handle, and the server that counts them. */
+/** Private properties of accepted sockets: their handle, and the server that counts them. */
 interface Accepted {
   _handle: unknown
   _server: unknown
@@ -11,17 +11,18 @@ interface Accepted {
 const shared = new ReadBuffer()
 
 /**
- * Tells a server not to read accepted connections, as `readShared` requires; does nothing where reads are not shared.
+ * Makes a server accept connections without reading from them, as `readShared` requires; does nothing where reads are
+ * not shared.
  */
 export function acceptUnread(server: Server): void {
   if (isPossible) Object.assign(server, { pauseOnConnect: true })
 }
 
 /**
- * Gives an accepted, unread connection a socket that reads into the shared buffer. `node:net` offers that only for
- * outgoing sockets, and a buffer and a stream push per read cost more than parsing. The bytes passed to `take` are
- * valid only during the call; it returns false when it wants no more. Undefined if this is impossible; the connection
- * is then read as a stream.
+ * Moves an accepted, unread connection to a socket that reads into the shared buffer, because a buffer and a stream
+ * push per read cost more than parsing; `node:net` offers this only for outgoing sockets. The bytes passed to `take`
+ * are valid only during the call; `take` returns false to stop reading. Returns undefined where this is impossible: the
+ * connection must then be read as a stream.
  */
 export function readShared(accepted: Socket, take: (bytes: Buffer) => boolean): Socket | undefined {
   const { _handle: handle, _server: server } = accepted as unknown as Accepted
@@ -39,11 +40,11 @@ export function readShared(accepted: Socket, take: (bytes: Buffer) => boolean): 
     },
   }
   const socket = new Socket(options)
-  // A handle may have only one owner, and the server counts a connection as ended when that owner ends.
+  // A handle may have only one owner, and the server counts a connection as closed when that owner closes.
   Object.assign(accepted, { _handle: null, _server: null })
   Object.assign(socket, { _server: server, server })
   return socket
 }
 
-// Windows reads into the buffer in the background, so each socket needs its own there.
+// Windows fills the buffer in the background, so sockets cannot share one there.
 const isPossible = process.platform !== 'win32'
