@@ -138,8 +138,8 @@ export class RecordQueue {
   }
 
   /**
-   * Creates partitions days ahead; every node that writes does so. If a partition is missing, its records go to the
-   * default one.
+   * Creates the partitions of the coming days; every node that writes does so. Records whose partition is missing go to
+   * the default one.
    */
   async #makePartitions(): Promise<void> {
     const monotonic = this.#clock.monotonic()

@@ -9,13 +9,13 @@ export interface Latency {
 
 export interface RollupPoint {
   readonly at: number
-  /** Answered by the upstream, below 500. */
+  /** Calls that the upstream answered with a status below 500. */
   readonly passed: number
-  /** The upstream failed, or answered with 500 or above. */
+  /** Calls that the upstream answered with 500 or above, or failed to answer. */
   readonly errors: number
-  /** Refused by one of our checks. */
+  /** Calls that one of our checks refused. */
   readonly refused: number
-  /** Missing if no call was timed. */
+  /** Undefined if no call was timed. */
   readonly latency: Latency | undefined
   /** The upstream's part of the duration, and the rest; undefined unless the input asked for `parts`. */
   readonly upstreamP95Ms: number | undefined

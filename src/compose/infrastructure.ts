@@ -45,12 +45,12 @@ const refusesBody = new Set([400, 413, 422])
 
 /** Replacements that tests and the command line hand in. */
 export interface Surroundings {
-  /** Replaces all time, including the database's clock. */
+  /** Replaces every clock, including the database's. */
   readonly clock?: Clock
   /** Replaces this machine's clock only; with PostgreSQL, the database's clock remains authoritative. */
   readonly machineClock?: Clock
   readonly log?: Log
-  /** The DNS lookup used to verify domains. */
+  /** The DNS look-up that verifies domains. */
   readonly resolveTxt?: ResolveTxt
 }
 

@@ -49,7 +49,7 @@ export class Call {
   /** The facts found by the checks so far. */
   known: Located | Decided | undefined
   limitHeaders: readonly string[] = noHeaders
-  /** The status of the response; 0 until there is one, and if the caller left before. */
+  /** The status of the response; 0 as long as there is none. */
   status = 0
   refusal: ProblemCode | undefined
   #deniedBy: string | undefined

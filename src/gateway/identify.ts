@@ -53,7 +53,8 @@ export function createIdentify(deps: {
     return counted instanceof Promise ? counted.then(throwRefusal) : throwRefusal(counted)
   }
 
-  // Called only for keys that this node has not cached.
+  // Throws 429 if a source over its limit may make no more look-ups; called only for keys that this node has not
+  // cached.
   function mayRead(address: string): void {
     const retrySeconds = failures.beforeLookUp(address)
     if (retrySeconds !== undefined) throw tooManyFailures(retrySeconds)
@@ -83,7 +84,9 @@ export function createIdentify(deps: {
   }
 }
 
-/** Failures that count as guesses; an expired or revoked key does not, because nobody can guess one. */
+/**
+ * Failures that count as guesses. Failures of an expired or revoked key do not, because nobody can guess such a key.
+ */
 const guesses: ReadonlySet<string> = new Set([
   'credential_invalid',
   'credential_wrong_header',
@@ -99,7 +102,7 @@ function present(head: Head, enabled: readonly Scheme[]): PresentedKey {
 const none: readonly string[] = []
 
 /**
- * Returns one header value as a list. Of several only the number matters, so two copies of the one at hand stand for
+ * Returns one header value as a list. If there were several, only their number matters, so two copies of one stand for
  * them.
  */
 function valuesOf(value: string | undefined, count: number): readonly string[] {

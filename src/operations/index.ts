@@ -17,8 +17,8 @@ export interface OperationsDeps {
 }
 
 /**
- * Creates the judgement of readiness: a node is not ready while it is stopping, or when the database has not responded
- * for a second.
+ * Returns a function that judges readiness: a node is not ready while it is stopping, or when the database has not
+ * responded for a second.
  */
 export function createReadiness(deps: {
   feed: { isCurrent(): boolean }

@@ -19,7 +19,7 @@ export interface Log {
   child(fields: Readonly<Record<string, unknown>>): Log
 }
 
-/** Creates the log on a stream. Lines are written synchronously, so that the last one before an exit is not lost. */
+/** Creates the log. Lines are written synchronously, so that the last one before an exit is not lost. */
 export function createLog(options: {
   level: string
   /** Writes one line; defaults to standard output. */

@@ -94,7 +94,10 @@ function secondWords(commands: Tree[string]): [string, string[]][] {
   ])
 }
 
-/** Lists what can be typed so far: each noun alone, and each noun with a verb or with the first word of one. */
+/**
+ * Lists everything with which a command can begin: each noun alone, and each noun with a verb or with the first word of
+ * one.
+ */
 function pathsOf(tree: Tree): string[] {
   return Object.entries(tree).flatMap(([noun, commands]) => [
     noun,

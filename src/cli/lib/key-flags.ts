@@ -17,7 +17,7 @@ export function fieldFlags(purpose: Purpose): Record<string, Flag> {
   return flags
 }
 
-/** Renders these flags for a command's usage line. */
+/** Renders the flags of `fieldFlags` for a command's usage line. */
 export function fieldUsage(purpose: Purpose): string {
   const parts = everyField.map(([, { flag }]) => {
     const given = `--${flag.name} ${flag.sample}`

@@ -14,14 +14,14 @@ export type RequestHeaderFate = 'pass' | 'drop' | 'cookie'
 /** How an upstream's header is treated; `origin` and `cors` mean forwarded only if the target allows it. */
 export type ResponseHeaderFate = 'pass' | 'drop' | 'origin' | 'cors'
 
-/** Decides about a caller's header by its normalized name. */
+/** Decides how a caller's header is treated. */
 export const requestHeaderFate = remembered<RequestHeaderFate>((folded) => {
   if (folded === 'cookie') return 'cookie'
   if (folded.startsWith('intercept-') || namesCaller.test(folded)) return 'drop'
   return droppedFromRequests.has(folded) ? 'drop' : 'pass'
 })
 
-/** Decides about an upstream's header by its normalized name. */
+/** Decides how an upstream's header is treated. */
 export const responseHeaderFate = remembered<ResponseHeaderFate>((folded) => {
   // Only Intercept may send Intercept-…, so that an upstream can't pass its response off as our refusal.
   if (hopByHop.has(folded) || folded.startsWith('intercept-')) return 'drop'
@@ -99,7 +99,7 @@ const reserved: ReadonlySet<string> = new Set([
 const namesCaller =
   /(?:^|-)(?:forwarded(?:-|$)|(?:client|connecting|connection|originating|real|remote|socket|src|user)-?(?:ip|addr)$|client-?cert|ssl-client-)/
 
-/** Normalized names that no caller may send, in addition to `Intercept-…` and `X-Forwarded-…`. */
+/** Normalized names that are removed from every request, in addition to `Intercept-…` and `X-Forwarded-…`. */
 export const droppedFromRequests: ReadonlySet<string> = new Set([
   ...hopByHop,
   ...reserved,
@@ -111,7 +111,7 @@ export const droppedFromRequests: ReadonlySet<string> = new Set([
   // The caller's credentials.
   'authorization',
   'x-api-key',
-  // A method or URL other than the one that was checked.
+  // These can name a method or URL other than the one that was checked.
   'x-http-method',
   'x-http-method-override',
   'x-method-override',
@@ -128,17 +128,17 @@ export const droppedFromRequests: ReadonlySet<string> = new Set([
   'request-uri',
   'x-envoy-original-path',
   'x-envoy-original-method',
-  // A host other than the one that was called.
+  // These can name a host other than the one that was called.
   'x-original-host',
   'x-host',
   'x-http-host-override',
   'x-envoy-original-host',
-  // A protocol other than the one that was used.
+  // These can name a protocol other than the one that was used.
   'front-end-https',
   'x-original-proto',
   'x-scheme',
   'x-url-scheme',
-  // A client other than the one that called.
+  // These can name a client other than the one that called.
   'forwarded',
   'x-forwarded',
   'forwarded-for',
@@ -173,8 +173,8 @@ export const droppedFromRequests: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Whether a trailer is free of framing, routing, identity and metadata of the body, all of which must be known before
- * the body (RFC 9110, section 6.5.1).
+ * Whether a name may be a trailer: headers about framing, routing, identity or the format of the body must precede the
+ * body (RFC 9110, section 6.5.1).
  */
 function mayTrail(name: string): boolean {
   return !neverTrailing.has(foldHeaderName(name))

@@ -31,7 +31,7 @@ export class Connections {
 
   /** Lends a partition's connections for one request. */
   async lend(name = ''): Promise<Disposable & { readonly agent: Agent }> {
-    // Loaded with the first call, because a node that makes none saves 8 MB.
+    // Loaded with the first call, because a node that makes none saves 8 MB of memory.
     this.#undici ??= import('undici')
     const { Agent } = await this.#undici
     if (this.#closed) throw new Error('the outbound client is closed')

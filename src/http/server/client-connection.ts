@@ -23,7 +23,7 @@ export interface ConnectionLimits {
 
 const connections = new WeakMap<object, ClientConnection>()
 
-/** The connection that a socket belongs to, created by `ClientConnection.open`. */
+/** Returns the connection that was created for a socket; undefined if there is none. */
 export function connectionOf(socket: object): ClientConnection | undefined {
   return connections.get(socket)
 }

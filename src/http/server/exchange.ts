@@ -233,7 +233,7 @@ export class Exchange {
     this.#carrier.writeContinue()
   }
 
-  /** Forwards an interim response's links (103). */
+  /** Forwards the links of an interim response, as `103 Early Hints`. */
   sendEarlyHints(links: readonly string[]): void {
     if (this.finished || this.#gone || this.started || this.httpVersion === '1.0') return
     // One line may contain several links (RFC 8288, section 3).

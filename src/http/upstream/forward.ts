@@ -14,7 +14,7 @@ import { checkHandshake, valuesOf } from './web-socket.ts'
 
 /** How to forward one call: the head to send, and the limits and filters that apply. */
 export interface ForwardPlan {
-  /** From `renderRequestHead`; framing is added here. */
+  /** Rendered by `renderRequestHead`; `forward` adds the lines that frame the body. */
   readonly head: string
   readonly timeouts: UpstreamTimeouts
   /** The largest body to forward, in bytes. */
@@ -359,7 +359,7 @@ function tooLarge(bytes: number): Problem {
   return new Problem('body_too_large', `This target takes bodies of up to ${bytes} bytes.`)
 }
 
-/** Renders the lines that frame the body, and the empty line; their form does not depend on what the caller sent. */
+/** Renders the lines that frame the body, in Intercept's own form rather than the caller's, and the empty line. */
 function framingOf(exchange: Exchange): string {
   if (exchange.upgrade !== undefined) return 'Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n'
   const expect = exchange.expectsContinue ? 'Expect: 100-continue\r\n' : ''

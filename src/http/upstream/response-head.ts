@@ -112,7 +112,7 @@ function readFields(text: string, start: number, fields: Fields): void {
 function addField(fields: Fields, name: string, value: string): void {
   fields.list.push(name, value)
   if (fields.list.length > maxHeaders * 2) broken('too many fields')
-  // Other lengths belong to none of the names below, so those names need no lower-casing.
+  // A name of any other length is none of those below, so it need not be lower-cased.
   if (name.length === 10 || name.length === 14 || name.length === 17) {
     switch (name.toLowerCase()) {
       case 'connection':

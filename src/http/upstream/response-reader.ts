@@ -148,7 +148,7 @@ export class AnswerReader {
     const end = text.indexOf('\r\n\r\n', Math.max(0, before.length - 3))
     if (end === -1) {
       if (text.length >= headBytes) throw new MalformedResponse('the head is too large')
-      // Without this check, a response with bare line feeds would be waited for forever, because its end has no CRLF.
+      // A head with bare line feeds would otherwise never seem complete, because its end is recognized by CRLF.
       if (/(?:^|[^\r])\n|\0/.test(text))
         throw new MalformedResponse('bare line feed or NUL in the head')
       this.#partial = text

@@ -59,7 +59,8 @@ export class ResponseWriter {
     copies.write(this.#socket, chunk)
     if (this.#isChunked) this.#write('\r\n')
     this.#socket.uncork()
-    // Only bytes that the kernel did not take at once count: pausing for each chunk would cost as much as sending it.
+    // Only bytes that the kernel did not take at once make the upstream wait: pausing for each chunk would cost as much
+    // as sending it.
     return this.#socket.writableLength <= maxWaitingBytes
   }
 
