@@ -104,7 +104,8 @@ const readers = new Map<string, (head: RequestHead, value: string) => void>([
   [
     'connection',
     (head, value) => {
-      // The two usual values name no header; skipping the split keeps ordinary requests cheap.
+      // Neither of the two usual values names a header that is forwarded; skipping the split keeps ordinary requests
+      // cheap.
       if (value === 'keep-alive' || value === 'close') return
       head.connectionNames = connectionNames(value, head.connectionNames)
     },

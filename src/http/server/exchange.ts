@@ -215,8 +215,8 @@ export class Exchange {
   }
 
   /**
-   * Ends a stream that would never end by itself, because the process stops: an event stream is ended cleanly, a
-   * taken-over connection is destroyed.
+   * Ends a stream that would otherwise keep a stopping process alive: an event stream is ended cleanly, a taken-over
+   * connection is destroyed.
    */
   endStream(): void {
     if (this.upgrade !== undefined && this.finished) {

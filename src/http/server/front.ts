@@ -43,9 +43,7 @@ export function requestIdOf(request: IncomingMessage): string {
   return requestIds.get(request) ?? createId('req')
 }
 
-/**
- * Creates the listener: node:http with stricter checks, in front of the handlers of the gateway and of everything else.
- */
+/** Creates the listener: node:http with stricter checks, in front of the gateway and the app. */
 export function createFront(deps: FrontDeps): Front {
   return new TwoLaneFront(deps)
 }
@@ -105,8 +103,7 @@ class TwoLaneFront implements Front {
     if (this.#isLeaving) connection.drain()
   }
 
-  // Makes every response end its connection: a load balancer could lose a request that it sends on a connection about
-  // to be closed.
+  // A load balancer could lose a request that it sends on a connection about to be closed.
   leave(): void {
     this.#isLeaving = true
     for (const connection of this.#connections) connection.drain()
@@ -119,8 +116,7 @@ class TwoLaneFront implements Front {
   async drain(graceMs: number): Promise<void> {
     // Closing resets the connections that still wait in the kernel's queue, even if requests were already sent on them.
     await idleTurn(() => this.#deps.clock.monotonic())
-    // http's own close is not used, because it cuts idle connections immediately even though the next request may be on
-    // its way.
+    // Not http's own close, which cuts idle connections at once although their next request may be on its way.
     const closed = new Promise<void>((resolve) => {
       NetServer.prototype.close.call(this.#server, () => resolve())
     })
@@ -303,8 +299,7 @@ class TwoLaneFront implements Front {
   ): void {
     const { contentLength, transferEncoding } = given.head
     request.url = given.url
-    // Removes Content-Type from a request without a body: a reader that relies on it would wait for a body that never
-    // comes.
+    // A reader that relies on Content-Type would wait for a body that never comes.
     if (contentLength === undefined && transferEncoding === undefined) {
       delete request.headers['content-type']
     }
@@ -325,8 +320,7 @@ class TwoLaneFront implements Front {
     const own = ownRefusalsOf(ownRefusals, url)
     const requestId = createId('req', nowMs)
     socket.end(rawRefusal(problem, { requestId, baseUrl, nowMs, own }), 'latin1')
-    // Discards for a moment what still arrives, because closing with unread bytes would send a reset, which can destroy
-    // the refusal.
+    // Discards what still arrives: closing with unread bytes would send a reset, which can destroy the refusal.
     socket.resume()
     const linger = setTimeout(() => socket.destroy(), lingerMs)
     socket.once('close', () => clearTimeout(linger))

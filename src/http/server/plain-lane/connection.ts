@@ -40,10 +40,7 @@ export class PlainConnection implements LaneConnection {
   #isLast = false
   #isEnding = false
   #drained: (() => void) | undefined
-  /**
-   * The monotonic time since which a head is awaited; -1 while a request is in progress, 0 until the next check sets
-   * it.
-   */
+  /** The monotonic time since which a head is awaited; -1 during a request, 0 until the next check sets it. */
   #waitsSince: number
   #isFresh = true
 
@@ -162,10 +159,7 @@ export class PlainConnection implements LaneConnection {
     this.#goOn()
   }
 
-  /**
-   * Takes the request that starts at an offset; returns the offset after its bytes, or undefined if it belongs to the
-   * standard lane.
-   */
+  /** Takes the request at an offset; returns the offset after it, or undefined if the standard lane must take it. */
   #takeOne(bytes: Buffer, at: number): number | undefined {
     const request = this.#deps.parser.parse(bytes, at)
     if (request === 'unusual') return undefined
@@ -368,10 +362,7 @@ export class PlainConnection implements LaneConnection {
     return this.#exchange === undefined ? this.#bodyLeft > 0 : this.#exchange.awaitsBody
   }
 
-  /**
-   * Ends the connection if it has waited too long for a request: without a refusal if it was merely kept alive,
-   * otherwise with one.
-   */
+  /** Ends the connection if it has waited too long for a request, with a refusal unless it was merely kept alive. */
   endIfLate(nowMs: number): void {
     if (this.#waitsSince === -1 || this.#isRefused || this.#bodyLeft > 0) return
     if (this.#waitsSince === 0) this.#waitsSince = nowMs
