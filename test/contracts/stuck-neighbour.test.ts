@@ -1,4 +1,4 @@
-// Another node hangs in the middle of its transactions, while it holds an organization's lock.
+// An organization's lock is held for long: by a slow transaction, or by a node that hangs.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, connect, type Socket } from 'node:net'
@@ -34,7 +34,7 @@ describe('an organization whose lock is held for long', { timeout: 60_000 }, () 
         tx.query,
       )
       isHeld = true
-      // Longer than one wait for a lock.
+      // The lock is held for longer than one attempt waits for it.
       await sql`select pg_sleep(1.5)`.execute(tx.query)
     })
     await until(() => isHeld)
