@@ -107,15 +107,15 @@ export class Links {
    * `organizationId`, an address finds only active members of that organization. Throws `not_found`, or `conflict` if
    * an address finds several people.
    */
-  async signInLink(idOrEmail: string, organizationId?: OrganizationId): Promise<string> {
+  async signInLink(
+    idOrEmail: string,
+    by: { readonly organizationId?: OrganizationId | undefined; readonly actor?: Actor } = {},
+  ): Promise<string> {
     const { store } = this.#deps
+    const { organizationId, actor = { kind: 'operator' } } = by
     const { id: userId } = await personToSignIn(store, idOrEmail, organizationId)
     return await store.transaction(async (tx) => {
-      const entry = {
-        actor: { kind: 'operator' },
-        action: 'sign_in_link.printed',
-        detail: {},
-      } as const
+      const entry = { actor, action: 'sign_in_link.printed', detail: {} } as const
       await recordForPerson(tx, { userId }, entry)
       return await this.#insert(tx, 'sign_in', userId)
     })

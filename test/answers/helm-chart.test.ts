@@ -35,6 +35,7 @@ const richValues = {
     OTEL_TRACES_SAMPLER_ARG: 0.25,
   },
   secret: { name: '0123', keys: ['INTERCEPT_SECRET', 'DATABASE_URL', 'SMTP_URL'] },
+  extraCa: { configMap: '2026', key: '1.0' },
   service: { type: 'LoadBalancer', port: 8000, annotations: { 'example.com/internal': 'true' } },
   resources: { requests: { cpu: '2', memory: '1Gi' }, limits: { memory: '1Gi' } },
   podAnnotations: { 'example.com/team': '7' },
@@ -109,7 +110,13 @@ function helm(words: readonly string[], changed: Values): string {
 const containerOf = (resources: readonly KubernetesResource[]) => {
   const deployment = resources.find(({ kind }) => kind === 'Deployment')
   const { spec } = deployment!.spec['template'] as {
-    spec: { containers: { image: string; env: { name: string; value: unknown }[] }[] }
+    spec: {
+      containers: {
+        image: string
+        env: { name: string; value: unknown }[]
+        volumeMounts: { name: string; mountPath: string }[]
+      }[]
+    }
   }
   return spec.containers[0]!
 }
@@ -157,6 +164,19 @@ describe('the Helm chart', () => {
       assert.equal((policy['egress'] as unknown[]).length, 3)
       const bare = render(bareValues)
       assert.ok(!bare.some(({ kind }) => /Policy|Budget/.test(kind)))
+    })
+
+    test(named(`${name} mounts authorities of one's own only where they are named`), { skip }, () => {
+      const caOf = (changed: Values) => {
+        const { env, volumeMounts } = containerOf(render(changed))
+        const file = env.find((one) => one.name === 'NODE_EXTRA_CA_CERTS')?.value
+        return { file, folder: volumeMounts.find((one) => one.name === 'ca')?.mountPath }
+      }
+      assert.deepEqual(caOf({}), { file: undefined, folder: undefined })
+      assert.deepEqual(caOf(richValues), {
+        file: '/etc/intercept/ca.pem',
+        folder: '/etc/intercept',
+      })
     })
 
     test(named(`${name} renders numbers among the settings as they were written`), { skip }, () => {

@@ -19,13 +19,13 @@ export const commands = {
     examples: ['intercept sign-in-link ada@example.com'],
     run: async ({ values, positionals: [who = ''] }, terminal) =>
       await withServices(terminal, async (services) => {
-        const { store, clock, config } = services
+        const { store, clock, config, actor } = services
         const links = new Links({ store, clock, baseUrl: config.baseUrl })
         const organizationId =
           values.org === undefined
             ? undefined
             : (await new Organizations(services).get(values.org)).id
-        const url = await links.signInLink(who, organizationId)
+        const url = await links.signInLink(who, { organizationId, actor })
         return { data: { url }, text: url }
       }),
   }),
