@@ -34,7 +34,7 @@ import {
   randomToken,
   type Sealer,
 } from '../secrets/index.ts'
-import { asStorageProblem, isInUse, openStore, type Store } from '../store/index.ts'
+import { asStorageProblem, isInUse, isKeptOut, openStore, type Store } from '../store/index.ts'
 import { measureBuild, measureConnections, measureLocks } from './measure.ts'
 import { logBesideOutages, reportHistory, watchStore } from './store-watch.ts'
 
@@ -198,7 +198,7 @@ async function whenStorageAnswers<T>(log: Log, work: () => Promise<T>): Promise<
       if (tries > 1) log.info({ tries }, 'the database answers')
       return done
     } catch (err) {
-      const isAway = asStorageProblem(err) !== undefined && !isOfFile(err)
+      const isAway = asStorageProblem(err) !== undefined && !isOfFile(err) && !isKeptOut(err)
       if (!isAway) throw err
       if (tries === 1) log.warn({ err }, 'the database does not answer: waiting for it')
       await new Promise((resolve) => setTimeout(resolve, storeAgainMs))

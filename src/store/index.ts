@@ -70,6 +70,7 @@ export { auditContentColumns, auditHash } from './engine/ledger.ts'
 export {
   asStorageProblem,
   changedNothing,
+  isKeptOut,
   isRefusedForGood,
   isWaitTooLong,
 } from './engine/unavailable.ts'

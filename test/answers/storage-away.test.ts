@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,6 +7,8 @@ import { test } from 'node:test'
 import { readConfig } from '../../src/config.ts'
 import { start } from '../../src/main.ts'
 import { createLog } from '../../src/telemetry/index.ts'
+import { until } from '../harness/gateway.ts'
+import { postgresForTests } from '../harness/postgres.ts'
 import { intercept } from '../harness/terminal.ts'
 
 test('whatever is refused while the database is away, SCIM and sign-ins too, is one line in the log', async () => {
@@ -39,5 +42,65 @@ test('whatever is refused while the database is away, SCIM and sign-ins too, is 
     renameSync(away, file)
   } finally {
     rmSync(folder, { recursive: true })
+  }
+})
+
+test('a node that PostgreSQL lets in no more refuses with 503 and says why in one line, and goes on by itself; one that starts then fails at once', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'intercept-kept-out-'))
+  await using database = await postgresForTests()
+  const role = `kept_out_${randomBytes(4).toString('hex')}`
+  await database.sql(`create role ${role} login`)
+  await database.sql(`alter database ${database.name} owner to ${role}`)
+  const env = {
+    DATA_DIR: folder,
+    DATABASE_URL: database.url.replace('postgres://postgres@', `postgres://${role}@`),
+    INTERCEPT_SECRET: randomBytes(32).toString('base64'),
+  }
+  const config = readConfig({ ...env, PORT: '0' })
+  const lines: string[] = []
+  try {
+    const log = createLog({ level: 'info', write: (line) => void lines.push(line) })
+    await using running = await start(config, { log })
+    await intercept(['org', 'create', 'acme'], { env })
+    const echo = ['target', 'set', 'acme', 'echo', '--upstream', 'http://echo.intercept.internal/']
+    await intercept(echo, { env })
+    const issued = await intercept(['key', 'issue', 'acme', '--name', 'ci', '--json'], { env })
+    const { secret } = JSON.parse(issued.out) as { secret: string }
+    const call = async (): Promise<number> => {
+      const headers = { 'x-api-key': secret }
+      return (await fetch(`${running.baseUrl}/api/v1/intercept/echo/`, { headers })).status
+    }
+    const revoke = async (): Promise<unknown> => {
+      const headers = { 'content-type': 'application/json' }
+      const init = { method: 'POST', body: JSON.stringify({ secret }), headers }
+      const answer = await fetch(`${running.baseUrl}/api/v1/credentials/revoke`, init)
+      return ((await answer.json()) as { code?: unknown }).code
+    }
+    assert.equal(await call(), 200)
+
+    lines.length = 0
+    await database.sql(`alter role ${role} nologin`)
+    const cut = `select pg_terminate_backend(pid) from pg_stat_activity where usename = '${role}'`
+    await database.sql(cut)
+    const seen = new Set<number>()
+    await until(async () => {
+      const status = await call()
+      seen.add(status)
+      return status !== 200
+    })
+    for (let at = 0; at < 5; at++) seen.add(await call())
+    assert.ok([...seen].every((status) => status === 200 || status === 503), [...seen].join())
+    assert.equal(await revoke(), 'storage_unavailable')
+    assert.equal(lines.length, 1, lines.join('\n'))
+    assert.match(lines[0] ?? '', /"level":"warn".*not permitted to log in/)
+    await assert.rejects(start(config, { log }), /not permitted to log in/)
+
+    await database.sql(`alter role ${role} login`)
+    await until(async () => (await call()) === 200)
+  } finally {
+    rmSync(folder, { recursive: true })
+    await database.sql(`alter database ${database.name} owner to postgres`)
+    await database.sql(`reassign owned by ${role} to postgres`)
+    await database.sql(`drop role if exists ${role}`)
   }
 })

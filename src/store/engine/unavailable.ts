@@ -15,6 +15,11 @@ const sqlite = [
 ]
 // PostgreSQL error classes 08 (connection), 53 (resources), 57 (operator intervention) and 58 (system).
 const postgres = /^(08|53|57|58)/
+// PostgreSQL error classes 28 (the role, its password or pg_hba.conf) and 3D (no such database).
+const keptOut = /^(?:28|3D)[0-9A-Z]{3}$/
+// The names that Node gives to the reasons why OpenSSL does not accept a certificate.
+const certificate =
+  /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_)|^(?:HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED)$/
 const network = [
   'ECONNREFUSED',
   'ECONNRESET',
@@ -78,6 +83,15 @@ export function isRefusedForGood(error: unknown): boolean {
 }
 
 /**
+ * Whether the server cannot be used as things are set: it does not let us in, or we do not accept its certificate. Only
+ * somebody who changes that can help.
+ */
+export function isKeptOut(error: unknown): boolean {
+  const { code } = error as { code?: unknown }
+  return typeof code === 'string' && (keptOut.test(code) || certificate.test(code))
+}
+
+/**
  * Maps an error to a refusal if it means that the database is unavailable, for example because its disk is full; other
  * errors give undefined.
  */
@@ -91,6 +105,7 @@ export function asStorageProblem(error: unknown): Problem | undefined {
     waits.includes(text) ||
     readOnly.includes(text) ||
     error instanceof ChangeLostError ||
+    isKeptOut(error) ||
     network.includes(text) ||
     transport.test(text) ||
     sentences.test(error.message)
@@ -112,6 +127,7 @@ function sentenceOf(code: string, error: Error): string {
   }
   // 53300 too_many_connections.
   if (code === '53300') return 'The database has no connection left. Nothing was changed.'
+  if (isKeptOut(error)) return 'The database does not let this node in. Nothing was changed.'
   if (readOnly.includes(code)) return 'The database takes no writes. Nothing was changed.'
   if (isWaitTooLong(error)) {
     return 'The database is busy: this waited too long for others. Nothing was changed.'
