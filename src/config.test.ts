@@ -57,6 +57,7 @@ describe('settings', () => {
     [{ KEY_SCHEMES: 'bearer,basic' }, /^KEY_SCHEMES must be x-api-key or bearer/],
     [{ SESSION_FORMAT: 'paseto' }, /^SESSION_FORMAT must be jwt or opaque/],
     [{ DATABASE_URL: 'mysql://x' }, /^DATABASE_URL must begin with postgres:/],
+    [{ DATABASE_URL: 'postgres://u:p,w@a:5432,b:5432/x' }, /^DATABASE_URL must name one host/],
     [{ TRUSTED_PROXIES: 'all' }, /^TRUSTED_PROXIES must be a number of proxies/],
     [{ OUTBOUND_ALLOW_CIDRS: '10.0.0.0/33' }, /^OUTBOUND_ALLOW_CIDRS must be ranges/],
     [{ LIMIT_SESSION: '48h' }, /^LIMIT_SESSION must be at most 24h/],

@@ -129,10 +129,14 @@ export function parseOrigin(text: string): string {
   return url.origin
 }
 
-/** Checks a PostgreSQL URL. */
+/** Checks a PostgreSQL URL; a list of hosts is refused, because the driver would take it for one name. */
 export function parseDatabaseUrl(text: string): string {
   // Not parsed with URL, because a Unix socket (postgres:///name?host=/run/postgresql) has no host.
   if (!/^postgres(ql)?:\/\/\S+$/.test(text)) throw new Error('must begin with postgres://')
+  const [, authority = ''] = /^[^/]+:\/\/([^/?#]*)/.exec(text) ?? []
+  if (authority.slice(authority.lastIndexOf('@') + 1).includes(',')) {
+    throw new Error('must name one host, such as a name that leads to the primary')
+  }
   return text
 }
 
