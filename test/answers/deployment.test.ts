@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
@@ -53,6 +53,18 @@ describe('deployment samples', () => {
     ]) {
       assert.ok(found.includes(message), `${message} is not in:\n${found}`)
     }
+  })
+
+  test('so do the Kubernetes samples in the documentation', () => {
+    const shown = globSync('docs/**/*.md', { cwd: root })
+      .flatMap((file) => [
+        ...readFileSync(join(root, file), 'utf8').matchAll(
+          /^```yaml\n(apiVersion:[\s\S]*?)^```$/gm,
+        ),
+      ])
+      .flatMap(([, text = '']) => readResources(text))
+    assert.ok(shown.length >= 4, String(shown.length))
+    assert.equal(kubernetesFindings(shown), '')
   })
 
   const analyze = findProgram('systemd-analyze')

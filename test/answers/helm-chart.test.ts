@@ -166,18 +166,22 @@ describe('the Helm chart', () => {
       assert.ok(!bare.some(({ kind }) => /Policy|Budget/.test(kind)))
     })
 
-    test(named(`${name} mounts authorities of one's own only where they are named`), { skip }, () => {
-      const caOf = (changed: Values) => {
-        const { env, volumeMounts } = containerOf(render(changed))
-        const file = env.find((one) => one.name === 'NODE_EXTRA_CA_CERTS')?.value
-        return { file, folder: volumeMounts.find((one) => one.name === 'ca')?.mountPath }
-      }
-      assert.deepEqual(caOf({}), { file: undefined, folder: undefined })
-      assert.deepEqual(caOf(richValues), {
-        file: '/etc/intercept/ca.pem',
-        folder: '/etc/intercept',
-      })
-    })
+    test(
+      named(`${name} mounts authorities of one's own only where they are named`),
+      { skip },
+      () => {
+        const caOf = (changed: Values) => {
+          const { env, volumeMounts } = containerOf(render(changed))
+          const file = env.find((one) => one.name === 'NODE_EXTRA_CA_CERTS')?.value
+          return { file, folder: volumeMounts.find((one) => one.name === 'ca')?.mountPath }
+        }
+        assert.deepEqual(caOf({}), { file: undefined, folder: undefined })
+        assert.deepEqual(caOf(richValues), {
+          file: '/etc/intercept/ca.pem',
+          folder: '/etc/intercept',
+        })
+      },
+    )
 
     test(named(`${name} renders numbers among the settings as they were written`), { skip }, () => {
       const { env, image } = containerOf(render(richValues))

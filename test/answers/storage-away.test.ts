@@ -89,7 +89,10 @@ test('a node that PostgreSQL lets in no more refuses with 503 and says why in on
       return status !== 200
     })
     for (let at = 0; at < 5; at++) seen.add(await call())
-    assert.ok([...seen].every((status) => status === 200 || status === 503), [...seen].join())
+    assert.ok(
+      [...seen].every((status) => status === 200 || status === 503),
+      [...seen].join(),
+    )
     assert.equal(await revoke(), 'storage_unavailable')
     assert.equal(lines.length, 1, lines.join('\n'))
     assert.match(lines[0] ?? '', /"level":"warn".*not permitted to log in/)
