@@ -10,7 +10,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { readConfig } from '../../src/config.ts'
@@ -212,4 +212,28 @@ describe('an operator keeps the service', () => {
     assert.equal(history.code, 1)
     assert.match(history.out, /\(git [0-9a-f]+ env\):2 {2}svc_live_\w{8}… {2}api_key/)
   })
+})
+
+test('the audit log says which account of the machine printed a sign-in link', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'intercept-printed-'))
+  const env = { DATA_DIR: folder }
+  try {
+    for (const words of [
+      ['migrate'],
+      ['org', 'create', 'acme'],
+      ['member', 'add', 'acme', 'ada@acme.test', '--role', 'owner'],
+      ['sign-in-link', 'ada@acme.test'],
+    ]) {
+      const { code, err } = await intercept(words, { env })
+      assert.equal(code, 0, err)
+    }
+    const words = ['audit', 'list', 'acme', '--action', 'sign_in_link.printed', '--json']
+    const entries = JSON.parse((await intercept(words, { env })).out) as {
+      actor: { kind: string; name: string }
+    }[]
+    assert.equal(entries[0]?.actor.kind, 'operator')
+    assert.ok(entries[0]?.actor.name.endsWith(`@${hostname()}`))
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 })
