@@ -3,7 +3,6 @@ import { directoryRequests, type DirectoryRequestRecord, type Store } from '../s
 
 const flushAfterMs = 200
 const maxWaiting = 2000
-const maxOfOrganization = 1000
 
 /** The request log of directories: IdP requests and our responses, the last thousand per organization. */
 export interface DirectoryLog extends AsyncDisposable {
@@ -27,10 +26,7 @@ export function createDirectoryLog(deps: { store: Store }): DirectoryLog {
     for (const [organizationId, requests] of batch) {
       // An error is ignored, because the requests are over and the other organizations' records must still be written.
       await store
-        .transaction(async (tx) => {
-          const last = requests.slice(-maxOfOrganization)
-          await directoryRequests.insertAll(tx, organizationId, last)
-        })
+        .transaction(async (tx) => await directoryRequests.insertAll(tx, organizationId, requests))
         .catch(() => undefined)
     }
   }

@@ -51,7 +51,8 @@ export function MiniLine({
   )
 }
 
-const stationPx = 9.25
+/** Each check's part of the 72 px, which end without the last gap of 2 px. */
+const stationPx = 74 / stations.length
 
 /** The horizontal center of a check's dash. */
 function middleOf(station: number): number {

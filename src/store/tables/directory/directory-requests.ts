@@ -68,7 +68,7 @@ export async function insertAll(
   organizationId: OrganizationId,
   requests: readonly DirectoryRequestRecord[],
 ): Promise<void> {
-  const rows = requests.map((each) => toRow({ ...each, organizationId }))
+  const rows = requests.slice(-kept).map((each) => toRow({ ...each, organizationId }))
   await together(
     tx,
     insertion(tx, {
