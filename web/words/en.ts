@@ -269,13 +269,10 @@ const englishFrameWords = {
   guidePages: 'Guides',
   problemPages: 'What each refusal means',
   commandLine: 'Command line: npx interceptd help',
+  pageKeys: (keys: string) => `g then ${keys}`,
   keysTable: [
     ['Ctrl K or ⌘ K', 'go to a page, key, target or endpoint'],
     ['/', 'search the list'],
-    [
-      'g then o c k t w m s a',
-      'Overview, Calls, API keys, Targets, Webhooks, Members, SSO and SCIM, Audit log',
-    ],
     ['↑ ↓ or j k', 'move through rows'],
     ['Enter', 'open the row'],
     ['Esc', 'close'],

@@ -2,6 +2,7 @@ import { frameWords } from '../../words/en.ts'
 import { PlainDialog } from '../parts/Dialogs.tsx'
 import { SwitchRow } from '../parts/Field.tsx'
 import classes from './frame.module.css'
+import { places } from './Navigation.tsx'
 import { useSingleKeys } from './shortcuts.ts'
 
 /** The help dialog, which every page offers in the same place (WCAG 3.2.6). */
@@ -23,7 +24,7 @@ export function Help({ onClose }: { readonly onClose: () => void }) {
       </ul>
       <table className={classes.shortcuts}>
         <tbody>
-          {frameWords.keysTable.map(([keys, what]) => (
+          {[pageKeys(), ...frameWords.keysTable].map(([keys, what]) => (
             <tr key={keys}>
               <td>
                 <kbd>{keys}</kbd>
@@ -41,4 +42,10 @@ export function Help({ onClose }: { readonly onClose: () => void }) {
       />
     </PlainDialog>
   )
+}
+
+/** The keys that open pages after `g`, and the pages' names in the same order. */
+function pageKeys(): readonly [keys: string, what: string] {
+  const keys = places.map(({ key }) => key).join(' ')
+  return [frameWords.pageKeys(keys), places.map(({ name }) => frameWords.pages[name]).join(', ')]
 }

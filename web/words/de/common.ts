@@ -268,13 +268,10 @@ export const frameWords: Translated<typeof EnglishFrame> = {
   guidePages: 'Anleitungen',
   problemPages: 'Was jede Ablehnung bedeutet',
   commandLine: 'Kommandozeile: npx interceptd help',
+  pageKeys: (keys) => `g, dann ${keys}`,
   keysTable: [
     ['Strg K oder ⌘ K', 'zu Seite, Schlüssel, Ziel oder Endpunkt gehen'],
     ['/', 'in der Liste suchen'],
-    [
-      'g, dann o c k t w m s a',
-      'Übersicht, Aufrufe, API-Schlüssel, Ziele, Webhooks, Mitglieder, SSO und SCIM, Audit-Log',
-    ],
     ['↑ ↓ oder j k', 'durch Zeilen gehen'],
     ['Eingabe', 'die Zeile öffnen'],
     ['Esc', 'schließen'],
