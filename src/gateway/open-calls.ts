@@ -37,7 +37,8 @@ export function createOpenCalls(deps: OpenCallsDeps): OpenCalls {
 class CallsByKey implements OpenCalls {
   readonly #deps: OpenCallsDeps
   readonly #byKey = new Map<KeyId, Set<Call>>()
-  readonly #sweep: NodeJS.Timeout
+  /** Runs while there are calls. */
+  #sweep: NodeJS.Timeout | undefined
   /**
    * The rechecks in progress, by organization (undefined stands for all); an outdated one starts over when it has
    * finished.
@@ -56,11 +57,6 @@ class CallsByKey implements OpenCalls {
       const calls = this.#byKey.get(changed as KeyId)
       if (calls !== undefined) void this.#recheck(calls)
     })
-    this.#sweep = setInterval(() => {
-      this.#cutExpired()
-      if (this.#isEnding) this.#endStreams()
-    }, expirySweepMs)
-    this.#sweep.unref()
   }
 
   get size(): number {
@@ -73,6 +69,7 @@ class CallsByKey implements OpenCalls {
     else if (calls.size < maxPerKey) calls.add(call)
     else throw tooManyAtOnce()
     this.#size++
+    this.#sweep ??= setInterval(() => this.#onSweep(), expirySweepMs).unref()
   }
 
   remove(call: Call, keyId: KeyId): void {
@@ -149,6 +146,15 @@ class CallsByKey implements OpenCalls {
         this.#deps.log.error({ err }, 'an open call could not be checked')
       }
     }
+  }
+
+  #onSweep(): void {
+    this.#cutExpired()
+    if (this.#isEnding) this.#endStreams()
+    if (this.#size > 0) return
+    // An idle node is not woken for nothing.
+    clearInterval(this.#sweep)
+    this.#sweep = undefined
   }
 
   #cutExpired(): void {

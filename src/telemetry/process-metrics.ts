@@ -1,12 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { LoopDelay } from './loop-delay.ts'
 import type { Metrics } from './metrics.ts'
-
-/**
- * The interval at which the event loop's delay is sampled. Each sample wakes the process: the interval is short enough
- * to catch every relevant stall, and long enough to cost an idle node almost nothing.
- */
-const delayEveryMs = 100
 
 /**
  * Registers process metrics under the names that Prometheus' own client libraries use; returns a function that stops
@@ -35,31 +29,27 @@ export function measureProcess(metrics: Metrics): () => void {
 }
 
 function measureDelay(metrics: Metrics): () => void {
-  const delay = monitorEventLoopDelay({ resolution: delayEveryMs })
-  delay.enable()
-  // Node records the whole time between two samples, so the nominal interval is subtracted.
-  const seconds = (ns: number): number =>
-    Number.isFinite(ns) ? Math.max(0, ns / 1e9 - delayEveryMs / 1000) : 0
+  const delay = new LoopDelay()
   metrics.highest(
     'nodejs_eventloop_lag_p50_seconds',
     'How late timers are, since the last scrape: half of them at most this much.',
-    () => seconds(delay.percentile(50)),
+    () => delay.percentile(50),
   )
   metrics.highest(
     'nodejs_eventloop_lag_p99_seconds',
     'How late timers are, since the last scrape: 99 of 100 at most this much.',
-    () => seconds(delay.percentile(99)),
+    () => delay.percentile(99),
   )
   metrics.highest(
     'nodejs_eventloop_lag_max_seconds',
     'How late timers are, since the last scrape: the latest.',
     () => {
-      const latest = seconds(delay.max)
+      const latest = delay.max()
       delay.reset()
       return latest
     },
   )
-  return () => delay.disable()
+  return () => delay.stop()
 }
 
 /** Reads the limit on open files from /proc, which only Linux has; elsewhere the two metrics are left out. */

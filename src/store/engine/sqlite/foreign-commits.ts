@@ -5,7 +5,7 @@ import { SqliteWalWatch } from './wal-watch.ts'
 /**
  * Milliseconds between the feed's checks for other processes' commits, with and without a watch on the write-ahead log.
  */
-const pollMsWatched = 100
+const pollMsWatched = 250
 const pollMsUnwatched = 5
 
 /** Notices other processes' commits by watching the file's write-ahead log and by SQLite's `data_version`. */

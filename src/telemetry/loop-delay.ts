@@ -1,0 +1,49 @@
+import { createHistogram, performance } from 'node:perf_hooks'
+
+// Each sample wakes the process, so an idle one is sampled rarely. A busy one is sampled often enough to catch stalls.
+const busyEveryMs = 100
+const idleEveryMs = 1000
+const busyShare = 0.02
+
+/** Measures how late timers are: what holds up the event loop makes them late. */
+export class LoopDelay {
+  readonly #lateNs = createHistogram()
+  #timer: NodeJS.Timeout | undefined
+  #used = performance.eventLoopUtilization()
+
+  constructor() {
+    this.#sampleIn(busyEveryMs)
+  }
+
+  /** The delay in seconds that this share of the samples, in percent, did not exceed. */
+  percentile(percent: number): number {
+    return this.#lateNs.count === 0 ? 0 : this.#lateNs.percentile(percent) / 1e9
+  }
+
+  /** The longest delay in seconds. */
+  max(): number {
+    return this.#lateNs.count === 0 ? 0 : this.#lateNs.max / 1e9
+  }
+
+  /** Forgets all samples. */
+  reset(): void {
+    this.#lateNs.reset()
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer)
+  }
+
+  #sampleIn(ms: number): void {
+    const dueAt = performance.now() + ms
+    this.#timer = setTimeout(() => {
+      const lateMs = performance.now() - dueAt
+      // A histogram takes whole numbers from 1 on.
+      this.#lateNs.record(Math.max(1, Math.round(lateMs * 1e6)))
+      const before = this.#used
+      this.#used = performance.eventLoopUtilization()
+      const { utilization } = performance.eventLoopUtilization(this.#used, before)
+      this.#sampleIn(utilization > busyShare ? busyEveryMs : idleEveryMs)
+    }, ms).unref()
+  }
+}
