@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Db } from '../../db/db.ts'
+import type Database from 'better-sqlite3'
 import { SqliteWalWatch } from './wal-watch.ts'
 
 /**
@@ -11,20 +10,17 @@ const pollMsUnwatched = 5
 /** Notices other processes' commits by watching the file's write-ahead log and by SQLite's `data_version`. */
 export class ForeignCommits {
   readonly #path: string
-  readonly #writer: Db
+  readonly #writer: () => Database.Database
   #watch: SqliteWalWatch | undefined
   #hint: (() => void) | undefined
+  #version: Database.Statement | undefined
   #lastVersion: unknown
 
-  private constructor(path: string, writer: Db) {
+  /** The writer may be another one at each call: it is reopened when the file was replaced. */
+  constructor(path: string, writer: () => Database.Database) {
     this.#path = path
     this.#writer = writer
-  }
-
-  static async start(path: string, writer: Db): Promise<ForeignCommits> {
-    const commits = new ForeignCommits(path, writer)
-    commits.#lastVersion = await commits.#version()
-    return commits
+    this.#lastVersion = this.#readVersion()
   }
 
   get pollMs(): number {
@@ -37,8 +33,8 @@ export class ForeignCommits {
   }
 
   /** Whether another connection has committed since the last check. */
-  async look(): Promise<boolean> {
-    const version = await this.#version()
+  look(): boolean {
+    const version = this.#readVersion()
     if (version === this.#lastVersion) return false
     this.#lastVersion = version
     return true
@@ -63,8 +59,11 @@ export class ForeignCommits {
     }
   }
 
-  async #version(): Promise<unknown> {
-    const query = sql<{ data_version: number }>`pragma data_version`
-    return (await query.execute(this.#writer.query)).rows[0]?.data_version
+  #readVersion(): unknown {
+    const writer = this.#writer()
+    if (this.#version?.database !== writer) {
+      this.#version = writer.prepare('pragma data_version').pluck()
+    }
+    return this.#version.get()
   }
 }

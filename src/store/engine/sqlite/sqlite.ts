@@ -41,7 +41,7 @@ export async function openSqlite(
   const slowReads = openSlowReads(path)
   const writer = { ...connectionOver(main.writer), ...ledger }
   const commits = createCommitQueue(main.writer, writer, clock)
-  const foreignCommits = await ForeignCommits.start(path, connectionOver(main.writer))
+  const foreignCommits = new ForeignCommits(path, main.writer)
   let onOther: () => void = () => undefined
 
   const { query } = connectionOver(main.reader)
@@ -62,7 +62,7 @@ export async function openSqlite(
         foreignCommits.follow()
         onOther()
       }
-      return await foreignCommits.look()
+      return foreignCommits.look()
     },
     get pollMs() {
       return foreignCommits.pollMs
