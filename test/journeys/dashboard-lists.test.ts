@@ -2,10 +2,12 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { furnishedForTests, type Furnished } from '../harness/furnished.ts'
+import { until } from '../harness/gateway.ts'
 import { walkStates, type ListPage } from '../harness/list-states.ts'
 import { pageAddress } from '../harness/pages.ts'
 
 const directory = '/o/acme/sso?tab=directory'
+const heightOfPage = 'document.documentElement.scrollHeight'
 const here = '/organizations/acme'
 const lists: readonly ListPage[] = [
   { page: '/o/acme/calls', api: `${here}/calls`, empty: 'No calls yet' },
@@ -59,6 +61,44 @@ describe('every list of the dashboard', { timeout: 120_000 }, () => {
       assert.deepEqual(visitor.findings, [])
     }
     await Promise.all([walk(), walk(), walk()])
+  })
+
+  test('a long list has few rows at a time, and where scrolling ends each of them is whole', async () => {
+    await using visitor = await parts.visit()
+    const { page } = visitor
+    const real = (await (
+      await page.request.get(`${parts.baseUrl}/api/v1${here}/calls`)
+    ).json()) as {
+      items: { id: string }[]
+    }
+    const [call] = real.items
+    assert.ok(call)
+    const items = Array.from({ length: 1000 }, (_, index) => ({
+      ...call,
+      id: `${call.id.slice(0, -4)}${String(index).padStart(4, '0')}`,
+    }))
+    const pattern = (url: URL): boolean => url.pathname === `/api/v1${here}/calls`
+    await page.route(pattern, async (route) => await route.fulfill({ json: { ...real, items } }))
+    await page.goto(`${parts.baseUrl}/o/acme/calls`)
+    await until(async () => Number(await page.evaluate(heightOfPage)) > 1000 * 30)
+    const cells = 'tr[data-row] td'
+    const rows = (): Promise<number> => page.locator('tr[data-row]').count()
+    for (const px of [400, -300]) {
+      const height = await page.evaluate(heightOfPage)
+      await page.evaluate(`new Promise((resolve) => {
+        let steps = 0
+        const step = () => {
+          scrollBy(0, ${px})
+          if (++steps < 20) requestAnimationFrame(step)
+          else resolve()
+        }
+        step()
+      })`)
+      await until(async () => (await page.locator(cells).count()) === (await rows()) * 7)
+      assert.ok((await rows()) < 100)
+      assert.equal(await page.evaluate(heightOfPage), height)
+    }
+    assert.deepEqual(visitor.findings, [])
   })
 
   test('the focus is never lost: where a row, a button or a dialog goes away, it stays near', async () => {

@@ -17,6 +17,8 @@ export interface Column<Row> {
   readonly id: string
   readonly head: string
   readonly cell: (row: Row) => ReactNode
+  /** The text that names a row while it passes by too fast to be read; one column has it. */
+  readonly brief?: (row: Row) => string
   /** A CSS width; columns without one share the remaining width. */
   readonly width?: string
   readonly end?: boolean
@@ -31,7 +33,8 @@ export interface Column<Row> {
 export interface BodyProps<Row> {
   readonly rows: readonly Row[]
   readonly columns: number
-  readonly renderRow: (row: Row, index: number) => ReactNode
+  /** A brief row shows little: it passes by too fast to be read. */
+  readonly renderRow: (row: Row, index: number, isBrief?: boolean) => ReactNode
 }
 
 /** The part of a TanStack Query list result that a table needs, so that no state can be forgotten. */
@@ -141,8 +144,14 @@ function Grid<Row>(table: DataTableProps<Row>) {
       <Body
         rows={rows}
         columns={columns.length}
-        renderRow={(row, index) => (
-          <TableRow key={table.rowId(row)} row={row} index={index} table={table} />
+        renderRow={(row, index, isBrief = false) => (
+          <TableRow
+            key={table.rowId(row)}
+            row={row}
+            index={index}
+            table={table}
+            isBrief={isBrief}
+          />
         )}
       />
     </table>
@@ -156,10 +165,12 @@ function DrawnRow<Row>({
   row,
   index,
   table,
+  isBrief,
 }: {
   readonly row: Row
   readonly index: number
   readonly table: DataTableProps<Row>
+  readonly isBrief: boolean
 }) {
   const id = table.rowId(row)
   return (
@@ -171,19 +182,25 @@ function DrawnRow<Row>({
         table.onOpen !== undefined && classes.opens,
         id === table.chosen && classes.chosen,
         table.fresh?.(row) === true && classes.fresh,
+        isBrief && classes.brief,
       )}
       onClick={(event) => (fromControl(event) ? undefined : table.onOpen?.(row))}
       onKeyDown={(event) => {
         if (event.key === 'Enter' && event.target === event.currentTarget) table.onOpen?.(row)
       }}
     >
-      {table.columns.map((column) => (
+      {(isBrief ? columnsToBrief(table.columns) : table.columns).map((column) => (
         <td key={column.id} className={cellClass(column)}>
-          {column.cell(row)}
+          {isBrief ? column.brief?.(row) : column.cell(row)}
         </td>
       ))}
     </tr>
   )
+}
+
+/** The columns up to the one that names a row: every further cell would cost a slow computer time. */
+function columnsToBrief<Row>(columns: readonly Column<Row>[]): readonly Column<Row>[] {
+  return columns.slice(0, columns.findIndex(({ brief }) => brief !== undefined) + 1)
 }
 
 function Head<Row>({
@@ -250,7 +267,7 @@ function Foot({ list, shown }: { readonly list: ListState; readonly shown: numbe
 }
 
 function PlainBody<Row>({ rows, renderRow }: BodyProps<Row>) {
-  return <tbody>{rows.map(renderRow)}</tbody>
+  return <tbody>{rows.map((row, index) => renderRow(row, index))}</tbody>
 }
 
 function cellClass<Row>(column: Column<Row>): string {

@@ -39,6 +39,11 @@ export function exact(at: number | string, clock = false): string {
   return shownAs(millis(at), clock ? 'clock' : 'exact')
 }
 
+/** The time as rows of a list show it: with the day unless it is today. */
+export function inRow(at: number | string): string {
+  return shownAs(millis(at), 'row')
+}
+
 /** The day in the chosen zone. */
 export function day(at: number | string): string {
   return shownAs(millis(at), 'day')

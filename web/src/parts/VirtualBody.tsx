@@ -23,5 +23,5 @@ export function VirtualBody<Row>(body: BodyProps<Row>) {
 }
 
 function Plain({ rows, renderRow }: BodyProps<unknown>) {
-  return <tbody>{rows.map(renderRow)}</tbody>
+  return <tbody>{rows.map((row, index) => renderRow(row, index))}</tbody>
 }

@@ -11,7 +11,7 @@ import { FilterBar } from '../../parts/Filters.tsx'
 import { Menu, MenuItem } from '../../parts/Menu.tsx'
 import { Empty } from '../../parts/States.tsx'
 import { PageHead } from '../../parts/Surface.tsx'
-import { Time } from '../../parts/Time.tsx'
+import { inRow, Time } from '../../parts/Time.tsx'
 import { say, sayRefused } from '../../parts/Toasts.tsx'
 import { zoneShort } from '../../parts/zone.ts'
 import { VirtualBody } from '../../parts/VirtualBody.tsx'
@@ -123,6 +123,7 @@ const columns: readonly Column<AuditEntry>[] = [
       return `${w.columns.time} (${zoneShort()})`
     },
     width: '138px',
+    brief: (entry) => inRow(entry.at),
     cell: (entry) => <Time at={entry.at} form="row" />,
   },
   {

@@ -4,7 +4,7 @@ import { callsWords as w } from '../../../words/en/calls.ts'
 import { DataTable, type Column, type ListState } from '../../parts/DataTable.tsx'
 import { MiniLine } from '../../parts/Line.tsx'
 import { duration } from '../../parts/numbers.ts'
-import { Time } from '../../parts/Time.tsx'
+import { inRow, Time } from '../../parts/Time.tsx'
 import { zoneShort } from '../../parts/zone.ts'
 import { VirtualBody } from '../../parts/VirtualBody.tsx'
 import { outcomeOf, statusClass } from './status.ts'
@@ -44,6 +44,7 @@ const columns: readonly Column<Call>[] = [
     },
     // Wide enough for a row from another day, which shows its date; narrower on a phone.
     width: 'clamp(132px, 12vw, 156px)',
+    brief: (call) => inRow(call.at),
     cell: (call) => (
       <span className="mono">
         <Time at={call.at} form="row" />

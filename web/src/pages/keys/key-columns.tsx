@@ -56,6 +56,7 @@ function nameColumn(organization: string, managed: ReadonlyMap<string, Managed>)
   return {
     id: 'name',
     head: w.columns.name,
+    brief: (key) => key.name,
     cell: (key) => (
       <>
         <Link

@@ -128,6 +128,7 @@ function columns(organization: string): readonly Column<Member>[] {
     {
       id: 'name',
       head: w.columns.name,
+      brief: (member) => member.name,
       cell: (member) => (
         <>
           <Link

@@ -138,6 +138,7 @@ function nameColumn(organization: string, managed: ReadonlyMap<string, Managed>)
     head: w.columns.slug,
     wraps: true,
     width: '30%',
+    brief: (target) => target.slug,
     cell: (target) => (
       <>
         <Link
