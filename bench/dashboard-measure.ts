@@ -48,6 +48,7 @@ export async function scrollList(page: Page, address: string, rate: number): Pro
       if ((await page.evaluate(heightOfPage)) !== before || (await more.count()) === 0) break
     }
   }
+  await settled(page)
   const rows = Number(await page.evaluate(`Math.round(document.body.scrollHeight / 36)`))
   const slow = await throttled(page, rate)
   const frameMs = (await page.evaluate(scrollAndMeasure)) as number[]
@@ -81,7 +82,7 @@ export async function blockingTime(page: Page, address: string, rate: number): P
       for (const { duration } of list.getEntries()) globalThis.blocked += Math.max(0, duration - 50)
     }).observe({ type: 'longtask', buffered: true })`)
   await timeToReady(page, address)
-  await page.evaluate(`new Promise((resolve) => setTimeout(resolve, ${settleMs}))`)
+  await settled(page)
   const blocked = Number(await page.evaluate('globalThis.blocked'))
   await slow.detach()
   return blocked
@@ -147,6 +148,11 @@ async function ready(page: Page): Promise<void> {
   await page.locator('main h1').first().waitFor({ timeout: waitMs })
   const reading = page.locator('p[role=status] > span').first()
   await reading.waitFor({ state: 'detached', timeout: waitMs })
+}
+
+/** Waits for what a page still does after its data came, such as compiling code and drawing charts. */
+async function settled(page: Page): Promise<void> {
+  await page.evaluate(`new Promise((resolve) => setTimeout(resolve, ${settleMs}))`)
 }
 
 async function sinceStart(page: Page): Promise<number> {

@@ -17,6 +17,7 @@ import {
   slowVisit,
   timeToReady,
   timeToShow,
+  type Scroll,
 } from './dashboard-measure.ts'
 
 const { values } = parseArgs({
@@ -95,12 +96,21 @@ async function measure(env: Record<string, string>, baseUrl: string): Promise<vo
 
   console.log('\nscrolled list             rows   frame p95, ms   at a 4 times slower processor')
   for (const name of ['calls', 'keys', 'members', 'targets', 'audit'] as const) {
-    const plain = await scrollList(page, at(paths[name]), 1)
-    const slow = await scrollList(page, at(paths[name]), slower)
-    const [one, four] = [percentile(plain.frameMs, 0.95), percentile(slow.frameMs, 0.95)]
+    const [plain, slow] = [new Array<Scroll>(), new Array<Scroll>()]
+    for (let round = 0; round < Math.min(5, rounds); round++) {
+      plain.push(await scrollList(page, at(paths[name]), 1))
+      slow.push(await scrollList(page, at(paths[name]), slower))
+    }
+    const [one, four] = [plain, slow].map((scrolls) =>
+      percentile(
+        scrolls.flatMap(({ frameMs }) => frameMs),
+        0.95,
+      ),
+    ) as [number, number]
+    const most = Math.max(...slow.map(({ rows }) => rows))
     const isIn = one <= limits.frameMs + 1 && four <= limits.slowFrameMs + 1
     console.log(
-      `${name.padEnd(22)}${String(plain.rows).padStart(8)}${ms(one)}${ms(four)}  ${isIn ? 'ok' : 'OVER'}`,
+      `${name.padEnd(22)}${String(most).padStart(8)}${ms(one)}${ms(four)}  ${isIn ? 'ok' : 'OVER'}`,
     )
   }
 

@@ -1,10 +1,10 @@
-import { useWindowVirtualizer } from '@tanstack/react-virtual'
+import { useWindowVirtualizer, type Virtualizer } from '@tanstack/react-virtual'
 import { useLayoutEffect, useRef, useState } from 'react'
 import type { BodyProps } from './DataTable.tsx'
 import classes from './table.module.css'
 
-/** A step of scrolling that moves further than this many rows is too fast to read what passes. */
-const fastRows = 3
+/** A step of scrolling that moves further than this many rows is too fast to read what passes; a wheel's notch is less. */
+const fastRows = 4
 
 /**
  * Renders only the rows near the viewport; every row is assumed to be as tall as the first. Rows that only pass by during
@@ -30,16 +30,7 @@ export function WindowedBody<Row>({ rows, renderRow }: BodyProps<Row>) {
   })
   useLayoutEffect(() => virtual.measure(), [virtual, rowHeight])
   const items = virtual.getVirtualItems()
-  const scrolled = useRef({ to: 0, isFast: false, whole: new Set<number>() })
-  const to = virtual.scrollOffset ?? 0
-  const isFast = virtual.isScrolling && Math.abs(to - scrolled.current.to) > fastRows * rowHeight
-  // A single large step is a jump, after which its rows are read; the second one in a row is fast scrolling.
-  const isPassing = isFast && scrolled.current.isFast
-  const isBrief = (index: number) => isPassing && !scrolled.current.whole.has(index)
-  const whole = new Set(items.map(({ index }) => index).filter((index) => !isBrief(index)))
-  useLayoutEffect(() => {
-    scrolled.current = { to, isFast, whole }
-  })
+  const isBrief = usePassing(virtual, rowHeight)
   const before = (items[0]?.start ?? top) - top
   const after = virtual.getTotalSize() - ((items.at(-1)?.end ?? top) - top)
   return (
@@ -52,6 +43,28 @@ export function WindowedBody<Row>({ rows, renderRow }: BodyProps<Row>) {
       <Spacer height={after} />
     </tbody>
   )
+}
+
+/** Tells which rows only pass by: those that come into view by a fast step of scrolling. */
+function usePassing(
+  virtual: Virtualizer<Window, Element>,
+  rowHeight: number,
+): (index: number) => boolean {
+  const last = useRef({ to: 0, isFast: false, isPassing: false, whole: new Set<number>() }).current
+  const to = virtual.scrollOffset ?? 0
+  const step = Math.abs(to - last.to)
+  const isFast = virtual.isScrolling && step > fastRows * rowHeight
+  // A page up or down is a single step, after which its rows are read.
+  const isJump = step > window.innerHeight / 2 && !last.isFast
+  // A list also renders without having moved.
+  const isPassing = virtual.isScrolling && step === 0 ? last.isPassing : isFast && !isJump
+  const isBrief = (index: number) => isPassing && !last.whole.has(index)
+  const items = virtual.getVirtualItems()
+  useLayoutEffect(() => {
+    const whole = new Set(items.map(({ index }) => index).filter((index) => !isBrief(index)))
+    Object.assign(last, { to, isFast: step === 0 ? last.isFast : isFast, isPassing, whole })
+  })
+  return isBrief
 }
 
 function Spacer({ height }: { readonly height: number }) {
