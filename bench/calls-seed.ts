@@ -62,14 +62,14 @@ export async function seed(store: Store, plan: Seed): Promise<void> {
   await run(plan, 'vacuum analyze')
 }
 
-// The indexes of the migrations, created at the end because that takes a fraction of the time.
+// The migrations' indexes. The seed drops them and creates them at the end, which takes a fraction of the time.
 const indexes = {
   call_key: '(organization_id, key_id, id)',
   call_address: '(organization_id, address, id)',
   call_failed: '(organization_id, id) where status >= 500',
 }
 
-/** Uses a connection of its own, because the product's statement timeout is too short for this. */
+/** Runs a statement on a connection of its own, because the product's statement timeout is too short for it. */
 async function run({ databaseUrl }: Seed, text: string): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()

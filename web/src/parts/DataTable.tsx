@@ -26,7 +26,7 @@ export interface Column<Row> {
   readonly hide?: 'tight' | 'medium' | 'narrow' | 'phone'
   /** Whether the cell's text may wrap to a second line; not in lists with rows of fixed height. */
   readonly wraps?: boolean
-  /** The server can sort by this column under its id. */
+  /** Whether the server can sort by this column, under its id. */
   readonly sorts?: boolean
 }
 
@@ -158,7 +158,7 @@ function Grid<Row>(table: DataTableProps<Row>) {
   )
 }
 
-/** Redrawn only when the list changes, not on every scroll step. */
+/** A row, rendered again only when the list changes, not on every scroll step. */
 const TableRow = memo(DrawnRow) as typeof DrawnRow
 
 function DrawnRow<Row>({
