@@ -49,8 +49,7 @@ export async function seededDirectory(
     if (client === undefined) return prepared(text).all(...parameters)
     let n = 0
     const numbered = text.replaceAll('?', () => `$${++n}`)
-    // Prepared as a named statement, to make the lower bound as low as possible; the store does not name its
-    // statements.
+    // A named statement, so that these plain statements are as fast as the database allows; the store names none.
     const name = createHash('sha256').update(text).digest('base64')
     return (await client.query({ name, text: numbered, values: [...parameters] })).rows
   }

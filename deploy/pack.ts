@@ -1,6 +1,6 @@
-// npm run pack [-- --to folder]: builds the package that is published: plain JavaScript with types, because Node
-// refuses to strip types below node_modules (ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING). Lines keep their numbers. No
-// second Node is installed with the package.
+// npm run pack [-- --to folder]: builds the package that is published: JavaScript and a declaration file, because
+// Node refuses to strip types below node_modules (ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING). Line numbers stay those of
+// the sources. The package leaves out the Node that a checkout installs.
 import { execFileSync } from 'node:child_process'
 import {
   cpSync,

@@ -6,8 +6,8 @@ import { readOrganizationRate } from './rates/organization-rate.ts'
 import { keyPrincipal, type KeyPrincipal } from './key-memory/index.ts'
 
 /**
- * Returns the principal of a key's current secret, or the refusal that this secret would get; for trials, not for
- * calls.
+ * Returns the principal that a call with the key's current secret would have, or the refusal that it would get. Only
+ * previews use it; real calls do not.
  */
 export function principalOf(
   key: Key,

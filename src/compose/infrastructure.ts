@@ -144,8 +144,8 @@ async function openNetwork(
 ) {
   const openings = { allowCidrs: config.outboundAllowCidrs, allowLoopback: config.loopbackIsOpen }
   const guard = createAddressGuard(openings)
-  // Upstreams have a resolver of their own, so that they need not wait for receivers whose names are slow to resolve.
   const outbound = opened.use(createOutbound(openings))
+  // Upstreams have a resolver of their own, so that they do not wait for webhook receivers whose names resolve slowly.
   const resolve = createResolver(systemResolve, () => clock.monotonic())
   const echo = opened.use(await openEcho())
   const others = createUpstreams({ clock, guard, resolve })

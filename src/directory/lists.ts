@@ -53,9 +53,9 @@ export class DirectoryLists {
   }
 
   /**
-   * Returns the page that starts at an index (from 1). If this token has just read the previous page, this one starts
-   * right after that page's last resource, so that a deletion in between makes it skip nothing; its total includes what
-   * was already read.
+   * Returns the page that starts at an index (counted from 1). If the same access token has just read the previous page,
+   * the new page starts right after that page's last resource, so that a deletion in between skips nothing. The total
+   * includes what was already read.
    */
   async byIndex(listing: DirectoryListing, index: number, count: number): Promise<DirectoryPage> {
     const { store } = this.#deps

@@ -152,8 +152,8 @@ export class DirectoryTokens {
   }
 
   /**
-   * Authenticates a token; throws `credential_invalid` if it is unknown or revoked, or `plan_required`. The refusal of
-   * a token that belonged to an organization names that organization, at most once a minute per token.
+   * Authenticates a token. Throws `credential_invalid` if it is unknown or revoked, and `plan_required` if its
+   * organization's plan has no directory. For a known token the error carries the organization, at most once a minute.
    */
   async identify(text: string, from: Origin): Promise<DirectoryPrincipal> {
     if (credentialLookup(text, prefix) === undefined) throw invalid()

@@ -139,7 +139,7 @@ class ForwardedCall implements ForwardOwner {
     return { upstreamUs, capture: this.#capture?.text(), trace: this.#trace }
   }
 
-  /** Renders the header lines that only Intercept may set, and the target's credential. */
+  /** Renders the header lines that Intercept adds, and the target's credential. */
   #ownLines(assertion: string | undefined): string {
     const { exchange, principal } = this.#call
     const { addresses, protocol } = this.#deps

@@ -22,7 +22,7 @@ export interface Keys {
  */
 export type KeySource = Pick<Provider, 'issuer' | 'keysAddress'>
 
-/** The key as described by a token's header. */
+/** The key that a token's header asks for, and the step of the sign-in that needs it. */
 export interface Wanted {
   readonly step: Step
   readonly kid: string | undefined

@@ -106,8 +106,8 @@ async function welcome(
 }
 
 /**
- * Whether the operator made this account and nobody has ever used it: no identity, no session. A directory that has
- * adopted the member since makes no difference.
+ * Whether the operator created this account and nobody has used it yet: it has no identity and no session. It may have
+ * been adopted by a directory in the meantime.
  */
 async function isUnclaimed(tx: Tx, user: UserRecord): Promise<boolean> {
   if (user.lastSeenAt !== undefined || user.deactivatedAt !== undefined) return false

@@ -18,7 +18,7 @@ export interface SessionReach {
     organization: OrganizationRecord,
     membership: Pick<MembershipRecord, 'role'>,
   ): Promise<Reach>
-  /** Like `reachOf`, as a boolean; throws `sso_required`. */
+  /** Like `reachOf`, but returns a boolean, and throws `sso_required` instead of returning it. */
   reaches(
     person: Visitor,
     organization: OrganizationRecord,

@@ -51,8 +51,8 @@ export function queryOfUrl(search: URLSearchParams): Query {
 }
 
 /**
- * Parses the `attributes` of a discovery request. Refuses nothing, because discovery endpoints ignore every other
- * parameter.
+ * Parses the `attributes` of a discovery request. Discovery endpoints ignore every other parameter, and names that they
+ * do not know, so nothing is refused.
  */
 export function askedAttributes(search: URLSearchParams): string[] {
   return [...search].flatMap(([name, text]) =>

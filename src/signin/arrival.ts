@@ -10,8 +10,8 @@ export interface Arrival {
   /** Finds the browser's sign-in that the response belongs to, and consumes nothing. Throws `callback_invalid`. */
   open(): LoginState
   /**
-   * Runs `work` with the response's query, which counts only once if it was handed over. Removes the sign-in from the
-   * browser whatever the result.
+   * Runs `work` with the response's query; a response that was handed over can be used only once. Removes the sign-in's
+   * cookies from the browser, whether or not `work` succeeds.
    */
   finish<T>(login: LoginState, reply: AppReply, work: (query: string) => Promise<T>): Promise<T>
 }

@@ -88,7 +88,7 @@ function waiting(mark: string): string {
   return `<input type="hidden" name="waiting" value="${escapeHtml(mark)}">`
 }
 
-/** Builds the page at the end of a test; the result is shown on the page that started it. */
+/** Builds the page at the end of a test: whether it has passed. The page that started the test shows each step. */
 export function testedPage(connection: Connection, passed: boolean): Page {
   const title = passed ? 'The test has passed' : 'The test has stopped at a step'
   return {

@@ -6,7 +6,7 @@ import type { Limits } from './limits.ts'
 import type { LastLine } from './rules.ts'
 import type { TargetsBySlug } from './target-cache.ts'
 
-/** A call to be decided without making it. */
+/** A call that is not made: only the decision about it is wanted. */
 export interface Trial {
   /** The key's principal, or why the key would be refused before any other check. */
   readonly principal: KeyPrincipal | Problem

@@ -159,7 +159,7 @@ describe('answers of upstreams', () => {
     const transcript = await ask()
     assert.match(transcript, /^HTTP\/1\.1 200 [^]*abc$/)
     const tookMs = performance.now() - startedAt
-    // The target's own idle deadline applied, not the default of minutes.
+    // The target's own idle deadline applied, not the default of several minutes.
     assert.ok(tookMs < 30_000, `${tookMs} ms`)
   })
 

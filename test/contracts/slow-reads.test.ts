@@ -34,7 +34,7 @@ for (const engine of engines) {
     })
     after(async () => await place[Symbol.asyncDispose]())
 
-    /** Makes a call per second for ten minutes; one in three is refused. */
+    /** Returns the records of ten minutes with one call per second, of which every third was refused. */
     function tenMinutes(): CallRecord[] {
       return Array.from({ length: 600 }, (_, index) => callAt(startMs + index * 1000, index))
     }

@@ -7,7 +7,7 @@ const samples = join(import.meta.dirname, '..', '..', 'deploy', 'proxies')
 
 /** The ports of a sample's parts in a test. */
 export interface SamplePorts {
-  /** The proxy in front of Intercept, or the API's proxy that asks Intercept (forward-auth). */
+  /** The port of the proxy: in front of Intercept, or in front of the upstream and asking Intercept (forward-auth). */
   readonly proxy: number
   /** nginx's sample has both uses in one file; its forward-auth proxy listens here. */
   readonly other: number

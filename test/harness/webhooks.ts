@@ -28,7 +28,7 @@ export interface TestWebhooks extends AsyncDisposable {
   until(condition: () => boolean | Promise<boolean>, what: string): Promise<void>
   /** Waits until nothing is in progress and everything is written. */
   quiet(): Promise<void>
-  /** The sums of the delivery counts, which must balance. */
+  /** The delivery counts, summed over all endpoints; fails unless they add up to `committed`. */
   books(): Promise<Record<string, number>>
 }
 

@@ -22,7 +22,7 @@ describe('a server process', () => {
     const startedAt = performance.now()
     await using server = await startServerProcess({ DATA_DIR: join(folder, 'one') })
     assert.equal((await fetch(`${server.baseUrl}/readyz`)).status, 200)
-    // A start may take 5 s and usually takes about 1 s; a shared machine proves nothing, so the time is only printed.
+    // The limit for a start is 5 s, and about 1 s is usual. On a shared machine times vary, so this one is only printed.
     t.diagnostic(`ready after ${Math.round(performance.now() - startedAt)} ms`)
     await until(() => server.lines.some((line) => /\/setup\?token=/.test(line)))
     server.kill('SIGTERM')

@@ -1,4 +1,5 @@
-// Runs every read of the dashboard on a large organization next to guarded calls, which must not be slowed down.
+// Runs every read that the dashboard makes, on a large organization, while calls pass through the gateway, which must not
+// become slower.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -25,7 +26,8 @@ const month = () => new Date(Date.now() - 30 * 24 * 3_600_000).toISOString()
 
 /** `--size` calls and a hundredth as many keys: by default 1,000,000 and 10,000, fewer in the short form. */
 export const reads: Torture = {
-  about: 'every read of the dashboard on 1,000,000 calls and 10,000 keys, beside guarded calls',
+  about:
+    'every read of the dashboard on 1,000,000 calls and 10,000 keys, while guarded calls are made',
   async run(options) {
     const folder = mkdtempSync(join(tmpdir(), 'intercept-reads-'))
     await using database = await postgresForTests()

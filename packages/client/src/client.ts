@@ -2,7 +2,7 @@ import { operations, repeatedParameters, type Operations } from './api.ts'
 import { errorOf } from './errors.ts'
 import { sendWithRetries, wait } from './retry.ts'
 
-/** The options of a client. */
+/** Where and as whom a client calls the API. */
 export interface ClientOptions {
   /** Intercept's URL: `https://intercept.example.com`. */
   readonly server: string

@@ -121,7 +121,7 @@ export class Holding {
     return Math.max(this.demand, perMs * 1000)
   }
 
-  /** Whether the demand on all nodes together is well below the rate, or so low that half the burst covers it. */
+  /** Whether the demand on all nodes together is below 90 % of the rate, or half the burst covers it for a window. */
   get isCalm(): boolean {
     const sum = this.demandNow(0) + this.othersDemand
     const burst = this.rate.burst ?? this.rate.calls

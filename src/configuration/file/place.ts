@@ -59,7 +59,7 @@ export class Place {
     )
   }
 
-  /** Finds the value of a field such as `credential.value` or `rules[0]`; returns this place if there is none. */
+  /** Finds the value of a field such as `credential.value` or `rules[0]`; returns the deepest place on the way to it that exists. */
   at(field: string): Place {
     const [, name = '', index, rest = ''] = /^([^.[]*)(?:\[(\d+)\])?\.?(.*)$/.exec(field) ?? []
     const found = this.#node.kind === 'mapping' ? this.members().get(name) : undefined

@@ -6,8 +6,8 @@ export type PlainAddress =
   | { readonly family: 6; readonly address: string }
 
 /**
- * The address a packet would reach: without brackets and zone, and with an IPv4 address unwrapped from IPv6. Undefined
- * for invalid addresses and for obsolete wrappings (see `retiredPrefixes`).
+ * Returns the address that a packet would reach: without brackets and zone, and with an IPv4 address unwrapped from
+ * IPv6. Obsolete wrappings stay IPv6 addresses, which the guard refuses. Undefined for invalid addresses.
  */
 export function plainAddress(text: string): PlainAddress | undefined {
   const bare = withoutZone(text)

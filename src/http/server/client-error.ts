@@ -90,8 +90,8 @@ export function urlAtHand(packet: Buffer | undefined): string {
   return line?.[1] ?? ''
 }
 
-// Whether the URL alone fills the head, so that 414 is correct: the packet begins with a request line longer than
-// `urlBytes`.
+// Whether the URL is what made the head too long, so that 414 is correct: the packet begins with a request line longer
+// than `urlBytes`.
 function isLongRequestLine(packet: Buffer | undefined, urlBytes: number): boolean {
   if (packet === undefined || packet.length <= urlBytes) return false
   const lineEnd = packet.indexOf('\n')

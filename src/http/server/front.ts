@@ -43,7 +43,7 @@ export function requestIdOf(request: IncomingMessage): string {
   return requestIds.get(request) ?? createId('req')
 }
 
-/** Creates the listener: node:http with stricter checks, in front of the gateway and the app. */
+/** Creates the listener in front of the gateway and the app: the plain lane, and node:http with stricter checks. */
 export function createFront(deps: FrontDeps): Front {
   return new TwoLaneFront(deps)
 }

@@ -4,7 +4,7 @@ import { isSameHeader, mayTrailRequest } from '../message/header-rules.ts'
 import { parseTrailers } from './response-head.ts'
 import type { UpstreamConnection } from './connection.ts'
 
-/** The operations of a call that its request body uses. */
+/** What a request body needs from the call to which it belongs. */
 export interface BodyOwner {
   readonly bodyBytes: number
   /** The lower-case name of the header that the target injects, if any. */

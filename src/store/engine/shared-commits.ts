@@ -54,8 +54,8 @@ export interface CommitDeps {
 
 /**
  * Runs the jobs of a queue one after the other. They would wait for each other's locks or disk writes anyway, so jobs
- * that wait at the same time share a transaction with its locks, ledger and commit. A job can fail alone; if the shared
- * transaction fails, each job is retried alone.
+ * that wait at the same time share one transaction. One job can fail without the others; if the shared transaction
+ * fails, each job is retried alone.
  */
 export class CommitQueues {
   readonly #deps: CommitDeps

@@ -108,7 +108,7 @@ export class ChangeFeed implements Feed {
   #last = nowhere
   #server = unknownServer
   #isDoubted = true
-  /** How often `doubt` was called: a read during which this number changes proves nothing. */
+  /** How often `doubt` was called. A read of the feed during which it is called makes no cache trusted. */
   #doubts = 0
   #readAt = Number.NEGATIVE_INFINITY
   #readAtWall = Number.NEGATIVE_INFINITY

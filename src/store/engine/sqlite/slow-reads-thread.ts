@@ -5,8 +5,11 @@ import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
 import { addFoldCase } from './fold-case.ts'
 import { boundPageCache } from './page-cache.ts'
 import type { ReadResponse, ReadRequest } from './slow-reads.ts'
+import { yieldToCalls } from './thread-priority.ts'
 
 const maxStatements = 100
+/** How far this thread lowers its priority: an export may take longer, so that calls beside it do not. */
+const niceness = 10
 
 // Without the worker's data, importing this file does nothing.
 const path = (workerData as { slowReadsPath?: unknown } | null)?.slowReadsPath
@@ -15,6 +18,7 @@ if (parentPort !== null && typeof path === 'string') serve(parentPort, path)
 function serve(port: MessagePort, file: string): void {
   // Written now, because a thread is ended without a chance to write its compile cache.
   flushCompileCache()
+  yieldToCalls(niceness)
   const database = new Database(file, { readonly: true })
   boundPageCache(database, 'passing')
   addFoldCase(database)

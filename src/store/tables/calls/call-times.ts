@@ -10,7 +10,7 @@ const maxSampled = 10_000
 const maxSampledOfKey = 5000
 const maxSampledSteps = 120
 
-/** Selects the calls to time, the steps, and the parts of their duration. */
+/** Which calls to measure, the length of a time step, and which parts of each call's duration. */
 export type TimedRange = CallFilter &
   Pick<SumRange, 'from' | 'to' | 'stepMs'> & { readonly parts: readonly TimedPart[] }
 

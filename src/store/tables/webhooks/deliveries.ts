@@ -186,7 +186,7 @@ export async function requeue(
   return Number(numUpdatedRows)
 }
 
-/** Marks everything that is still pending for an endpoint as skipped, which people can see; returns how many. */
+/** Marks an endpoint's pending deliveries as skipped; they stay visible to people. Returns how many. */
 export async function skipPending(
   tx: Tx,
   endpoint: OwnKey,

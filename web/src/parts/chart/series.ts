@@ -32,7 +32,7 @@ export interface ChartProps {
 
 /** Rounds a value up to a round number whose half is an integer too, for the top of an axis. */
 export function niceTop(value: number): number {
-  // The middle of the axis shows the half, and calls have no fractions.
+  // The middle of the axis is labelled with half the value, and there are no fractions of a call.
   if (value <= 10) return Math.max(2, Math.ceil(value) + (Math.ceil(value) % 2))
   const power = 10 ** Math.floor(Math.log10(value))
   return ([1, 2, 3, 4, 5, 6, 8, 10].find((step) => value <= step * power) ?? 10) * power
