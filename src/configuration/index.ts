@@ -57,7 +57,7 @@ export function createConfigurations(deps: ConfigurationDeps): Configurations {
   return {
     async export(organization) {
       const state = await readState(organization, openServices(deps))
-      return { text: renderFile(state), document: toDocument(state) }
+      return { text: await renderFile(state), document: toDocument(state) }
     },
     plan: async (text, options) => await planFile(await read(text, options), options, deps),
     apply: async (text, by) => await applyFile(await read(text, by), by, deps),
