@@ -1,3 +1,4 @@
+import type { Clock } from './clock.ts'
 import { minuteMs } from './units.ts'
 
 // Hourly tasks must also run on a node that never lives for an hour.
@@ -39,6 +40,25 @@ export function every(
       clearInterval(timer)
       await running
     },
+  }
+}
+
+/** Lets everything else that waits for the event loop run first. */
+export async function nextTurn(): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve))
+}
+
+const sliceMs = 5
+
+/** Called between the parts of long work: yields to the event loop after 5 ms of uninterrupted work. */
+export type Breath = () => Promise<void>
+
+export function createBreath(clock: Pick<Clock, 'monotonic'>): Breath {
+  let since = clock.monotonic()
+  return async () => {
+    if (clock.monotonic() - since < sliceMs) return
+    await nextTurn()
+    since = clock.monotonic()
   }
 }
 

@@ -64,8 +64,8 @@ export interface Audit {
     organizationId: string,
     entries: readonly AuditEntry[],
   ): Promise<ReadonlyMap<string, string>>
-  /** Yields all entries that match a filter, oldest first, and reads them in pages. */
-  all(organizationId: string, filter: AuditFilter): AsyncIterable<AuditEntry>
+  /** Yields all entries that match a filter, oldest first, page by page. */
+  pages(organizationId: string, filter: AuditFilter): AsyncIterable<readonly AuditEntry[]>
   /**
    * Recomputes the chain, which reveals any changed, added, removed or reordered entry, and a chain rolled back to
    * before `against`.
@@ -101,16 +101,14 @@ export function createAudit(deps: { store: Store }): Audit {
         organizationId,
         entries.map(({ subject }) => subject),
       ),
-    async *all(organizationId, filter) {
+    async *pages(organizationId, filter) {
       for (let next = 1; ;) {
         const rows = await auditEntries.listFrom(store.slowReads, {
           organizationId,
           fromSequence: next,
           limit: pageSize,
         })
-        for (const row of rows) {
-          if (matches(row, filter)) yield toEntry(row)
-        }
+        yield rows.filter((row) => matches(row, filter)).map(toEntry)
         const last = rows.at(-1)
         if (rows.length < pageSize || !last) return
         next = last.sequence + 1

@@ -1,36 +1,47 @@
 import { auditContentColumns } from '../store/index.ts'
 import type { AuditEntry } from './entries.ts'
 
-/** Renders entries as JSON lines. */
-export async function* toJsonLines(entries: AsyncIterable<AuditEntry>): AsyncIterable<string> {
-  for await (const { at, requestId, ...entry } of entries) {
-    const line = { at: new Date(at).toISOString(), ...entry, request_id: requestId }
-    yield `${JSON.stringify(line)}\n`
+/** Pages of entries, oldest first. */
+export type AuditPages = AsyncIterable<readonly AuditEntry[]>
+
+/** Renders entries as JSON lines, a page at a time. */
+export async function* toJsonLines(pages: AuditPages): AsyncIterable<string> {
+  for await (const page of pages) {
+    if (page.length > 0) yield page.map(toJsonLine).join('')
   }
+}
+
+function toJsonLine({ at, requestId, ...entry }: AuditEntry): string {
+  const line = { at: new Date(at).toISOString(), ...entry, request_id: requestId }
+  return `${JSON.stringify(line)}\n`
 }
 
 const columns = ['sequence', 'at', ...auditContentColumns, 'hash'] as const
 
-/** Renders entries as CSV (RFC 4180). */
-export async function* toCsv(entries: AsyncIterable<AuditEntry>): AsyncIterable<string> {
+/** Renders entries as CSV (RFC 4180), a page at a time. */
+export async function* toCsv(pages: AuditPages): AsyncIterable<string> {
   yield `${columns.join(',')}\r\n`
-  for await (const entry of entries) {
-    const cells = [
-      String(entry.sequence),
-      new Date(entry.at).toISOString(),
-      entry.actor.kind,
-      entry.actor.id ?? '',
-      entry.actor.name ?? '',
-      entry.action,
-      entry.subject.kind,
-      entry.subject.id,
-      JSON.stringify(entry.detail),
-      entry.address ?? '',
-      entry.requestId ?? '',
-      entry.hash,
-    ]
-    yield `${cells.map(cell).join(',')}\r\n`
+  for await (const page of pages) {
+    if (page.length > 0) yield page.map(toCsvLine).join('')
   }
+}
+
+function toCsvLine(entry: AuditEntry): string {
+  const cells = [
+    String(entry.sequence),
+    new Date(entry.at).toISOString(),
+    entry.actor.kind,
+    entry.actor.id ?? '',
+    entry.actor.name ?? '',
+    entry.action,
+    entry.subject.kind,
+    entry.subject.id,
+    JSON.stringify(entry.detail),
+    entry.address ?? '',
+    entry.requestId ?? '',
+    entry.hash,
+  ]
+  return `${cells.map(cell).join(',')}\r\n`
 }
 
 /**

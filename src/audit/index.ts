@@ -5,4 +5,4 @@ export type { SignedHead } from './chain.ts'
 export { createAudit, type Audit, type AuditEntry } from './entries.ts'
 
 export { AuditExport } from './export-otlp.ts'
-export { cell, toCsv, toJsonLines } from './export.ts'
+export { cell, toCsv, toJsonLines, type AuditPages } from './export.ts'

@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '../clock.ts'
 import {
   callPartitions,
@@ -11,6 +10,7 @@ import {
   type CountRows,
   type Store,
 } from '../store/index.ts'
+import { nextTurn } from '../timers.ts'
 import { hourMs } from '../units.ts'
 import { CallCounts } from './call-counts.ts'
 
@@ -117,7 +117,7 @@ export class RecordQueue {
       }
       this.#isFailing = false
       // Yield to live traffic.
-      if (this.#batches.length > 0) await setImmediate()
+      if (this.#batches.length > 0) await nextTurn()
     }
   }
 

@@ -11,6 +11,7 @@ import {
   type OrganizationRecord,
   type Tx,
 } from '../store/index.ts'
+import { createBreath, type Breath } from '../timers.ts'
 import type { ConfigurationFile } from './file/read.ts'
 import { ownedRows } from './owned.ts'
 import { compare, referenceIn, type Difference, type Step } from './plan.ts'
@@ -61,7 +62,8 @@ export async function planFile(
   options: ApplyOptions,
   deps: ConfigurationDeps,
 ): Promise<Difference[]> {
-  const { steps } = await look(file, { ...options, secrets: resolved(file, options) }, deps)
+  const breath = createBreath(deps.clock)
+  const { steps } = await look(file, { ...options, secrets: resolved(file, options), breath }, deps)
   refuseForbidden(file, steps, options)
   return steps.map(toDifference)
 }
@@ -74,7 +76,8 @@ export async function applyFile(
 ): Promise<Applied> {
   // Files, environment and providers are read before the transaction, in which only the database may be awaited.
   const secrets = resolved(file, options)
-  const { steps } = await look(file, { ...options, secrets }, deps)
+  const breath = createBreath(deps.clock)
+  const { steps } = await look(file, { ...options, secrets, breath }, deps)
   refuseForbidden(file, steps, options)
   const relyingParty = await discovered(file, steps, deps)
   const { result, confirmation } = await deps.store.transactionConfirmed(async (tx) => {
@@ -108,7 +111,7 @@ function resolved(file: ConfigurationFile, { resolve }: ApplyOptions): Secrets {
 
 async function look(
   file: ConfigurationFile,
-  { label, prune, secrets }: Options,
+  { label, prune, secrets, breath }: Options & { readonly breath?: Breath },
   deps: ConfigurationDeps,
 ): Promise<{
   organization: OrganizationRecord | undefined
@@ -118,9 +121,10 @@ async function look(
 }> {
   const services = openServices(deps)
   const organization = await organizations.findBySlug(deps.store, file.slug)
-  const state = organization === undefined ? emptyState() : await readState(organization, services)
+  const state =
+    organization === undefined ? emptyState() : await readState(organization, services, breath)
   const nowMs = deps.clock.now()
-  const steps = compare(file, state, { label, prune, nowMs, secrets, services })
+  const steps = await compare(file, state, { label, prune, nowMs, secrets, services, breath })
   return { organization, services, state, steps }
 }
 

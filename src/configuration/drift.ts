@@ -6,7 +6,7 @@ import {
   type OrganizationRecord,
   type Tx,
 } from '../store/index.ts'
-import { eachApart } from '../timers.ts'
+import { createBreath, eachApart } from '../timers.ts'
 import { publish } from '../webhooks/events/index.ts'
 import { digestsOf, openDigests } from './owned.ts'
 import { changedFields } from './plan.ts'
@@ -41,7 +41,7 @@ async function checkOne(
   deps: ConfigurationDeps,
 ): Promise<number> {
   const services = openServices(deps)
-  const state = await readState(organization, services)
+  const state = await readState(organization, services, createBreath(deps.clock))
   const drifts = state.owned.map((row) => ({
     row,
     fields: driftOf(row, { state, organization }, deps),

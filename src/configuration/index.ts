@@ -6,10 +6,11 @@ import { record } from '../audit/index.ts'
 import { Problem } from '../errors.ts'
 import type { OrganizationId } from '../ids.ts'
 import { managed, type Actor, type ManagedRecord, type OrganizationRecord } from '../store/index.ts'
+import { createBreath } from '../timers.ts'
 import { applyFile, planFile, type Applied, type ApplyBy, type ApplyOptions } from './apply.ts'
 import { checkDrift } from './drift.ts'
 import { readFile, readFileAside, type ConfigurationFile } from './file/read.ts'
-import { renderFile, toDocument } from './render.ts'
+import { render } from './render.ts'
 import { referenceIn, type Difference } from './plan.ts'
 import { sectionKeys, type SectionKey } from './sections/section.ts'
 import { sections } from './sections/index.ts'
@@ -56,8 +57,8 @@ export function createConfigurations(deps: ConfigurationDeps): Configurations {
   const { store } = deps
   return {
     async export(organization) {
-      const state = await readState(organization, openServices(deps))
-      return { text: await renderFile(state), document: toDocument(state) }
+      const breath = createBreath(deps.clock)
+      return await render(await readState(organization, openServices(deps), breath), breath)
     },
     plan: async (text, options) => await planFile(await read(text, options), options, deps),
     apply: async (text, by) => await applyFile(await read(text, by), by, deps),

@@ -1,4 +1,5 @@
 import { sameSecret } from '../secrets/index.ts'
+import type { Breath } from '../timers.ts'
 import type { ConfigurationFile } from './file/read.ts'
 import { canonical, sectionKeys, withValues } from './sections/section.ts'
 import type { Entry, Section, SectionKey, Thing } from './sections/section.ts'
@@ -34,22 +35,27 @@ export interface Comparison {
   readonly nowMs: number
   readonly secrets: ReadonlyMap<string, string>
   readonly services: ConfigurationServices
+  /** Undefined inside a transaction. */
+  readonly breath: Breath | undefined
 }
 
 /**
  * Returns the differences between an organization and a file, in the order in which they are applied: removals come
  * last.
  */
-export function compare(file: ConfigurationFile, state: State, of: Comparison): Step[] {
-  const wanted = sectionKeys.flatMap((key) =>
-    [...file.entries[key]]
-      .toSorted(([a], [b]) => (a < b ? -1 : 1))
-      .flatMap(([name, entry]) => {
-        const where = (field?: string): string => file.where(key, name, field)
-        const at = { section: sections[key], name, where }
-        return one(at, { entry, state }, of)
-      }),
-  )
+export async function compare(
+  file: ConfigurationFile,
+  state: State,
+  of: Comparison,
+): Promise<Step[]> {
+  const wanted: Step[] = []
+  for (const key of sectionKeys) {
+    for (const [name, entry] of [...file.entries[key]].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+      const where = (field?: string): string => file.where(key, name, field)
+      wanted.push(...one({ section: sections[key], name, where }, { entry, state }, of))
+      await of.breath?.()
+    }
+  }
   return [...wanted, ...(of.prune ? removals(file, state, of.label) : [])]
 }
 

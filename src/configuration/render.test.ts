@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { stringify } from 'yaml'
-import { renderFile, toDocument } from './render.ts'
+import { systemClock } from '../clock.ts'
+import { createBreath } from '../timers.ts'
+import { render } from './render.ts'
 import { sectionKeys, type Entry, type SectionKey } from './sections/section.ts'
 import type { State } from './state.ts'
 
@@ -19,6 +21,6 @@ test('a file that is rendered in parts has the text of one that is rendered at o
   ) as Record<SectionKey, Map<string, Entry>>
   entries.organization = new Map([['acme', { name: 'Acme', plan: 'standard', rate_limit: null }]])
   const state = { entries } as unknown as State
-  const atOnce = stringify(toDocument(state), { lineWidth: 0, aliasDuplicateObjects: false })
-  assert.ok((await renderFile(state)) === atOnce)
+  const { text, document } = await render(state, createBreath(systemClock))
+  assert.ok(text === stringify(document, { lineWidth: 0, aliasDuplicateObjects: false }))
 })

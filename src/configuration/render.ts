@@ -1,41 +1,47 @@
-import { setImmediate } from 'node:timers/promises'
 import { stringify } from 'yaml'
+import type { Breath } from '../timers.ts'
 import { sections } from './sections/index.ts'
 import { sectionKeys, type Entry } from './sections/section.ts'
 import type { State } from './state.ts'
 
-/** Writing this many entries as YAML takes some 5 ms; between them the process serves others. */
-const entriesInTurn = 100
+/** Writing this many entries as YAML takes a millisecond or two. */
+const entriesInPart = 32
 
-/** Renders an organization's state as a file; the same state always gives the same text. */
-export async function renderFile(state: State): Promise<string> {
+/** Renders an organization's state as YAML and as data; the same state always gives the same text. */
+export async function render(
+  state: State,
+  breath: Breath,
+): Promise<{ readonly text: string; readonly document: Record<string, unknown> }> {
+  const document = await toDocument(state, breath)
   const texts: string[] = []
-  for (const [member, value] of Object.entries(toDocument(state))) {
+  for (const [member, value] of Object.entries(document)) {
     const isList = member !== 'organization' && sectionKeys.some((key) => key === member)
-    if (isList) texts.push(...(await renderEntries(member, value as Record<string, unknown>)))
-    else if (value !== undefined) texts.push(toYaml({ [member]: value }))
+    if (!isList) {
+      if (value !== undefined) texts.push(toYaml({ [member]: value }))
+      continue
+    }
+    for (const part of partsOf(member, value as Record<string, unknown>)) {
+      texts.push(part)
+      await breath()
+    }
   }
-  return texts.join('')
+  return { text: texts.join(''), document }
 }
 
-async function renderEntries(section: string, entries: Record<string, unknown>): Promise<string[]> {
+function* partsOf(section: string, entries: Record<string, unknown>): Generator<string> {
   const all = Object.entries(entries)
-  const texts: string[] = []
-  for (let at = 0; at < all.length; at += entriesInTurn) {
-    const text = toYaml({ [section]: Object.fromEntries(all.slice(at, at + entriesInTurn)) })
+  for (let at = 0; at < all.length; at += entriesInPart) {
+    const text = toYaml({ [section]: Object.fromEntries(all.slice(at, at + entriesInPart)) })
     // Only the first part keeps the line that names the section.
-    texts.push(at === 0 ? text : text.slice(text.indexOf('\n') + 1))
-    await setImmediate()
+    yield at === 0 ? text : text.slice(text.indexOf('\n') + 1)
   }
-  return texts
 }
 
 function toYaml(value: object): string {
   return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false })
 }
 
-/** Renders an organization's state as the data that `renderFile` writes as YAML. */
-export function toDocument(state: State): Record<string, unknown> {
+async function toDocument(state: State, breath: Breath): Promise<Record<string, unknown>> {
   const [[slug, own] = ['', {}]] = state.entries.organization
   const { key_defaults: keyDefaults, rate_limit: rate, name, plan } = own
   const file: Record<string, unknown> = {
@@ -52,11 +58,13 @@ export function toDocument(state: State): Record<string, unknown> {
     const entries = state.entries[key]
     if (key === 'organization' || entries.size === 0) continue
     const { properties = {} } = sections[key].schema as { properties?: object }
-    file[key] = Object.fromEntries(
-      [...entries]
-        .toSorted(([a], [b]) => (a < b ? -1 : 1))
-        .map(([thing, entry]) => [thing, inOrder(entry, Object.keys(properties))]),
-    )
+    const names = Object.keys(properties)
+    const ordered: [string, Entry][] = []
+    for (const [thing, entry] of [...entries].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+      ordered.push([thing, inOrder(entry, names)])
+      await breath()
+    }
+    file[key] = Object.fromEntries(ordered)
   }
   return file
 }

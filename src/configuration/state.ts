@@ -1,4 +1,5 @@
 import { managed, type ManagedRecord, type OrganizationRecord } from '../store/index.ts'
+import type { Breath } from '../timers.ts'
 import { canonical, sectionKeys, withValues } from './sections/section.ts'
 import type { Entry, Section, SectionKey, Thing } from './sections/section.ts'
 import { sections } from './sections/index.ts'
@@ -12,10 +13,14 @@ export interface State {
   readonly owned: readonly ManagedRecord[]
 }
 
-/** Reads everything about an organization that a file can describe. */
+/**
+ * Reads everything about an organization that a file can describe. Inside a transaction there is no breath, because on
+ * SQLite the event loop must not turn while one is open.
+ */
 export async function readState(
   organization: OrganizationRecord,
   services: ConfigurationServices,
+  breath: Breath | undefined,
 ): Promise<State> {
   const owned = await managed.list(services.store, organization.id)
   const things = {} as Record<SectionKey, Map<string, Thing>>
@@ -25,16 +30,16 @@ export async function readState(
   for (const key of sectionKeys) {
     const section = sections[key]
     const ours = owned.filter((row) => row.section === key)
-    const found = await section.present({ organization, services, nameOf })
+    const found = await section.present({ organization, services, nameOf, breath })
     things[key] = named(found, ours)
     const rows = new Map(ours.map((row) => [row.name, row]))
-    entries[key] = new Map(
-      [...things[key]].map(([name, thing]) => {
-        const refs = (path: string) => referenceAt(path, name, rows.get(name)?.entry)
-        const entry = withValues(thing.entry, section.secretPaths(thing.entry), refs)
-        return [name, withoutDefaults(section, { name, entry }, services)]
-      }),
-    )
+    entries[key] = new Map()
+    for (const [name, thing] of things[key]) {
+      const refs = (path: string) => referenceAt(path, name, rows.get(name)?.entry)
+      const entry = withValues(thing.entry, section.secretPaths(thing.entry), refs)
+      entries[key].set(name, withoutDefaults(section, { name, entry }, services))
+      await breath?.()
+    }
   }
   return { entries, things, owned }
 }

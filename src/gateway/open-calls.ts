@@ -1,8 +1,8 @@
-import { setImmediate } from 'node:timers/promises'
 import type { KeyCache } from '../access/index.ts'
 import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import type { KeyId, OrganizationId } from '../ids.ts'
+import { nextTurn } from '../timers.ts'
 import type { Call } from './call.ts'
 
 /** The calls in progress, by key, so that a revocation can cut them off. */
@@ -112,7 +112,7 @@ class CallsByKey implements OpenCalls {
       for (let at = 0; at < concerned.length; at += keysAtOnce) {
         const some = concerned.slice(at, at + keysAtOnce)
         await Promise.all(some.map(async (calls) => await this.#recheck(calls)))
-        await setImmediate()
+        await nextTurn()
       }
     } while (recheck.isOutdated)
     this.#rechecks.delete(organizationId)

@@ -1,6 +1,7 @@
 // Renders responses as JSON text in pieces: a page of a thousand resources, or a group of a hundred thousand members,
 // is never built or serialized in a single turn of the event loop.
 import type { DirectoryGroupRecord } from '../store/index.ts'
+import { nextTurn } from '../timers.ts'
 import { groupDocument, memberDocuments, userDocument } from './documents.ts'
 import type { ScimDeps, ScimRequest } from './exchange.ts'
 import type { Projection } from './schema/projection.ts'
@@ -139,8 +140,4 @@ function* batchesOf(
 
 function idsOf(groups: readonly DirectoryGroupRecord[]): string[] {
   return groups.map(({ id }) => id)
-}
-
-async function nextTurn(): Promise<void> {
-  await new Promise((resolve) => setImmediate(resolve))
 }

@@ -7,6 +7,7 @@ import { checkRules, type RuleInput } from './rule-text.ts'
 import { compileRule, lastLineOf, type Decision, type LastLine, type RuleList } from './rules.ts'
 
 import type { TargetSettings } from './settings.ts'
+import { createBreath } from '../timers.ts'
 import { dayMs } from '../units.ts'
 
 /** The result of applying rules to the calls of the last 24 hours. */
@@ -54,7 +55,6 @@ const pageSize = 1000
 const maxRemembered = 20_000
 const maxGroups = 1000
 const maxListed = 100
-const sliceMs = 5
 const rowsBetweenLooks = 32
 
 /** Replays the last 24 hours of a target's calls through unsaved rules. Throws `invalid_input`. */
@@ -96,16 +96,6 @@ function compile(list: {
   return {
     rules: list.rules.map((rule) => compileRule(rule.id, rule)),
     otherwise: lastLineOf(list),
-  }
-}
-
-/** Returns a function that yields to the event loop after a few milliseconds of uninterrupted work. */
-function createBreath(clock: Pick<Clock, 'monotonic'>): () => Promise<void> {
-  let since = clock.monotonic()
-  return async () => {
-    if (clock.monotonic() - since < sliceMs) return
-    await new Promise((resolve) => setImmediate(resolve))
-    since = clock.monotonic()
   }
 }
 

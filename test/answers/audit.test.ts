@@ -157,24 +157,17 @@ for (const engine of engines) {
 
 describe('the log as people get it', () => {
   test('a cell that a spreadsheet would take for a formula stays text', async () => {
-    async function* entries() {
+    const entry = {
+      ...{ id: 'aud_x', sequence: 1, at: 0, action: 'a.b', detail: {}, hash: '' },
+      ...{ subject: { kind: 'k', id: '1' }, address: undefined, requestId: undefined },
+    }
+    async function* pages() {
       for (const name of ['=cmd()', '+1', '-1', '@x', '\tx', '"q",\r\n']) {
-        yield {
-          id: 'aud_x',
-          sequence: 1,
-          at: 0,
-          actor: { kind: 'user', id: 'usr_x', name },
-          action: 'a.b',
-          subject: { kind: 'k', id: '1' },
-          detail: {},
-          address: undefined,
-          requestId: undefined,
-          hash: '',
-        }
+        yield [{ ...entry, actor: { kind: 'user', id: 'usr_x', name } }]
       }
     }
     let text = ''
-    for await (const part of toCsv(entries())) text += part
+    for await (const part of toCsv(pages())) text += part
     for (const cell of ["'=cmd()", "'+1", "'-1", "'@x", "'\tx", '"""q"",\r\n"']) {
       assert.ok(text.includes(`,${cell},`), cell)
     }

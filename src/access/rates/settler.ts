@@ -1,3 +1,4 @@
+import { nextTurn } from '../../timers.ts'
 import type { ShareRequest } from './deal.ts'
 import type { Holding } from './holding.ts'
 
@@ -99,8 +100,4 @@ export class Settler {
     this.#last = turn.catch(() => undefined)
     return await turn
   }
-}
-
-async function nextTurn(): Promise<void> {
-  await new Promise((resolve) => setImmediate(resolve))
 }

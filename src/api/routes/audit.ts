@@ -1,4 +1,4 @@
-import { record, toCsv, toJsonLines, type AuditEntry } from '../../audit/index.ts'
+import { record, toCsv, toJsonLines, type AuditEntry, type AuditPages } from '../../audit/index.ts'
 import { Problem } from '../../errors.ts'
 import { Type, type Static } from '../../http/index.ts'
 import { requireStillAllowed } from './calls/live.ts'
@@ -125,27 +125,24 @@ export const auditRoutes = {
           detail: { format },
         })
       })
-      const entries = whileAllowed(request, services.audit.all(organization.id, chosen), services)
+      const pages = whileAllowed(request, services.audit.pages(organization.id, chosen), services)
       const name = `audit-${organization.slug}`
       return format === 'csv'
-        ? new Streamed('text/csv; charset=utf-8', toCsv(entries), `${name}.csv`)
-        : new Streamed('application/x-ndjson', toJsonLines(entries), `${name}.ndjson`)
+        ? new Streamed('text/csv; charset=utf-8', toCsv(pages), `${name}.csv`)
+        : new Streamed('application/x-ndjson', toJsonLines(pages), `${name}.ndjson`)
     },
   }),
 }
 
-const checkedEvery = 500
-
-/** Yields entries only while the caller's session and membership last. */
+/** Yields pages only while the caller's session and membership last. */
 async function* whileAllowed(
   request: Pick<RouteRequest, 'caller' | 'organization'>,
-  entries: AsyncIterable<AuditEntry>,
+  pages: AuditPages,
   services: Services,
-): AsyncIterable<AuditEntry> {
-  let given = 0
-  for await (const entry of entries) {
-    if (++given % checkedEvery === 0) await requireStillAllowed(request, services)
-    yield entry
+): AuditPages {
+  for await (const page of pages) {
+    await requireStillAllowed(request, services)
+    yield page
   }
 }
 

@@ -46,7 +46,7 @@ export const keySection: Section = {
       ? {}
       : { expires_at: end === null ? null : inField('expires_at', () => timeOf(end as string)) }),
   }),
-  async present({ organization, services }) {
+  async present({ organization, services, breath }) {
     const things: Thing[] = []
     for (let before: string | undefined; ;) {
       const page = { before, limit: keysInPage, state: 'active' as const }
@@ -55,6 +55,7 @@ export const keySection: Section = {
         // A personal key ends when its owner leaves, so no file manages it.
         if (key.personalUserId === undefined) things.push(thingOf(key))
       }
+      await breath?.()
       before = found.at(-1)?.id
       if (found.length < keysInPage) return things.toReversed()
     }

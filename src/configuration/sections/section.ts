@@ -2,6 +2,7 @@ import { Problem } from '../../errors.ts'
 import type { Permission } from '../../access/index.ts'
 import type { TSchema } from '../../http/index.ts'
 import type { Actor, OrganizationRecord } from '../../store/index.ts'
+import type { Breath } from '../../timers.ts'
 import type { ConfigurationServices } from './services.ts'
 
 /** The sections of a file that map names to entries; applied in this order, removed in reverse. */
@@ -75,7 +76,12 @@ export interface Section {
   readonly defaults: (name: string, entry: Entry, services: ConfigurationServices) => Entry
   /** Normalizes values to their stored form; throws `invalid_input` if they make no sense. */
   readonly tidy: (entry: Entry) => Entry
-  readonly present: (scene: Pick<Scene, 'organization' | 'services' | 'nameOf'>) => Promise<Thing[]>
+  readonly present: (
+    scene: Pick<Scene, 'organization' | 'services' | 'nameOf'> & {
+      /** Undefined inside a transaction. */
+      readonly breath: Breath | undefined
+    },
+  ) => Promise<Thing[]>
   /** Creates or changes a thing; returns its id, or undefined for a group that the directory has not created yet. */
   readonly put: (wanted: Wanted, scene: Scene) => Promise<string | undefined>
   readonly remove: (id: string, scene: Scene) => Promise<void>

@@ -1,3 +1,5 @@
+import { nextTurn } from '../../timers.ts'
+
 // Shorter than any turn of the event loop that does work.
 const idleTurnMs = 0.1
 const maxWaitMs = 250
@@ -9,7 +11,7 @@ const maxWaitMs = 250
 export async function idleTurn(monotonic: () => number): Promise<void> {
   const startedAt = monotonic()
   for (let before = startedAt; ;) {
-    await new Promise((resolve) => setImmediate(resolve))
+    await nextTurn()
     const now = monotonic()
     if (now - before < idleTurnMs || now - startedAt > maxWaitMs) return
     before = now

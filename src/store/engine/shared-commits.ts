@@ -1,3 +1,4 @@
+import { nextTurn } from '../../timers.ts'
 import type { Change } from '../db/changes.ts'
 import type { Collected, Tx } from '../db/db.ts'
 import { asStorageProblem } from './unavailable.ts'
@@ -88,7 +89,7 @@ export class CommitQueues {
     while (waiting.length > 0) {
       // Lets every job that has already arrived join the queue. SQLite's driver never yields to the event loop, so
       // without this an endless stream of jobs would block the loop.
-      await new Promise((resolve) => setImmediate(resolve))
+      await nextTurn()
       await this.#commitTogether(waiting)
     }
     this.#queues.delete(name)

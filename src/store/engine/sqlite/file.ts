@@ -5,6 +5,7 @@ import { dirname } from 'node:path'
 import { makeFolder } from '../../../folder.ts'
 import type { Db } from '../../db/db.ts'
 import type { Tables } from '../../tables/index.ts'
+import { nextTurn } from '../../../timers.ts'
 import { migrate, type Database as Migrated, type MigrationTarget } from '../migrate.ts'
 import { addFoldCase } from './fold-case.ts'
 import { boundPageCache } from './page-cache.ts'
@@ -210,7 +211,7 @@ export async function migrateFile(
       ),
   }
   // Nothing below yields to the event loop, so that another store in this process never runs into the lock.
-  await new Promise((resolve) => setImmediate(resolve))
+  await nextTurn()
   file.exec('begin immediate')
   try {
     await migrate(target, database, mayUpgrade)

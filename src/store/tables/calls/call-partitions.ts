@@ -43,11 +43,19 @@ async function missingOf(tx: Tx, days: readonly number[]): Promise<number[]> {
 /** Drops one partition whose records are all older than the given time; returns whether there was one. */
 export async function dropPartition(tx: Tx, olderThanMs: number): Promise<boolean> {
   if (tx.engine === 'sqlite') return false
-  const [oldest] = await listPartitions(tx)
-  if (oldest === undefined || dayOf(oldest) + dayMs > olderThanMs) return false
+  // Checked without the lock first, because there is almost never anything to do.
+  if ((await oldestOf(tx, olderThanMs)) === undefined) return false
   await takeLock(tx)
-  await sql`drop table if exists ${sql.table(oldest)}`.execute(tx.query)
+  const oldest = await oldestOf(tx, olderThanMs)
+  if (oldest === undefined) return false
+  await sql`drop table ${sql.table(oldest)}`.execute(tx.query)
   return true
+}
+
+/** The oldest daily partition, if all of its records are older than the given time. */
+async function oldestOf(tx: Tx, olderThanMs: number): Promise<string | undefined> {
+  const [oldest] = await listPartitions(tx)
+  return oldest === undefined || dayOf(oldest) + dayMs > olderThanMs ? undefined : oldest
 }
 
 /** The daily partitions, oldest first. */
