@@ -1,76 +1,27 @@
-// Generates load that wrk cannot: a fixed request rate, event streams, WebSocket frames. `node bench/gateway-load.ts
+// Generates load that wrk cannot: event streams, WebSocket frames. `node bench/gateway-load.ts
 // <JSON>` runs as its own process on the other core and prints its results as JSON.
 import { connect, type Socket } from 'node:net'
 
 /** The load to generate, passed as the only argument. */
 export interface LoadOrder {
-  readonly kind: 'rate' | 'events' | 'frames'
+  readonly kind: 'events' | 'frames'
   readonly port: number
   readonly path: string
   readonly key: string
   readonly seconds: number
   readonly connections: number
-  /** Requests per second over all connections. */
-  readonly rate?: number
 }
 
-/** The results of a load. A latency starts when its request was due, even if the request was sent late. */
+/** The results of a load. */
 export interface LoadSeen {
   readonly count: number
-  readonly p50Ms: number
-  readonly p99Ms: number
 }
 
 const order = JSON.parse(process.argv[2] ?? '{}') as LoadOrder
 const head = `Host: localhost\r\nX-API-Key: ${order.key}\r\nUser-Agent: bench/1\r\n`
-const loads = { rate: offerRate, events: countEvents, frames: bounceFrames }
+const loads = { events: countEvents, frames: bounceFrames }
 console.log(JSON.stringify(await loads[order.kind]()))
 process.exit(0)
-
-/**
- * Sends each request when it is due, even if earlier ones have not been answered: a client that waited would hide slow
- * responses.
- */
-async function offerRate(): Promise<LoadSeen> {
-  const request = `GET ${order.path} HTTP/1.1\r\n${head}\r\n`
-  const latencies: number[] = []
-  const idle: Socket[] = []
-  const due: number[] = []
-  const startedAt = new WeakMap<Socket, number>()
-  const send = (socket: Socket, at: number): void => {
-    startedAt.set(socket, at)
-    socket.write(request)
-  }
-  for (const socket of await openAll()) {
-    idle.push(socket)
-    let seen = ''
-    socket.on('data', (chunk: Buffer) => {
-      seen += chunk.toString('latin1')
-      const end = wholeAt(seen)
-      if (end === 0) return
-      seen = seen.slice(end)
-      latencies.push(performance.now() - (startedAt.get(socket) ?? 0))
-      const next = due.shift()
-      if (next === undefined) idle.push(socket)
-      else send(socket, next)
-    })
-  }
-  const beganAt = performance.now()
-  const rate = order.rate ?? 1000
-  for (let sent = 0; sent < rate * order.seconds;) {
-    const now = performance.now()
-    for (; sent < rate * order.seconds && beganAt + (sent * 1000) / rate <= now; sent++) {
-      const at = beganAt + (sent * 1000) / rate
-      const socket = idle.pop()
-      if (socket === undefined) due.push(at)
-      else send(socket, at)
-    }
-    await new Promise((resolve) => setImmediate(resolve))
-  }
-  latencies.sort((a, b) => a - b)
-  const at = (share: number): number => latencies[Math.floor(latencies.length * share)] ?? 0
-  return { count: latencies.length, p50Ms: at(0.5), p99Ms: at(0.99) }
-}
 
 async function countEvents(): Promise<LoadSeen> {
   let count = 0
@@ -82,7 +33,7 @@ async function countEvents(): Promise<LoadSeen> {
     })
   }
   await new Promise((resolve) => setTimeout(resolve, order.seconds * 1000))
-  return { count, p50Ms: 0, p99Ms: 0 }
+  return { count }
 }
 
 /** Keeps one frame of 100 bytes in flight on each connection; every frame that returns is sent again. */
@@ -107,7 +58,7 @@ async function bounceFrames(): Promise<LoadSeen> {
     })
   }
   await new Promise((resolve) => setTimeout(resolve, order.seconds * 1000))
-  return { count, p50Ms: 0, p99Ms: 0 }
+  return { count }
 }
 
 async function openAll(): Promise<Socket[]> {
@@ -117,12 +68,4 @@ async function openAll(): Promise<Socket[]> {
     return socket
   })
   return await Promise.all(opened)
-}
-
-/** Returns where a response with Content-Length ends; 0 while it is incomplete. */
-function wholeAt(text: string): number {
-  const end = text.indexOf('\r\n\r\n')
-  if (end === -1) return 0
-  const length = Number(/\r\ncontent-length: (\d+)/i.exec(text.slice(0, end))?.[1] ?? 0)
-  return text.length >= end + 4 + length ? end + 4 + length : 0
 }

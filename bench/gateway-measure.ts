@@ -29,6 +29,8 @@ export interface WrkLoad {
   readonly bodyBytes?: number
   readonly key?: (peer: Peer) => string
   readonly connections?: number
+  /** How long a connection waits after each response before it sends its next request, on average; 0 if not given. */
+  readonly pauseMs?: number
   /** Whether the calls are expected to be refused. */
   readonly refused?: boolean
 }
@@ -38,11 +40,11 @@ const connections = 64
 /** Measures a peer under as many calls as it can handle. */
 export async function measureFull(peer: Peer, task: Task, load: WrkLoad): Promise<Measured> {
   const script = join(task.folder, 'load.lua')
-  const { method = 'GET', bodyBytes = 0 } = load
+  const { method = 'GET', bodyBytes = 0, pauseMs = 0 } = load
   const body = bodyBytes === 0 ? '' : `wrk.body = string.rep("x", ${bodyBytes})\n`
   writeFileSync(
     script,
-    `wrk.method = "${method}"\n${body}wrk.headers["X-API-Key"] = "${load.key?.(peer) ?? peer.key}"\nwrk.headers["User-Agent"] = "bench/1"\nwrk.headers["Accept"] = "application/json"\n`,
+    `wrk.method = "${method}"\n${body}wrk.headers["X-API-Key"] = "${load.key?.(peer) ?? peer.key}"\nwrk.headers["User-Agent"] = "bench/1"\nwrk.headers["Accept"] = "application/json"\n${pauseMs === 0 ? '' : pauses(pauseMs)}`,
   )
   const url = `http://127.0.0.1:${peer.port}${peer.prefix}${load.path ?? '/items/7?full=1'}`
   const [program = '', ...words] = pinned('load', [
@@ -65,11 +67,16 @@ export async function measureFull(peer: Peer, task: Task, load: WrkLoad): Promis
   }
 }
 
+/** Lets wrk wait for whole milliseconds, different ones, so that its connections do not send all at once. */
+function pauses(averageMs: number): string {
+  return `function delay() return math.random(1, ${2 * averageMs - 1}) end\n`
+}
+
 /** Measures a peer under a load that wrk cannot generate; gateway-load.ts sends it from the load's core. */
 export async function measureLoad(
   peer: Peer,
   task: Task,
-  load: Pick<LoadOrder, 'kind' | 'path' | 'connections' | 'rate'>,
+  load: Pick<LoadOrder, 'kind' | 'path' | 'connections'>,
 ): Promise<Measured> {
   const order: LoadOrder = {
     ...load,
@@ -82,8 +89,7 @@ export async function measureLoad(
   const used = (await cpuWhenQuiet(peer)) - before
   const seen = JSON.parse(stdout) as LoadSeen
   if (seen.count === 0) throw new Error(`${peer.name} let nothing through`)
-  const latency = load.kind === 'rate' ? { p50Ms: seen.p50Ms, p99Ms: seen.p99Ms } : {}
-  return { cpuUs: (used / seen.count) * 1e6, perSecond: seen.count / task.seconds, ...latency }
+  return { cpuUs: (used / seen.count) * 1e6, perSecond: seen.count / task.seconds }
 }
 
 export function median(list: readonly number[]): number {

@@ -20,6 +20,7 @@ const kib = 1024
 const streams = 32
 /** The calls per second to use if the capacity was not measured in the same run. */
 const usualRate = 3000
+const pauseMs = 10
 
 export const workloads: readonly Workload[] = [
   { ...full('GET 1 KB'), tellsCapacity: true },
@@ -59,15 +60,17 @@ function load(name: string, what: Parameters<typeof measureLoad>[2]): Workload {
   }
 }
 
-/** Offers the same fixed rate to all peers, and to the upstream alone for comparison. */
+/** Offers about the same rate to all peers, and to the upstream alone for comparison. */
 function offered(name: string): Workload {
   return {
     name,
     isFor: ({ kind }) => kind === 'proxy' || kind === 'upstream',
     run: async (peer, task) => {
-      const rate = task.capacity === undefined ? usualRate : Math.floor(task.capacity / 2)
-      const path = '/items/7?full=1'
-      return await measureLoad(peer, task, { kind: 'rate', path, connections: 64, rate })
+      const rate = task.capacity === undefined ? usualRate : task.capacity / 2
+      return await measureFull(peer, task, {
+        pauseMs,
+        connections: Math.ceil((rate * pauseMs) / 1000),
+      })
     },
   }
 }

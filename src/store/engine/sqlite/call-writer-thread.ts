@@ -4,7 +4,7 @@ import { flushCompileCache } from 'node:module'
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
 import { batchInserter, type CallBatch, type CallsWritten } from './call-rows-insert.ts'
 import { boundPageCache } from './page-cache.ts'
-import { yieldToCalls } from './thread-priority.ts'
+import { createRest, yieldToCalls } from './thread-priority.ts'
 
 const busyTimeoutMs = 5000
 /**
@@ -12,6 +12,8 @@ const busyTimeoutMs = 5000
  * of that core: twice what it needs to write the records of the calls served meanwhile.
  */
 const niceness = 5
+/** How long it works at a time: without rests, calls wait up to 4 ms for the shared core until the kernel's next tick. */
+const workMs = 0.5
 
 // Without the worker's data, importing this file does nothing.
 const path = (workerData as { callsPath?: unknown } | null)?.callsPath
@@ -26,7 +28,7 @@ function serve(port: MessagePort, file: string): void {
   const database = new Database(file, { timeout: busyTimeoutMs })
   database.pragma('synchronous = NORMAL')
   boundPageCache(database, 'lasting')
-  const insert = batchInserter(database)
+  const insert = batchInserter(database, createRest(workMs))
   port.on('message', (batch: CallBatch) => {
     let written: CallsWritten = {}
     try {

@@ -14,3 +14,19 @@ export function yieldToCalls(niceness: number): void {
     // A sandbox may forbid it; the thread works all the same.
   }
 }
+
+const restMs = 0.02
+const neverWoken = new Int32Array(new SharedArrayBuffer(4))
+
+/**
+ * Returns a function for the calling thread to call between small pieces of work: it sleeps for a moment once the thread
+ * has worked this long, so that a thread waiting for the same core runs at once.
+ */
+export function createRest(workMs: number): () => void {
+  let since = performance.now()
+  return () => {
+    if (performance.now() - since < workMs) return
+    Atomics.wait(neverWoken, 0, 0, restMs)
+    since = performance.now()
+  }
+}
