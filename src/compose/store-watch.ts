@@ -126,8 +126,8 @@ class StoreWatch implements Outages, AsyncDisposable {
   /** Ends an outage once the feed is current and nothing has been refused since the last check. */
   #lookForEnd(): void {
     const { store, log } = this.#deps
-    const isOver = store.feed.isCurrent() && this.#refusedInOutage === this.#refusedBefore
-    if (isOver && this.#refusedInOutage > 0) {
+    const mayBeOver = this.#refusedInOutage > 0 && this.#refusedInOutage === this.#refusedBefore
+    if (mayBeOver && store.feed.isCurrent()) {
       log.info({ refused: this.#refusedInOutage }, 'the database answers again')
       this.#refusedInOutage = 0
     }

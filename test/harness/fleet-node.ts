@@ -165,7 +165,7 @@ export class SimNode extends SimProcess {
       timers: this.timers,
       standing: this.registration ?? standsAlone,
       source: {
-        pollMs: 200,
+        pace: { pollMs: 200, idlePollMs: 600 },
         hasForeignCommit: async () => true,
         read: async (from, limit) =>
           await this.ask((database) => this.#read(database, from, limit)),

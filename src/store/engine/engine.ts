@@ -1,6 +1,7 @@
 import type { Kysely, RawBuilder } from 'kysely'
 import type { Change, FeedMark } from '../db/changes.ts'
 import type { Db, Engine, Tx } from '../db/db.ts'
+import type { FeedPace } from '../feed/feed.ts'
 import type { CallRows } from '../tables/calls/call-rows.ts'
 import type { CountRows } from '../tables/calls/count-rows.ts'
 import type { Tables } from '../tables/index.ts'
@@ -58,10 +59,8 @@ export interface EngineHandle extends EngineLane {
   insertCalls(rows: CallRows, counts: readonly CountRows[]): Promise<void>
   /** Whether another process may have committed since this was last called. */
   hasForeignCommit(): Promise<boolean>
-  /**
-   * Milliseconds between polls of the feed; `listen` reports most changes sooner. Read it only after calling `listen`.
-   */
-  readonly pollMs: number
+  /** How often the feed is polled; `listen` reports most changes sooner. Read it only after calling `listen`. */
+  readonly pace: FeedPace
   /**
    * Calls `onHint` for each notification of new changes, with the feed position that the notification contains, if any.
    * Notifications may get lost.

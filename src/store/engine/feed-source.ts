@@ -36,8 +36,8 @@ export function createFeedSource(handle: EngineHandle): FeedSource {
     return { server: serverOf(rows), changes: rows.flatMap(changeOf) }
   }
   return {
-    get pollMs() {
-      return handle.pollMs
+    get pace() {
+      return handle.pace
     },
     hasForeignCommit: async () => await handle.hasForeignCommit(),
     read: async (from, limit) => await read('from', from.sequence, limit),

@@ -4,15 +4,23 @@ import type { ServerMark } from '../db/db.ts'
 import { minuteMs } from '../../units.ts'
 
 const trustMs = 1000
+/** How long after the last caller the feed is polled less often. */
+const idleAfterMs = 5000
 const changesInPage = 1000
 const maxOwn = 10_000
 const maxRecent = 2000
 // The database keeps changes for an hour; a node that has not read any for half an hour starts over.
 const resetAfterMs = 30 * minuteMs
 
+/** How often the feed is polled, in milliseconds: while callers rely on it, and while none does. */
+export interface FeedPace {
+  readonly pollMs: number
+  readonly idlePollMs: number
+}
+
 /** Where the feed is read from; the simulation has its own. */
 export interface FeedSource {
-  readonly pollMs: number
+  readonly pace: FeedPace
   /** Whether another process may have committed since this was last called. */
   hasForeignCommit(): Promise<boolean>
   /** Reads the changes from a position on; the first is the one at that position, if it still exists. */
@@ -63,7 +71,7 @@ export interface Feed {
   onReset(reset: () => void | Promise<void>): void
   /**
    * Whether the feed was read within the last second and other nodes wait for this one: only then may caches be
-   * trusted.
+   * trusted. While nobody asks, the feed is polled less often.
    */
   isCurrent(): boolean
   /** Reads the feed now; rejects if the database does not respond. */
@@ -112,6 +120,7 @@ export class ChangeFeed implements Feed {
   #doubts = 0
   #readAt = Number.NEGATIVE_INFINITY
   #readAtWall = Number.NEGATIVE_INFINITY
+  #askedAt = Number.NEGATIVE_INFINITY
   #reading: Promise<void> | undefined
   #again = false
   #unread = false
@@ -147,8 +156,10 @@ export class ChangeFeed implements Feed {
   }
 
   isCurrent(): boolean {
+    const now = this.#clock.monotonic()
+    this.#askedAt = now
     return (
-      this.#clock.monotonic() - this.#readAt < trustMs &&
+      now - this.#readAt < trustMs &&
       // The monotonic clock stands still while a virtual machine is suspended.
       this.#clock.now() - this.#readAtWall < trustMs &&
       this.#standing.covers(this.#readAt)
@@ -168,7 +179,10 @@ export class ChangeFeed implements Feed {
   async start(): Promise<void> {
     await this.read()
     this.#source.listen((upTo) => this.#hinted(upTo))
-    this.#stop = this.#timers.every(this.#source.pollMs, () => this.#poll())
+    const { pollMs, idlePollMs } = this.#source.pace
+    this.#stop = this.#timers.every(pollMs, () => {
+      if (!this.#mayWait(idlePollMs)) this.#poll()
+    })
   }
 
   stop(): void {
@@ -332,6 +346,12 @@ export class ChangeFeed implements Feed {
     this.#recent.set(sequence, token)
     const [oldest] = this.#recent.keys()
     if (this.#recent.size > maxRecent && oldest !== undefined) this.#recent.delete(oldest)
+  }
+
+  /** Whether nobody relies on the feed now, and the last read is recent enough that the next caller still can. */
+  #mayWait(idlePollMs: number): boolean {
+    const now = this.#clock.monotonic()
+    return now - this.#askedAt > idleAfterMs && now - this.#readAt < idlePollMs
   }
 
   #poll(): void {

@@ -92,7 +92,7 @@ export async function openPostgres(
     transactCalls: async (work) => (await main.transact(work)).result,
     insertCalls: async (rows, counts) => await insertBatch(main, rows, counts),
     hasForeignCommit: async () => true,
-    pollMs: 200,
+    pace: { pollMs: 200, idlePollMs: 600 },
     listen: (onHint) => listener.start(onHint),
     onOther: (call) => servers.onOther(call),
     pool: () => sumOf([main.pool(), background.pool(), urgent.pool()]),

@@ -1,11 +1,10 @@
 import type Database from 'better-sqlite3'
+import type { FeedPace } from '../../feed/feed.ts'
 import { SqliteWalWatch } from './wal-watch.ts'
 
-/**
- * Milliseconds between the feed's checks for other processes' commits, with and without a watch on the write-ahead log.
- */
-const pollMsWatched = 250
-const pollMsUnwatched = 5
+/** How often the feed checks for other processes' commits, with and without a watch on the write-ahead log. */
+const watched: FeedPace = { pollMs: 250, idlePollMs: 600 }
+const unwatched: FeedPace = { pollMs: 5, idlePollMs: 5 }
 
 /** Notices other processes' commits by watching the file's write-ahead log and by SQLite's `data_version`. */
 export class ForeignCommits {
@@ -23,8 +22,8 @@ export class ForeignCommits {
     this.#lastVersion = this.#readVersion()
   }
 
-  get pollMs(): number {
-    return this.#watch === undefined ? pollMsUnwatched : pollMsWatched
+  get pace(): FeedPace {
+    return this.#watch === undefined ? unwatched : watched
   }
 
   listen(hint: () => void): void {

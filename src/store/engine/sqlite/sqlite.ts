@@ -64,8 +64,8 @@ export async function openSqlite(
       }
       return foreignCommits.look()
     },
-    get pollMs() {
-      return foreignCommits.pollMs
+    get pace() {
+      return foreignCommits.pace
     },
     listen: (onHint) => foreignCommits.listen(() => onHint(undefined)),
     onOther: (call) => void (onOther = call),
