@@ -13,7 +13,10 @@ test('an outage is one line at its start and one at its end, whatever fails mean
   const whole = createLog({ level: 'info', write: (line) => void lines.push(line) })
   let isCurrent = false
   const store = {
-    status: () => ({ feedAgeMs: 0, silentNodes: 0, clockOffsetMs: 0, isClockOff: false }),
+    status: () => ({
+      ...{ feedAgeMs: 0, silentNodes: 0, forgottenNodes: 0 },
+      ...{ clockOffsetMs: 0, isClockOff: false },
+    }),
     feed: { isCurrent: () => isCurrent },
   } as unknown as Store
   const outages = watchStore({ store, log: whole, metrics: createMetrics() })

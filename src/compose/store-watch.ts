@@ -73,7 +73,9 @@ export function watchStore(deps: StoreWatchDeps): Outages & AsyncDisposable {
 class StoreWatch implements Outages, AsyncDisposable {
   readonly #deps: StoreWatchDeps
   readonly #refusals: ReturnType<Metrics['counter']>
+  readonly #forgotten: ReturnType<Metrics['counter']>
   readonly #looking: AsyncDisposable
+  #forgottenBefore = 0
   #refusedInOutage = 0
   #refusedBefore = 0
   #wasOff = false
@@ -83,6 +85,10 @@ class StoreWatch implements Outages, AsyncDisposable {
     this.#refusals = deps.metrics.counter(
       'intercept_storage_refusals_total',
       'Calls, requests and background work that failed because the database did not answer.',
+    )
+    this.#forgotten = deps.metrics.counter(
+      'intercept_nodes_forgotten_total',
+      'Nodes that stopped without leaving, and that this node has therefore removed from the list of nodes.',
     )
     this.#looking = every(
       lookEveryMs,
@@ -109,7 +115,11 @@ class StoreWatch implements Outages, AsyncDisposable {
   #look(): void {
     this.#lookForEnd()
     const { store, log } = this.#deps
-    const { clockOffsetMs, isClockOff } = store.status()
+    const { clockOffsetMs, isClockOff, forgottenNodes } = store.status()
+    if (forgottenNodes > this.#forgottenBefore) {
+      this.#forgotten.add({}, forgottenNodes - this.#forgottenBefore)
+      this.#forgottenBefore = forgottenNodes
+    }
     if (isClockOff === this.#wasOff) return
     this.#wasOff = isClockOff
     const fields = { offset_ms: clockOffsetMs }

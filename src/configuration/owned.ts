@@ -55,7 +55,7 @@ export function ownedRows(of: {
   )
 }
 
-/** Returns the digests of a thing's secrets by position. */
+/** Returns the digests of a thing's secrets, by each secret's path in the entry. */
 export function digestsOf(
   section: Section,
   entry: Entry,

@@ -18,8 +18,8 @@ export interface Store extends Db {
   /** The state of this process's connection pools; undefined on SQLite, which has none. */
   pool(): PoolState | undefined
   /**
-   * The same database over separate connections, for work that must continue while other transactions wait for a lock,
-   * such as sending deliveries. Its commits reach the change feed like any others.
+   * The same database, on PostgreSQL over separate connections, for work that must continue while other transactions
+   * wait for a lock, such as sending deliveries. Its commits reach the change feed like any others.
    */
   readonly background: Db & Pick<Store, 'transaction'>
   /** The database that holds call records: on SQLite a file of its own. */

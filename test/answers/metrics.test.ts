@@ -115,6 +115,7 @@ const expected = [
   'intercept_webhook_oldest_seconds',
   'intercept_feed_age_seconds',
   'intercept_silent_nodes',
+  'intercept_nodes_forgotten_total',
   'intercept_clock_offset_seconds',
   'intercept_database_transaction_seconds_count',
   'nodejs_eventloop_lag_p99_seconds',

@@ -84,7 +84,9 @@ describe('monitoring', () => {
     const { groups } = parse(read('alerts.yaml')) as Rules
     const watched = groups
       .flatMap((group) => group.rules)
-      .flatMap(({ expr }) => [...expr.matchAll(/^increase\((\w+)(?:\{(\w+)="(\w+)"\})?\[/g)])
+      .flatMap(({ expr }) => [
+        ...expr.matchAll(/^(?:max\()?increase\((\w+)(?:\{(\w+)="(\w+)"\})?\[/g),
+      ])
     assert.ok(watched.length >= 2)
     for (const [, name, label, value] of watched) {
       const series = fresh.filter(

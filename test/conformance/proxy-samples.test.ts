@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { parse } from 'yaml'
 import { droppedFromRequests } from '../../src/http/message/header-rules.ts'
+import type { BrowserSigns } from '../../src/targets/call-origin.ts'
 import { gatewayForTests } from '../harness/gateway.ts'
 import { readSample } from '../harness/proxy-samples.ts'
 
@@ -22,6 +23,18 @@ const writtenByProxies = new Set(
   ),
 )
 const mustEnd = [...droppedFromRequests].filter((name) => !writtenByProxies.has(name))
+
+/** The header of each sign that checks read; a new sign does not compile until it is named here. */
+const headersOfSigns: Readonly<Record<keyof BrowserSigns, string>> = {
+  secFetchSite: 'sec-fetch-site',
+  accessControlRequestMethod: 'access-control-request-method',
+}
+const decidedBy = [
+  'x-api-key',
+  'authorization',
+  'x-forwarded-for',
+  ...Object.values(headersOfSigns),
+]
 
 interface Traefik {
   http: {
@@ -45,7 +58,10 @@ interface EnvoyFilter {
   typed_config: {
     mutations?: { request_mutations: { remove?: string }[] }
     failure_mode_allow?: boolean
-    http_service?: { path_prefix: string }
+    http_service?: {
+      path_prefix: string
+      authorization_request: { allowed_headers: { patterns: { exact: string }[] } }
+    }
   }
 }
 
@@ -115,6 +131,22 @@ describe('samples of proxies that ask for the decision', () => {
     assert.equal(underscores['headers_with_underscores_action'], 'REJECT_REQUEST')
     assert.equal(asking?.typed_config.failure_mode_allow, false)
     assert.deepEqual(manager['upgrade_configs'], [{ upgrade_type: 'websocket' }])
+  })
+
+  test('P-samples: proxies that show Intercept only listed headers list each that a check reads', () => {
+    const { http_service: envoy } = envoyManager().http_filters[1]?.typed_config ?? {}
+    const { spec } = parse(readSample('gateway-api.yaml')) as {
+      spec: { rules: { filters: { externalAuth?: { http: { allowedHeaders: string[] } } }[] }[] }
+    }
+    const lists = {
+      'envoy.yaml': envoy?.authorization_request.allowed_headers.patterns.map(({ exact }) => exact),
+      'gateway-api.yaml': spec.rules[0]?.filters[0]?.externalAuth?.http.allowedHeaders,
+    }
+    for (const [sample, list = []] of Object.entries(lists)) {
+      const shown = new Set(list.map((name) => name.toLowerCase()))
+      for (const name of [...decidedBy, 'user-agent'])
+        assert.ok(shown.has(name), `${sample}: ${name}`)
+    }
   })
 
   test('P-samples: what Traefik and Envoy ask by their samples is decided, with a document for every refusal', async () => {

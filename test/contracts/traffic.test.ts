@@ -99,7 +99,8 @@ for (const engine of engines) {
       assert.equal(await two.pass(key), 'passed')
       assert.equal(await two.pass(key), 'quota_exhausted')
       await two.flush()
-      // A flush reads the quota's state again if no call has used the quota since the flush before.
+      // These flushes have nothing to report or claim, so this node still does not know that the other one used up the
+      // quota; its next call learns that by claiming.
       await one.flush()
       await one.flush()
       assert.equal(await one.pass(key), 'quota_exhausted')

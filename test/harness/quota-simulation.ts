@@ -108,7 +108,10 @@ class QuotaWorld {
     return node
   }
 
-  /** Sends far more calls than the quota allows: bursts at random nodes, then a steady flow that uses late returns. */
+  /**
+   * Sends far more calls than the quota allows: bursts at random nodes, then a steady flow, which uses up the claims that
+   * nodes return late.
+   */
   #offer(): void {
     const world = this.#world
     const { calls } = this.#subject.quota

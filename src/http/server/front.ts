@@ -43,7 +43,10 @@ export function requestIdOf(request: IncomingMessage): string {
   return requestIds.get(request) ?? createId('req')
 }
 
-/** Creates the listener in front of the gateway and the app: the plain lane, and node:http with stricter checks. */
+/**
+ * Creates the listener in front of the gateway and the app. If the plain lane is on, it parses ordinary gateway requests
+ * itself; node:http, with stricter checks than its own, takes all others.
+ */
 export function createFront(deps: FrontDeps): Front {
   return new TwoLaneFront(deps)
 }
@@ -76,8 +79,7 @@ class TwoLaneFront implements Front {
         this.#plain.endLate()
       },
       Math.min(this.#limits.bodyWindowMs / 8, checkEveryMs),
-    )
-    this.#sweep.unref()
+    ).unref()
     const [readWithNode] = this.#server.listeners('connection')
     this.#readWithNode = readWithNode?.bind(this.#server)
     this.#server.removeAllListeners('connection')
@@ -94,10 +96,7 @@ class TwoLaneFront implements Front {
   }
 
   accept(socket: Socket): void {
-    if (this.#deps.lane !== 'plain') {
-      this.#takeOnStandardLane(socket)
-      return
-    }
+    if (this.#deps.lane !== 'plain') return this.#takeOnStandardLane(socket)
     const connection = this.#plain.open(socket)
     this.#connections.add(connection)
     if (this.#isLeaving) connection.drain()

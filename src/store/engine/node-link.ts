@@ -31,6 +31,8 @@ export interface StoreStatus {
   readonly feedAgeMs: number
   /** How many other nodes have sent no heartbeat recently, as this node sees it. */
   readonly silentNodes: number
+  /** How many nodes this one has removed because they stopped without leaving. */
+  readonly forgottenNodes: number
   /** Milliseconds by which this machine's clock is ahead of the database's. */
   readonly clockOffsetMs: number
   /** Whether `clockOffsetMs` is larger than it would be if both machines kept synchronized time. */
@@ -98,6 +100,7 @@ export class NodeLink implements AsyncDisposable {
     return {
       feedAgeMs: this.feed.ageMs(),
       silentNodes: this.#registration?.silent ?? 0,
+      forgottenNodes: this.#registration?.forgotten ?? 0,
       clockOffsetMs: offsetMs,
       isClockOff: Math.abs(offsetMs) > maxClockOffsetMs,
     }

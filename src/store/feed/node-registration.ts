@@ -30,6 +30,8 @@ export class NodeRegistration implements Standing {
   readonly #heard = new Map<string, { readonly beat: string; readonly since: number }>()
   #mark: () => FeedMark = () => ({ sequence: 0, token: '' })
   #beatAt = Number.NEGATIVE_INFINITY
+  #lookedAt = Number.NEGATIVE_INFINITY
+  #forgotten = 0
   /** Only reads that began after registration count: before it, other nodes did not wait for this one. */
   #registeredAt = Number.POSITIVE_INFINITY
   #beating: Promise<void> | undefined
@@ -57,10 +59,18 @@ export class NodeRegistration implements Standing {
     this.#stop()
   }
 
-  /** How many other nodes have sent no heartbeat recently. */
+  /**
+   * How many other nodes had sent no heartbeat recently when this node last looked. While the database is away nobody
+   * can look, which says nothing about the others.
+   */
   get silent(): number {
-    const now = this.#clock.monotonic()
-    return [...this.#heard.values()].filter(({ since }) => now - since > standsForMs).length
+    return [...this.#heard.values()].filter(({ since }) => this.#lookedAt - since > standsForMs)
+      .length
+  }
+
+  /** How many nodes this one has removed because they stopped without leaving; others may have removed them too. */
+  get forgotten(): number {
+    return this.#forgotten
   }
 
   covers(readStartedAt: number): boolean {
@@ -103,12 +113,16 @@ export class NodeRegistration implements Standing {
     await this.beat()
     const now = this.#clock.monotonic()
     const others = (await this.#book.list()).filter(({ id }) => id !== this.#id)
+    this.#lookedAt = now
     const ids = new Set(others.map(({ id }) => id))
     for (const id of this.#heard.keys()) if (!ids.has(id)) this.#heard.delete(id)
     for (const node of others) {
       const known = this.#heard.get(node.id)
       if (known?.beat !== node.beat) this.#heard.set(node.id, { beat: node.beat, since: now })
-      else if (now - known.since > silentMs) await this.#book.remove(node)
+      else if (now - known.since > silentMs) {
+        await this.#book.remove(node)
+        this.#forgotten += 1
+      }
     }
   }
 }

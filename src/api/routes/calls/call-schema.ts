@@ -10,8 +10,8 @@ const CapturedMessage = Type.Object(
     /** The captured headers by lower-case name. */
     headers: Type.Record(Type.String(), Type.String()),
     /**
-     * The captured bytes as text, with the values of masked members and fields shown as …; missing if there was no
-     * body.
+     * The first bytes of the body as text, with the values of masked members and fields shown as …; missing if none
+     * were captured: the body was empty or compressed, or the target captures no bodies.
      */
     body: Type.Optional(Type.String()),
     /** The length of the complete body. */
