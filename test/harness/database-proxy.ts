@@ -11,6 +11,8 @@ export interface DatabaseProxy extends AsyncDisposable {
   blackHole(): void
   /** Cuts a connection off from responses once it has sent this text: the statement takes effect unnoticed. */
   blackHoleAfter(words: string): void
+  /** Closes a connection that has sent this text instead of passing on the response: it takes effect unnoticed. */
+  cutAfter(words: string): void
   delay(ms: number): void
   heal(): void
 }
@@ -24,6 +26,7 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
   let mode: 'open' | 'cut' | 'lost' = 'open'
   let delayMs = 0
   let fatalWords: string | undefined
+  let isCutThen = false
 
   const server = createServer((client) => {
     if (mode === 'cut') return void client.destroy()
@@ -31,15 +34,16 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
     const way = { isLost: false }
     pass(client, database, way)
     pass(database, client, way)
-    if (fatalWords === undefined) return
-    const words = fatalWords
-    client.on('data', (chunk) => void (way.isLost ||= chunk.includes(words)))
+    client.on('data', (chunk) => {
+      if (fatalWords !== undefined) way.isLost ||= chunk.includes(fatalWords)
+    })
   })
 
   function pass(from: Socket, to: Socket, way: { isLost: boolean }): void {
     sockets.add(from)
     from.on('data', (chunk) => {
       const forward = (): void => void (to.destroyed || to.write(chunk))
+      if (way.isLost && isCutThen) return void from.destroy()
       if (mode !== 'open' || way.isLost) return
       if (delayMs === 0) forward()
       else setTimeout(forward, delayMs)
@@ -70,12 +74,16 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
     blackHole: () => void (mode = 'lost'),
     blackHoleAfter(words) {
       fatalWords = words
-      // Existing connections are not watched, so close them.
+      isCutThen = false
       destroyAll()
+    },
+    cutAfter(words) {
+      fatalWords = words
+      isCutThen = true
     },
     delay: (ms) => void (delayMs = ms),
     heal() {
-      const wasOpen = mode === 'open' && fatalWords === undefined
+      const wasOpen = mode === 'open' && (fatalWords === undefined || isCutThen)
       mode = 'open'
       delayMs = 0
       fatalWords = undefined

@@ -1,5 +1,7 @@
 const maxWaitMs = 30_000
 const firstWaitMs = 250
+/** Statuses after which the request may or may not have been carried out. */
+const maybeGone: ReadonlySet<number> = new Set([502, 503, 504])
 
 /** How many times to try a request, and how to wait before another attempt. */
 export interface Retries {
@@ -13,8 +15,9 @@ export async function wait(ms: number): Promise<void> {
 }
 
 /**
- * Sends a request, and repeats it where that is safe: always after 429 and 503, because the server has done nothing
- * then; after a lost response or a gateway error, only if the request is idempotent.
+ * Sends a request, and repeats it where that is safe: always after 429, and after 503 with Retry-After, because the
+ * server has changed nothing then; after any other 503, a lost response or a gateway error, only if the request is
+ * idempotent.
  */
 export async function sendWithRetries(
   send: () => Promise<Response>,
@@ -25,13 +28,13 @@ export async function sendWithRetries(
     const isLast = at >= tries
     try {
       const response = await send()
-      const again =
-        response.status === 429 ||
-        response.status === 503 ||
-        (isRepeatable && (response.status === 502 || response.status === 504))
+      const retryAfter = response.headers.get('retry-after')
+      const { status } = response
+      const changedNothing = status === 429 || (status === 503 && retryAfter !== null)
+      const again = changedNothing || (isRepeatable && maybeGone.has(status))
       if (isLast || !again) return response
       await response.body?.cancel()
-      await pause(waitMs(at, response.headers.get('retry-after')))
+      await pause(waitMs(at, retryAfter))
     } catch (error) {
       const isAbort = error instanceof Error && error.name === 'AbortError'
       if (isLast || !isRepeatable || isAbort) throw error

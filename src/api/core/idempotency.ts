@@ -1,7 +1,7 @@
 import type { UserId } from '../../ids.ts'
 import { Problem } from '../../errors.ts'
 import { digest } from '../../secrets/index.ts'
-import { idempotentAnswers } from '../../store/index.ts'
+import { asStorageProblem, idempotentAnswers, type Tx } from '../../store/index.ts'
 import type { Services } from './services.ts'
 import { dayMs, minuteMs } from '../../units.ts'
 
@@ -61,19 +61,25 @@ export async function once<T>(
       marked = true
     }, create)
     const answerSealed = sealer.seal(JSON.stringify(answer), context)
-    await store.transaction(
-      async (tx) =>
-        await idempotentAnswers.keep(tx, {
-          userId,
-          keyDigest,
-          answer: { status: 201, answerSealed },
-        }),
-    )
+    const kept = { userId, keyDigest, answer: { status: 201, answerSealed } }
+    await unlessAway(store.transaction(async (tx) => await idempotentAnswers.keep(tx, kept)))
     return answer
   } catch (error) {
-    await store.transaction(async (tx) => await idempotentAnswers.release(tx, userId, keyDigest))
+    // A key that is marked as done stays so: the creation may have been made although it failed.
+    const release = async (tx: Tx) => await idempotentAnswers.release(tx, userId, keyDigest)
+    await unlessAway(store.transaction(release))
     throw error
   }
+}
+
+/**
+ * Waits for a write of which the caller need not know that the database is away: what has been made was made, and what
+ * was refused keeps its own reason.
+ */
+async function unlessAway(writing: Promise<void>): Promise<void> {
+  await writing.catch((error: unknown) => {
+    if (asStorageProblem(error) === undefined) throw error
+  })
 }
 
 function lost(): Problem {

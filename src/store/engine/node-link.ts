@@ -1,16 +1,21 @@
 import type { Clock } from '../../clock.ts'
 import { createId } from '../../ids.ts'
 import type { Change } from '../db/changes.ts'
-import { waitForConfirmation, type Confirmation } from '../feed/confirmation.ts'
+import {
+  waitForConfirmation,
+  type Confirmation,
+  type ConfirmationState,
+} from '../feed/confirmation.ts'
 import { DatabaseClock } from '../feed/database-clock.ts'
 import { ChangeFeed, systemTimers, type HistoryChange } from '../feed/feed.ts'
 import { NodeRegistration, standsAlone } from '../feed/node-registration.ts'
 import { patiently } from '../feed/patience.ts'
 import type { EngineHandle } from './engine.ts'
+import { MaybeCommittedError } from './commit-outcome.ts'
 import { createFeedSource } from './feed-source.ts'
 import { createNodeBook, forgetOldChanges, lookAtChange } from './node-book.ts'
 import { probe } from './probe.ts'
-import { isLockWaitTooLong, isWaitTooLong } from './unavailable.ts'
+import { asStorageProblem, isLockWaitTooLong, isWaitTooLong } from './unavailable.ts'
 import { minuteMs } from '../../units.ts'
 
 const sampleClockMs = 5000
@@ -126,10 +131,21 @@ export class NodeLink implements AsyncDisposable {
     return await patiently({ clock: this.#clock, isAnswering, ...limits }, run)
   }
 
-  /** Waits until every live node has heard a change or has stopped trusting its caches. */
+  /**
+   * Waits until every live node has heard a change or has stopped trusting its caches. If the database goes away
+   * meanwhile, throws `MaybeCommittedError`, because the change is committed already.
+   */
   async confirm(change: Change | undefined): Promise<Confirmation> {
+    const look = async (of: Change | undefined): Promise<ConfirmationState> => {
+      try {
+        return await lookAtChange(this.#handle, of)
+      } catch (error) {
+        if (asStorageProblem(error) === undefined) throw error
+        throw new MaybeCommittedError('unconfirmed', error)
+      }
+    }
     return await waitForConfirmation({
-      look: async (of) => await lookAtChange(this.#handle, of),
+      look,
       clock: this.#clock,
       wait: async (ms) => await new Promise((resolve) => setTimeout(resolve, ms)),
       self: this.#registration === undefined ? undefined : this.#nodeId,

@@ -1,5 +1,6 @@
 import { Problem } from '../../errors.ts'
 import { ChangeLostError } from '../feed/confirmation.ts'
+import { MaybeCommittedError } from './commit-outcome.ts'
 
 // SQLite result codes that mean "not now" rather than "bad statement".
 const sqlite = [
@@ -37,7 +38,7 @@ const network = [
   'ENOTCONN',
   'EPROTO',
 ]
-// Error codes of TLS and of closed sockets: the commit may have been sent, so nothing may be retried.
+// Error codes of TLS and of closed sockets.
 const transport = /^ERR_(SSL|STREAM|SOCKET)_/
 const sentences =
   /timeout expired|timeout exceeded when trying to connect|timeout exceeded when waiting in the queue|query read timeout|connection terminated|client has encountered a connection error|connection is not open|driver has already been destroyed/i
@@ -93,10 +94,14 @@ export function isKeptOut(error: unknown): boolean {
 
 /**
  * Maps an error to a refusal if it means that the database is unavailable, for example because its disk is full; other
- * errors give undefined.
+ * errors give undefined. Only a refusal with Retry-After may be repeated without looking: without it, something may have
+ * been changed.
  */
 export function asStorageProblem(error: unknown): Problem | undefined {
   if (!(error instanceof Error)) return undefined
+  if (error instanceof MaybeCommittedError) {
+    return new Problem('storage_unavailable', maybeCommitted[error.outcome], { cause: error })
+  }
   const { code } = error as { code?: unknown }
   const text = typeof code === 'string' ? code : ''
   const isUnavailable =
@@ -114,6 +119,13 @@ export function asStorageProblem(error: unknown): Problem | undefined {
     cause: error,
     headers: { 'Retry-After': '1' },
   })
+}
+
+const maybeCommitted = {
+  unknown:
+    'The database went away while this was being saved: the change may have been made. Look before you repeat it.',
+  unconfirmed:
+    'The change was made, but the database went away before all nodes had confirmed it. Look before you repeat it.',
 }
 
 /** Returns the sentence that clients see; it never contains the error's own text. */

@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { MaybeCommittedError } from '../commit-outcome.ts'
 import { createPreparedNames } from './prepared-names.ts'
 
 // While the server hangs, all connections stay busy, yet every caller must be refused within 5 s: hence the short
@@ -70,6 +71,7 @@ class PreparingClient extends pg.Client {
     if (text === 'commit' || text === 'rollback') {
       this.#isQueued = false
       if (this.#hasCommitted) return this.#forget() as never
+      if (text === 'commit') return this.#commit(async () => await super.query(text)) as never
     }
     const name = this.#isQueued && values.length > 0 ? names.nameOf(text) : undefined
     const asked = name === undefined ? words : [{ name, text, values }]
@@ -85,23 +87,37 @@ class PreparingClient extends pg.Client {
    * on it.
    */
   #reasonOf(error: unknown): unknown {
-    if (error instanceof Error && error.message === 'Query read timeout') {
-      const { stream } = (this as unknown as { connection: { stream: { destroy(): void } } })
-        .connection
-      stream.destroy()
-    }
+    if (error instanceof Error && error.message === 'Query read timeout') this.#destroy()
     if (hasEndedConnection(error)) this.#endedBy ??= error
     return this.#endedBy ?? error
   }
 
+  #destroy(): void {
+    const { stream } = (this as unknown as { connection: { stream: { destroy(): void } } })
+      .connection
+    stream.destroy()
+  }
+
   /** Runs the last statement together with its commit; returns the statement's own result. */
   async #finish(text: string): Promise<unknown> {
+    const answers = await this.#commit(async () => await super.query(text))
+    const [answer] = answers as unknown as pg.QueryResult[]
+    this.#hasCommitted = true
+    return answer
+  }
+
+  /** Sends a commit; if it fails and may have been made, throws `MaybeCommittedError` and ends the connection. */
+  async #commit<T>(send: () => Promise<T>): Promise<T> {
+    const isTooLate = this.#endedBy !== undefined
     try {
-      const [answer] = (await super.query(text)) as unknown as pg.QueryResult[]
-      this.#hasCommitted = true
-      return answer
+      return await send()
     } catch (error) {
-      throw this.#reasonOf(error)
+      const reason = this.#reasonOf(error)
+      if (isTooLate || isRolledBack(reason)) throw reason
+      // The driver's rollback fails next, and its caller must get this error instead of the rollback's.
+      this.#endedBy = new MaybeCommittedError('unknown', reason)
+      this.#destroy()
+      throw this.#endedBy
     }
   }
 
@@ -132,6 +148,20 @@ function hasEndedConnection(error: unknown): boolean {
   if (!(error instanceof pg.DatabaseError)) return true
   // 25P03 idle_in_transaction_session_timeout; 57P01 to 57P05: shut down, crashed, dropped, idle for too long.
   return error.code === '25P03' || error.code?.startsWith('57P') === true
+}
+
+// The server does not know itself, or a pooler in between does not: class 08 and 40003 statement_completion_unknown.
+const unknownOutcome = /^(?:08|40003)/
+// Errors that may end the server's session, so that it may have ended after its commit: classes 53, 57P, 58 and XX.
+const endsSession = /^(?:53|57P|58|XX)/
+
+/** Whether a failed commit was certainly not made: it was never sent whole (EPIPE), or the server said so. */
+function isRolledBack(error: unknown): boolean {
+  if (!(error instanceof pg.DatabaseError)) return (error as { code?: unknown }).code === 'EPIPE'
+  const { code = '', severity } = error
+  // A session survives an ERROR. Other languages have other words for it, so the code decides then.
+  const isOver = severity !== 'ERROR' && endsSession.test(code)
+  return !isOver && !unknownOutcome.test(code)
 }
 
 /**

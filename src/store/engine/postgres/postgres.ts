@@ -8,15 +8,13 @@ import type { EngineHandle, EngineLane, PoolState } from '../engine.ts'
 import { writeLedger } from '../ledger.ts'
 import { commitChanges } from './commit-changes.ts'
 import { serverIdentity, serverStart } from './greeting.ts'
+import { createBatchInsert } from './insert-batch.ts'
 import { PostgresListener } from './listener.ts'
 import { migratePostgres } from './migrate-postgres.ts'
 import { ServerWatch } from './server-watch.ts'
 import { isPlanGone, openPool } from './pool.ts'
 import { CommitQueues, type SharedTransaction } from '../shared-commits.ts'
 import { sealAfterMigration } from '../../tables/audit/seals.ts'
-import { insertRows } from '../../tables/calls/calls.ts'
-import type { CallRows } from '../../tables/calls/call-rows.ts'
-import { add as addCounts, type CountRows } from '../../tables/calls/count-rows.ts'
 import type { Tables } from '../../tables/index.ts'
 
 const statementTimeoutMs = 4500
@@ -90,7 +88,7 @@ export async function openPostgres(
     slowReads,
     slowCallReads: slowReads,
     transactCalls: async (work) => (await main.transact(work)).result,
-    insertCalls: async (rows, counts) => await insertBatch(main, rows, counts),
+    insertCalls: createBatchInsert(main),
     hasForeignCommit: async () => true,
     pace: { pollMs: 200, idlePollMs: 600 },
     listen: (onHint) => listener.start(onHint),
@@ -107,26 +105,6 @@ export async function openPostgres(
       await urgent.query.destroy()
     },
   }
-}
-
-/**
- * Inserts records and counts in one commit, and adds the counts only once however often the batch is retried. Records
- * alone need no transaction.
- */
-async function insertBatch(
-  lane: EngineLane,
-  rows: CallRows,
-  counts: readonly CountRows[],
-): Promise<void> {
-  if (counts.length === 0) {
-    await insertRows({ query: lane.query, engine: 'postgres' }, rows)
-    return
-  }
-  await lane.transact(async (tx) => {
-    // If all records exist, an earlier try was committed, and only its response was lost.
-    const isNew = rows.count === 0 || (await insertRows(tx, rows)) > 0
-    if (isNew) await addCounts(tx, counts)
-  })
 }
 
 async function refuseBackup(): Promise<never> {

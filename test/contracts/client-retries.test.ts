@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { sendWithRetries } from '../../packages/client/src/retry.ts'
+
+/** Sends a request whose first response is this one; returns how often it was sent. */
+async function triesAfter(
+  status: number,
+  { headers = {}, isRepeatable }: { headers?: Record<string, string>; isRepeatable: boolean },
+): Promise<number> {
+  let tries = 0
+  const send = async (): Promise<Response> => {
+    tries += 1
+    return tries === 1 ? new Response('', { status, headers }) : new Response('')
+  }
+  await sendWithRetries(send, isRepeatable, { tries: 3, wait: async () => undefined })
+  return tries
+}
+
+describe('a request that is refused', () => {
+  const retry = { 'Retry-After': '1' }
+
+  test('is repeated where nothing was changed, whatever it is', async () => {
+    assert.equal(await triesAfter(429, { isRepeatable: false }), 2)
+    assert.equal(await triesAfter(503, { headers: retry, isRepeatable: false }), 2)
+  })
+
+  test('is repeated after 503 without Retry-After only if it is idempotent', async () => {
+    assert.equal(await triesAfter(503, { isRepeatable: false }), 1)
+    assert.equal(await triesAfter(503, { isRepeatable: true }), 2)
+  })
+
+  test('is repeated after an error of a gateway only if it is idempotent', async () => {
+    for (const status of [502, 504]) {
+      assert.equal(await triesAfter(status, { headers: retry, isRepeatable: false }), 1)
+      assert.equal(await triesAfter(status, { isRepeatable: true }), 2)
+    }
+  })
+})
