@@ -9,6 +9,21 @@ export interface Rate {
 /** The longest window of a rate that people may set: a day. */
 export const maxRateSeconds = 86_400
 
+/** Tells whether a rate can be set: whole numbers from 1, up to `maxCalls` in at most a day. */
+export function isRate(rate: Partial<Rate>, maxCalls: number): boolean {
+  const { calls, perSeconds, burst } = rate
+  return (
+    isCount(calls, maxCalls) &&
+    isCount(perSeconds, maxRateSeconds) &&
+    (burst === undefined || isCount(burst, maxCalls))
+  )
+}
+
+/** Tells whether a value is a whole number from 1 to `max`. */
+export function isCount(value: unknown, max: number): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 1 && (value as number) <= max
+}
+
 /** A limiter's decision about one call. */
 export interface RateVerdict {
   readonly admitted: boolean

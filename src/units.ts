@@ -40,6 +40,21 @@ export function parseDuration(text: string): number {
   return Number(digits) * ms
 }
 
+/**
+ * Converts a date such as `2027-01-31`, or a time such as `2027-01-31T12:00:00Z`, to milliseconds; undefined if there is
+ * no such day. Without a zone it is UTC. JavaScript alone would read 30 February as 2 March.
+ */
+export function parseTime(text: string): number | undefined {
+  const [, day, clock, zone = 'Z'] =
+    /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)(Z|[+-]\d\d:\d\d)?)?$/.exec(text) ??
+    []
+  if (day === undefined) return undefined
+  const midnight = Date.parse(`${day}T00:00Z`)
+  if (Number.isNaN(midnight) || !new Date(midnight).toISOString().startsWith(day)) return undefined
+  const ms = clock === undefined ? midnight : Date.parse(`${day}T${clock}${zone}`)
+  return Number.isNaN(ms) ? undefined : ms
+}
+
 /** Converts `16KiB`, `100MiB` or `65536` to bytes. */
 export function parseSize(text: string): number {
   const [, digits, unit = ''] = /^(\d{1,12}) ?([a-z]*)$/.exec(text.toLowerCase()) ?? []

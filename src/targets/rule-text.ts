@@ -53,8 +53,11 @@ function checkRule(rule: RuleText): RuleText {
   }
   if (path === '*') return { effect, methods, path: '/*', trial }
   const fault = pathAmbiguity(path, 'verbatim')
-  if (fault !== undefined || path.includes('?') || path.includes(';')) {
-    throw wrong(path, fault ?? 'has a path without query and parameters')
+  if (fault !== undefined) {
+    throw new Problem('invalid_input', `"${path.slice(0, 80)}" is no path of a rule: ${fault}.`)
+  }
+  if (path.includes('?') || path.includes(';')) {
+    throw wrong(path, 'has a path without query and parameters')
   }
   return { effect, methods: [...new Set(methods)], path: decode(path), trial }
 }

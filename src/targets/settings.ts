@@ -2,7 +2,8 @@ import { coversMethod } from './rules.ts'
 import { Problem } from '../errors.ts'
 import { foldHeaderName, originHeaders } from '../http/message/index.ts'
 import type { Quota } from '../access/index.ts'
-import { maxRateSeconds, type Rate } from '../rate.ts'
+import { isCount, isRate, type Rate } from '../rate.ts'
+import { snakeName } from '../store/index.ts'
 import type { PathMode } from './path.ts'
 import { parseRecordChoice, type RecordChoice } from '../record-choice.ts'
 
@@ -110,14 +111,10 @@ const checks: { readonly [S in keyof TargetSettings]: Check } = {
   paths: (value) =>
     value === 'canonical' || value === 'verbatim' ? undefined : 'is canonical or verbatim',
   browsers: isBoolean,
-  rateLimit: (value) => {
-    const rate = value as Partial<Rate>
-    const fine =
-      isCount(rate.calls, 1_000_000) &&
-      isCount(rate.perSeconds, maxRateSeconds) &&
-      (rate.burst === undefined || isCount(rate.burst, 1_000_000))
-    return fine ? undefined : 'has calls, perSeconds and perhaps burst as whole numbers above 0'
-  },
+  rateLimit: (value) =>
+    isRate(value as Partial<Rate>, 1_000_000)
+      ? undefined
+      : 'has 1 to 1,000,000 calls in 1 to 86,400 seconds, and perhaps a burst',
   rateScope: (value) => (value === 'all' || value === 'node' ? undefined : 'is all or node'),
   quota: (value) => {
     const quota = value as Partial<Quota>
@@ -172,10 +169,6 @@ function isBoolean(value: unknown): string | undefined {
   return typeof value === 'boolean' ? undefined : 'is true or false'
 }
 
-function isCount(value: unknown, most: number): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 1 && (value as number) <= most
-}
-
 function isNameList(value: unknown): value is string[] {
   return (
     Array.isArray(value) &&
@@ -185,5 +178,5 @@ function isNameList(value: unknown): value is string[] {
 }
 
 function wrong(name: string, must: string): Problem {
-  return new Problem('invalid_input', `${name.slice(0, 40)} ${must}.`)
+  return new Problem('invalid_input', `${snakeName(name).slice(0, 40)} ${must}.`)
 }

@@ -2,7 +2,7 @@ import { Problem } from '../../errors.ts'
 import { targetSlugPattern } from '../../ids.ts'
 import { isMethod, methods } from '../../methods.ts'
 import type { Grant, Quota } from '../../store/index.ts'
-import { maxRateSeconds } from '../../rate.ts'
+import { isCount, isRate, maxRateSeconds } from '../../rate.ts'
 import { parseCallsPerSeconds } from '../../units.ts'
 import { parseCidr } from './cidr.ts'
 import { field } from './key-field.ts'
@@ -22,6 +22,8 @@ const maxGrants = 100
 // A grant contains nothing but a slug, because people paste commands with grants from a key's page into a shell.
 const targetSlug = new RegExp(targetSlugPattern, 'u')
 const maxCidrs = 100
+const maxRateCalls = 1_000_000_000
+const maxQuotaCalls = 1_000_000_000_000
 
 /**
  * The fields of a key that people set, by their names in the API. Each field is described only here: the API, the
@@ -113,9 +115,9 @@ export const keyFields = {
       additionalProperties: false,
       required: ['calls', 'per_seconds'],
       properties: {
-        calls: { type: 'integer', minimum: 1, maximum: 1_000_000_000 },
+        calls: { type: 'integer', minimum: 1, maximum: maxRateCalls },
         per_seconds: { type: 'integer', minimum: 1, maximum: maxRateSeconds },
-        burst: { type: 'integer', minimum: 1, maximum: 1_000_000_000 },
+        burst: { type: 'integer', minimum: 1, maximum: maxRateCalls },
       },
     },
     toJson: ({ calls, perSeconds, burst }) => ({
@@ -124,6 +126,13 @@ export const keyFields = {
       ...(burst === undefined ? {} : { burst }),
     }),
     fromJson: ({ calls, per_seconds: perSeconds, burst }) => ({ calls, perSeconds, burst }),
+    check(rate) {
+      if (isRate(rate, maxRateCalls)) return
+      throw new Problem(
+        'invalid_input',
+        `A key's rate has 1 to ${maxRateCalls} calls in 1 to ${maxRateSeconds} seconds, and perhaps a burst.`,
+      )
+    },
     shown: {
       label: 'Rate',
       none: 'not limited',
@@ -149,12 +158,16 @@ export const keyFields = {
       additionalProperties: false,
       required: ['calls', 'period'],
       properties: {
-        calls: { type: 'integer', minimum: 1, maximum: 1_000_000_000_000 },
+        calls: { type: 'integer', minimum: 1, maximum: maxQuotaCalls },
         period: { type: 'string', enum: ['day', 'month'] },
       },
     },
     toJson: ({ calls, period }): Quota => ({ calls, period }),
     fromJson: (quota) => quota,
+    check({ calls }) {
+      if (isCount(calls, maxQuotaCalls)) return
+      throw new Problem('invalid_input', `A key's quota has 1 to ${maxQuotaCalls} calls.`)
+    },
     shown: {
       label: 'Quota',
       none: 'none',

@@ -1,5 +1,5 @@
 import { Problem } from '../../errors.ts'
-import { maxRateSeconds, type Rate } from '../../rate.ts'
+import { isRate, maxRateSeconds, type Rate } from '../../rate.ts'
 
 const maxCalls = 1_000_000
 
@@ -13,17 +13,10 @@ export function readOrganizationRate(
 /** Returns the validated rate; throws `invalid_input` for numbers out of bounds. */
 export function checkOrganizationRate(rate: Rate): Rate {
   const { calls, perSeconds, burst } = rate
-  const isFine =
-    isCount(calls, maxCalls) &&
-    isCount(perSeconds, maxRateSeconds) &&
-    (burst === undefined || isCount(burst, maxCalls))
-  if (isFine) return { calls, perSeconds, ...(burst === undefined ? {} : { burst }) }
+  if (isRate(rate, maxCalls))
+    return { calls, perSeconds, ...(burst === undefined ? {} : { burst }) }
   throw new Problem(
     'invalid_input',
     `An organization's rate has 1 to ${maxCalls} calls in 1 to ${maxRateSeconds} seconds, and perhaps a burst.`,
   )
-}
-
-function isCount(value: number, max: number): boolean {
-  return Number.isSafeInteger(value) && value >= 1 && value <= max
 }

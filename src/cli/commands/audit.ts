@@ -80,6 +80,9 @@ export const commands = {
         const reports = []
         for (const chain of chains) {
           const against = kept.find((head) => head.organizationId === chain.id)
+          if (slug !== undefined && values.against !== undefined && against === undefined) {
+            throw new UsageError(`${values.against} holds no head of ${slug}`)
+          }
           reports.push({ organization: chain.slug, ...(await audit.verify(chain.id, against)) })
         }
         for (const head of slug === undefined ? kept : []) {
@@ -147,15 +150,19 @@ async function chainsOf(
 
 /** Parses heads from the output of `audit head`, the JSON API or an `audit.head_sealed` event. */
 function readHeads(file: string): SignedHead[] {
+  const text = readFileSync(file, 'utf8')
   let content: unknown
   try {
-    content = JSON.parse(readFileSync(file, 'utf8'))
+    content = JSON.parse(text)
   } catch {
     throw new UsageError(`${file} holds no JSON: give what \`audit head\` printed`)
   }
   const { heads, data } = (content ?? {}) as { heads?: unknown; data?: unknown }
   const list = heads ?? data ?? content
-  return (Array.isArray(list) ? list : [list]).map((one: unknown) => readHead(one, file))
+  const found = (Array.isArray(list) ? list : [list]).map((one: unknown) => readHead(one, file))
+  // Without a head nothing would be compared, and the chains would be called whole for no reason.
+  if (found.length === 0) throw noHead(file)
+  return found
 }
 
 function readHead(value: unknown, file: string): SignedHead {
@@ -169,9 +176,13 @@ function readHead(value: unknown, file: string): SignedHead {
     typeof hash !== 'string' ||
     typeof seal !== 'string'
   ) {
-    throw new UsageError(`${file} holds no signed head: give what \`audit head\` printed`)
+    throw noHead(file)
   }
   return { organizationId, sequence: sequence as number, hash, seal }
+}
+
+function noHead(file: string): UsageError {
+  return new UsageError(`${file} holds no signed head: give what \`audit head\` printed`)
 }
 
 function optionalSince(text: string | undefined, nowMs: number): number | undefined {
@@ -205,6 +216,6 @@ function say(report: {
 }): string {
   const { organization, entries, brokenAt, reason } = report
   return brokenAt === undefined
-    ? `ok    ${organization}: ${entries} entries, each following the one before`
+    ? `ok    ${organization}: ${entries === 1 ? '1 entry' : `${entries} entries`}, each following the one before`
     : `WRONG ${organization}: broken at entry ${brokenAt}: ${reason}`
 }

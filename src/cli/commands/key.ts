@@ -11,7 +11,7 @@ import {
 } from '../../access/index.ts'
 import { keys as keyRows, type Confirmation } from '../../store/index.ts'
 import { parseDuration } from '../../units.ts'
-import { command, need, read, UsageError } from '../lib/command.ts'
+import { command, need, read, readEnd, UsageError } from '../lib/command.ts'
 import { fieldFlags, fieldLines, fieldUsage, readFields } from '../lib/key-flags.ts'
 import { keysOf, organizationsOf } from '../lib/nouns.ts'
 import { parseScheme } from '../lib/scheme.ts'
@@ -288,11 +288,8 @@ async function identify(services: Services, text: string) {
   return { id, name, hint, organization, expiresAt }
 }
 
-/** Parses a duration such as `90d` from now, a date, or `never`. */
 function parseEnd(text: string): number | null {
-  if (text === 'never') return null
-  const date = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN
-  return Number.isNaN(date) ? Date.now() + read('--expires', text, parseDuration) : date
+  return readEnd('--expires', text, Date.now())
 }
 
 function present(key: Key) {

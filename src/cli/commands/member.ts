@@ -1,10 +1,10 @@
-import { isRole, openSigningKeys, roles, Sessions } from '../../access/index.ts'
+import { openSigningKeys, roles, Sessions } from '../../access/index.ts'
 import { Members } from '../../organizations/index.ts'
 import { SsoPolicies } from '../../sso/index.ts'
 import type { MemberRecord } from '../../store/index.ts'
 import { Problem } from '../../errors.ts'
 import type { OrganizationId } from '../../ids.ts'
-import { command, need, UsageError } from '../lib/command.ts'
+import { command, need, readWord } from '../lib/command.ts'
 import { organizationsOf } from '../lib/nouns.ts'
 import { withServices, type Services } from '../lib/services.ts'
 import { isoTime, renderTable, shortTime } from '../lib/table.ts'
@@ -28,8 +28,7 @@ export const commands = {
     },
     examples: ['intercept member add acme ada@example.com --role admin'],
     run: async ({ values, positionals: [slug = '', email = ''] }, terminal) => {
-      const role = need('--role', values.role)
-      if (!isRole(role)) throw new UsageError(`--role must be ${roles.join(' or ')}`)
+      const role = readWord('--role', need('--role', values.role), roles)
       return await withServices(terminal, async (services) => {
         const organization = await (await organizationsOf(services)).get(slug)
         const input = { email, role, name: values.name }
@@ -46,8 +45,8 @@ export const commands = {
     usage: '<org> <email|member-id> <owner|admin|developer|viewer>',
     about: "change somebody's role; their sessions end, so that the new role holds at once",
     examples: ['intercept member role acme ada@example.com admin'],
-    run: async ({ positionals: [slug = '', who = '', role = ''] }, terminal) => {
-      if (!isRole(role)) throw new UsageError(`The role must be ${roles.join(' or ')}`)
+    run: async ({ positionals: [slug = '', who = '', wanted = ''] }, terminal) => {
+      const role = readWord('The role', wanted, roles)
       return await withServices(terminal, async (services) => {
         const { id: organizationId } = await (await organizationsOf(services)).get(slug)
         const members = await membersOf(services)

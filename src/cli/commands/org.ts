@@ -123,6 +123,9 @@ function parseDefaults(values: {
   cidr?: string[] | undefined
 }): Partial<KeyDefaults> {
   const { scheme, expires, cidr } = values
+  if (cidr?.includes('any') === true && cidr.some((range) => range !== 'any')) {
+    throw new UsageError('Either --cidr any or --cidr with ranges')
+  }
   return {
     ...(scheme === undefined ? {} : { scheme: parseScheme(scheme) }),
     ...(expires === undefined ? {} : { expiresAfterMs: parseAfter(expires) }),

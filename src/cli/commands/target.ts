@@ -7,8 +7,10 @@ import {
   type Target,
   type TargetInput,
 } from '../../targets/index.ts'
+import type { Rate } from '../../rate.ts'
+import { parseRecordChoice, type RecordChoice } from '../../record-choice.ts'
 import { parseCallsPerSeconds, parseDuration, parseSize } from '../../units.ts'
-import { command, need, read, UsageError } from '../lib/command.ts'
+import { command, need, read, readWord, refuseBoth, UsageError } from '../lib/command.ts'
 import { baseUrlOf, organizationsOf, targetsOf } from '../lib/nouns.ts'
 import { withServices } from '../lib/services.ts'
 import { isoTime, renderTable } from '../lib/table.ts'
@@ -17,7 +19,7 @@ import { previewText, rulesText, targetText } from '../lib/target-text.ts'
 export const commands = {
   set: command({
     usage:
-      "<org> <slug> [--upstream URL] [--header 'Name: value' | --no-header] [--rate 100/s] [--rate-scope all|node] [--rule 'deny DELETE /admin/*']… [--no-rules] [--otherwise allow|refuse|default] [--dry-run] [--paths canonical|verbatim] [--body 100MiB] [--connect 5s] [--records all|refused|'sampled 1/10'|none] [--first-byte 60s] [--idle 300s] [--browsers] [--assertion] [--disabled | --enabled] [--name NAME]",
+      "<org> <slug> [--upstream URL] [--header 'Name: value' | --no-header] [--rate 100/s|none] [--rate-scope all|node] [--rule 'deny DELETE /admin/*']… [--no-rules] [--otherwise allow|refuse|default] [--dry-run] [--paths canonical|verbatim] [--body 100MiB] [--connect 5s] [--records all|refused|'sampled 1/10'|none] [--first-byte 60s] [--idle 300s] [--browsers | --no-browsers] [--assertion | --no-assertion] [--disabled | --enabled] [--name NAME]",
     about: 'make a target or change it; what is left out stays',
     options: {
       upstream: {
@@ -35,7 +37,7 @@ export const commands = {
       rate: {
         type: 'string',
         value: 'RATE',
-        about: 'calls of all keys together, such as 100/s or 5/10s',
+        about: 'calls of all keys together, such as 100/s or 5/10s, or none',
       },
       'rate-scope': {
         type: 'string',
@@ -84,10 +86,12 @@ export const commands = {
       },
       idle: { type: 'string', value: 'TIME', about: 'how long a connection may be silent' },
       browsers: { type: 'boolean', about: 'let keys come from browser pages' },
+      'no-browsers': { type: 'boolean', about: 'refuse calls from browser pages' },
       assertion: {
         type: 'boolean',
         about: 'send Intercept-Assertion, a signed statement of who calls',
       },
+      'no-assertion': { type: 'boolean', about: 'send it no longer' },
       disabled: { type: 'boolean', about: 'refuse all calls' },
       enabled: { type: 'boolean', about: 'take calls again' },
     },
@@ -215,7 +219,17 @@ interface WishValues {
   readonly [name: string]: string | boolean | string[] | undefined
 }
 
+/** Flags that say the opposite of each other. */
+const opposites = [
+  ['header', 'no-header'],
+  ['rule', 'no-rules'],
+  ['browsers', 'no-browsers'],
+  ['assertion', 'no-assertion'],
+  ['disabled', 'enabled'],
+] as const
+
 function readInput(values: WishValues): TargetInput {
+  for (const [one, other] of opposites) refuseBoth(values, one, other)
   const text = (name: string) => values[name] as string | undefined
   const duration = (name: string) =>
     optional(text(name), (t) => read(`--${name}`, t, parseDuration))
@@ -226,27 +240,42 @@ function readInput(values: WishValues): TargetInput {
     rules:
       values['no-rules'] === true ? [] : (values['rule'] as string[] | undefined)?.map(parseRule),
     otherwise: optional(text('otherwise'), parseOtherwise),
-    disabled: values['disabled'] === true ? true : values['enabled'] === true ? false : undefined,
+    disabled: readSwitch(values, 'disabled', 'enabled'),
     settings: {
-      rateLimit: optional(text('rate'), (t) => read('--rate', t, parseCallsPerSeconds)),
-      rateScope: text('rate-scope') as 'all' | undefined,
-      records: text('records') as 'all' | undefined,
-      paths: text('paths') as 'canonical' | undefined,
+      rateLimit: optional(text('rate'), parseRate),
+      rateScope: optional(text('rate-scope'), (t) => readWord('--rate-scope', t, ['all', 'node'])),
+      records: optional(text('records'), parseRecords),
+      paths: optional(text('paths'), (t) => readWord('--paths', t, ['canonical', 'verbatim'])),
       bodyBytes: optional(text('body'), (t) => read('--body', t, parseSize)),
       connectMs: duration('connect'),
       firstByteMs: duration('first-byte'),
       idleMs: duration('idle'),
-      browsers: values['browsers'] as boolean | undefined,
-      assertion: values['assertion'] as boolean | undefined,
+      browsers: readSwitch(values, 'browsers', 'no-browsers'),
+      assertion: readSwitch(values, 'assertion', 'no-assertion'),
     },
   }
 }
 
+/** Returns what two opposite switches say; undefined if neither is given. */
+function readSwitch(values: WishValues, on: string, off: string): boolean | undefined {
+  if (values[on] === true) return true
+  return values[off] === true ? false : undefined
+}
+
+function parseRate(text: string): Rate | null {
+  return text === 'none' ? null : read('--rate', text, parseCallsPerSeconds)
+}
+
+function parseRecords(text: string): RecordChoice {
+  const choice = parseRecordChoice(text)
+  if (choice !== undefined) return choice
+  throw new UsageError("--records must be all, refused, none or 'sampled 1/n'")
+}
+
 /** Parses the action for calls that no rule decides; `default` removes the setting. */
 function parseOtherwise(text: string): LastLine | null {
-  if (text === 'allow' || text === 'refuse') return text
-  if (text === 'default') return null
-  throw new UsageError('--otherwise must be allow, refuse or default')
+  const word = readWord('--otherwise', text, ['allow', 'refuse', 'default'])
+  return word === 'default' ? null : word
 }
 
 function parseHeader(text: string): { header: string; value: string } {

@@ -1,6 +1,5 @@
 import type { AccessTokenRecord } from '../../store/index.ts'
-import { parseDuration } from '../../units.ts'
-import { command, need, read, UsageError } from '../lib/command.ts'
+import { command, need, readEnd, UsageError } from '../lib/command.ts'
 import { organizationsOf, tokensOf } from '../lib/nouns.ts'
 import { withServices, type Services } from '../lib/services.ts'
 import { isoTime, renderTable, shortTime } from '../lib/table.ts'
@@ -121,7 +120,7 @@ async function ownerOf(services: Services, asked: { slug: string | undefined; op
 }
 
 function parseEnd(text: string): number | null {
-  return text === 'never' ? null : Date.now() + read('--expires', text, parseDuration)
+  return readEnd('--expires', text, Date.now())
 }
 
 function stateOf({ revokedAt, expiresAt }: AccessTokenRecord): string {

@@ -1,6 +1,6 @@
 import { isId } from '../../ids.ts'
 import type { CallRecord } from '../../store/index.ts'
-import { parseDuration } from '../../units.ts'
+import { parseDuration, parseTime } from '../../units.ts'
 import { UsageError, type Flag } from './command.ts'
 
 /** The start of every recorded path. */
@@ -63,8 +63,8 @@ export function parseCallQuery(flags: CallFlags, nowMs: number): CallQuery {
 
 /** Parses a duration before now such as `24h`, or a date with or without a time of day. */
 export function parseSince(name: string, text: string, nowMs: number): number {
-  const date = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN
-  if (!Number.isNaN(date)) return date
+  const date = parseTime(text)
+  if (date !== undefined) return date
   try {
     return nowMs - parseDuration(text)
   } catch {

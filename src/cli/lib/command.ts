@@ -1,5 +1,6 @@
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
 import { nearest } from '../../nearest.ts'
+import { parseDuration, parseTime } from '../../units.ts'
 import type { Terminal } from './terminal.ts'
 
 /** The result of a command: `data` for `--json`, `text` for people. */
@@ -117,6 +118,39 @@ export function readWhole(
   throw new UsageError(`${name} must be a whole number from ${min} to ${max}`)
 }
 
+/** Parses an option's word, which must be one of a few. */
+export function readWord<const Word extends string>(
+  name: string,
+  text: string,
+  words: readonly Word[],
+): Word {
+  const found = words.find((word) => word === text)
+  if (found !== undefined) return found
+  throw new UsageError(`${name} must be ${words.slice(0, -1).join(', ')} or ${words.at(-1)}`)
+}
+
+/** Parses when something ends: a duration from now such as `90d`, a date, or `never`, which is null. */
+export function readEnd(name: string, text: string, nowMs: number): number | null {
+  if (text === 'never') return null
+  const ms = parseTime(text)
+  if (ms !== undefined) return ms
+  try {
+    return nowMs + parseDuration(text)
+  } catch {
+    throw new UsageError(`${name} must be such as 15m or 90d, a date such as 2027-01-31, or never`)
+  }
+}
+
+/** Refuses two flags that contradict each other; without this, one of them would win silently. */
+export function refuseBoth(
+  values: Readonly<Record<string, unknown>>,
+  one: string,
+  other: string,
+): void {
+  if (values[one] === undefined || values[other] === undefined) return
+  throw new UsageError(`Either --${one} or --${other}`)
+}
+
 /** Returns a required option's value, or throws a usage error. */
 export function need(name: string, value: string | undefined): string {
   if (value === undefined || value === '') throw new UsageError(`${name} is needed`)
@@ -133,13 +167,26 @@ function parse<const O extends Flags>(
   try {
     parsed = parseArgs({ args: [...args], ...config })
   } catch (error) {
-    // The first sentence of Node's message names the option; the others explain Node's own parser.
-    const [sentence = ''] = (error instanceof Error ? error.message : String(error)).split('. ')
+    const sentence = wrongFlag(error)
     throw new UsageError(sentence + meantFlag(sentence, Object.keys(options ?? {})))
   }
   checkPositionals(parsed.positionals, usage)
   // The parsed options are exactly those of O.
   return { values: parsed.values as ParsedValues<O>, positionals: parsed.positionals }
+}
+
+/** Says what is wrong with a flag. The first sentence of Node's message names it; the others explain Node's parser. */
+function wrongFlag(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error)
+  const [sentence = ''] = message.split(/\.\s/)
+  const [, flag, fault] =
+    /^Option '(?:-\w, )?(--[^' ]+)(?: <value>)?' (argument missing|argument is ambiguous|does not take an argument)/.exec(
+      sentence,
+    ) ?? []
+  if (flag === undefined) return sentence
+  if (fault === 'does not take an argument') return `${flag} takes no value`
+  if (fault === 'argument missing') return `${flag} needs a value`
+  return `${flag} needs a value; one that begins with - is written ${flag}=-…`
 }
 
 /** Suggests the flag that an unknown one may have meant. */

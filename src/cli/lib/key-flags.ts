@@ -1,5 +1,5 @@
 import { everyField, type Key, type KeyInput } from '../../access/index.ts'
-import { read, UsageError, type Flag } from './command.ts'
+import { read, refuseBoth, type Flag } from './command.ts'
 
 type Purpose = 'issue' | 'edit'
 
@@ -43,9 +43,7 @@ export function readFields(
       continue
     }
     const isCleared = values[flag.clear.flag] === true
-    if (isCleared && value !== undefined) {
-      throw new UsageError(`Either ${option} or --${flag.clear.flag}`)
-    }
+    refuseBoth(values, flag.name, flag.clear.flag)
     if (isCleared) given[column] = undefined
     else if (value !== undefined) {
       given[column] = read(option, value as readonly string[], (texts) => flag.parse(texts))

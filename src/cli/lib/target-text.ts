@@ -20,7 +20,7 @@ function lastLineText({ lastLine, otherwise }: Target): string {
 /** Formats all details of a target for people. */
 export function targetText(target: Target, baseUrl: string): string {
   const { settings } = target
-  const { rateLimit, quota } = settings
+  const { quota } = settings
   const rows: [string, string][] = [
     ['Target', `${target.slug} (${target.id})`],
     ['Name', target.name],
@@ -28,14 +28,25 @@ export function targetText(target: Target, baseUrl: string): string {
     ['Upstream', target.upstream],
     ['State', target.disabledAt === undefined ? 'enabled' : 'disabled'],
     ['Credential', target.credentialHeader ?? 'none'],
-    ['Rate', rateLimit ? `${rateLimit.calls} calls in ${rateLimit.perSeconds} s` : 'not limited'],
+    ['Rate', rateText(settings)],
     ['Quota', quota ? `${quota.calls} calls a ${quota.period}` : 'none'],
     ['Paths', settings.paths],
     ['Browsers', settings.browsers ? 'may call' : 'refused'],
     ['Assertion', settings.assertion ? 'sent' : 'not sent'],
+    ['Records', settings.records],
+    ['Body', settings.bodyBytes === 0 ? 'none' : `up to ${count(settings.bodyBytes)} bytes`],
+    ['Connect', `within ${count(settings.connectMs)} ms`],
+    ['First byte', `within ${count(settings.firstByteMs)} ms`],
+    ['Idle', `up to ${count(settings.idleMs)} ms`],
   ]
   const facts = rows.map(([name, value]) => `${name.padEnd(11)} ${value}`)
   return [...facts, rulesText(target)].join('\n')
+}
+
+function rateText({ rateLimit, rateScope }: Target['settings']): string {
+  if (rateLimit === undefined) return 'not limited'
+  const where = rateScope === 'node' ? ' on each node' : ''
+  return `${rateLimit.calls} calls in ${rateLimit.perSeconds} s${where}`
 }
 
 /** Formats what rules would have done: one sentence, and the list of calls they refuse. */

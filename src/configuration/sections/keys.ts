@@ -1,5 +1,6 @@
 import { Problem } from '../../errors.ts'
 import type { Key, KeyInput, Scheme } from '../../access/index.ts'
+import { parseTime } from '../../units.ts'
 import { formed, nameField, nullable, object, words } from './fields.ts'
 import { fieldSchemas, fieldsFromFile, fieldsInFile, tidyFields } from './key-fields.ts'
 import {
@@ -105,7 +106,7 @@ function toInput(entry: Entry): KeyInput {
 }
 
 function timeOf(text: string): string {
-  const ms = Date.parse(text)
-  if (Number.isNaN(ms)) throw new Problem('invalid_input', `There is no time ${text}.`)
+  const ms = parseTime(text)
+  if (ms === undefined) throw new Problem('invalid_input', `There is no time ${text}.`)
   return new Date(ms).toISOString()
 }
