@@ -166,7 +166,11 @@ const table = {
     'which calls leave a record, unless the target says otherwise: all, refused, sampled 1/n or none',
     parseCallRecords,
   ),
-  RETENTION_CALLS: setting('30d', 'call records and counts per minute are kept', parseDuration),
+  RETENTION_CALLS: setting(
+    '30d',
+    'call records, and counts of calls by key and target, are kept',
+    parseDuration,
+  ),
   RETENTION_DELIVERIES: setting('30d', 'ended deliveries and their events are kept', parseDuration),
   RETENTION_AUDIT: setting('400d', 'audit entries are kept', parseDuration),
 } as const

@@ -238,9 +238,9 @@ function isLong({ from, to }: Range): boolean {
 }
 
 /**
- * Whether a range may be extended to whole quarters of an hour. A range below a day is kept exact where counts per
- * minute can answer. Otherwise a chart of several steps may begin a little earlier, but a single step may not: it is a
- * sum that is compared with others.
+ * Whether a range may be extended to whole quarters of an hour. A range of a day or more may, if its steps are whole
+ * quarters. A shorter one may only if it has several steps and counts per minute cannot answer; a single step is a sum
+ * that is compared with others, so it stays exact.
  */
 function mayWiden(input: RollupInput): boolean {
   if (input.stepMs % quarterHourMs !== 0) return false

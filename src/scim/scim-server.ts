@@ -147,7 +147,10 @@ export class ScimServer {
     rates.spend(subject, limits.requests)
   }
 
-  /** Limits requests without a token per source; counted on this node only, so that they create no database rows. */
+  /**
+   * Limits the requests without a token that each source may send. They are counted on this node only, so that strangers
+   * cannot create database rows.
+   */
   #spendByStranger(request: AppRequest): void {
     const rate = this.#deps.limits.requests
     if (rate === undefined) return

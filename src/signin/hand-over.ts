@@ -9,8 +9,9 @@ const lifetimeMs = 30_000
 const context = ['system', 'sign-in', 'hand-over']
 
 /**
- * Carries a provider's response from the identity URL to the base URL when these differ: the login state's cookie
- * belongs to the base URL, so the response counts only in the browser that started the sign-in.
+ * Carries a provider's response, which arrives at the identity URL, on to the base URL, unless the sign-in was certainly
+ * started at the identity URL. A response counts only together with the sign-in's cookie, and the browser sends that
+ * only to the host where the sign-in was started.
  */
 export interface HandOvers {
   /** Creates a code for the query of a provider's callback; valid once, for 30 s. */

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
@@ -19,6 +22,31 @@ const deploy = join(root, 'deploy')
 const manifests = readFileSync(join(deploy, 'kubernetes', 'intercept.yaml'), 'utf8')
 
 describe('deployment samples', () => {
+  test('the image is healthy when its process answers, also while its database is away', async () => {
+    const image = readFileSync(join(deploy, 'Dockerfile'), 'utf8')
+    const [, command = '[]'] = /^HEALTHCHECK .*\\\n {2}CMD (.+)$/m.exec(image) ?? []
+    const [, ...words] = JSON.parse(command) as string[]
+    const asked: (string | undefined)[] = []
+    const server = createServer((request, response) => {
+      asked.push(request.url)
+      response.writeHead(request.url === '/healthz' ? 200 : 503).end()
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    const check = async (): Promise<number | null> => {
+      const env = { ...process.env, PORT: String(port) }
+      const [code] = (await once(spawn(process.execPath, words, { env }), 'exit')) as [
+        number | null,
+      ]
+      return code
+    }
+    assert.equal(await check(), 0)
+    assert.deepEqual(asked, ['/healthz'])
+    server.close()
+    server.closeAllConnections()
+    assert.equal(await check(), 1)
+  })
+
   test('the Kubernetes manifests hold everything that the documentation promises', () => {
     checkKubernetes(readResources(manifests))
   })

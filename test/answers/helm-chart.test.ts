@@ -28,6 +28,8 @@ const richValues = {
   imagePullSecrets: [{ name: 'registry' }],
   replicas: 5,
   trustedProxies: '10.0.0.0/8,fd00::/8',
+  lameDuck: '70s',
+  terminationGracePeriodSeconds: 110,
   settings: {
     LOG_LEVEL: 'debug',
     WORKERS: 2,
@@ -134,6 +136,7 @@ describe('the Helm chart', () => {
     const wrong = [
       { baseUrl: 'http://api.example.com' },
       { replicas: 0 },
+      { terminationGracePeriodSeconds: '110' },
       { secret: { name: 'x', keys: ['INTERCEPT_SECRET', 'SMTP_URL'] } },
       { settings: { limit_drain: '3s' } },
       ...[...ownNames, ...secretNames].map((name) => ({ settings: { [name]: 'x' } })),

@@ -18,6 +18,11 @@ const page = join(import.meta.dirname, '..', '..', 'docs', 'operate', 'personal-
 /** Tables whose rows stay until their retention period ends, as the page says. */
 const endsByItself = new Set(['audit_entry', 'event'])
 
+interface Person {
+  readonly id: string
+  readonly user_id: string
+}
+
 for (const engine of engines) {
   test(`what operate/personal-data deletes leaves no name and no address of the person on ${engine}`, async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'intercept-personal-'))
@@ -40,10 +45,10 @@ for (const engine of engines) {
     }
     await run('org', 'create', 'acme')
     const added = ['acme', 'ada@example.com', '--role', 'admin', '--name', 'Ada Lovelace']
-    const ada = JSON.parse(await run('member', 'add', ...added, '--json')) as { user_id: string }
+    const ada = JSON.parse(await run('member', 'add', ...added, '--json')) as Person
     const bob = ['acme', 'bob@example.com', '--role', 'owner', '--name', 'Bob']
     await run('member', 'add', ...bob)
-    await leaveTraces(store, ada.user_id)
+    await leaveTraces(store, ada)
     assert.deepEqual(await tracesIn(store), [
       'connection_test',
       'directory_request',
@@ -53,22 +58,24 @@ for (const engine of engines) {
       'user',
     ])
 
-    await execute(store, statementsOf(ada.user_id))
+    await execute(store, statementsOf(ada))
     assert.ok((await tracesIn(store)).includes('user'), 'a member is not emptied')
     await run('member', 'remove', 'acme', 'ada@example.com')
-    await execute(store, statementsOf(ada.user_id))
+    await execute(store, statementsOf(ada))
     assert.deepEqual(await tracesIn(store), [])
     assert.match(await run('member', 'list', 'acme'), /bob@example\.com/)
     assert.match(await run('audit', 'verify'), /acme/)
   })
 }
 
-/** Reads the page's statements and fills in the user id; leaves out `begin` and `commit`. */
-function statementsOf(userId: string): string[] {
+/** Reads the page's statements and fills in the person's ids; leaves out `begin` and `commit`. */
+function statementsOf({ id: memberId, user_id: userId }: Person): string[] {
   const [, block = ''] = /^```sql\n([\s\S]*?)^```$/m.exec(readFileSync(page, 'utf8')) ?? []
   const statements = block.split(/;\n/).filter((text) => text.trim() !== '')
   assert.deepEqual([statements[0], statements.at(-1)], ['begin', 'commit'])
-  return statements.slice(1, -1).map((text) => text.replaceAll('usr_…', userId))
+  return statements
+    .slice(1, -1)
+    .map((text) => text.replaceAll('usr_…', userId).replaceAll('mem_…', memberId))
 }
 
 async function execute(store: Store, statements: readonly string[]): Promise<void> {
@@ -78,7 +85,7 @@ async function execute(store: Store, statements: readonly string[]): Promise<voi
 }
 
 /** Inserts the rows that a person leaves by signing in, being invited, being in a directory and starting a replay. */
-async function leaveTraces(store: Store, userId: string): Promise<void> {
+async function leaveTraces(store: Store, { id, user_id: userId }: Person): Promise<void> {
   const { rows } = await sql<{ id: string }>`select id from organization`.execute(store.query)
   const org = rows[0]?.id ?? ''
   await execute(store, [
@@ -95,6 +102,10 @@ async function leaveTraces(store: Store, userId: string): Promise<void> {
     `insert into directory_request (organization_id, id, token_id, at, method, path, status, sent, duration_us)
      values ('${org}', 'dr_1', 'tok_1', 1, 'POST', '/scim/v2/Users', 201, '{"userName":"Ada@example.com"}', 1),
             ('${org}', 'dr_2', 'tok_1', 1, 'GET', '/scim/v2/Users?filter=userName+eq+%22ada%40example.com%22', 200, null, 1)`,
+    // Requests with their name, but without their address.
+    `insert into directory_request (organization_id, id, token_id, at, method, path, status, sent, duration_us, resource_id)
+     values ('${org}', 'dr_3', 'tok_1', 1, 'PATCH', '/Users/${id}', 200, '{"displayName":"Ada Lovelace"}', 1, '${id}'),
+            ('${org}', 'dr_4', 'tok_1', 1, 'PUT', '/Groups/grp_1', 200, '{"members":[{"value":"${id}","display":"Ada Lovelace"}]}', 1, 'grp_1')`,
     `insert into operation (id, organization_id, kind, state, parameters, total, created_at, created_by, created_by_name, updated_at)
      values ('op_1', '${org}', 'replay', 'done', '{}', 0, 1, '${userId}', 'Ada Lovelace', 1)`,
   ])

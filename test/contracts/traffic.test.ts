@@ -99,8 +99,8 @@ for (const engine of engines) {
       assert.equal(await two.pass(key), 'passed')
       assert.equal(await two.pass(key), 'quota_exhausted')
       await two.flush()
-      // These flushes have nothing to report or claim, so this node still does not know that the other one used up the
-      // quota; its next call learns that by claiming.
+      // Node one has spent everything it claimed, so more flushes give it no calls: its next call has to claim one, and
+      // none is left.
       await one.flush()
       await one.flush()
       assert.equal(await one.pass(key), 'quota_exhausted')

@@ -95,10 +95,10 @@ npx interceptd member add acme ada@example.com --role viewer`,
 npx interceptd target set acme orders --upstream http://echo.intercept.internal
 KEY=$(npx interceptd key issue acme --name billing --json)
 SECRET=$(echo "$KEY" | grep -o 'svc_live_[A-Za-z0-9_]*' | tail -1)
-KEY=$(echo "$KEY" | grep -o 'key_[a-z0-9]*' | head -1)`,
+KEY=$(echo "$KEY" | grep -o 'key_[a-z0-9]*' | head -1)
+echo "$SECRET" > leaked-key`,
     words: [
       ['https://intercept.example.com', 'http://localhost:8080'],
-      ['svc_live_…', '$SECRET'],
       ['key_01hzy3k9v6m2d8q4t7w0x5c1bn', '$KEY'],
     ],
   },

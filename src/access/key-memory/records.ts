@@ -1,5 +1,6 @@
 /**
- * Where a record's words begin: 128 bits of the secret's digest, the key's id, and the number of its shape (0: free).
+ * The offset of each field within a record, in 32-bit words: the first 128 bits of the secret's digest, the key's id, and
+ * the number of the record's shape (0 if the record is free).
  */
 export const digestAt = 0
 export const idAt = 4

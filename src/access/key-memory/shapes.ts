@@ -39,8 +39,8 @@ export class Shapes {
   }
 
   /**
-   * Returns the shape with a number; undefined once that shape, and with it every record that carries the number, is
-   * forgotten.
+   * Returns the shape that has this number; undefined if the number is free or the shape is forgotten. Records that
+   * carry the number of a forgotten shape count as forgotten too.
    */
   at(number: number): KeyShape | undefined {
     return this.#owners[number]?.isForgotten === false ? this.#shapes[number] : undefined

@@ -36,7 +36,7 @@ export class Settler {
     this.#deps = deps
   }
 
-  /** Claims a share, in one batch with all other claims made before that batch starts. */
+  /** Claims a share, in a batch of up to `maxSettled` claims that are waiting when it starts. */
   async claim(holding: Holding): Promise<void> {
     const { id } = holding.subject
     const known = this.#claims.get(id)

@@ -42,7 +42,10 @@ export const setupRoutes = {
       organization: input({
         slug: Type.String({ minLength: 1, maxLength: 40 }),
         name: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
-        /** Whether to use an existing organization of this name (created on the command line). */
+        /**
+         * Whether an organization that already has this slug (created on the command line) may be used; otherwise a
+         * taken slug is refused.
+         */
         existing: Type.Optional(Type.Boolean()),
       }),
     }),
