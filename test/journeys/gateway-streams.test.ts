@@ -211,6 +211,8 @@ describe('streams through the gateway', () => {
     // While the gateway reads nothing from the caller, it can't notice that the caller has left; it does notice that the
     // upstream has gone.
     for (const upstream of deaf) upstream.destroy()
+    const [refusal] = (await once(socket, 'data')) as [Buffer]
+    assert.match(refusal.toString('latin1'), /^HTTP\/1\.1 502 /)
     await until(() => socket.destroyed)
     slow.close()
   })

@@ -356,6 +356,9 @@ export class Exchange {
 
   #finish(): void {
     this.finished = true
+    // The upstream may have answered without reading the whole body: the caller must be able to send the rest, because
+    // many programs read a response only after that.
+    if (this.#bodyPaused) this.resumeBody()
     this.#carrier.closed(this)
   }
 }

@@ -69,13 +69,12 @@ export class PlainConnection implements LaneConnection {
   }
 
   readonly #onData = (chunk: Buffer): void => {
-    if (this.#isRefused) return
     const at = this.#bodyLeft > 0 ? this.#takeBody(chunk, 0) : 0
-    if (at < chunk.length) this.#takeNext(at === 0 ? chunk : chunk.subarray(at))
+    if (at < chunk.length && !this.#isRefused) this.#takeNext(at === 0 ? chunk : chunk.subarray(at))
   }
 
   readonly #onEnd = (): void => {
-    if (this.#isRefused) return
+    if (this.#isOver) return
     if (this.#bodyLeft > 0 || this.#isPartial) {
       this.#deps.fail(this, 'HPE_INVALID_EOF_STATE')
       return
@@ -193,7 +192,7 @@ export class PlainConnection implements LaneConnection {
   /** Passes the exchange the part of its body that is in these bytes; returns the offset after that part. */
   #takeBody(bytes: Buffer, at: number): number {
     const end = Math.min(bytes.length, at + this.#bodyLeft)
-    if (end === at || this.#isRefused) return end
+    if (end === at || this.#isOver) return end
     const exchange = this.#exchange
     const isLast = end - at === this.#bodyLeft
     const more = exchange?.bodyArrived(bytes.subarray(at, end))
@@ -202,6 +201,11 @@ export class PlainConnection implements LaneConnection {
     if (isLast) exchange?.bodyArrived(null)
     else if (more === false) this.socket.pause()
     return end
+  }
+
+  // While a response that began before its request's body had arrived is in progress, the upstream still gets that body.
+  get #isOver(): boolean {
+    return this.#isRefused && this.#exchange === undefined
   }
 
   /** Continues after a response, or after the caller has read what was written. */
