@@ -246,7 +246,7 @@ async function metricsPage(): Promise<string> {
       .map(({ name, type, help }) => [`\`${name}\``, type, help])
     return `# Metrics
 
-\`/metrics\` on \`METRICS_PORT\`, in Prometheus' text format. [Monitoring](../operate/monitoring.md) says what to look at. With \`WORKERS=n\` the counts of all workers are added up, \`intercept_workers\` says how many answered, and what they see in common (queues, ages) is the greatest.
+\`/metrics\` on \`METRICS_PORT\`, in Prometheus' text format. [Monitoring](../operate/monitoring.md) says what to look at. With \`WORKERS=n\` the counts of all workers are added up, those of workers that have ended included, \`intercept_workers\` says how many answered, and what they see in common (queues, ages) is the greatest.
 
 Histograms have bounds from 0.1 ms to 60 s. Labels: \`organization\`, \`target\`, \`status_class\` (\`2xx\` … \`5xx\`, \`gone\`), \`code\`, \`area\` (\`api\`, \`scim\`, \`sign-in\`, \`pages\`), \`state\`, \`outcome\`, \`reason\`. A node that sends traces or logs to a collector has counters of what it could not send: \`intercept_spans_dropped_total\`, \`intercept_call_logs_dropped_total\`, \`intercept_audit_exported_total\`. On PostgreSQL there is \`intercept_database_lock_waits\` too: sessions of this database that wait for somebody else's lock.
 

@@ -55,6 +55,43 @@ export function mergeFamilies(
   return [...merged.values()].map(({ family, values }) => ({ ...family, samples: [...values] }))
 }
 
+/**
+ * Remembers what the counters of each worker have reached, so that their sum never falls when a worker ends or does not
+ * answer a scrape. Prometheus takes a sum that falls for one that begins again at 0, and would count everything twice.
+ */
+export class CountedOfWorkers {
+  readonly #latest = new Map<number, readonly MetricFamily[]>()
+  #ofEnded: readonly MetricFamily[] = []
+
+  /**
+   * Merges the families of the workers that answered with what the others had counted; `living` are the ids of all
+   * workers that have not ended.
+   */
+  merge(
+    answers: ReadonlyMap<number, readonly MetricFamily[]>,
+    living: ReadonlySet<number>,
+  ): readonly MetricFamily[] {
+    // What a worker answered just before it ended is left to its earlier counts, as for other scrapes of that moment.
+    const heard = new Map([...answers].filter(([id]) => living.has(id)))
+    for (const [id, families] of heard) {
+      this.#latest.set(
+        id,
+        families.filter(({ type }) => type !== 'gauge'),
+      )
+    }
+    const silent: (readonly MetricFamily[])[] = []
+    for (const [id, counted] of this.#latest) {
+      if (heard.has(id)) continue
+      if (living.has(id)) silent.push(counted)
+      else {
+        this.#ofEnded = mergeFamilies([this.#ofEnded, counted])
+        this.#latest.delete(id)
+      }
+    }
+    return mergeFamilies([...heard.values(), ...silent, this.#ofEnded])
+  }
+}
+
 function join(across: Across, one: number, other: number): number {
   return across === 'sum' ? one + other : Math.max(one, other)
 }

@@ -2,7 +2,7 @@
 export { createLog, type Log } from './log.ts'
 export { createMetrics, type Metrics } from './metrics.ts'
 export {
-  mergeFamilies,
+  CountedOfWorkers,
   renderFamilies,
   type CollectedSample,
   type Labels,

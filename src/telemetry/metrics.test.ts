@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { mergeFamilies, renderFamilies } from './exposition.ts'
+import { CountedOfWorkers, mergeFamilies, renderFamilies } from './exposition.ts'
 import { createMetrics } from './metrics.ts'
 
 describe('metrics', () => {
@@ -60,6 +60,32 @@ up 1
     const text = renderFamilies(mergeFamilies(workers))
     assert.match(text, /^calls_total\{status="200"\} 7$/m)
     assert.match(text, /^queue 4$/m)
+  })
+
+  test('the counts of a worker stay in the sum when it does not answer and when it has ended', () => {
+    const familiesOf = (calls: number) => {
+      const metrics = createMetrics()
+      metrics.counter('calls_total', 'Calls.').add(undefined, calls)
+      metrics.histogram('took', 'Took.').observe(0.1)
+      metrics.measured('open', 'Open.', () => calls)
+      return metrics.families()
+    }
+    const workers = new CountedOfWorkers()
+    const merged = (living: readonly number[], answers: Readonly<Record<number, number>>) => {
+      const reports = Object.entries(answers).map(
+        ([id, calls]) => [Number(id), familiesOf(calls)] as const,
+      )
+      const text = renderFamilies(workers.merge(new Map(reports), new Set(living)))
+      return ['calls_total', 'took_count', 'open'].map((name) =>
+        Number(new RegExp(`^${name} (.*)$`, 'm').exec(text)?.[1]),
+      )
+    }
+    assert.deepEqual(merged([1, 2], { 1: 3, 2: 4 }), [7, 2, 7])
+    assert.deepEqual(merged([1, 2], { 1: 5 }), [9, 2, 5])
+    assert.deepEqual(merged([1, 2], { 1: 5, 2: 6 }), [11, 2, 11])
+    assert.deepEqual(merged([1], { 1: 5 }), [11, 2, 5])
+    assert.deepEqual(merged([1, 3], { 1: 5, 3: 1 }), [12, 3, 6])
+    assert.deepEqual(merged([1, 3], { 1: 5, 3: 1 }), [12, 3, 6])
   })
 
   test('a label value cannot forge a line or a label', () => {

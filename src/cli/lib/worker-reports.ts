@@ -2,7 +2,7 @@
 import type { Worker } from 'node:cluster'
 import { createServer, type ServerResponse } from 'node:http'
 import { once } from 'node:events'
-import { mergeFamilies, renderFamilies, type MetricFamily } from '../../telemetry/index.ts'
+import { CountedOfWorkers, renderFamilies, type MetricFamily } from '../../telemetry/index.ts'
 
 /** A node's current state. */
 export interface NodeReport {
@@ -27,10 +27,16 @@ async function answer(id: number, report: () => Promise<NodeReport>): Promise<vo
   if (process.connected) process.send?.({ kind: question, id, answer: status })
 }
 
-/** Asks each worker; one that does not answer in time is left out. */
-async function askWorkers(workers: Iterable<Worker>): Promise<NodeReport[]> {
-  const answers = await Promise.all([...workers].map(async (worker) => await ask(worker)))
-  return answers.filter((answer) => answer !== undefined)
+/** Asks each worker for its report, by its id; one that does not answer in time is left out. */
+async function askWorkers(workers: readonly Worker[]): Promise<ReadonlyMap<number, NodeReport>> {
+  const reports = new Map<number, NodeReport>()
+  await Promise.all(
+    workers.map(async (worker) => {
+      const report = await ask(worker)
+      if (report !== undefined) reports.set(worker.id, report)
+    }),
+  )
+  return reports
 }
 
 let lastId = 0
@@ -68,13 +74,15 @@ export async function listenForWorkers(options: {
   readonly port: number
   readonly workers: () => Iterable<Worker>
 }): Promise<AsyncDisposable> {
+  const counted = new CountedOfWorkers()
   const server = createServer((request, response) => {
+    const workers = [...options.workers()]
     const [path] = (request.url ?? '').split('?', 1)
     const isRead = request.method === 'GET' || request.method === 'HEAD'
     if (!isRead) send(response, 405, 'method not allowed\n')
     else if (path === '/healthz') send(response, 200, 'ok\n')
-    else if (path === '/readyz') void sendReadiness(response, options.workers())
-    else if (path === '/metrics') void sendMetrics(response, options.workers())
+    else if (path === '/readyz') void sendReadiness(response, workers)
+    else if (path === '/metrics') void sendMetrics(response, workers, counted)
     else send(response, 404, 'not found\n')
   })
   server.listen(options.port, options.host)
@@ -88,24 +96,30 @@ export async function listenForWorkers(options: {
   }
 }
 
-async function sendMetrics(response: ServerResponse, asked: Iterable<Worker>): Promise<void> {
+async function sendMetrics(
+  response: ServerResponse,
+  asked: readonly Worker[],
+  counted: CountedOfWorkers,
+): Promise<void> {
   const reports = await askWorkers(asked)
   const workers: MetricFamily = {
     name: 'intercept_workers',
     help: 'Worker processes that answered this scrape.',
     type: 'gauge',
     across: 'sum',
-    samples: [['', reports.length]],
+    samples: [['', reports.size]],
   }
-  const merged = mergeFamilies(reports.map(({ families }) => families))
+  const families = new Map([...reports].map(([id, report]) => [id, report.families]))
+  const living = new Set(asked.filter((worker) => !worker.isDead()).map(({ id }) => id))
+  const merged = counted.merge(families, living)
   const text = renderFamilies([workers, ...merged])
   response.setHeader('Content-Type', 'text/plain; version=0.0.4; charset=utf-8')
   response.writeHead(200).end(text)
 }
 
 /** Sends 200 if every worker that answers is ready: they share the port, so any of them may get the next request. */
-async function sendReadiness(response: ServerResponse, asked: Iterable<Worker>): Promise<void> {
-  const reports = await askWorkers(asked)
+async function sendReadiness(response: ServerResponse, asked: readonly Worker[]): Promise<void> {
+  const reports = [...(await askWorkers(asked)).values()]
   const against = reports.find(({ isReady }) => !isReady)
   const state = reports.length === 0 ? 'starting' : (against?.state ?? 'ready')
   send(response, state === 'ready' ? 200 : 503, `${state}\n`)
