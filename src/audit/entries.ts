@@ -7,6 +7,7 @@ import {
 } from '../store/index.ts'
 import type { OrganizationId } from '../ids.ts'
 import { announceHeads } from './announce-heads.ts'
+import { forgetEntries } from './forget.ts'
 import { signedHead, verifyChain, type ChainReport, type SignedHead } from './chain.ts'
 
 /** An audit entry as people read it. */
@@ -120,8 +121,7 @@ export function createAudit(deps: { store: Store }): Audit {
     announceHeads: async () => await announceHeads(store),
     signIns: async (organizationId, range) =>
       toSteps(range, await countSignIns(store.slowReads, organizationId, range)),
-    forget: async (before) =>
-      await store.transaction(async (tx) => await auditEntries.forget(tx, before)),
+    forget: async (before) => await forgetEntries(store, before),
   }
 }
 

@@ -4,6 +4,9 @@ import type { Db, Tx } from '../../db/db.ts'
 import * as settings from '../settings/settings.ts'
 import { anchorName, anchorParts, readAnchor, sealHolds, sealOf, type ChainPlace } from './seals.ts'
 
+// An arbitrary number that every node uses, so that no two of them shorten chains at once.
+const retentionLock = 7_203_312
+
 export interface AuditTable {
   organization_id: string
   sequence: number
@@ -127,43 +130,47 @@ export async function chainIds(db: Db): Promise<string[]> {
   return [...new Set([...heads, ...owners].map((row) => row.organization_id))]
 }
 
-/**
- * Deletes entries older than a given time from the front of each chain, up to the first younger one, and records where
- * the chain now begins. An entry that a wrong clock dated too early therefore takes no later entries with it. Returns
- * how many entries were deleted.
- */
-export async function forget(tx: Tx, before: number): Promise<number> {
-  const concerned = await tx.query
+/** Lists the chains that have entries older than a given time. */
+export async function chainsBefore(db: Db, before: number): Promise<string[]> {
+  const rows = await db.query
     .selectFrom('audit_entry')
     .select('organization_id')
     .distinct()
     .where('at', '<', before)
     .execute()
-  let removed = 0
-  for (const { organization_id: organizationId } of concerned) {
-    removed += await forgetOf(tx, organizationId, before)
-  }
-  return removed
+  return rows.map((row) => row.organization_id)
 }
 
-async function forgetOf(tx: Tx, organizationId: string, before: number): Promise<number> {
+/**
+ * Deletes up to `limit` entries older than a given time from the front of a chain, up to the first younger one, and
+ * records where the chain now begins. An entry that a wrong clock dated too early therefore takes no later entries with
+ * it. Returns how many entries were deleted.
+ */
+export async function forget(
+  tx: Tx,
+  {
+    organizationId,
+    before,
+    limit,
+  }: { readonly organizationId: string; readonly before: number; readonly limit: number },
+): Promise<number> {
+  await takeLock(tx)
   const anchor = await anchorOf(tx, organizationId)
   // An anchor that we did not write is evidence of tampering: leave it untouched.
   if (!anchor.isSealed) return 0
   const head = await headOf(tx, organizationId)
-  const young = await tx.query
+  const first = await tx.query
     .selectFrom('audit_entry')
-    .select('sequence')
+    .select(['sequence', 'hash', 'at'])
     .where('organization_id', '=', organizationId)
     .where('sequence', '>', anchor.sequence)
-    .where('at', '>=', before)
+    .where('sequence', '<=', head.sequence)
     .orderBy('sequence')
-    .limit(1)
-    .executeTakeFirst()
-  const last = Math.min(head.sequence, (young?.sequence ?? head.sequence + 1) - 1)
-  if (last <= anchor.sequence) return 0
-  const [end] = await listFrom(tx, { organizationId, fromSequence: last, limit: 1 })
-  if (end?.sequence !== last) return 0
+    .limit(limit)
+    .execute()
+  const young = first.findIndex(({ at }) => at >= before)
+  const end = (young < 0 ? first : first.slice(0, young)).at(-1)
+  if (end === undefined) return 0
   const place = { sequence: end.sequence, hash: end.hash }
   const seal = sealOf(tx, anchorParts(organizationId, place))
   await settings.set(tx, anchorName(organizationId), JSON.stringify({ ...place, seal }))
@@ -174,4 +181,13 @@ async function forgetOf(tx: Tx, organizationId: string, before: number): Promise
     .where('sequence', '<=', end.sequence)
     .executeTakeFirstOrThrow()
   return Number(numDeletedRows)
+}
+
+/**
+ * Makes nodes delete one after the other: one that was overtaken would record an older place as the beginning, and what
+ * the other one deleted behind it would look like tampering.
+ */
+async function takeLock(tx: Tx): Promise<void> {
+  if (tx.engine === 'sqlite') return
+  await sql`select pg_advisory_xact_lock(${sql.lit(retentionLock)})`.execute(tx.query)
 }

@@ -1,0 +1,20 @@
+import { auditEntries, type Store } from '../store/index.ts'
+import { eachApart } from '../timers.ts'
+
+const entriesInStep = 512
+
+/**
+ * Deletes entries older than a given time from the front of each chain; returns how many. Each commit deletes only some,
+ * so that years of entries hold up no calls (SQLite) and end no statement by its time-out (PostgreSQL).
+ */
+export async function forgetEntries(store: Store, before: number): Promise<number> {
+  let removed = 0
+  const chains = await auditEntries.chainsBefore(store.slowReads, before)
+  await eachApart(chains, async (organizationId) => {
+    const step = { organizationId, before, limit: entriesInStep }
+    for (let gone = entriesInStep; gone === entriesInStep; removed += gone) {
+      gone = await store.transaction(async (tx) => await auditEntries.forget(tx, step))
+    }
+  })
+  return removed
+}
