@@ -21,6 +21,16 @@ const deploy = join(root, 'deploy')
 
 const manifests = readFileSync(join(deploy, 'kubernetes', 'intercept.yaml'), 'utf8')
 
+interface IngressRule {
+  readonly http: {
+    readonly paths: readonly { readonly backend: { readonly service: object } }[]
+  }
+}
+interface RouteRule {
+  readonly timeouts: { readonly request: string }
+  readonly backendRefs: readonly object[]
+}
+
 describe('deployment samples', () => {
   test('the image is healthy when its process answers, also while its database is away', async () => {
     const image = readFileSync(join(deploy, 'Dockerfile'), 'utf8')
@@ -81,6 +91,31 @@ describe('deployment samples', () => {
     ]) {
       assert.ok(found.includes(message), `${message} is not in:\n${found}`)
     }
+  })
+
+  test('Ingress and HTTPRoute lead to the Service, without the limits that proxies have by themselves', () => {
+    const sample = (name: string) =>
+      readResources(readFileSync(join(deploy, 'kubernetes', name), 'utf8'))
+    const [ingress] = sample('ingress.yaml')
+    const [route] = sample('httproute.yaml')
+    const service = readResources(manifests).find(({ kind }) => kind === 'Service')
+    const ports = service?.spec['ports'] as { name: string; port: number }[]
+    assert.equal(kubernetesFindings([ingress!]), '')
+    const [rule] = ingress!.spec['rules'] as IngressRule[]
+    const [path] = rule?.http.paths ?? []
+    assert.deepEqual(path?.backend.service, {
+      name: service?.metadata.name,
+      port: { name: ports[0]?.name },
+    })
+    const given = (ingress!.metadata as { annotations?: Record<string, string> }).annotations
+    const prefix = 'nginx.ingress.kubernetes.io/proxy'
+    assert.equal(given?.[`${prefix}-body-size`], '0')
+    assert.equal(given?.[`${prefix}-buffering`], 'off')
+    assert.equal(given?.[`${prefix}-request-buffering`], 'off')
+    assert.ok(Number(given?.[`${prefix}-read-timeout`]) > 300)
+    const [way] = route!.spec['rules'] as RouteRule[]
+    assert.deepEqual(way?.backendRefs, [{ name: service?.metadata.name, port: ports[0]?.port }])
+    assert.equal(way?.timeouts.request, '0s')
   })
 
   test('so do the Kubernetes samples in the documentation', () => {
