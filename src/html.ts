@@ -23,6 +23,7 @@ export function htmlDocument(parts: {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeHtml(parts.title)} · Intercept</title>
+<link rel="icon" href="/favicon.svg" type="image/svg+xml">
 ${parts.head}
 </head>
 <body>
