@@ -39,7 +39,7 @@ export class ClientConnection implements FrontConnection {
   readonly #responses = new Set<ServerResponse>()
   readonly #limits: ConnectionLimits
   readonly #exchanges = new Set<OpenExchange>()
-  readonly #pace: Pace
+  readonly pace: Pace
   #rest: IncomingMessage | undefined
   /** Responses that had to wait behind others, until each of them is complete. */
   readonly #queued = new Set<ServerResponse>()
@@ -49,7 +49,7 @@ export class ClientConnection implements FrontConnection {
   constructor(socket: Socket, limits: ConnectionLimits) {
     this.socket = socket
     this.#limits = limits
-    this.#pace = new Pace(socket, limits)
+    this.pace = new Pace(socket, limits)
     this.peerAddress = foldMapped(socket.remoteAddress ?? '')
     connections.set(socket, this)
     // A caller that half-closes is treated as gone, because nothing shows whether it still reads.
@@ -183,26 +183,16 @@ export class ClientConnection implements FrontConnection {
     return this.owesNothing && this.#rest?.complete === false
   }
 
-  /** Whether a caller delays draining by sending or reading too slowly. */
-  isStalled(nowMs: number, stallMs: number): boolean {
-    return this.#pace.isStalled(nowMs, stallMs, this.#awaitsBody())
-  }
-
-  /** Whether an awaited body arrives too slowly; called repeatedly with the monotonic clock. */
-  isBodyTooSlow(nowMs: number): boolean {
-    return this.#pace.isTooSlow(nowMs, this.#awaitsBody())
-  }
-
-  #hasWaiting(): boolean {
-    for (const response of this.#queued) if (response.socket === null) return true
-    return false
-  }
-
-  #awaitsBody(): boolean {
+  get awaitsBody(): boolean {
     if (this.#rest?.complete === true) this.#rest = undefined
     if (this.#rest !== undefined) return true
     for (const exchange of this.#exchanges) if (exchange.awaitsBody) return true
     for (const response of this.#responses) if (!response.req.complete) return true
+    return false
+  }
+
+  #hasWaiting(): boolean {
+    for (const response of this.#queued) if (response.socket === null) return true
     return false
   }
 

@@ -5,9 +5,11 @@ import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { describe, test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { exchangeRaw } from '../../../test/harness/raw.ts'
 import { systemClock } from '../../clock.ts'
 import { Problem } from '../../errors.ts'
+import type { Exchange } from './exchange.ts'
 import { createFront } from './front.ts'
 
 const guarded = '/api/v1/intercept'
@@ -26,6 +28,7 @@ describe('a listener that closes', () => {
       'POST /reads HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nx',
     ],
     ['reads nothing of a response', 'GET /large HTTP/1.1\r\nHost: a\r\n\r\n'],
+    ['reads nothing of the response to a call', `GET ${guarded}/large HTTP/1.1\r\nHost: a\r\n\r\n`],
   ] as const) {
     test(`a connection that ${what} does not hold up closing`, async () => {
       const minutes = 10 * 60_000
@@ -40,7 +43,10 @@ describe('a listener that closes', () => {
           if (request.url === '/reads') request.resume().on('end', () => response.end('read'))
           else response.end(request.url === '/large' ? Buffer.alloc(64 * 1024 * 1024) : 'ok')
         },
-        handleGateway: (exchange) => exchange.refuse(new Problem('rule_denied')),
+        handleGateway: (exchange) => {
+          if (exchange.url.endsWith('/large')) answerLarge(exchange)
+          else exchange.refuse(new Problem('rule_denied'))
+        },
       })
       const { port } = await front.listen({ host: '127.0.0.1', port: 0 })
       const socket = connect(port, '127.0.0.1')
@@ -76,4 +82,42 @@ describe('a listener that closes', () => {
     assert.match(await said, /\r\n\r\nlate$/)
     await drained
   })
+
+  for (const [lane, path] of [
+    ['plain', `${guarded}/x`],
+    ['standard', `${guarded}/x`],
+    ['standard', '/x'],
+  ] as const) {
+    test(`a caller that reads one large response slowly, but steadily, gets all of it (${path}, ${lane} lane)`, async () => {
+      const front = createFront({
+        baseUrl: 'http://localhost:1',
+        gatewayPrefix: guarded,
+        lane,
+        clock: systemClock,
+        limits: { leaveMs: 50, stallMs: 500 },
+        log: { error: () => {} },
+        handleApp: (_request, response) => response.end(Buffer.alloc(large)),
+        handleGateway: answerLarge,
+      })
+      const { port } = await front.listen({ host: '127.0.0.1', port: 0 })
+      const socket = connect(port, '127.0.0.1')
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`)
+      await once(socket, 'readable')
+      const drained = front.drain(20_000)
+      let read = 0
+      // A timer for each part makes this last longer than `stallMs`, and than a connection lingers.
+      for await (const part of socket) {
+        read += (part as Buffer).length
+        await setTimeout(5)
+      }
+      assert.ok(read > large, `${read} bytes`)
+      await drained
+    })
+  }
 })
+
+const large = 24 * 1024 * 1024
+
+function answerLarge(exchange: Exchange): void {
+  exchange.answer(200, ['Content-Length', String(large)], 'x'.repeat(large))
+}

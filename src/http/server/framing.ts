@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import { Problem } from '../../errors.ts'
 import { isMethod, methods } from '../../methods.ts'
 import type { RequestHead } from '../message/head.ts'
@@ -104,4 +105,15 @@ export function originForm(
     return new Problem('host_invalid', 'This server answers for its own host only.')
   }
   return rest.startsWith('/') ? rest : `/${rest}`
+}
+
+/** Whether a request may switch protocols: only to a WebSocket; h2c and everything else stays an ordinary request. */
+export function isWebSocket(request: IncomingMessage): boolean {
+  const { headers } = request
+  return (
+    request.method === 'GET' &&
+    headers.upgrade?.toLowerCase() === 'websocket' &&
+    headers['transfer-encoding'] === undefined &&
+    (headers['content-length'] ?? '0') === '0'
+  )
 }

@@ -11,6 +11,8 @@ export interface FrontLimits {
   readonly keepAliveMs: number
   readonly bodyWindowMs: number
   readonly bodyWindowBytes: number
+  /** How long a caller may read nothing of a response that has been written. */
+  readonly unreadMs: number
   /** While draining: how long a connection without a request in progress is kept open. */
   readonly leaveMs: number
   /** While draining: how long a request body, or a caller reading its response, may make no progress. */
@@ -25,6 +27,7 @@ export const frontLimits: FrontLimits = {
   keepAliveMs: 75_000,
   bodyWindowMs: 20_000,
   bodyWindowBytes: 20 * 1024,
+  unreadMs: 300_000,
   leaveMs: 1000,
   stallMs: 5000,
 }

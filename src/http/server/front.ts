@@ -11,7 +11,7 @@ import { Exchange } from './exchange.ts'
 import { frontLimits, type FrontDeps, type FrontLimits } from './front-deps.ts'
 import type { UpgradedStream } from './exchange.ts'
 import { DirectRequest } from './direct-request.ts'
-import { checkFraming, originForm } from './framing.ts'
+import { checkFraming, isWebSocket, originForm } from './framing.ts'
 import { idleTurn } from './idle-turn.ts'
 import { readRequestHead, type RequestHead } from '../message/head.ts'
 import { nodeHttp } from './node-http.ts'
@@ -75,7 +75,7 @@ class TwoLaneFront implements Front {
     this.#plain = this.#createPlainLane()
     this.#sweep = setInterval(
       () => {
-        this.#cutSlowBodies()
+        this.#cutSlowCallers()
         this.#plain.endLate()
       },
       Math.min(this.#limits.bodyWindowMs / 8, checkEveryMs),
@@ -129,13 +129,17 @@ class TwoLaneFront implements Front {
     const leaveAt = this.#deps.clock.monotonic() + leaveMs
     const idle = setInterval(
       () => {
-        this.#server.closeIdleConnections()
         this.#plain.endIdle()
         const nowMs = this.#deps.clock.monotonic()
+        let isRead = true
         for (const connection of this.#connections) {
-          if (nowMs >= leaveAt && connection.owesNothing) connection.endInOrder()
-          else if (connection.isStalled(nowMs, stallMs)) connection.destroy()
+          if (connection.socket.writableLength > 0) isRead = false
+          const { pace, awaitsBody, owesNothing } = connection
+          if (pace.isStalled(nowMs, stallMs, awaitsBody)) connection.destroy()
+          else if (nowMs >= leaveAt && owesNothing) connection.endInOrder()
         }
+        // Node counts a connection as idle although its caller has yet to read the response.
+        if (isRead) this.#server.closeIdleConnections()
       },
       Math.min(300, leaveMs),
     )
@@ -326,10 +330,13 @@ class TwoLaneFront implements Front {
     socket.on('error', () => socket.destroy())
   }
 
-  #cutSlowBodies(): void {
+  #cutSlowCallers(): void {
     const nowMs = this.#deps.clock.monotonic()
     for (const connection of this.#connections) {
-      if (!connection.isBodyTooSlow(nowMs)) continue
+      const { pace, busy, awaitsBody } = connection
+      // A call in progress has its target's own limit on silence.
+      if (pace.isUnread(nowMs, this.#limits.unreadMs) && !busy) connection.destroy()
+      if (!pace.isTooSlow(nowMs, awaitsBody)) continue
       const problem = new Problem('request_timeout', 'The body arrived too slowly.')
       const exchange = connection.soleExchange
       if (exchange !== undefined && !exchange.started) {
@@ -384,15 +391,4 @@ function isBelow(url: string, prefix: string): boolean {
   if (!url.startsWith(prefix)) return false
   const next = url.charAt(prefix.length)
   return next === '' || next === '/' || next === '?'
-}
-
-// Only a WebSocket may switch protocols here; h2c and everything else stays an ordinary request.
-function isWebSocket(request: IncomingMessage): boolean {
-  const { headers } = request
-  return (
-    request.method === 'GET' &&
-    headers.upgrade?.toLowerCase() === 'websocket' &&
-    headers['transfer-encoding'] === undefined &&
-    (headers['content-length'] ?? '0') === '0'
-  )
 }

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import type { Pace } from './pace.ts'
 
 /** A connection's view of an exchange in progress. */
 export interface OpenExchange {
@@ -29,22 +30,24 @@ export interface FrontConnection {
   /** Makes each response announce that the connection ends. */
   drain(): void
   destroy(): void
-  /** Whether an awaited body arrives too slowly; called repeatedly with the monotonic clock. */
-  isBodyTooSlow(nowMs: number): boolean
-  /** Whether a caller delays draining by sending or reading too slowly. */
-  isStalled(nowMs: number, stallMs: number): boolean
+  /** Whether an exchange is in progress; a response that the caller has yet to read does not count. */
+  readonly busy: boolean
+  /** Whether we wait for more of a request's body. */
+  readonly awaitsBody: boolean
+  readonly pace: Pace
 }
 
 /**
- * Ends a connection, but waits up to `lingerMs` for the caller to end it too: closing at once with unread bytes in the
- * kernel would send a reset, which can destroy the response.
+ * Ends a connection once the caller has read what was written, but waits up to `lingerMs` for the caller to end it too:
+ * closing at once with unread bytes in the kernel would send a reset, which can destroy the response.
  */
 export function endWithLinger(socket: Socket, lingerMs: number): void {
-  if (socket.destroyed) return
-  socket.end()
-  const linger = setTimeout(() => socket.destroy(), lingerMs)
+  if (socket.destroyed || socket.writableEnded) return
+  socket.end(() => {
+    const linger = setTimeout(() => socket.destroy(), lingerMs)
+    socket.once('close', () => clearTimeout(linger))
+  })
   socket.once('end', () => socket.destroy())
-  socket.once('close', () => clearTimeout(linger))
 }
 
 /** Converts an IPv4-mapped IPv6 address to the IPv4 address. */

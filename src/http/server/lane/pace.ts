@@ -12,6 +12,7 @@ export class Pace {
   readonly #limits: PaceLimits
   #windowEndsAt = 0
   #windowBytes = 0
+  #unread: { at: number; taken: number } | undefined
   #drainWindow: { at: number; bytesRead: number; taken: number } | undefined
 
   constructor(socket: Socket, limits: PaceLimits) {
@@ -34,10 +35,21 @@ export class Pace {
     return slow
   }
 
+  /** Whether a caller has read nothing of what waits for it for `unreadMs`; called repeatedly. */
+  isUnread(nowMs: number, unreadMs: number): boolean {
+    if (this.#socket.writableLength === 0) {
+      this.#unread = undefined
+      return false
+    }
+    const taken = takenFrom(this.#socket)
+    if (this.#unread?.taken !== taken) this.#unread = { at: nowMs, taken }
+    return nowMs >= this.#unread.at + unreadMs
+  }
+
   /** Whether a caller delays draining by sending or reading too slowly. */
   isStalled(nowMs: number, stallMs: number, awaitsBody: boolean): boolean {
-    const { bytesRead, bytesWritten, writableLength } = this.#socket
-    const taken = bytesWritten - writableLength
+    const { bytesRead, writableLength } = this.#socket
+    const taken = takenFrom(this.#socket)
     const since = this.#drainWindow
     if (!awaitsBody && writableLength === 0) this.#drainWindow = undefined
     else if (since === undefined || nowMs >= since.at + stallMs) {
@@ -49,4 +61,15 @@ export class Pace {
     const reads = writableLength > 0 && taken > since.taken
     return (awaitsBody || writableLength > 0) && !sends && !reads
   }
+}
+
+/**
+ * Returns how many bytes the kernel has taken, by the private handle of `node:net`: the public counters count a buffer
+ * only as a whole, so a caller that reads a large one slowly would seem to read nothing.
+ */
+function takenFrom(socket: Socket): number {
+  const { _handle: handle } = socket as unknown as {
+    _handle: { readonly bytesWritten: number; readonly writeQueueSize: number } | null
+  }
+  return handle === null ? 0 : handle.bytesWritten - handle.writeQueueSize
 }

@@ -16,7 +16,7 @@ export class PlainConnection implements LaneConnection {
   #isDetached = false
   readonly peerAddress: string
   readonly #deps: PlainDeps
-  readonly #pace: Pace
+  readonly pace: Pace
   readonly #writer: ResponseWriter
   #exchange: CarriedExchange | undefined
   /** Bytes not yet consumed: the start of a head, or requests after the one in progress. */
@@ -50,7 +50,7 @@ export class PlainConnection implements LaneConnection {
     this.#isShared = shared !== undefined
     this.socket = socket
     this.#deps = deps
-    this.#pace = new Pace(socket, deps.limits)
+    this.pace = new Pace(socket, deps.limits)
     this.#writer = new ResponseWriter(socket)
     this.peerAddress = foldMapped(socket.remoteAddress ?? '')
     this.#waitsSince = deps.monotonic()
@@ -353,15 +353,11 @@ export class PlainConnection implements LaneConnection {
     this.#isDraining = true
   }
 
-  isBodyTooSlow(nowMs: number): boolean {
-    return this.#pace.isTooSlow(nowMs, this.#awaitsBody())
+  get busy(): boolean {
+    return this.#exchange !== undefined
   }
 
-  isStalled(nowMs: number, stallMs: number): boolean {
-    return this.#pace.isStalled(nowMs, stallMs, this.#awaitsBody())
-  }
-
-  #awaitsBody(): boolean {
+  get awaitsBody(): boolean {
     if (this.#isRefused) return false
     return this.#exchange === undefined ? this.#bodyLeft > 0 : this.#exchange.awaitsBody
   }
