@@ -4,19 +4,29 @@ import {
   callPartitions,
   calls,
   keyCallers,
+  oldCounts,
   traffic,
+  type CountsBySubject,
   type Store,
 } from '../store/index.ts'
 import { dayMs } from '../units.ts'
 
 const rowsInCommit = 512
 const subjectsInCommit = 16
+const rowsInRead = 8192
+/** A quota's longest period is a month; a node with a slow clock may still claim in the one before. */
+const quotaPeriodsKeptMs = 62 * dayMs
+/** The page of a target shows its rules' last seven days, however short the retention of calls is. */
+const ruleDaysKeptMs = 8 * dayMs
 
 /** Deletes records and counts older than the given time, in small commits that never hold up calls for long. */
 export async function forgetCalls(store: Store, olderThanMs: number): Promise<void> {
   // Ids begin with their time, so an id minted for the cutoff time splits the range.
   const before = createId('req', olderThanMs)
   await forgetCounts(store, olderThanMs)
+  const now = store.clock.now()
+  await forgetSubjects(store, 'quota_use', now - quotaPeriodsKeptMs)
+  await forgetSubjects(store, 'rule_day', Math.min(olderThanMs, now - ruleDaysKeptMs))
   await store.transaction(async (tx) => await keyCallers.forgetOldSecretCallers(tx, olderThanMs))
   await dropOldPartitions(store, olderThanMs)
   let id = await calls.nextOrganization(store.calls, '')
@@ -69,5 +79,17 @@ async function forgetCounts(store: Store, olderThanMs: number): Promise<void> {
       )
     }
     id = await callCounts.nextOrganization(store.calls, organizationId)
+  }
+}
+
+/** Deletes counts of a quota's periods or a rule's days from before a given time; they are found beside all calls. */
+async function forgetSubjects(store: Store, table: CountsBySubject, before: number): Promise<void> {
+  for (let found = rowsInRead; found === rowsInRead;) {
+    const old = await oldCounts.findOld(store.slowCallReads, table, { before, limit: rowsInRead })
+    for (let at = 0; at < old.length; at += rowsInCommit) {
+      const part = old.slice(at, at + rowsInCommit)
+      await store.transactionOnCalls(async (tx) => await oldCounts.remove(tx, table, part))
+    }
+    found = old.length
   }
 }
