@@ -38,8 +38,8 @@ export interface KeyCache {
    * Reads the database; throws `credential_invalid` (401) if the key is gone, or `credential_unverifiable` (503).
    */
   describe(principal: KeyPrincipal): Promise<KeyDescription>
-  /** Reads the database and returns the refusal that a principal's key and secret would get now; undefined if none. */
-  recheck(principal: KeyPrincipal): Promise<Problem | undefined>
+  /** Reads the database and returns what a principal's key and secret would get now: a principal, or a refusal. */
+  recheck(principal: KeyPrincipal): Promise<KeyPrincipal | Problem>
   /**
    * Calls `heard` with an id when anything about that key, or about all keys of that organization, has changed, and
    * with undefined when everything may have changed.
@@ -113,10 +113,9 @@ class FeedKeyCache implements KeyCache {
     return this.#readAndAdmit(keyDigest)
   }
 
-  async recheck(principal: KeyPrincipal): Promise<Problem | undefined> {
+  async recheck(principal: KeyPrincipal): Promise<KeyPrincipal | Problem> {
     try {
-      await this.#readAndAdmit(principal.digest)
-      return undefined
+      return await this.#readAndAdmit(principal.digest)
     } catch (error) {
       if (error instanceof Problem) return error
       throw error

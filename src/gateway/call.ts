@@ -41,6 +41,8 @@ export class Call {
   readonly exchange: Exchange
   readonly arrival: Arrival
   readonly principal: KeyPrincipal
+  /** When the key or its secret expires, as last read: this may change while the call is in progress. */
+  expiresAt: number | undefined
   /** The method called; for forward-auth, the method asked about. */
   method: string
   path: string
@@ -59,6 +61,7 @@ export class Call {
     this.exchange = arrival.exchange
     this.arrival = arrival
     this.principal = principal
+    this.expiresAt = principal.expiresAt
     this.method = arrival.exchange.method
     this.path = arrival.path
   }

@@ -26,7 +26,7 @@ function identifyForTests() {
       return Promise.reject(new Problem('credential_invalid', 'The API key is not valid.'))
     },
     describe: async () => ({ name: 'known', hint: 'svc_live_…' }),
-    recheck: async () => undefined,
+    recheck: async () => principal,
     onChange: () => undefined,
     size: 1,
   }

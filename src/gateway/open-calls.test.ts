@@ -57,6 +57,38 @@ describe('open calls', () => {
     await world.checkedAfter('org_a')
     assert.deepEqual(world.cut, ['key_a'])
   })
+
+  test('that could not be checked after a change, because the database was away, are checked until they are', async (t) => {
+    t.mock.timers.enable({ apis: ['setInterval'] })
+    using world = openWorld()
+    world.call('key_a', 'org_a')
+    world.refusal = new Problem('credential_unverifiable')
+    await world.checkedAfter('key_a')
+    t.mock.timers.tick(500)
+    assert.deepEqual(await world.checkedNow(), ['key_a'])
+    assert.deepEqual(world.cut, [])
+    world.refusal = new Problem('credential_revoked')
+    t.mock.timers.tick(500)
+    assert.deepEqual(await world.checkedNow(), ['key_a'])
+    assert.deepEqual(world.cut, ['key_a'])
+    t.mock.timers.tick(500)
+    assert.deepEqual(await world.checkedNow(), [])
+  })
+
+  test('end when their key does, also if its end was set or moved while they were open', async (t) => {
+    t.mock.timers.enable({ apis: ['setInterval'] })
+    using world = openWorld()
+    const past = clock.now() - 1
+    const later = clock.now() + 600_000
+    world.call('key_endless', 'org_a')
+    world.call('key_short', 'org_b', past)
+    world.expiresAt = later
+    await world.checkedAfter('org_b')
+    world.expiresAt = past
+    await world.checkedAfter('org_a')
+    t.mock.timers.tick(500)
+    assert.deepEqual(world.cut, ['key_endless'])
+  })
 })
 
 /**
@@ -67,24 +99,38 @@ function openWorld() {
   const checked: string[] = []
   const cut: string[] = []
   let change: (changed: KeyId | OrganizationId | undefined) => void = () => undefined
-  const world = { checked, cut, refusal: undefined as Problem | undefined }
+  const world = {
+    ...{ checked, cut },
+    refusal: undefined as Problem | undefined,
+    /** When every key expires, as the next check finds. */
+    expiresAt: undefined as number | undefined,
+  }
   const keyCache = {
     onChange: (heard: typeof change) => void (change = heard),
     recheck: async ({ keyId }: { readonly keyId: string }) => {
       checked.push(keyId)
-      return world.refusal
+      return world.refusal ?? { expiresAt: world.expiresAt }
     },
   }
   const calls = createOpenCalls({ keyCache, clock, log: { error: assert.ifError } } as never)
   return Object.assign(world, {
     change: (changed: KeyId | OrganizationId | undefined) => change(changed),
-    call(keyId: KeyId, organizationId: OrganizationId): void {
-      const exchange = { started: true, sever: () => void cut.push(keyId) }
-      calls.add({ principal: { keyId, organizationId, digest: keyId }, exchange } as never, keyId)
+    call(keyId: KeyId, organizationId: OrganizationId, expiresAt?: number): void {
+      const principal = { keyId, organizationId, digest: keyId }
+      const call = { principal, expiresAt, exchange: { started: true, sever } }
+      function sever(): void {
+        cut.push(keyId)
+        calls.remove(call as never, keyId)
+      }
+      calls.add(call as never, keyId)
     },
     /** Triggers a change, waits until no more checks follow, and returns the checked keys in the order of their ids. */
     async checkedAfter(changed: KeyId | OrganizationId | undefined): Promise<string[]> {
       change(changed)
+      return await this.checkedNow()
+    },
+    /** Waits until no more checks follow, and returns the checked keys in the order of their ids. */
+    async checkedNow(): Promise<string[]> {
       for (let before = -1; before < checked.length;) {
         before = checked.length
         await setImmediate()

@@ -1,4 +1,4 @@
-import type { KeyCache } from '../access/index.ts'
+import type { KeyCache, KeyPrincipal } from '../access/index.ts'
 import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import type { KeyId, OrganizationId } from '../ids.ts'
@@ -22,7 +22,8 @@ const maxPerKey = 1000
 // Keys checked before yielding to the event loop: reads from SQLite never yield, so checking thousands of keys in a row
 // would delay every call.
 const keysAtOnce = 16
-const expirySweepMs = 500
+const sweepMs = 500
+const noCalls: ReadonlySet<Call> = new Set()
 
 interface OpenCallsDeps {
   readonly keyCache: KeyCache
@@ -44,6 +45,9 @@ class CallsByKey implements OpenCalls {
    * finished.
    */
   readonly #rechecks = new Map<OrganizationId | undefined, { isOutdated: boolean }>()
+  /** Keys that could not be checked, because the database could not be read; they are checked again. */
+  readonly #unchecked = new Set<KeyId>()
+  #isRetrying = false
   #size = 0
   #isEnding = false
 
@@ -69,7 +73,7 @@ class CallsByKey implements OpenCalls {
     else if (calls.size < maxPerKey) calls.add(call)
     else throw tooManyAtOnce()
     this.#size++
-    this.#sweep ??= setInterval(() => this.#onSweep(), expirySweepMs).unref()
+    this.#sweep ??= setInterval(() => this.#onSweep(), sweepMs).unref()
   }
 
   remove(call: Call, keyId: KeyId): void {
@@ -133,23 +137,40 @@ class CallsByKey implements OpenCalls {
    * new secret end at different times.
    */
   async #recheck(calls: ReadonlySet<Call>): Promise<void> {
-    const verdicts = new Map<string, Promise<Problem | undefined>>()
+    const verdicts = new Map<string, Promise<KeyPrincipal | Problem>>()
     for (const call of calls) {
       const { principal } = call
       const asked = verdicts.get(principal.digest) ?? this.#deps.keyCache.recheck(principal)
       verdicts.set(principal.digest, asked)
       try {
-        const problem = await asked
+        const found = await asked
         // A database outage refuses new calls but does not cut off the ones in progress.
-        if (problem !== undefined && problem.code !== 'credential_unverifiable') cut(call, problem)
+        if (!(found instanceof Problem)) call.expiresAt = found.expiresAt
+        else if (found.code === 'credential_unverifiable') this.#unchecked.add(principal.keyId)
+        else cut(call, found)
       } catch (err) {
         this.#deps.log.error({ err }, 'an open call could not be checked')
       }
     }
   }
 
+  /** Checks the calls again that could not be checked after a change, a few keys at a time. */
+  async #retry(): Promise<void> {
+    if (this.#isRetrying) return
+    this.#isRetrying = true
+    const keys = [...this.#unchecked]
+    this.#unchecked.clear()
+    for (let at = 0; at < keys.length; at += keysAtOnce) {
+      const some = keys.slice(at, at + keysAtOnce).map((key) => this.#byKey.get(key) ?? noCalls)
+      await Promise.all(some.map(async (calls) => await this.#recheck(calls)))
+      await nextTurn()
+    }
+    this.#isRetrying = false
+  }
+
   #onSweep(): void {
     this.#cutExpired()
+    if (this.#unchecked.size > 0) void this.#retry()
     if (this.#isEnding) this.#endStreams()
     if (this.#size > 0) return
     // An idle node is not woken for nothing.
@@ -161,8 +182,7 @@ class CallsByKey implements OpenCalls {
     const nowMs = this.#deps.clock.now()
     for (const calls of this.#byKey.values()) {
       for (const call of calls) {
-        const endsAt = call.principal.expiresAt
-        if (endsAt !== undefined && endsAt <= nowMs) {
+        if (call.expiresAt !== undefined && call.expiresAt <= nowMs) {
           cut(call, new Problem('credential_expired', 'The API key has expired.'))
         }
       }

@@ -113,6 +113,16 @@ describe('streams through the gateway', () => {
     await until(() => sockets.clients.size === 0)
   })
 
+  test('a WebSocket of a secret that was rotated out ends with the overlap', async () => {
+    const key = await gateway.issue()
+    const socket = openSocket(key)
+    await once(socket, 'message')
+    const closed = once(socket, 'close')
+    await gateway.run('key', 'rotate', key.id, '--overlap', '1s')
+    await closed
+    await until(() => sockets.clients.size === 0)
+  })
+
   test('an upgrade without a key, or to a target without a grant, is refused before anything is opened', async () => {
     const before = sockets.clients.size
     for (const [key, path, status] of [
