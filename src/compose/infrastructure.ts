@@ -79,7 +79,7 @@ export async function openInfrastructure(
   if (store.engine === 'postgres') measureLocks(metrics, store)
   const { serviceName, resourceAttributes: attributes } = config.telemetry
   const resource = resourceOf({ serviceName, attributes, version })
-  const exports = openExports(config, { opened, metrics, log, resource })
+  const exports = openExports(config, { opened, clock, metrics, log, resource })
   const relyingParty = createRelyingParty({
     fetch: async (url, options) => await network.outbound.fetch(url, options),
     clock,
@@ -161,6 +161,7 @@ function openExports(
   config: Config,
   deps: {
     readonly opened: AsyncDisposableStack
+    readonly clock: Clock
     readonly metrics: Metrics
     readonly log: Log
     readonly resource: Attributes
