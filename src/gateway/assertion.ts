@@ -20,7 +20,7 @@ export function createAssert(deps: {
   clock: Clock
 }): Assert {
   const { signingKeys, authUrl, clock } = deps
-  const remembered = new Map<string, { token: string; until: number }>()
+  const remembered = new Map<string, { token: string; signedAt: number }>()
 
   async function sign(
     name: string,
@@ -40,14 +40,16 @@ export function createAssert(deps: {
       exp: iat + lifetimeS,
     })
     if (remembered.size >= maxRemembered) remembered.clear()
-    remembered.set(name, { token, until: nowMs + reusedMs })
+    remembered.set(name, { token, signedAt: nowMs })
     return token
   }
 
   return (principal, target) => {
     const name = `${principal.keyId} ${target.id} ${signingKeys.signer().kid}`
     const known = remembered.get(name)
-    return known !== undefined && known.until > clock.now()
+    const ageMs = known === undefined ? Infinity : clock.now() - known.signedAt
+    // A negative age means that the clock was set back: the token would be valid for longer than a minute from now.
+    return known !== undefined && ageMs >= 0 && ageMs < reusedMs
       ? known.token
       : sign(name, principal, target)
   }
