@@ -17,6 +17,10 @@ export interface Furnished extends AsyncDisposable {
   /** Every page: its name and its path. */
   readonly addresses: readonly (readonly [string, string])[]
   visit(expected?: readonly RegExp[]): Promise<Visitor>
+  /** The path of a link that signs the owner in once. */
+  signInPath(): Promise<string>
+  /** Starts the product again, now known to browsers under another address; returns its port. */
+  moveTo(baseUrl: string): Promise<number>
   /** Opens a page and waits for its heading, and for the dialog that its URL opens. */
   open(visitor: Visitor, name: string, address: string): Promise<void>
 }
@@ -34,6 +38,8 @@ export async function furnishedForTests(): Promise<Furnished> {
   const made = await furnish(owner, upstream.url)
   for (let number = 0; number < 40; number++) await callOnce(product, made.secrets, number)
   const ids = await idsOf(owner, made)
+  const signInLink = async (): Promise<string> =>
+    (await withLinks(product, async (links) => await links.signInLink('olga@acme.test'))) ?? ''
   const parts = starting.move()
   const { baseUrl } = product
   return {
@@ -43,13 +49,16 @@ export async function furnishedForTests(): Promise<Furnished> {
       ...names.map((name) => [name, pageAddress(name, ids)] as const),
       ...ownPages.map((name) => [name, `/${name}`] as const),
     ],
-    visit: async (expected = []) => {
-      const link = await withLinks(
-        product,
-        async (links) => await links.signInLink('olga@acme.test'),
-      )
-      return await visitDashboard(browser, { baseUrl, link, expected })
+    signInPath: async () => {
+      const { pathname, search, hash } = new URL(await signInLink())
+      return pathname + search + hash
     },
+    moveTo: async (address) => {
+      await product.restart({ BASE_URL: address })
+      return product.port
+    },
+    visit: async (expected = []) =>
+      await visitDashboard(browser, { baseUrl, link: await signInLink(), expected }),
     open: async ({ page }, name, address) => {
       await page.goto(baseUrl + address)
       await page.locator('h1').first().waitFor()
