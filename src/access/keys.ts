@@ -20,7 +20,7 @@ import { publish } from '../webhooks/events/index.ts'
 import { readKeyDefaults, withKeyDefaults, type IssueInput } from './key-defaults.ts'
 import { checkGrantedTargets, checkInput, type KeyInput } from './key-input.ts'
 import { announce, describe, recordChange } from './key-news.ts'
-import { schemeOfKey, schemes } from './schemes.ts'
+import { publicIdIn, schemeOfKey, schemes } from './schemes.ts'
 import { dayMs, hourMs } from '../units.ts'
 
 /** A key with its secrets, newest first; the first is the current one. */
@@ -205,10 +205,12 @@ export class Keys {
 
   async list(
     organizationId: OrganizationId,
-    page: Omit<Parameters<typeof keys.list>[2], 'nowMs'>,
+    page: Omit<Parameters<typeof keys.list>[2], 'nowMs' | 'publicId'>,
   ): Promise<Key[]> {
     const { slowReads } = this.#store
-    const found = await keys.list(slowReads, organizationId, { ...page, nowMs: this.#clock.now() })
+    const publicId = page.search === undefined ? undefined : publicIdIn(page.search)
+    const asked = { ...page, publicId, nowMs: this.#clock.now() }
+    const found = await keys.list(slowReads, organizationId, asked)
     const ids = found.map((key) => key.id)
     const secrets = await keySecrets.list(slowReads, organizationId, ids)
     return found.map((key) => ({ ...key, secrets: secrets.get(key.id) ?? [] }))

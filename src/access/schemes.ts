@@ -12,6 +12,13 @@ export const schemes = {
   bearer: { prefix: credentialFormats.bearerKey.prefix, header: 'Authorization: Bearer' },
 } as const satisfies Record<Scheme, { prefix: string; header: string }>
 
+/** Returns the public id in a key's hint, such as `svc_live_k3x9Qa2P_…x7Qa`; any other text as it is. */
+export function publicIdIn(text: string): string {
+  const scheme = Object.values(schemes).find(({ prefix }) => text.startsWith(prefix))
+  const [publicId = ''] = text.slice(scheme?.prefix.length ?? 0).split('_', 1)
+  return scheme === undefined ? text : publicId
+}
+
 /** Returns the scheme of a text that has the shape and checksum of a key; reads no database. */
 export function schemeOfKey(text: string): Scheme | undefined {
   if (credentialLookup(text, schemes['x-api-key'].prefix) !== undefined) return 'x-api-key'

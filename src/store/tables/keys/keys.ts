@@ -235,7 +235,9 @@ export async function list(
   page: NewestPage & {
     state?: 'active' | 'expiring' | 'unused' | 'revoked' | 'expired' | undefined
     nowMs: number
+    /** A part of the name, or the id; or `publicId`, the public id of one of the key's secrets, old ones too. */
     search?: string | undefined
+    publicId?: string | undefined
     createdBy?: string | undefined
     /** Only keys that have all these labels. */
     labels?: readonly LabelFilter[] | undefined
@@ -261,7 +263,7 @@ export async function list(
   }
   if (page.state === 'unused') query = query.where('last_used_at', 'is', null)
   if (page.search !== undefined) {
-    const { search } = page
+    const { search, publicId = search } = page
     query = query.where((eb) =>
       eb.or([
         eb('id', '=', search),
@@ -273,7 +275,7 @@ export async function list(
             .selectFrom('key_secret')
             .select('key_id')
             .where('key_secret.organization_id', '=', organizationId)
-            .where('lookup', '=', search),
+            .where('lookup', '=', publicId),
         ),
       ]),
     )
