@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { Problem } from '../../src/errors.ts'
 import { sql } from 'kysely'
 import { after, before, describe, test } from 'node:test'
 import { directoryLists, type DirectoryCondition, type Store } from '../../src/store/index.ts'
@@ -56,7 +57,9 @@ describe('slow reads on SQLite', () => {
     const refused = asked.filter((each) => each.status === 'rejected')
     assert.equal(refused.length, 16)
     for (const { reason } of refused) {
-      assert.equal((reason as { code?: string }).code, 'storage_unavailable')
+      assert.ok(reason instanceof Problem)
+      assert.equal(reason.code, 'storage_unavailable')
+      assert.equal(reason.headers?.['Retry-After'], '5')
     }
   })
 })

@@ -16,6 +16,7 @@ import type { Tables } from '../../tables/index.ts'
 const maxThreads = 2
 const maxWaiting = 64
 const answerWithinMs = 30_000
+const againAfterSeconds = 5
 
 /** A query that is sent to a thread; the thread replies with a `ReadResponse`. */
 export interface ReadRequest {
@@ -195,5 +196,7 @@ function unavailable(): Problem {
   return new Problem(
     'storage_unavailable',
     'The question takes too long. Ask a narrower one, or later.',
+    // A refusal of this code without Retry-After would mean that something may have been changed.
+    { headers: { 'Retry-After': String(againAfterSeconds) } },
   )
 }
