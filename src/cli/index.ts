@@ -183,7 +183,7 @@ async function runWords(args: readonly string[], out: Output): Promise<number> {
   }
   if (found === undefined) {
     const usage = usageOf(programOf(terminal), name, commands)
-    return misuse(verbSentence(name, words[1], commands), usage, out)
+    return misuse(verbSentence(name, words.slice(1), commands), usage, out)
   }
   return await runFound({ ...found, noun: name, flags }, out)
 }
@@ -220,11 +220,17 @@ function meant(written: string, known: readonly string[]): string {
 
 function verbSentence(
   noun: string,
-  written: string | undefined,
-  commands: Readonly<Record<string, Command>>,
+  [written, ...more]: readonly string[],
+  commands: Readonly<Record<string, unknown>>,
 ): string {
   if (written === undefined || written.startsWith('-')) {
     return `\`intercept ${noun}\` needs one of these verbs.`
+  }
+  // A verb of two words, of which the first is right.
+  const begun = Object.entries(commands).filter(([verb]) => verb.startsWith(`${written} `))
+  if (begun.length > 0) {
+    const rest = begun.map(([verb, command]) => [verb.slice(written.length + 1), command])
+    return verbSentence(`${noun} ${written}`, more, Object.fromEntries(rest))
   }
   const known = Object.keys(commands).flatMap((verb) => [verb, verb.split(' ')[0] ?? ''])
   return `\`intercept ${noun}\` has no verb ${written}${meant(written, known)}`
@@ -282,18 +288,21 @@ function misuse(wrong: unknown, usage: readonly string[], out: Output): number {
 }
 
 /** Prints an error's message: a Problem's is public, and those of other errors contain no secret either. */
-function complain(error: unknown, { args }: Found, { wantsJson, terminal }: Output): void {
+function complain(error: unknown, { args, command }: Found, { wantsJson, terminal }: Output): void {
   const code = error instanceof Problem ? error.code : 'failed'
   const sentences =
-    error instanceof ConfigError ? error.sentences : [sentenceOf(error, terminal.env)]
+    error instanceof ConfigError
+      ? error.sentences
+      : [sentenceOf(error, terminal.env, command.options)]
   if (wantsJson) {
     terminal.complain(JSON.stringify({ error: { code, detail: sentences.join(' ') } }))
     return
   }
-  // In every command that needs a plan, the organization is the first argument.
+  // Where a command names a file instead, the organization is in the file.
+  const slug = command.usage.startsWith('<org>') ? args[0] : undefined
   const remedies =
     code === 'plan_required'
-      ? [`\`intercept org set-plan ${args[0] ?? '<slug>'} enterprise\` adds it.`]
+      ? [`\`intercept org set-plan ${slug ?? '<slug>'} enterprise\` adds it.`]
       : []
   for (const line of [...sentences, ...remedies]) {
     terminal.complain(printable(pasteable(line, programOf(terminal))))

@@ -117,6 +117,7 @@ function tidied(
   services: ConfigurationServices,
 ): Entry {
   try {
+    at.section.check?.(entry)
     return withoutDefaults(at.section, { name: at.name, entry }, services)
   } catch (error) {
     throw placedAt(at.where, error)

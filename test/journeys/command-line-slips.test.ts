@@ -146,6 +146,35 @@ describe('slips at the command line', () => {
     assert.equal(kept['expires_at'], '2099-01-31T10:00:00.000Z')
   })
 
+  test('a plan refuses what applying would refuse, in words of its own', async () => {
+    const file = join(folder, 'plan.yaml')
+    const start = 'version: 1\norganization: { slug: acme }\n'
+    for (const [text, says] of [
+      ['keys: { ci: { grants: ["echo:FOO"] } }', /plan\.yaml:3: .*"FOO" is no method that can be/],
+      ['keys: { ci: { cidrs: [nowhere] } }', /plan\.yaml:3: .*nowhere is not an address range/],
+      ['---\nversion: 1', /plan\.yaml:3: A second document begins here; a file has one organiz/],
+    ] as const) {
+      writeFileSync(file, `${start}${text}\n`)
+      await refused(['plan', file], 1, says)
+    }
+    await refused(['plan', folder], 1, /^Name a file, not a folder\.$/)
+  })
+
+  test('what is advised fits the command: its own organization, its own flag, its own verbs', async () => {
+    const file = join(folder, 'advice.yaml')
+    const text = 'version: 1\norganization: { slug: acme }\ndomains: { acme.test: {} }\n'
+    writeFileSync(file, text)
+    const applied = await intercept(['apply', file], { env: here })
+    assert.match(applied.err, /\n`intercept org set-plan <slug> enterprise` adds it\.$/)
+    const port = new URL(product.baseUrl).port
+    const received = await intercept(['receive', '--port', port], { env: here })
+    assert.match(received.err, /^Another program listens at .*; choose another port \(--port\)\.$/)
+    const bare = await intercept(['scim', 'token'], { env: here })
+    assert.match(bare.err, /^`intercept scim token` needs one of these verbs\.\n/)
+    const near = await intercept(['scim', 'token', 'isue'], { env: here })
+    assert.match(near.err, /^`intercept scim token` has no verb isue; did you mean issue\?\n/)
+  })
+
   test('a file without a head to compare with does not make the audit chains look whole', async () => {
     const file = join(folder, 'heads.json')
     const verify = ['audit', 'verify', 'acme', '--against', file]

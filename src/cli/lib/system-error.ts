@@ -8,22 +8,24 @@ type SystemError = NodeJS.ErrnoException & {
 export function sentenceOf(
   error: unknown,
   env: Readonly<Record<string, string | undefined>> = {},
+  flags: Readonly<Record<string, unknown>> = {},
 ): string {
   if (!(error instanceof Error)) return String(error)
   // For a host name with several addresses, Node reports each refusal but no message of its own.
   if (error instanceof AggregateError && error.message === '')
-    return sentenceOf(error.errors[0], env)
+    return sentenceOf(error.errors[0], env, flags)
   const { code, syscall, address, port, hostname, path }: SystemError = error
   const where = `${address?.includes(':') ? `[${address}]` : address}:${port}`
   // The database is the only server that a command connects to by itself.
   if (syscall === 'connect' && code === 'ECONNREFUSED' && port !== undefined)
     return `Nothing listens at ${where}; start the database, or mend DATABASE_URL.`
+  const setting = 'port' in flags ? '--port' : settingOf(port, env)
   // A worker's `bind` corresponds to a single process's `listen`.
   if (syscall === 'listen' || syscall === 'bind') {
     if (code === 'EADDRINUSE')
-      return `Another program listens at ${where}; choose another port (${settingOf(port, env)}).`
+      return `Another program listens at ${where}; choose another port (${setting}).`
     if (code === 'EACCES')
-      return `This user may not listen at ${where}; choose a port above 1023 (${settingOf(port, env)}).`
+      return `This user may not listen at ${where}; choose a port above 1023 (${setting}).`
     if (code === 'EADDRNOTAVAIL') return `${where} is not an address of this machine (HOST).`
   }
   if (code === 'ENOTFOUND' && hostname !== undefined) return `The name ${hostname} is not known.`
@@ -46,7 +48,8 @@ function fileSentence(of: Pick<SystemError, 'code' | 'syscall' | 'path'>): strin
   const what = of.path ?? 'the file'
   if (of.code === 'ENOENT') return `There is no file or folder ${what}.`
   if (of.code === 'EACCES' || of.code === 'EPERM') return `This user may not use ${what}.`
-  if (of.code === 'EISDIR') return `${what} is a folder, not a file.`
+  // Node names no path where it fails to read a folder.
+  if (of.code === 'EISDIR') return `Name a file, not a folder${of.path ? `: ${of.path}` : ''}.`
   if (of.code === 'ENOTDIR') return `${what} crosses a file where a folder belongs.`
   if (of.code === 'EEXIST') return `${what} exists already.`
   if (of.code === 'EROFS') return `${what} is on a disk that cannot be written.`

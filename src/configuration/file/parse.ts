@@ -63,12 +63,17 @@ interface At {
   readonly depth: number
 }
 
+/** What is said where the library's own sentence is for programmers. */
+const faultTexts: Readonly<Record<string, string>> = {
+  MULTIPLE_DOCS: 'A second document begins here; a file has one organization',
+}
+
 function refuseFaults({ errors: [fault] }: Document.Parsed, lines: LineCounter): void {
   if (fault === undefined) return
   const isTooDeep = fault.code === 'RESOURCE_EXHAUSTION'
   throw new Fault(
     lines.linePos(Math.max(0, fault.pos[0])).line,
-    isTooDeep ? 'This is nested too deeply' : fault.message,
+    isTooDeep ? 'This is nested too deeply' : (faultTexts[fault.code] ?? fault.message),
   )
 }
 

@@ -42,6 +42,15 @@ export function fieldsFromFile({ grants, ...entry }: Entry): Omit<KeyInput, 'nam
   return { ...fieldsFromJson(entry), grants: granted?.map(parseGrant) }
 }
 
+/** Throws `invalid_input` for fields that no key can have. */
+export function checkFields(entry: Entry): void {
+  const fields = fieldsFromFile(entry)
+  for (const [, field] of everyField) {
+    const value = fields[field.column]
+    if (value !== undefined) field.check?.(value)
+  }
+}
+
 /** Normalizes the fields that an entry has. */
 export function tidyFields(entry: Entry): Entry {
   const tidied = Object.entries(fieldsInFile(fieldsFromFile(entry)))

@@ -2,7 +2,13 @@ import { Problem } from '../../errors.ts'
 import type { Key, KeyInput, Scheme } from '../../access/index.ts'
 import { parseTime } from '../../units.ts'
 import { formed, nameField, nullable, object, words } from './fields.ts'
-import { fieldSchemas, fieldsFromFile, fieldsInFile, tidyFields } from './key-fields.ts'
+import {
+  checkFields,
+  fieldSchemas,
+  fieldsFromFile,
+  fieldsInFile,
+  tidyFields,
+} from './key-fields.ts'
 import {
   inField,
   noSecrets,
@@ -47,6 +53,7 @@ export const keySection: Section = {
       ? {}
       : { expires_at: end === null ? null : inField('expires_at', () => timeOf(end as string)) }),
   }),
+  check: checkFields,
   async present({ organization, services, breath }) {
     const things: Thing[] = []
     for (let before: string | undefined; ;) {

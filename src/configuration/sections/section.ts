@@ -76,6 +76,11 @@ export interface Section {
   readonly defaults: (name: string, entry: Entry, services: ConfigurationServices) => Entry
   /** Normalizes values to their stored form; throws `invalid_input` if they make no sense. */
   readonly tidy: (entry: Entry) => Entry
+  /**
+   * Throws `invalid_input` for values of a file that could not be saved, so that a plan refuses what applying would
+   * refuse. What is stored already is never checked: it must stay readable.
+   */
+  readonly check?: (entry: Entry) => void
   readonly present: (
     scene: Pick<Scene, 'organization' | 'services' | 'nameOf'> & {
       /** Undefined inside a transaction. */
