@@ -69,6 +69,7 @@ export class Exchange {
   readonly #carrier: Carrier
   readonly #baseUrl: string
   #gone = false
+  #isTakenOver = false
   #sink: BodySink | undefined
   /** Parts of the body that arrived before it was read. */
   #held: Buffer[] = []
@@ -211,7 +212,9 @@ export class Exchange {
   /** Ends everything immediately, including a taken-over stream; releases the upstream first. */
   sever(): void {
     this.#letUpstreamGo()
-    this.cut()
+    // What a taken-over stream still has to say would wait for a caller that may never read it.
+    if (this.#isTakenOver) this.#carrier.destroy()
+    else this.cut()
   }
 
   /**
@@ -219,7 +222,7 @@ export class Exchange {
    * connection is destroyed.
    */
   endStream(): void {
-    if (this.upgrade !== undefined && this.finished) {
+    if (this.#isTakenOver) {
       this.sever()
     } else if (this.isEventStream && this.started && !this.finished) {
       this.#letUpstreamGo()
@@ -310,7 +313,7 @@ export class Exchange {
 
   /** Whether this exchange never ends by itself: it is an event stream, or its connection was taken over. */
   get isStream(): boolean {
-    return this.isEventStream || (this.upgrade !== undefined && this.finished)
+    return this.isEventStream || this.#isTakenOver
   }
 
   /** Takes over the raw stream after a 101; nothing more is sent through this exchange. */
@@ -318,6 +321,7 @@ export class Exchange {
     if (this.upgrade === undefined || this.finished || this.#gone) return undefined
     this.started = true
     this.finished = true
+    this.#isTakenOver = true
     return this.upgrade
   }
 
