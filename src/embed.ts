@@ -1,5 +1,5 @@
 /** Runs a node inside another program: for tools, and for tests of projects that use Intercept. */
-import { readConfig } from './config.ts'
+import { ConfigError, readConfig } from './config.ts'
 import { start as startNode } from './main.ts'
 
 export { ConfigError } from './config.ts'
@@ -22,5 +22,15 @@ export interface RunningNode extends AsyncDisposable {
  * read. Throws a `ConfigError` that names every invalid setting.
  */
 export async function start(settings: Settings = {}): Promise<RunningNode> {
+  refuseOtherThanText(settings)
   return await startNode(readConfig(settings))
+}
+
+/** Refuses values such as the number 8080, which programs without types may well hand in. */
+function refuseOtherThanText(settings: Readonly<Record<string, unknown>>): void {
+  const wrong = Object.entries(settings).filter(
+    ([, value]) => value !== undefined && typeof value !== 'string',
+  )
+  if (wrong.length === 0) return
+  throw new ConfigError(wrong.map(([name]) => `${name} must be a string.`))
 }
