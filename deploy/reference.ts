@@ -94,7 +94,7 @@ function settingsPage(): string {
 
 Settings are environment variables, read once at the start. A wrong one stops the start with one sentence, and so does a misspelt one. \`intercept doctor\` shows every setting, its value, and where that came from.
 
-Settings marked *secret* may also stand in a file: \`NAME_FILE=/path\` instead of \`NAME=…\` (Docker, Kubernetes and systemd mount secrets so). Times are written \`500ms\`, \`30s\`, \`5m\`, \`24h\`, \`30d\`; sizes \`16KiB\`, \`100MiB\`; rates \`20/s\` or \`20/s burst 100\`; \`off\` switches off what can be off.
+Settings marked *secret* may also stand in a file: \`NAME_FILE=/path\` instead of \`NAME=…\` (Docker, Kubernetes and systemd mount secrets so); blanks and line breaks around it do not count. Times are written \`500ms\`, \`30s\`, \`5m\`, \`24h\`, \`30d\`; sizes \`16KiB\`, \`100MiB\`; rates \`20/s\` or \`20/s burst 100\`; \`off\` switches off what can be off.
 
 ${made}
 
