@@ -41,8 +41,10 @@ export class Call {
   readonly exchange: Exchange
   readonly arrival: Arrival
   readonly principal: KeyPrincipal
-  /** When the key or its secret expires, as last read: this may change while the call is in progress. */
-  expiresAt: number | undefined
+  /** The key as last read: its end and its rights may change while the call is in progress. */
+  current: KeyPrincipal
+  /** Why the call would be refused if it came now, although its key is good. */
+  refusedNow: Problem | undefined
   /** The method called; for forward-auth, the method asked about. */
   method: string
   path: string
@@ -61,7 +63,7 @@ export class Call {
     this.exchange = arrival.exchange
     this.arrival = arrival
     this.principal = principal
-    this.expiresAt = principal.expiresAt
+    this.current = principal
     this.method = arrival.exchange.method
     this.path = arrival.path
   }

@@ -6,6 +6,7 @@ import { Call, type Arrival } from './call.ts'
 import type { GatewayDeps } from './deps.ts'
 import { createEnding } from './ending.ts'
 import { createIdentify } from './identify.ts'
+import { createJudgeAgain } from './judge-again.ts'
 import { createOpenCalls } from './open-calls.ts'
 import { createOrigins } from './origins.ts'
 import { createHandlers } from './handlers.ts'
@@ -32,7 +33,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     ...deps,
     failures: deps.failedCredentials,
   })
-  const openCalls = createOpenCalls(deps)
+  const openCalls = createOpenCalls({ ...deps, judgeAgain: createJudgeAgain(deps) })
   const origins = createOrigins(deps.upstreams)
   const ending = createEnding(deps, openCalls)
   const handlers = createHandlers({ ...deps, openCalls, origins, ending })

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { systemClock as clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
-import type { KeyId, OrganizationId } from '../ids.ts'
+import type { KeyId, OrganizationId, TargetId } from '../ids.ts'
 import { createOpenCalls } from './open-calls.ts'
 
 describe('open calls', () => {
@@ -81,13 +81,44 @@ describe('open calls', () => {
     const past = clock.now() - 1
     const later = clock.now() + 600_000
     world.call('key_endless', 'org_a')
-    world.call('key_short', 'org_b', past)
+    world.call('key_short', 'org_b', { expiresAt: past })
     world.expiresAt = later
     await world.checkedAfter('org_b')
     world.expiresAt = past
     await world.checkedAfter('org_a')
     t.mock.timers.tick(500)
     assert.deepEqual(world.cut, ['key_endless'])
+  })
+
+  test('that are streams are cut when a change of their target would refuse them now; others may end', async (t) => {
+    t.mock.timers.enable({ apis: ['setInterval'] })
+    using world = openWorld()
+    world.call('key_stream', 'org_a', { target: 'tgt_1', isStream: true })
+    world.call('key_other', 'org_a', { target: 'tgt_2', isStream: true })
+    const becomesStream = world.call('key_call', 'org_a', { target: 'tgt_1' })
+    world.refusedNow = new Problem('target_disabled')
+    world.changeTarget('tgt_1')
+    assert.deepEqual(await world.checkedNow(), [])
+    assert.deepEqual(world.cut, ['key_stream'])
+    becomesStream.isStream = true
+    t.mock.timers.tick(500)
+    assert.deepEqual(world.cut, ['key_stream', 'key_call'])
+  })
+
+  test('that are streams are cut when their key loses the right to them, and stay where it is given back', async (t) => {
+    t.mock.timers.enable({ apis: ['setInterval'] })
+    using world = openWorld()
+    const call = world.call('key_a', 'org_a')
+    world.refusedNow = new Problem('target_not_found')
+    await world.checkedAfter('key_a')
+    world.refusedNow = undefined
+    await world.checkedAfter('key_a')
+    call.isStream = true
+    t.mock.timers.tick(500)
+    assert.deepEqual(world.cut, [])
+    world.refusedNow = new Problem('target_not_found')
+    await world.checkedAfter('key_a')
+    assert.deepEqual(world.cut, ['key_a'])
   })
 })
 
@@ -104,7 +135,12 @@ function openWorld() {
     refusal: undefined as Problem | undefined,
     /** When every key expires, as the next check finds. */
     expiresAt: undefined as number | undefined,
+    /** Why every call would be refused now, although its key is good. */
+    refusedNow: undefined as Problem | undefined,
   }
+  let changeTarget: (targetId: TargetId | undefined) => void = () => undefined
+  const targetCache = { onChange: (heard: typeof changeTarget) => void (changeTarget = heard) }
+  const judgeAgain = async () => world.refusedNow
   const keyCache = {
     onChange: (heard: typeof change) => void (change = heard),
     recheck: async ({ keyId }: { readonly keyId: string }) => {
@@ -112,17 +148,33 @@ function openWorld() {
       return world.refusal ?? { expiresAt: world.expiresAt }
     },
   }
-  const calls = createOpenCalls({ keyCache, clock, log: { error: assert.ifError } } as never)
+  const log = { error: assert.ifError }
+  const calls = createOpenCalls({ keyCache, targetCache, judgeAgain, clock, log } as never)
   return Object.assign(world, {
     change: (changed: KeyId | OrganizationId | undefined) => change(changed),
-    call(keyId: KeyId, organizationId: OrganizationId, expiresAt?: number): void {
-      const principal = { keyId, organizationId, digest: keyId }
-      const call = { principal, expiresAt, exchange: { started: true, sever } }
+    changeTarget: (targetId: TargetId) => changeTarget(targetId),
+    /** Opens a call; returns its exchange. */
+    call(
+      keyId: KeyId,
+      organizationId: OrganizationId,
+      {
+        expiresAt,
+        target,
+        isStream = false,
+      }: { expiresAt?: number; target?: TargetId; isStream?: boolean } = {},
+    ): { isStream: boolean } {
+      const principal = { keyId, organizationId, digest: keyId, expiresAt }
+      const exchange = { started: true, isStream, sever }
+      const call = {
+        ...{ principal, exchange, current: principal, refusedNow: undefined },
+        target: target === undefined ? undefined : { id: target },
+      }
       function sever(): void {
         cut.push(keyId)
         calls.remove(call as never, keyId)
       }
       calls.add(call as never, keyId)
+      return exchange
     },
     /** Triggers a change, waits until no more checks follow, and returns the checked keys in the order of their ids. */
     async checkedAfter(changed: KeyId | OrganizationId | undefined): Promise<string[]> {

@@ -1,11 +1,17 @@
 import type { KeyCache, KeyPrincipal } from '../access/index.ts'
 import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
-import type { KeyId, OrganizationId } from '../ids.ts'
+import type { KeyId, OrganizationId, TargetId } from '../ids.ts'
+import { asStorageProblem } from '../store/index.ts'
+import type { TargetCache } from '../targets/index.ts'
 import { nextTurn } from '../timers.ts'
 import type { Call } from './call.ts'
+import type { JudgeAgain } from './judge-again.ts'
 
-/** The calls in progress, by key, so that a revocation can cut them off. */
+/**
+ * The calls in progress, by key. When a key ends, its calls are cut off. When a key or a target is changed so that a call
+ * would be refused now, a stream is cut off, and any other call may end as it was admitted.
+ */
 export interface OpenCalls {
   /** Adds a call; throws 429 `rate_limited` when its key has too many in progress. */
   add(call: Call, keyId: KeyId): void
@@ -27,6 +33,8 @@ const noCalls: ReadonlySet<Call> = new Set()
 
 interface OpenCallsDeps {
   readonly keyCache: KeyCache
+  readonly targetCache: Pick<TargetCache, 'onChange'>
+  readonly judgeAgain: JudgeAgain
   readonly clock: Clock
   readonly log: { error(fields: object, text: string): void }
 }
@@ -61,6 +69,7 @@ class CallsByKey implements OpenCalls {
       const calls = this.#byKey.get(changed as KeyId)
       if (calls !== undefined) void this.#recheck(calls)
     })
+    deps.targetCache.onChange((targetId) => void this.#judgeAllOf(targetId))
   }
 
   get size(): number {
@@ -145,11 +154,41 @@ class CallsByKey implements OpenCalls {
       try {
         const found = await asked
         // A database outage refuses new calls but does not cut off the ones in progress.
-        if (!(found instanceof Problem)) call.expiresAt = found.expiresAt
+        if (!(found instanceof Problem)) call.current = found
         else if (found.code === 'credential_unverifiable') this.#unchecked.add(principal.keyId)
-        else cut(call, found)
+        else {
+          cut(call, found)
+          continue
+        }
       } catch (err) {
         this.#deps.log.error({ err }, 'an open call could not be checked')
+      }
+      await this.#judge(call)
+    }
+  }
+
+  /** Judges the calls to one target again, or all calls, some at a time. */
+  async #judgeAllOf(targetId: TargetId | undefined): Promise<void> {
+    const concerned = [...this.#byKey.values()].flatMap((calls) =>
+      [...calls].filter(
+        ({ target }) => targetId === undefined || (target?.id ?? targetId) === targetId,
+      ),
+    )
+    for (let at = 0; at < concerned.length; at += keysAtOnce) {
+      const some = concerned.slice(at, at + keysAtOnce)
+      await Promise.all(some.map(async (call) => await this.#judge(call)))
+      await nextTurn()
+    }
+  }
+
+  async #judge(call: Call): Promise<void> {
+    try {
+      call.refusedNow = await this.#deps.judgeAgain(call)
+      cutIfStream(call)
+    } catch (err) {
+      this.#unchecked.add(call.principal.keyId)
+      if (asStorageProblem(err) === undefined) {
+        this.#deps.log.error({ err }, 'an open call could not be judged again')
       }
     }
   }
@@ -169,7 +208,7 @@ class CallsByKey implements OpenCalls {
   }
 
   #onSweep(): void {
-    this.#cutExpired()
+    this.#cutEnded()
     if (this.#unchecked.size > 0) void this.#retry()
     if (this.#isEnding) this.#endStreams()
     if (this.#size > 0) return
@@ -178,13 +217,14 @@ class CallsByKey implements OpenCalls {
     this.#sweep = undefined
   }
 
-  #cutExpired(): void {
+  #cutEnded(): void {
     const nowMs = this.#deps.clock.now()
     for (const calls of this.#byKey.values()) {
       for (const call of calls) {
-        if (call.expiresAt !== undefined && call.expiresAt <= nowMs) {
+        const { expiresAt } = call.current
+        if (expiresAt !== undefined && expiresAt <= nowMs) {
           cut(call, new Problem('credential_expired', 'The API key has expired.'))
-        }
+        } else cutIfStream(call)
       }
     }
   }
@@ -192,6 +232,11 @@ class CallsByKey implements OpenCalls {
   #endStreams(): void {
     for (const calls of this.#byKey.values()) for (const call of calls) call.exchange.endStream()
   }
+}
+
+/** Cuts off a stream that would be refused now, also one that has become a stream since that was found. */
+function cutIfStream(call: Call): void {
+  if (call.refusedNow !== undefined && call.exchange.isStream) cut(call, call.refusedNow)
 }
 
 /** Refuses a call that has no response yet; breaks off one whose response has begun. */

@@ -128,6 +128,15 @@ export function checkCaller(caller: Caller): Refused | undefined {
   return run(ofCaller, caller) as Refused | undefined
 }
 
+/**
+ * Runs the checks of a call in progress once more, but for its limits, with its key and its target as they are now;
+ * undefined if they still let it through.
+ */
+export function checkAgain(question: Omit<Question, 'limits' | 'spend'>): Refused | undefined {
+  const found = run(ofCall.slice(0, -1), question) as Decided | Refused
+  return 'isAdmitted' in found ? found : undefined
+}
+
 type Steps = readonly Step<never, never, unknown>[]
 
 /** Runs checks in order; returns the result of the last one, or the refusal of the first one that refuses. */

@@ -1,6 +1,7 @@
 /** Targets, rules, limits and quotas: decides calls without depending on HTTP. */
 export {
   admit,
+  checkAgain,
   checkCaller,
   decisionOf,
   type Admitted,

@@ -123,6 +123,34 @@ describe('streams through the gateway', () => {
     await until(() => sockets.clients.size === 0)
   })
 
+  test('a WebSocket ends when its target is disabled or closed by a rule, or when its key loses the grant or the address', async () => {
+    const port = (sockets.address() as { port: number }).port
+    const upstream = `http://127.0.0.1:${port}`
+    for (const [what, ...words] of [
+      ['target', 'set', 'acme', 'ends', '--disabled'],
+      ['target', 'set', 'acme', 'ends', '--rule', 'deny * /chat'],
+      ['target', 'remove', 'acme', 'ends'],
+      ['key', 'edit', 'KEY', '--grant', 'echo'],
+      ['key', 'edit', 'KEY', '--cidr', '203.0.113.0/24'],
+    ] as const) {
+      await gateway.run('target', 'set', 'acme', 'ends', '--upstream', upstream, '--enabled')
+      await gateway.run('target', 'set', 'acme', 'ends', '--no-rules')
+      const key = await gateway.issue()
+      const stays = openSocket(key)
+      const ends = openSocket(key, '/ends/chat')
+      await Promise.all([once(stays, 'message'), once(ends, 'message')])
+      const closed = once(ends, 'close')
+      const isOfKey = what === 'key'
+      const closedToo = isOfKey ? once(stays, 'close') : undefined
+      await gateway.run(what, ...words.map((word) => (word === 'KEY' ? key.id : word)))
+      await closed
+      if (closedToo !== undefined) await closedToo
+      else assert.equal(stays.readyState, WebSocket.OPEN)
+      stays.terminate()
+      await until(() => sockets.clients.size === 0)
+    }
+  })
+
   test('an upgrade without a key, or to a target without a grant, is refused before anything is opened', async () => {
     const before = sockets.clients.size
     for (const [key, path, status] of [
