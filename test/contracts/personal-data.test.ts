@@ -50,10 +50,13 @@ for (const engine of engines) {
     await run('member', 'add', ...bob)
     await leaveTraces(store, ada)
     assert.deepEqual(await tracesIn(store), [
+      'access_token',
+      'api_key',
       'connection_test',
       'directory_request',
       'identity',
       'invitation',
+      'key_secret',
       'operation',
       'user',
     ])
@@ -106,6 +109,12 @@ async function leaveTraces(store: Store, { id, user_id: userId }: Person): Promi
     `insert into directory_request (organization_id, id, token_id, at, method, path, status, sent, duration_us, resource_id)
      values ('${org}', 'dr_3', 'tok_1', 1, 'PATCH', '/Users/${id}', 200, '{"displayName":"Ada Lovelace"}', 1, '${id}'),
             ('${org}', 'dr_4', 'tok_1', 1, 'PUT', '/Groups/grp_1', 200, '{"members":[{"value":"${id}","display":"Ada Lovelace"}]}', 1, 'grp_1')`,
+    `insert into api_key (id, organization_id, name, scheme, created_at, personal_user_id, last_used_agent)
+     values ('key_1', '${org}', 'k', 'bearer', 1, '${userId}', 'Ada Lovelace')`,
+    `insert into key_secret (digest, key_id, organization_id, lookup, hint, created_at, last_used_agent)
+     values ('d', 'key_1', '${org}', 'l', 'h', 1, 'Ada Lovelace')`,
+    `insert into access_token (id, organization_id, name, digest, hint, permissions, created_at, creator_user_id, last_used_agent)
+     values ('tok_2', '${org}', 't', 'd', 'h', '[]', 1, '${userId}', 'Ada Lovelace')`,
     `insert into operation (id, organization_id, kind, state, parameters, total, created_at, created_by, created_by_name, updated_at)
      values ('op_1', '${org}', 'replay', 'done', '{}', 0, 1, '${userId}', 'Ada Lovelace', 1)`,
   ])
