@@ -121,7 +121,13 @@ export async function postgresCluster(
         const { rows } = await sql('select pg_is_in_recovery() as still')
         if ((rows[0] as { still: boolean }).still) throw new Error('it is still a standby')
       }, log)
-    } else await until(async () => await sql('select 1', 'postgres'), log)
+    } else {
+      await until(async () => {
+        // After a kill, a server refuses to start while processes of the one before it still end.
+        if (child?.exitCode !== null) child = serve(data, folder, out)
+        await sql('select 1', 'postgres')
+      }, log)
+    }
   }
 
   async function end(signal: 'SIGKILL' | 'SIGINT'): Promise<void> {

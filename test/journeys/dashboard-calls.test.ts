@@ -169,7 +169,10 @@ describe('calls in the dashboard', { timeout: 120_000 }, () => {
 
 /** Fills in the form and submits it without a mouse. */
 async function tryWithKeys(page: Page, key: string, method: string, path: string): Promise<void> {
-  await page.getByLabel('Key', { exact: true }).focus()
+  const field = page.getByLabel('Key', { exact: true })
+  // Once the newest key has arrived, the field shows it, whatever was typed until then.
+  while (['', 'No key'].includes(await field.inputValue())) await page.waitForTimeout(20)
+  await field.focus()
   await page.keyboard.type(key)
   await page.keyboard.press('Tab')
   await page.keyboard.type(method)
