@@ -66,8 +66,16 @@ const hidings: Readonly<Record<string, string>> = {
   'a form': `user=ada&password=${secret}`,
   'a form with an escaped name': `pass%77ord=${secret}&user=ada`,
   'a field of a field': `user[password]=${secret}`,
+  'a form whose blanks are not escaped': `user=ada&password=a ${secret}&more=1`,
+  'a form whose quotes are not escaped': `password="${secret}"&user=ada`,
+  'a line of text that is no form': `state=fine\nlogged in with password=${secret}`,
+  'JSON in a form': `payload=${encodeURIComponent(`{"user":"ä","password":"${secret}"}`)}&user=ada`,
+  'a form in a form': `body=${encodeURIComponent(`user=ada&password=${secret}`)}`,
+  'JSON in a form that is cut off': `payload=${encodeURIComponent(`{"password":"${secret}`)}%2`,
   'a name with a dot': `{"api.token":"${secret}"}`,
   parts: `--b\r\nContent-Disposition: form-data; name="password"\r\nContent-Type: text/plain\r\n\r\n${secret}\r\n--b--\r\n`,
+  'a part that is a field of a field': `--b\r\nContent-Disposition: form-data; name="user[password]"\r\n\r\n${secret}\r\n--b--\r\n`,
+  'a part with lines that begin like a boundary': `--b\r\nContent-Disposition: form-data; name="password"; filename="a.pem"\r\n\r\n-----BEGIN CERTIFICATE-----\r\nx\r\n-----END CERTIFICATE-----\r\n-----BEGIN PRIVATE KEY-----\r\n${secret}\r\n-----END PRIVATE KEY-----\r\n--b--\r\n`,
   'a value that is cut off': `{"password":"${secret}`,
   'an object that is cut off': `{"password":{"value":"${secret}`,
 }
@@ -80,8 +88,31 @@ for (const [name, body] of Object.entries(hidings)) {
 }
 
 test('what is not named stays readable', () => {
-  const body = '{"user":"ada","passwords":"x","note":"a=b","n":1}'
-  assert.equal(kept([body]), body)
+  for (const body of [
+    '{"user":"ada","passwords":"x","note":"a=b","n":1}',
+    'user=ada&note=%22x%22%3D&passwords=x',
+    '7',
+  ]) {
+    assert.equal(kept([body]), body)
+  }
+  const part = (name: string, value: string) =>
+    `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`
+  assert.equal(
+    kept([`${part('password', secret)}${part('user', 'ada')}--b--`]),
+    `${part('password', '…')}${part('user', 'ada')}--b--`,
+  )
+})
+
+test('JSON in UTF-16 is read as such: its names would not be found in its bytes', () => {
+  const little = Buffer.from(`{"user":"ada","password":"${secret}"}`, 'utf16le')
+  const marked = Buffer.concat([Buffer.from([0xff, 0xfe]), little])
+  const big = Buffer.from(little).swap16()
+  for (const body of [little, marked, big]) {
+    const capture = createCapture([], settings)
+    capture?.request(body)
+    const { request } = JSON.parse(capture?.text() ?? '{}') as { request: { body?: string } }
+    assert.equal(request.body, '{"user":"ada","password":"…"}')
+  }
 })
 
 test('at most so many bytes are kept, compressed bodies not at all, and all are counted', () => {

@@ -64,10 +64,11 @@ class KeptBody {
 
   text(): string | undefined {
     if (this.#kept.length === 0) return undefined
-    // Control characters are replaced (PostgreSQL refuses NUL in text), and `toString` replaces invalid UTF-8.
-    const text = this.#kept
-      .toString('utf8')
-      .replaceAll(/[\0\u0001-\u0008\u000b\u000c\u000e-\u001f]/g, '\ufffd')
+    // Control characters are replaced, because PostgreSQL refuses NUL in text.
+    const text = decoded(this.#kept).replaceAll(
+      /[\0\u0001-\u0008\u000b\u000c\u000e-\u001f]/g,
+      '\ufffd',
+    )
     return redactBody(text, this.#redact)
   }
 }
@@ -86,6 +87,26 @@ function keptHeaders(
     kept.set(name, joined.slice(0, maxValueLength))
   }
   return Object.fromEntries([...kept].map(([name, value]) => [name, redactBody(value, [])]))
+}
+
+/**
+ * Decodes UTF-8, whose invalid bytes are replaced, and UTF-16, which many readers of JSON recognize by its first two
+ * bytes (RFC 4627, section 3) and in which no name would be found otherwise.
+ */
+function decoded(bytes: Buffer): string {
+  const [first, second] = bytes
+  if ((first === 0xff && second === 0xfe) || (isPrintable(first) && second === 0)) {
+    return new TextDecoder('utf-16le').decode(bytes)
+  }
+  if ((first === 0xfe && second === 0xff) || (first === 0 && isPrintable(second))) {
+    return new TextDecoder('utf-16be').decode(bytes)
+  }
+  return bytes.toString('utf8')
+}
+
+function isPrintable(byte: number | undefined): boolean {
+  if (byte === undefined) return false
+  return byte === 0x09 || byte === 0x0a || byte === 0x0d || (byte >= 0x20 && byte < 0x7f)
 }
 
 /** Whether a body is compressed, so that nothing in it could be masked. */

@@ -1,6 +1,7 @@
+import { unescape } from 'node:querystring'
 import { redact } from '../telemetry/index.ts'
 
-/** How many levels of JSON within JSON strings are inspected. */
+/** How many levels of JSON and forms within JSON strings and form fields are inspected. */
 const maxDepth = 4
 
 /**
@@ -12,7 +13,7 @@ export function redactBody(text: string, names: readonly string[]): string {
   if (names.length === 0) return redact(text)
   const wanted = new Set(names.map((name) => name.toLowerCase()))
   const members = withoutLiteralMembers(withoutMembers(text, wanted, 0), names)
-  return redact(withoutParts(withoutFields(members, wanted), names))
+  return redact(withoutParts(withoutFields(members, wanted, 0), wanted))
 }
 
 /**
@@ -114,7 +115,7 @@ function endOfValue(text: string, start: number): number {
 function innerText(raw: string, wanted: ReadonlySet<string>, depth: number): string | undefined {
   if (depth >= maxDepth || !/\\|=/.test(raw)) return undefined
   const inner = unescaped(raw)
-  const cleaned = withoutFields(withoutMembers(inner, wanted, depth + 1), wanted)
+  const cleaned = withoutFields(withoutMembers(inner, wanted, depth + 1), wanted, depth + 1)
   return cleaned === inner ? undefined : JSON.stringify(cleaned)
 }
 
@@ -128,41 +129,66 @@ function unescaped(raw: string): string {
   }
 }
 
-/** Masks form fields, including `a[name]` and escaped names. */
-function withoutFields(text: string, wanted: ReadonlySet<string>): string {
+/**
+ * Masks form fields, including `a[name]` and escaped names: those of a text that is a form as a whole, and those in
+ * forms and URLs within other texts.
+ */
+function withoutFields(text: string, wanted: ReadonlySet<string>, depth: number): string {
+  if (!beginsWithField.test(text)) return withoutInnerFields(text, wanted)
+  // Not every client escapes blanks and quotes, so a field ends at the next `&` only.
+  const fields = text.split('&').map((field) => maskedField(field, wanted, depth))
+  return fields.join('&')
+}
+
+const beginsWithField = /^\s*[^=\s"<{]{1,256}=/
+
+function maskedField(field: string, wanted: ReadonlySet<string>, depth: number): string {
+  const [name = ''] = field.split('=', 1)
+  if (name.length === field.length) return field
+  if (isWanted(name.trim(), wanted)) return `${name}=…`
+  const value = field.slice(name.length + 1)
+  const inner = depth < maxDepth && /%(?:22|3d)/i.test(value) ? unescape(plused(value)) : undefined
+  if (inner === undefined) return withoutInnerFields(field, wanted)
+  const cleaned = withoutFields(withoutMembers(inner, wanted, depth + 1), wanted, depth + 1)
+  return cleaned === inner ? field : `${name}=${encodeURIComponent(cleaned.toWellFormed())}`
+}
+
+function withoutInnerFields(text: string, wanted: ReadonlySet<string>): string {
   return text.replaceAll(
     /(^|[&?;\s"])([^&=\s"]{1,256})=([^&\s"]*)/g,
-    (all, before: string, name: string) =>
-      partsOfName(name).some((part) => wanted.has(part)) ? `${before}${name}=…` : all,
+    (all, before: string, name: string) => (isWanted(name, wanted) ? `${before}${name}=…` : all),
   )
 }
 
-function partsOfName(name: string): string[] {
-  const plain = name
-    .replaceAll('+', ' ')
-    .replaceAll(/%([0-9a-f]{2})/gi, (_all, digits: string) =>
-      String.fromCharCode(Number.parseInt(digits, 16)),
-    )
-    .toLowerCase()
-  return [plain, ...plain.split(/[[\].]+/)]
+/** Whether a field's name, or a part of it as in `user[password]`, is a wanted one. */
+function isWanted(name: string, wanted: ReadonlySet<string>): boolean {
+  const plain = unescape(plused(name)).toLowerCase()
+  return wanted.has(plain) || plain.split(/[[\].]+/).some((part) => wanted.has(part))
+}
+
+function plused(text: string): string {
+  return text.replaceAll('+', ' ')
 }
 
 /** Masks fields of multipart/form-data (RFC 7578). */
-function withoutParts(text: string, names: readonly string[]): string {
-  const named = new RegExp(String.raw`\bname="?(?:${alternatives(names)})"?(?=[;\r\n])`, 'gi')
+function withoutParts(text: string, wanted: ReadonlySet<string>): string {
+  const named = /\bname=(?:"([^"\r\n]{1,256})"|([^";\s]{1,256}))(?=[;\r\n])/gi
   const headEnd = /\r?\n\r?\n/g
-  const partEnd = /\r?\n--|$/g
+  // Only the boundary ends a part: a value may well have lines that begin with `--`, such as those of a key in PEM form.
+  const boundary = /^--[^\r\n]{1,100}/m.exec(text)?.[0]
   let result = ''
   let copied = 0
   // Each search continues where the previous one ended, so no body is scanned twice.
-  while (named.exec(text) !== null) {
+  for (let found = named.exec(text); found !== null; found = named.exec(text)) {
+    if (!isWanted(found[1] ?? found[2] ?? '', wanted)) continue
     headEnd.lastIndex = named.lastIndex
     if (headEnd.exec(text) === null) break
-    partEnd.lastIndex = headEnd.lastIndex
-    const end = partEnd.exec(text)?.index ?? text.length
-    result += `${text.slice(copied, headEnd.lastIndex)}…`
-    copied = end
-    named.lastIndex = Math.max(end, named.lastIndex)
+    const valueAt = headEnd.lastIndex
+    const next = boundary === undefined ? -1 : text.indexOf(`\n${boundary}`, valueAt)
+    const end = next === -1 ? text.length : next - (text.charAt(next - 1) === '\r' ? 1 : 0)
+    result += `${text.slice(copied, valueAt)}…`
+    copied = Math.max(end, valueAt)
+    named.lastIndex = copied
   }
   return result + text.slice(copied)
 }
