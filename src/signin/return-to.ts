@@ -1,12 +1,14 @@
 // A base for parsing a path as a browser would; nothing is ever sent there.
 const anywhere = 'http://local.invalid'
+// It is kept in the sign-in's cookie, whose size browsers limit.
+const maxLength = 1000
 
 /**
  * Resolves a path as a browser would, and returns it if it stays within our own origin. Anything else becomes '/':
  * other hosts in any spelling, schemes, control characters, backslashes (RFC 9700, section 4.11).
  */
-export function localPath(text: string | undefined): string {
-  if (text === undefined || text.length > 1000) return '/'
+export function localPath(text: string | undefined, longest = maxLength): string {
+  if (text === undefined || text.length > longest) return '/'
   if (!/^\/(?![/\\])[\x21-\x5B\x5D-\x7E]*$/.test(text)) return '/'
   // Some URL parsers treat encoded slashes, backslashes or control characters at the front as "//".
   if (/^\/(?:%(?:2f|5c|0[0-9a-f]|1[0-9a-f]|7f)|\.)/i.test(text)) return '/'

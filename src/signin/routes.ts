@@ -43,6 +43,9 @@ export interface SignInDeps {
   readonly addressOf: (request: AppRequest) => string
 }
 
+// The path may hold the proof of an identity, with the name and the address that a provider sent.
+const longestLanding = 4100
+
 /** A provider that everyone may sign in with. */
 interface BuiltIn {
   readonly deps: SignInDeps
@@ -169,7 +172,7 @@ export async function land(
   reply: AppReply,
 ): Promise<AppReply> {
   const { return_to: returnTo } = request.query as Record<string, unknown>
-  const path = localPath(typeof returnTo === 'string' ? returnTo : undefined)
+  const path = localPath(typeof returnTo === 'string' ? returnTo : undefined, longestLanding)
   const person = await currentPerson(deps, request)
   return person
     ? await reply.redirect(path, 302)

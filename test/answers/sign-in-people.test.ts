@@ -254,6 +254,22 @@ describe('who a sign-in lets in', () => {
     assert.equal(me.json.email, 'linker@x.test')
   })
 
+  test('a proof reaches the person’s own page however long the name and the address are', async () => {
+    const email = `${'long.'.repeat(11)}name@${'sub.'.repeat(46)}x.test`
+    const emails = [{ email, primary: true, verified: true }]
+    parts.github.people.set('long', { id: 89, login: 'long', name: '長'.repeat(100), emails })
+    const linker = await memberOf(parts.product, 'acme', { email: 'long@x.test', role: 'viewer' })
+    const jar = new Jar()
+    jar.set('__Host-session', linker.cookie ?? '')
+    const answer = await jar.fetch(await atGithub(jar, parts, 'long', '?link=1'))
+    const landing = (answer.headers.get('refresh') ?? '').split('url=')[1] ?? ''
+    const landed = await jar.fetch(new URL(landing, base).href)
+    const { pathname, searchParams } = new URL(landed.headers.get('location') ?? '', base)
+    assert.equal(pathname, '/you')
+    const look = await linker.call('POST /me/identities/look', { proof: searchParams.get('link') })
+    assert.equal(look.json.email, email)
+  })
+
   test('an invitation is used once, by the address it is for, and not when it is too old', async () => {
     parts.github.people.set('guest', {
       id: 101,

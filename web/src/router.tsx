@@ -72,6 +72,7 @@ const welcome = createRoute({
 const you = createRoute({
   getParentRoute: () => frame,
   path: '/you',
+  validateSearch: texts('link'),
   component: lazyRouteComponent(
     whole(async () => await import('./pages/you/You.tsx')),
     'You',

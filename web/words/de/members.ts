@@ -157,6 +157,14 @@ export const membersWords: Translated<typeof English> = {
     noIdentities:
       'Noch keiner: Sie kamen mit einem Link. Fügen Sie einen hinzu, bevor diese Sitzung endet.',
     add: (provider) => `${provider} hinzufügen`,
+    signInAgain: 'Erneut anmelden',
+    linkTitle: 'Diesen Anmeldeweg hinzufügen?',
+    linkLead: 'Ab jetzt öffnet dieses Konto beim Anbieter Ihr Konto hier.',
+    linkProvider: 'Anbieter',
+    linkName: 'Name',
+    linkSubject: 'ID beim Anbieter',
+    linkAction: 'Hinzufügen',
+    linked: 'Anmeldeweg hinzugefügt',
     removeIdentity: 'Entfernen',
     removeIdentityTitle: 'Diesen Anmeldeweg entfernen?',
     removeIdentityText:

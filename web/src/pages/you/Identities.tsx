@@ -1,20 +1,28 @@
 import { useMutation } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { call } from '../../api/call.ts'
 import type { Me } from '../../api/me.ts'
-import { entryWords } from '../../../words/en/entry.ts'
+import { words } from '../../../words/en.ts'
 import { membersWords } from '../../../words/en/members.ts'
 import { usePerson } from '../../frame/membership.ts'
 import { Button, buttonClass } from '../../parts/Button.tsx'
 import { ConfirmDialog } from '../../parts/ConfirmDialog.tsx'
 import { Card, Item, Items } from '../../parts/Surface.tsx'
 import { Time } from '../../parts/Time.tsx'
+import { AddIdentity } from './AddIdentity.tsx'
+import { providerName } from './provider-name.ts'
 
 const w = membersWords.you
 
-/** This person's accounts at identity providers. */
+const here = getRouteApi('/frame/you')
+
+/** This person's accounts at identity providers, and a way to add one. */
 export function Identities() {
   const me = usePerson()
+  const { link } = here.useSearch()
+  // An organization's provider does not vouch for the account itself, so its sign-ins may not change the ways in.
+  const isOwn = me.session.provider !== 'sso'
   const [removing, setRemoving] = useState<string>()
   const remove = useMutation({
     mutationFn: (identity: string) =>
@@ -26,16 +34,9 @@ export function Identities() {
       flush
       title={w.identities}
       lead={w.identitiesLead}
-      actions={me.providers.map((provider) => (
-        <a
-          key={provider}
-          className={buttonClass('plain', { small: true })}
-          href={`/api/v1/auth/${provider}/login?return_to=/you`}
-        >
-          {w.add(providerName(provider))}
-        </a>
-      ))}
+      actions={isOwn && me.session.fresh ? <Additions providers={me.providers} /> : undefined}
     >
+      {isOwn && !me.session.fresh && me.providers.length > 0 ? <TooOld /> : undefined}
       {me.identities.length === 0 ? (
         <p className="pad muted">{w.noIdentities}</p>
       ) : (
@@ -44,7 +45,7 @@ export function Identities() {
             <IdentityItem
               key={identity.id}
               identity={identity}
-              onRemove={() => setRemoving(identity.id)}
+              onRemove={isOwn ? () => setRemoving(identity.id) : undefined}
             />
           ))}
         </Items>
@@ -59,7 +60,33 @@ export function Identities() {
       >
         <p>{w.removeIdentityText}</p>
       </ConfirmDialog>
+      {link === undefined ? undefined : <AddIdentity proof={link} />}
     </Card>
+  )
+}
+
+/** Links to the providers; each comes back to this page with a proof, which the person then confirms. */
+function Additions({ providers }: { readonly providers: Me['providers'] }) {
+  return providers.map((provider) => (
+    <a
+      key={provider}
+      className={buttonClass('plain', { small: true })}
+      href={`/api/v1/auth/${provider}/login?link=1&return_to=/you`}
+    >
+      {w.add(providerName(provider))}
+    </a>
+  ))
+}
+
+/** Says that adding an account needs a fresh sign-in, before anybody is sent to a provider in vain. */
+function TooOld() {
+  return (
+    <div className="pad row">
+      <span className="muted">{words.problems['sign_in_too_old']?.todo}</span>
+      <a className={buttonClass('plain', { small: true })} href="/sign-in?return_to=/you">
+        {w.signInAgain}
+      </a>
+    </div>
   )
 }
 
@@ -68,18 +95,21 @@ function IdentityItem({
   onRemove,
 }: {
   readonly identity: Me['identities'][number]
-  readonly onRemove: () => void
+  /** Undefined if this session may not remove it. */
+  readonly onRemove: (() => void) | undefined
 }) {
   return (
     <Item
       action={
-        <Button
-          small
-          aria-label={`${w.removeIdentity} ${providerName(identity.provider)}`}
-          onClick={onRemove}
-        >
-          {w.removeIdentity}
-        </Button>
+        onRemove === undefined ? undefined : (
+          <Button
+            small
+            aria-label={`${w.removeIdentity} ${providerName(identity.provider)}`}
+            onClick={onRemove}
+          >
+            {w.removeIdentity}
+          </Button>
+        )
       }
     >
       <strong>{providerName(identity.provider)}</strong>
@@ -88,11 +118,5 @@ function IdentityItem({
         <Time at={identity.last_used_at} form="relative" />
       </p>
     </Item>
-  )
-}
-
-function providerName(provider: string): string {
-  return (
-    entryWords.signIn.providers[provider] ?? membersWords.session.providers[provider] ?? provider
   )
 }
