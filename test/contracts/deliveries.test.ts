@@ -63,6 +63,28 @@ for (const engine of engines) {
       assert.ok(shown.at(-1)?.responseBody)
     })
 
+    test('the secret of the last rotation is the current one, also in one millisecond and with a clock set back', async () => {
+      await using all = await webhooksForTests(engine, { start: false })
+      const { store, webhooks, organizationId } = all
+      const { secrets } = webhooks
+      await secrets.list(organizationId)
+      for (let rotation = 0; rotation < 5; rotation++) {
+        // The older secrets seem to be made later, as they do after a clock was set back.
+        await store.transaction(
+          async (tx) =>
+            await tx.query
+              .updateTable('webhook_secret')
+              .set({ created_at: tx.now + 60_000 * (rotation % 2) })
+              .execute(),
+        )
+        const fresh = await secrets.rotate(organizationId, operator)
+        const current = await secrets.reveal(organizationId, operator)
+        assert.equal(current.reveal(), fresh.reveal(), String(rotation))
+        const [first] = await secrets.list(organizationId)
+        assert.equal(first?.validUntil, undefined)
+      }
+    })
+
     test('the counts of deleted endpoints are read only when they are asked for', async () => {
       await using all = await webhooksForTests(engine, { start: false })
       const { webhooks, organizationId } = all

@@ -61,7 +61,7 @@ export async function endOlder(tx: Tx, organizationId: string, at: number): Prom
     .execute()
 }
 
-/** Lists the secrets that are valid at a given time, newest first. */
+/** Lists the secrets that are valid at a given time: the current one, then the older ones, newest first. */
 export async function listValid(
   db: Db,
   organizationId: string,
@@ -72,6 +72,8 @@ export async function listValid(
     .selectAll()
     .where('organization_id', '=', organizationId)
     .where((eb) => eb.or([eb('valid_until', 'is', null), eb('valid_until', '>', now)]))
+    // Not by the time of creation alone: a clock that was set back would make the current secret look older.
+    .orderBy((eb) => eb.case().when('valid_until', 'is', null).then(0).else(1).end())
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
     .execute()
