@@ -14,7 +14,7 @@ import {
 import { createBreath, type Breath } from '../timers.ts'
 import type { ConfigurationFile } from './file/read.ts'
 import { ownedRows } from './owned.ts'
-import { compare, referenceIn, type Difference, type Step } from './plan.ts'
+import { compare, noLongerNamed, referenceIn, type Difference, type Step } from './plan.ts'
 import { placedAt } from './refusal.ts'
 import { sectionKeys, type IssuedKey, type Scene, type SectionKey } from './sections/section.ts'
 import { sections } from './sections/index.ts'
@@ -167,9 +167,9 @@ async function applyWithin(
   const scene = sceneOf(organization, { services, state, actor: options.actor })
   const { label, secrets } = options
   for (const step of steps) await take(step, file, { scene, secrets })
-  for (const { change, section, name } of steps) {
-    if (change === 'remove')
-      await managed.remove(tx, organization.id, { section: section.key, name })
+  // Also of what is gone already: its record would keep people from changing another thing of that name.
+  for (const row of options.prune ? noLongerNamed(file, state, label) : []) {
+    await managed.remove(tx, organization.id, row)
   }
   const rows = ownedRows({ file, state, services, label, secrets, organization, idOf: scene.idOf })
   // Managing a thing locks it for everyone else, so it requires the same permission as changing it, even if the apply

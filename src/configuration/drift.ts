@@ -9,7 +9,7 @@ import {
 import { createBreath, eachApart } from '../timers.ts'
 import { publish } from '../webhooks/events/index.ts'
 import { digestsOf, openDigests } from './owned.ts'
-import { changedFields } from './plan.ts'
+import { changedFields, managedThing } from './plan.ts'
 import { canonical, type Scene, type SectionKey } from './sections/section.ts'
 import { groupSection } from './sections/groups.ts'
 import { sections } from './sections/index.ts'
@@ -69,7 +69,7 @@ function driftOf(
 ): string[] {
   const key = row.section as SectionKey
   const section = sections[key]
-  const thing = state.things[key].get(row.name)
+  const thing = managedThing(row, state)
   if (thing === undefined) {
     const end = row.entry['expires_at']
     const ended = typeof end === 'string' && Date.parse(end) <= deps.clock.now()

@@ -1,4 +1,5 @@
 import { sameSecret } from '../secrets/index.ts'
+import type { ManagedRecord } from '../store/index.ts'
 import type { Breath } from '../timers.ts'
 import type { ConfigurationFile } from './file/read.ts'
 import { canonical, sectionKeys, withValues } from './sections/section.ts'
@@ -94,17 +95,32 @@ function hasEnded({ expires_at: end }: Entry, nowMs: number): boolean {
  * Returns the removals of things that the file created and no longer names; what depends on others is removed first.
  */
 function removals(file: ConfigurationFile, state: State, label: string): Step[] {
-  return state.owned
-    .filter((row) => row.label === label && row.section !== 'organization')
-    .filter((row) => !file.entries[row.section as SectionKey].has(row.name))
+  return noLongerNamed(file, state, label)
     .toSorted((a, b) => rank(b.section) - rank(a.section))
     .flatMap((row) => {
       const section = sections[row.section as SectionKey]
-      const before = state.things[section.key].get(row.name)
+      const before = managedThing(row, state)
       const subject = `${section.noun} ${row.name}`
       const step = { section, name: row.name, entry: {}, before, fields: [] }
       return before === undefined ? [] : [{ ...step, change: 'remove' as const, subject }]
     })
+}
+
+/** Returns the records of what the file created and no longer names. */
+export function noLongerNamed(
+  file: ConfigurationFile,
+  state: State,
+  label: string,
+): readonly ManagedRecord[] {
+  return state.owned
+    .filter((row) => row.label === label && row.section !== 'organization')
+    .filter((row) => !file.entries[row.section as SectionKey].has(row.name))
+}
+
+/** Returns the thing that a file manages; undefined if it is gone, even if another one has its name by now. */
+export function managedThing(row: ManagedRecord, state: State): Thing | undefined {
+  const thing = state.things[row.section as SectionKey].get(row.name)
+  return thing?.id === (row.subjectId ?? '') ? thing : undefined
 }
 
 function rank(section: string): number {

@@ -31,7 +31,7 @@ export async function readState(
     const section = sections[key]
     const ours = owned.filter((row) => row.section === key)
     const found = await section.present({ organization, services, nameOf, breath })
-    things[key] = named(found, ours)
+    things[key] = named(found, ours, section.hasUniqueNames)
     const rows = new Map(ours.map((row) => [row.name, row]))
     entries[key] = new Map()
     for (const [name, thing] of things[key]) {
@@ -69,10 +69,14 @@ export function withoutDefaults(
   )
 }
 
-/** Names things as the files that manage them do; unmanaged things keep their own names, made unique. */
+/**
+ * Names things as the files that manage them do; unmanaged things keep their own names, made unique. Where names are
+ * unique anyway, a thing made anew has the name of the managed one that is gone: a file could not make it once more.
+ */
 export function named(
   found: readonly Thing[],
   owned: readonly ManagedRecord[],
+  hasUniqueNames: boolean,
 ): Map<string, Thing> {
   const names = new Map(owned.map((row) => [row.subjectId, row.name]))
   const result = new Map<string, Thing>()
@@ -84,7 +88,8 @@ export function named(
     const name = names.get(thing.id)
     if (name !== undefined) result.set(name, thing)
   }
-  const taken = new Set(owned.map((row) => row.name))
+  const kept = hasUniqueNames ? owned.filter((row) => result.has(row.name)) : owned
+  const taken = new Set(kept.map((row) => row.name))
   // A pipeline may issue thousands of keys with one name, so each search for a free number starts where the last one
   // ended.
   const numbers = new Map<string, number>()

@@ -151,4 +151,44 @@ for (const engine of engines) {
     )
     assert.equal(await configurations.announceDrift(), 1, 'another secret is drift too')
   })
+  test(`a target of the same name that somebody made anew is taken for the file's own by an apply on ${engine}, but never pruned`, async () => {
+    await using place = await storeForTests(engine)
+    const { store } = place
+    const configurations = configurationsFor(store)
+    const by = {
+      ...{ label: 'acme.yaml', prune: false, actor: operator, permissions: undefined },
+      resolve: (reference: string) => secrets[reference as keyof typeof secrets],
+    }
+    await configurations.apply(file, by)
+    const { id } = (await organizations.findBySlug(store, 'acme'))!
+    const targets = createTargets({
+      ...{ store, sealer, clock: store.clock, defaults: defaultSettings(1e8) },
+      guard: createAddressGuard({ allowLoopback: true }),
+    })
+    await targets.remove(id, 'payments', operator)
+    const made = { slug: 'payments', upstream: 'http://127.0.0.1:8098/' }
+    const { id: byHand } = await targets.create(id, made, operator)
+    assert.equal(await configurations.announceDrift(), 1, 'the one that the file made is gone')
+    assert.equal(await configurations.announceDrift(), 0)
+
+    const without = file.replace(/ {2}payments:[^]*?(?=endpoints)/, '').replace('targets:', '')
+    const pruned = await configurations.plan(without.replace(/keys:[^]*/, ''), {
+      ...by,
+      prune: true,
+    })
+    assert.deepEqual(
+      pruned.map(({ change, subject }) => `${change} ${subject}`),
+      ['remove key ci'],
+    )
+
+    const planned = await configurations.plan(file, by)
+    assert.deepEqual(
+      planned.map(({ change, subject }) => `${change} ${subject}`),
+      ['change target payments'],
+    )
+    await configurations.apply(file, by)
+    assert.equal((await targets.get(id, 'payments')).id, byHand)
+    assert.deepEqual(await configurations.plan(file, by), [])
+    assert.equal(await configurations.announceDrift(), 0)
+  })
 }

@@ -47,6 +47,7 @@ export const connectionSection: Section = {
   key: 'connections',
   noun: 'connection',
   permission: 'sso.manage',
+  hasUniqueNames: false,
   schema: object(
     {
       name: nameField('What people see.'),

@@ -7,6 +7,7 @@ export const domainSection: Section = {
   key: 'domains',
   noun: 'domain',
   permission: 'sso.manage',
+  hasUniqueNames: true,
   schema: object({
     connection: nullable(text(63, 'Where its people sign in; null = the default connection.')),
   }),

@@ -8,6 +8,7 @@ export const endpointSection: Section = {
   key: 'endpoints',
   noun: 'endpoint',
   permission: 'webhooks.manage',
+  hasUniqueNames: false,
   schema: object(
     {
       url: text(2048, 'Where events are sent.'),

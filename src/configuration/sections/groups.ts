@@ -8,6 +8,7 @@ export const groupSection: Section = {
   key: 'groups',
   noun: 'group',
   permission: 'sso.manage',
+  hasUniqueNames: true,
   schema: object({ role: words(['admin', 'developer', 'viewer'], 'What its members may do.') }, [
     'role',
   ]),

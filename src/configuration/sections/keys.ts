@@ -26,6 +26,7 @@ export const keySection: Section = {
   key: 'keys',
   noun: 'key',
   permission: 'keys.manage',
+  hasUniqueNames: false,
   schema: object({
     name: nameField('What people see.'),
     scheme: words(['x-api-key', 'bearer'], 'The header that it travels in.'),

@@ -18,6 +18,7 @@ export const organizationSection: Section = {
   key: 'organization',
   noun: 'organization',
   permission: 'organization.manage',
+  hasUniqueNames: true,
   schema: object({
     slug: text(40, 'What addresses call the organization.'),
     name: nameField('What people see.'),

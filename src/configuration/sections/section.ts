@@ -68,6 +68,8 @@ export interface Section {
   /** The permission required to change a thing of this kind. */
   readonly permission: Permission
   readonly schema: TSchema
+  /** Whether an organization has only one thing of a name, as with targets; keys may share theirs. */
+  readonly hasUniqueNames: boolean
   /** Fields that keep their current value if the file omits them. */
   readonly loose: readonly string[]
   /** The positions of secrets in an entry. */

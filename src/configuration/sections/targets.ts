@@ -90,6 +90,7 @@ export const targetSection: Section = {
   key: 'targets',
   noun: 'target',
   permission: 'targets.manage',
+  hasUniqueNames: true,
   schema,
   loose: [],
   secretPaths: ({ credential }) =>
