@@ -118,6 +118,24 @@ for (const engine of engines) {
       await identify(keyCache, 'bearer', second.secret)
     })
 
+    test('a key is shown with the secret of its last rotation, also after the clock was set back', async () => {
+      await using place = await emptyPlace(engine)
+      await using store = await place.open()
+      const { keys, organizationId } = await openKeys(store)
+      const { key } = await keys.issue(organizationId, { name: 'ci', scheme: 'bearer' }, operator)
+      await store.transaction(
+        async (tx) =>
+          await tx.query
+            .updateTable('key_secret')
+            .set({ created_at: tx.now + 60_000 })
+            .execute(),
+      )
+      const by = { overlapMs: 3_600_000, actor: operator }
+      const { secret } = await keys.rotate(organizationId, key.id, by)
+      const [current, old] = (await keys.get(organizationId, key.id)).secrets
+      assert.deepEqual([current?.hint, old?.validUntil !== undefined], [secret.hint, true])
+    })
+
     test('an old secret that nobody uses any more is announced once, one in use is not', async () => {
       await using place = await emptyPlace(engine)
       let now = 1_900_000_000_000

@@ -1,6 +1,7 @@
 import type { KeyId, OrganizationId } from '../../../ids.ts'
 import { columns, lastUse, maybe, text, time } from '../../db/columns.ts'
 import type { RecordOf, TableOf } from '../../db/columns.ts'
+import { currentFirst } from '../../db/current-first.ts'
 import type { Db, Tx } from '../../db/db.ts'
 
 const declared = {
@@ -75,7 +76,7 @@ export async function end(
   return Number(result.numUpdatedRows)
 }
 
-/** Maps the given keys of an organization to their secrets, newest first. */
+/** Maps the given keys of an organization to their secrets: the current one, then the older ones, newest first. */
 export async function list(
   db: Db,
   organizationId: OrganizationId,
@@ -83,13 +84,12 @@ export async function list(
 ): Promise<ReadonlyMap<KeyId, readonly KeySecretRecord[]>> {
   const byKey = new Map<KeyId, KeySecretRecord[]>(keyIds.map((id) => [id, []]))
   if (keyIds.length === 0) return byKey
-  const rows = await db.query
+  const all = db.query
     .selectFrom('key_secret')
     .selectAll()
     .where('organization_id', '=', organizationId)
     .where('key_id', 'in', keyIds)
-    .orderBy('created_at', 'desc')
-    .execute()
+  const rows = await currentFirst(all).execute()
   for (const row of rows) byKey.get(row.key_id as KeyId)?.push(fromRow(row))
   return byKey
 }

@@ -1,3 +1,4 @@
+import { currentFirst } from '../../db/current-first.ts'
 import type { Db, Tx } from '../../db/db.ts'
 
 export interface WebhookSecretTable {
@@ -67,16 +68,12 @@ export async function listValid(
   organizationId: string,
   now: number,
 ): Promise<WebhookSecretRecord[]> {
-  const rows = await db.query
+  const valid = db.query
     .selectFrom('webhook_secret')
     .selectAll()
     .where('organization_id', '=', organizationId)
     .where((eb) => eb.or([eb('valid_until', 'is', null), eb('valid_until', '>', now)]))
-    // Not by the time of creation alone: a clock that was set back would make the current secret look older.
-    .orderBy((eb) => eb.case().when('valid_until', 'is', null).then(0).else(1).end())
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .execute()
+  const rows = await currentFirst(valid).orderBy('id', 'desc').execute()
   return rows.map((row) => ({
     id: row.id,
     organizationId: row.organization_id,

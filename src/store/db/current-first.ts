@@ -1,0 +1,13 @@
+import { sql, type SelectQueryBuilder } from 'kysely'
+
+/**
+ * Puts the current one of several secrets first, which is the one without an end, then the others, newest first. Times
+ * of creation alone don't tell: a clock that was set back makes the newest secret look older.
+ */
+export function currentFirst<DB, TB extends keyof DB, O>(
+  query: SelectQueryBuilder<DB, TB, O>,
+): SelectQueryBuilder<DB, TB, O> {
+  return query
+    .orderBy(sql`case when valid_until is null then 0 else 1 end`)
+    .orderBy(sql.ref('created_at'), 'desc')
+}
