@@ -65,6 +65,7 @@ export async function removeIdentity(
   { userId, id }: { readonly userId: UserId; readonly id: string },
   actor: Actor,
 ): Promise<void> {
+  await identities.lockOf(tx, userId)
   const gone = (await identities.listOf(tx, userId)).find((identity) => identity.id === id)
   if (!gone) throw new Problem('not_found', 'You have no such identity.')
   // An identity that can no longer be used to sign in may be removed even if it is the last one.

@@ -149,19 +149,33 @@ export class Members {
   }
 
   /**
-   * Changes a role and ends the person's sessions. Throws `not_found`, `version_conflict`, `last_owner`,
-   * `break_glass_missing`, `permission_required`.
+   * Changes a role, or whether the member is active, or both or neither of the two. Each ends the person's
+   * sessions, except a reactivation. Throws `not_found`, `version_conflict`, `last_owner`, `break_glass_missing`,
+   * `permission_required`.
    */
-  async setRole(change: MemberChange & { readonly role: Role }): Promise<MemberRecord> {
-    const { organizationId, id, role, actor } = change
-    await this.#store.transactionConfirmed(async (tx) => {
-      const before = await getForChange(tx, change, role)
-      if (before.role === role) return
-      await requirePowerToGive(tx, { organizationId, actor }, { role, had: before.role })
-      await requireAnotherOwner(tx, before, role)
-      await lifecycle.changeRoles(tx, [{ ...before, before: before.role, after: role }], actor)
-    })
+  async change(
+    change: MemberChange & {
+      readonly role?: Role | undefined
+      readonly active?: boolean | undefined
+    },
+  ): Promise<MemberRecord> {
+    const { organizationId, id, role, active } = change
+    await this.#store.transactionConfirmed(
+      async (tx) => {
+        if (role !== undefined) await giveRole(tx, { ...change, role })
+        // A role change has already checked the version and created a new one.
+        const rest = role === undefined ? change : { ...change, expectedVersion: undefined }
+        if (active === false) await deactivate(tx, rest)
+        if (active === true) await reactivate(tx, rest)
+      },
+      { isNeeded: () => role !== undefined || active === false },
+    )
     return await this.get(organizationId, id)
+  }
+
+  /** Changes a role, as `change` does. */
+  async setRole(change: MemberChange & { readonly role: Role }): Promise<MemberRecord> {
+    return await this.change({ ...change, active: undefined })
   }
 
   /**
@@ -169,22 +183,12 @@ export class Members {
    * `not_found`, `version_conflict`, `last_owner`, `break_glass_missing`, `permission_required`.
    */
   async deactivate(change: MemberChange): Promise<Ended> {
-    return await this.#end(async (tx) => {
-      const before = await getForChange(tx, change)
-      if (before.deactivatedAt !== undefined) return { sessions: 0, keys: 0 }
-      await requireAnotherOwner(tx, before)
-      return await lifecycle.deactivate(tx, before, change.actor)
-    })
+    return await this.#end(async (tx) => await deactivate(tx, change))
   }
 
+  /** Reactivates a member, as `change` does. */
   async reactivate(change: MemberChange): Promise<MemberRecord> {
-    await this.#store.transaction(async (tx) => {
-      const before = await getForChange(tx, change)
-      if (before.deactivatedAt === undefined) return
-      await requirePowerToGive(tx, change, before)
-      await lifecycle.reactivate(tx, before, change.actor)
-    })
-    return await this.get(change.organizationId, change.id)
+    return await this.change({ ...change, role: undefined, active: true })
   }
 
   /**
@@ -273,6 +277,29 @@ export class Members {
     const { result, confirmation } = await this.#store.transactionConfirmed(work)
     return { ...result, confirmation }
   }
+}
+
+async function giveRole(tx: Tx, change: MemberChange & { readonly role: Role }): Promise<void> {
+  const { role, actor } = change
+  const before = await getForChange(tx, change, role)
+  if (before.role === role) return
+  await requirePowerToGive(tx, change, { role, had: before.role })
+  await requireAnotherOwner(tx, before, role)
+  await lifecycle.changeRoles(tx, [{ ...before, before: before.role, after: role }], actor)
+}
+
+async function deactivate(tx: Tx, change: MemberChange): Promise<lifecycle.LifecycleEffect> {
+  const before = await getForChange(tx, change)
+  if (before.deactivatedAt !== undefined) return { sessions: 0, keys: 0 }
+  await requireAnotherOwner(tx, before)
+  return await lifecycle.deactivate(tx, before, change.actor)
+}
+
+async function reactivate(tx: Tx, change: MemberChange): Promise<void> {
+  const before = await getForChange(tx, change)
+  if (before.deactivatedAt === undefined) return
+  await requirePowerToGive(tx, change, before)
+  await lifecycle.reactivate(tx, before, change.actor)
 }
 
 /** Records the sessions that a person has ended, in each of the organizations they reached. */

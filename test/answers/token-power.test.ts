@@ -71,6 +71,15 @@ for (const engine of engines) {
         await refuses(wide.program, `POST ${at}/invitations`, { email: unique(), role: 'owner' })
       })
 
+      test('a change of role and state is made whole or not at all', async () => {
+        const { program } = await tokenWith(['members.manage'])
+        const somebody = await member('admin')
+        await does(owner, `PATCH ${somebody.path}`, { active: false })
+        await refuses(program, `PATCH ${somebody.path}`, { role: 'viewer', active: true })
+        const after = await does(owner, `GET ${somebody.path}`)
+        assert.deepEqual([after.role, after.deactivated_at === null], ['admin', false])
+      })
+
       test('by a change of role or a reactivation; taking away needs no more than members.manage', async () => {
         const { program } = await tokenWith(['members.manage'])
         const somebody = await member('developer')

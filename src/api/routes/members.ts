@@ -63,16 +63,9 @@ export const memberRoutes = {
     handle: async (request, services) => {
       const { organization, body, actor, expectedVersion } = request
       const id = request.param('member')
-      const { members } = services
       const stepUp = (): void => checkFreshCaller(request.caller, services)
-      const change = { organizationId: organization.id, id, actor, stepUp }
-      const { role } = body
-      if (role !== undefined) await members.setRole({ ...change, role, expectedVersion })
-      // A role change has already checked the version and created a new one.
-      const rest = role === undefined ? { ...change, expectedVersion } : change
-      if (body.active === false) await members.deactivate(rest)
-      if (body.active === true) await members.reactivate(rest)
-      return toMember(await members.get(organization.id, id))
+      const change = { organizationId: organization.id, id, actor, stepUp, expectedVersion }
+      return toMember(await services.members.change({ ...change, ...body }))
     },
   }),
 

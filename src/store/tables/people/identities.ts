@@ -224,6 +224,21 @@ export async function hold(tx: Tx, userId: UserId, id: string): Promise<boolean>
   return row !== undefined
 }
 
+/**
+ * Locks a person's identities until the transaction ends, so that of two removals the second one sees what the first
+ * one left. SQLite has one writer anyway.
+ */
+export async function lockOf(tx: Tx, userId: UserId): Promise<void> {
+  if (tx.engine === 'sqlite') return
+  await tx.query
+    .selectFrom('identity')
+    .select('id')
+    .where('user_id', '=', userId)
+    .orderBy('id')
+    .forUpdate()
+    .execute()
+}
+
 /** Removes an identity from a person; returns whether there was one. */
 export async function remove(tx: Tx, userId: UserId, id: string): Promise<boolean> {
   const result = await tx.query
