@@ -6,6 +6,7 @@ import type { ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { describe, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
 import { exchangeRaw } from '../../../test/harness/raw.ts'
 import { systemClock } from '../../clock.ts'
 import { Problem } from '../../errors.ts'
@@ -83,6 +84,29 @@ describe('a listener that closes', () => {
     await drained
   })
 
+  test('connections made at the moment of closing are answered or refused, not reset', async () => {
+    const counts = { answered: 0, refused: 0, reset: 0 }
+    for (let turn = 0; turn < 8; turn++) {
+      const front = createFront({
+        baseUrl: 'http://localhost:1',
+        gatewayPrefix: guarded,
+        clock: systemClock,
+        log: { error: () => {} },
+        handleApp: (_request, response) => response.end('ok'),
+        handleGateway: () => {},
+      })
+      const { port } = await front.listen({ host: '127.0.0.1', port: 0 })
+      const callers = new Worker(callersCode, { eval: true, workerData: { port } })
+      await once(callers, 'message')
+      const [[counted]] = await Promise.all([once(callers, 'message'), front.drain(10_000)])
+      for (const outcome of outcomes) counts[outcome] += (counted as typeof counts)[outcome]
+      await callers.terminate()
+    }
+    assert.ok(counts.answered > 0 && counts.refused > 0, JSON.stringify(counts))
+    // Only one whose handshake was half done can be reset; closing without care resets a twelfth of all.
+    assert.ok(counts.reset <= counts.answered / 200, JSON.stringify(counts))
+  })
+
   for (const [lane, path] of [
     ['plain', `${guarded}/x`],
     ['standard', `${guarded}/x`],
@@ -121,3 +145,28 @@ const large = 24 * 1024 * 1024
 function answerLarge(exchange: Exchange): void {
   exchange.answer(200, ['Content-Length', String(large)], 'x'.repeat(large))
 }
+
+const outcomes = ['answered', 'refused', 'reset'] as const
+
+// A thread of its own, because connections must be made while the listener's thread is closing.
+const callersCode = `
+  const { connect } = require('node:net')
+  const { parentPort, workerData } = require('node:worker_threads')
+  const counts = { answered: 0, refused: 0, reset: 0 }
+  const callers = 16
+  let ended = 0
+  const call = () => {
+    let outcome = 'reset'
+    const socket = connect(workerData.port, '127.0.0.1')
+    socket.on('connect', () => socket.write('POST /x HTTP/1.1\\r\\nHost: a\\r\\nContent-Length: 1\\r\\nConnection: close\\r\\n\\r\\nx'))
+    socket.on('data', () => { outcome = 'answered' })
+    socket.on('error', (error) => { if (error.code === 'ECONNREFUSED') outcome = 'refused' })
+    socket.on('close', () => {
+      counts[outcome]++
+      if (outcome === 'answered' && counts.answered === 100) parentPort.postMessage('busy')
+      if (outcome !== 'refused') call()
+      else if (++ended === callers) parentPort.postMessage(counts)
+    })
+  }
+  for (let at = 0; at < callers; at++) call()
+`

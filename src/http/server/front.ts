@@ -1,5 +1,4 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import { Server as NetServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { Problem } from '../../errors.ts'
@@ -12,7 +11,6 @@ import { frontLimits, type FrontDeps, type FrontLimits } from './front-deps.ts'
 import type { UpgradedStream } from './exchange.ts'
 import { DirectRequest } from './direct-request.ts'
 import { checkFraming, isWebSocket, originForm } from './framing.ts'
-import { idleTurn } from './idle-turn.ts'
 import { readRequestHead, type RequestHead } from '../message/head.ts'
 import { nodeHttp } from './node-http.ts'
 import { ownRefusalsOf, renderOwn } from './problem.ts'
@@ -20,6 +18,7 @@ import type { FrontConnection } from './lane/front-connection.ts'
 import { createPlainLane, type PlainLane } from './plain-lane/index.ts'
 import { acceptUnread } from './plain-lane/shared-reads.ts'
 import { StandardCarrier } from './standard-carrier.ts'
+import { stopAccepting } from './stop-accepting.ts'
 
 /** The product's single listener. */
 export interface Front {
@@ -113,12 +112,8 @@ class TwoLaneFront implements Front {
   }
 
   async drain(graceMs: number): Promise<void> {
-    // Closing resets the connections that still wait in the kernel's queue, even if requests were already sent on them.
-    await idleTurn(() => this.#deps.clock.monotonic())
-    // Not http's own close, which cuts idle connections at once although their next request may be on its way.
-    const closed = new Promise<void>((resolve) => {
-      NetServer.prototype.close.call(this.#server, () => resolve())
-    })
+    const { promise: closed, resolve } = Promise.withResolvers<void>()
+    await stopAccepting(this.#server, () => this.#deps.clock.monotonic(), resolve)
     this.leave()
     const cut = setTimeout(() => {
       for (const connection of this.#connections) connection.destroy()
