@@ -229,13 +229,23 @@ async function send(
     if (result.fileName !== undefined) {
       reply.header('Content-Disposition', `attachment; filename="${result.fileName}"`)
     }
-    return reply.send(Readable.from(result.parts))
+    return reply.send(toBytes(result.parts))
   }
   const body = result instanceof Answered ? result.body : result
   if (result instanceof Answered) reply.headers(result.headers)
   const version = (body as { version?: unknown } | undefined)?.version
   if (typeof version === 'number') reply.header('ETag', `"${version}"`)
   return body === undefined ? reply.send() : reply.send(body)
+}
+
+const bufferedBytes = 64 * 1024
+
+/**
+ * Streams text as bytes and makes the next part only when less than 64 kB wait: a stream of strings would keep 16 parts on
+ * the heap, which every collection of young objects would copy.
+ */
+function toBytes(parts: AsyncIterable<string>): Readable {
+  return Readable.from(parts, { objectMode: false, highWaterMark: bufferedBytes })
 }
 
 function announcesBody(request: AppRequest): boolean {

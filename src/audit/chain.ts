@@ -17,7 +17,7 @@ export interface ChainReport {
   readonly lastHash: string
 }
 
-const pageSize = 500
+const pageSize = 100
 const maxAttempts = 3
 // Lower than any stored number, so that no entry can hide before the first one.
 const firstNumber = -(2 ** 52)

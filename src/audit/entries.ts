@@ -87,7 +87,7 @@ export interface Audit {
   forget(before: number): Promise<number>
 }
 
-const pageSize = 250
+const pageSize = 100
 
 export function createAudit(deps: { store: Store }): Audit {
   const { store } = deps

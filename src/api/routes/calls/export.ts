@@ -10,7 +10,7 @@ import { input, oneOf } from '../../core/schemas.ts'
 
 /** How many calls an export may contain; older ones take another export with an earlier `to`. */
 const maxExported = 100_000
-const pageSize = 500
+const pageSize = 100
 
 type Call = Static<typeof ApiCall>
 type Filter = Awaited<ReturnType<typeof toCallFilter>>
