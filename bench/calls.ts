@@ -1,16 +1,12 @@
 // npm run bench -- calls [records] [sqlite|postgres] [--targets n] [--keys n]: lists, filters and charts over many call
 // records, p50 and p95 of each.
-import { randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { sql } from 'kysely'
-import { createTraffic, dropOldPartitions } from '../src/calls/index.ts'
-import { createId, idBound, timeOfId, type OrganizationId } from '../src/ids.ts'
-import { callSearch, rowsOf, type CallRecord, type Engine, type Store } from '../src/store/index.ts'
+import { createTraffic } from '../src/calls/index.ts'
+import { idBound, timeOfId, type OrganizationId } from '../src/ids.ts'
+import { callSearch, type Engine, type Store } from '../src/store/index.ts'
 import { engines, steadyClock, storeForTests } from '../test/harness/store.ts'
-import { addressOf, days, keyOf, rare, seed, targetOf } from './calls-seed.ts'
+import { measureRetention } from './calls-retention.ts'
+import { addressOf, keyOf, rare, seed, targetOf } from './calls-seed.ts'
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
@@ -18,7 +14,6 @@ const dayMs = 24 * hourMs
 const rounds = 20
 const maxP95Ms = 300
 const searchMs = 150
-const maxDropMs = 1000
 
 /** Runs one query; returns the time where its search stopped, or undefined if it read everything. */
 type Query = (store: Store, organizationId: OrganizationId) => Promise<number | undefined>
@@ -158,91 +153,6 @@ const ms = (time: number): string => `${time.toFixed(1).padStart(9)} ms`
 function coverage(now: number, searchedTo: number | undefined): string {
   if (searchedTo === undefined) return ''
   return `, tells of the last ${((now - searchedTo) / dayMs).toFixed(1)} days and says so`
-}
-
-/** Measures how long retention takes to drop half of the days, and how long commits of records take meanwhile. */
-async function measureRetention(
-  store: Store,
-  { now, organizationId }: { now: number; organizationId: OrganizationId },
-): Promise<boolean> {
-  if (store.engine !== 'postgres') return true
-  const before = await sizeOfPartitions(store)
-  const begin = performance.now()
-  let isDone = false
-  const commits = commitUntil(store, organizationId, () => isDone)
-  await dropOldPartitions(store, now - (days / 2) * dayMs)
-  const took = performance.now() - begin
-  isDone = true
-  const times = (await commits).sort((a, b) => a - b)
-  const after = await sizeOfPartitions(store)
-  const rows = before.rows - after.rows
-  const isMet = took <= maxDropMs * Math.max(1, rows / 10_000_000)
-  console.log(
-    `  retention drops ${before.partitions - after.partitions} days (${(rows / 1e6).toFixed(1)} million records) in ${took.toFixed(0)} ms (bar: ${maxDropMs} for 10 million: ${isMet ? 'met' : 'MISSED'})`,
-  )
-  const gigabytes = (before.bytes - after.bytes) / 1e9
-  const freed = gigabytes * msToFreeGigabyte()
-  console.log(
-    `  the file system alone takes about ${freed.toFixed(0)} ms to free files of ${gigabytes.toFixed(1)} GB one after the other, so the drop takes ${(took / freed).toFixed(2)} times as long`,
-  )
-  const middle = times[Math.floor(times.length / 2)] ?? 0
-  console.log(
-    `  beside it ${times.length} commits of 100 records, p50${ms(middle)}, the longest${ms(times.at(-1) ?? 0)}`,
-  )
-  return isMet
-}
-
-/** The partitions, their size, and the rows that the seed's `vacuum analyze` counted in them. */
-async function sizeOfPartitions(
-  store: Store,
-): Promise<{ readonly partitions: number; readonly bytes: number; readonly rows: number }> {
-  const { rows } = await sql<{ partitions: number; bytes: number; rows: number }>`select
-    count(*)::int as partitions, sum(pg_total_relation_size(oid))::bigint as bytes,
-    sum(greatest(reltuples, 0))::bigint as rows
-    from pg_inherits join pg_class on oid = inhrelid
-    where inhparent = 'call'::regclass`.execute(store.calls.query)
-  return rows[0] ?? { partitions: 0, bytes: 0, rows: 0 }
-}
-
-/** Measures how long the file system of the temporary folder takes to free a gigabyte, in files of a table's usual size. */
-function msToFreeGigabyte(): number {
-  const folder = mkdtempSync(join(tmpdir(), 'intercept-bench-files-'))
-  try {
-    const content = randomBytes(64 * 2 ** 20)
-    const files = Array.from({ length: 16 }, (_, at) => join(folder, String(at)))
-    for (const file of files) writeFileSync(file, content, { flush: true })
-    const begin = performance.now()
-    for (const file of files) truncateSync(file)
-    return (performance.now() - begin) * (1e9 / (files.length * content.length))
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
-}
-
-/** Writes records as a node does, one batch after the other; returns how long each took. */
-async function commitUntil(
-  store: Store,
-  organizationId: OrganizationId,
-  isDone: () => boolean,
-): Promise<number[]> {
-  const times: number[] = []
-  while (!isDone()) {
-    const records = Array.from({ length: 100 }, () => recordOf(organizationId))
-    const begin = performance.now()
-    await store.insertCalls(rowsOf(records), [])
-    times.push(performance.now() - begin)
-  }
-  return times
-}
-
-function recordOf(organizationId: OrganizationId): CallRecord {
-  const none = { refusal: undefined, stoppedAt: undefined, ruleId: undefined, capture: undefined }
-  const caller = { organizationId, keyId: keyOf(7), targetId: targetOf(3), address: addressOf(3) }
-  const sizes = { bytesIn: 100, bytesOut: 1000, durationUs: 900, upstreamUs: 700 }
-  const request = { method: 'GET', path: '/api/v1/intercept/t3/retention', status: 200 }
-  const id = createId('req')
-  const more = { trialRuleId: undefined, agent: undefined }
-  return { id, at: timeOfId(id), ...none, ...more, ...caller, ...sizes, ...request }
 }
 
 const { positionals, values } = parseArgs({

@@ -1,0 +1,158 @@
+// How long retention takes to drop daily partitions of call records (PostgreSQL), and what it holds up meanwhile.
+import { execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import {
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { dropOldPartitions } from '../src/calls/index.ts'
+import { createId, timeOfId, type OrganizationId } from '../src/ids.ts'
+import { rowsOf, type CallRecord, type Store } from '../src/store/index.ts'
+import { addressOf, days, keyOf, targetOf } from './calls-seed.ts'
+
+const dayMs = 24 * 60 * 60_000
+const maxDropMs = 1000
+
+/** Measures how long retention takes to drop half of the days, and how long commits of records take meanwhile. */
+export async function measureRetention(
+  store: Store,
+  { now, organizationId }: { now: number; organizationId: OrganizationId },
+): Promise<boolean> {
+  if (store.engine !== 'postgres') return true
+  const before = await sizeOfPartitions(store)
+  const isCold = await evictPartitions(store)
+  const begin = performance.now()
+  let isDone = false
+  const commits = commitUntil(store, organizationId, () => isDone)
+  await dropOldPartitions(store, now - (days / 2) * dayMs)
+  const took = performance.now() - begin
+  isDone = true
+  const times = (await commits).sort((a, b) => a - b)
+  const after = await sizeOfPartitions(store)
+  const rows = before.rows - after.rows
+  const isMet = took <= maxDropMs * Math.max(1, rows / 10_000_000)
+  console.log(
+    `  retention drops ${before.partitions - after.partitions} days (${(rows / 1e6).toFixed(1)} million records${isCold ? ', not in memory' : ''}) in ${took.toFixed(0)} ms (bar: ${maxDropMs} for 10 million: ${isMet ? 'met' : 'MISSED'})`,
+  )
+  const gigabytes = (before.bytes - after.bytes) / 1e9
+  const freed = gigabytes * msToFreeGigabyte()
+  console.log(
+    `  the file system alone takes about ${freed.toFixed(0)} ms to free files of ${gigabytes.toFixed(1)} GB one after the other, so the drop takes ${(took / freed).toFixed(2)} times as long${slowFileSystem()}`,
+  )
+  const middle = times[Math.floor(times.length / 2)] ?? 0
+  console.log(
+    `  beside it ${times.length} commits of 100 records, p50 ${middle.toFixed(1)} ms, the longest ${(times.at(-1) ?? 0).toFixed(1)} ms`,
+  )
+  return isMet
+}
+
+/** The partitions, their size, and the rows that the seed's `vacuum analyze` counted in them. */
+async function sizeOfPartitions(
+  store: Store,
+): Promise<{ readonly partitions: number; readonly bytes: number; readonly rows: number }> {
+  const { rows } = await sql<{ partitions: number; bytes: number; rows: number }>`select
+    count(*)::int as partitions, sum(pg_total_relation_size(oid))::bigint as bytes,
+    sum(greatest(reltuples, 0))::bigint as rows
+    from pg_inherits join pg_class on oid = inhrelid
+    where inhparent = 'call'::regclass`.execute(store.calls.query)
+  return rows[0] ?? { partitions: 0, bytes: 0, rows: 0 }
+}
+
+/**
+ * Removes the files of partitions from the page cache, as those of records past their retention are; freeing pages is a
+ * part of the time to delete a file. Returns whether that is possible here (dd of GNU coreutils).
+ */
+async function evictPartitions(store: Store): Promise<boolean> {
+  await sql`checkpoint`.execute(store.calls.query)
+  const { rows } = await sql<{ path: string }>`select
+    current_setting('data_directory') || '/' || pg_relation_filepath(part.relid) as path
+    from (select inhrelid as relid from pg_inherits where inhparent = 'call'::regclass
+      union all select indexrelid from pg_index join pg_inherits on indrelid = inhrelid
+      where inhparent = 'call'::regclass) as part`.execute(store.calls.query)
+  for (const { path } of rows) {
+    for (let segment = 0; ; segment++) {
+      const file = segment === 0 ? path : `${path}.${segment}`
+      if (!existsSync(file)) break
+      if (!evict(file)) return false
+    }
+  }
+  return true
+}
+
+function evict(file: string): boolean {
+  try {
+    execFileSync('dd', [`if=${file}`, 'iflag=nocache', 'count=0', 'status=none'])
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Says so if the file system of the temporary folder waits for the disk with each block that it frees. */
+function slowFileSystem(): string {
+  try {
+    const mounts = readFileSync('/proc/mounts', 'utf8').trimEnd().split('\n')
+    const folder = realpathSync(tmpdir())
+    const [, place = '', type = '', options = ''] = mounts
+      .map((line) => line.split(' '))
+      .filter(([, at = '']) => `${folder}/`.startsWith(at.endsWith('/') ? at : `${at}/`))
+      .reduce((one, other) => ((other[1] ?? '') >= (one[1] ?? '') ? other : one), [])
+    return options.split(',').includes('discard')
+      ? `; ${place} is ${type} with \`discard\`, which tells the disk of every block as it is freed`
+      : ''
+  } catch {
+    return ''
+  }
+}
+
+/** Measures how long the file system of the temporary folder takes to free a gigabyte, in files of a table's usual size. */
+function msToFreeGigabyte(): number {
+  const folder = mkdtempSync(join(tmpdir(), 'intercept-bench-files-'))
+  try {
+    const content = randomBytes(64 * 2 ** 20)
+    const files = Array.from({ length: 16 }, (_, at) => join(folder, String(at)))
+    for (const file of files) {
+      writeFileSync(file, content, { flush: true })
+      evict(file)
+    }
+    const begin = performance.now()
+    for (const file of files) truncateSync(file)
+    return (performance.now() - begin) * (1e9 / (files.length * content.length))
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+/** Writes records as a node does, one batch after the other; returns how long each took. */
+async function commitUntil(
+  store: Store,
+  organizationId: OrganizationId,
+  isDone: () => boolean,
+): Promise<number[]> {
+  const times: number[] = []
+  while (!isDone()) {
+    const records = Array.from({ length: 100 }, () => recordOf(organizationId))
+    const begin = performance.now()
+    await store.insertCalls(rowsOf(records), [])
+    times.push(performance.now() - begin)
+  }
+  return times
+}
+
+function recordOf(organizationId: OrganizationId): CallRecord {
+  const none = { refusal: undefined, stoppedAt: undefined, ruleId: undefined, capture: undefined }
+  const caller = { organizationId, keyId: keyOf(7), targetId: targetOf(3), address: addressOf(3) }
+  const sizes = { bytesIn: 100, bytesOut: 1000, durationUs: 900, upstreamUs: 700 }
+  const request = { method: 'GET', path: '/api/v1/intercept/t3/retention', status: 200 }
+  const id = createId('req')
+  const more = { trialRuleId: undefined, agent: undefined }
+  return { id, at: timeOfId(id), ...none, ...more, ...caller, ...sizes, ...request }
+}
