@@ -2,11 +2,11 @@
 // records, p50 and p95 of each.
 import { parseArgs } from 'node:util'
 import { createTraffic } from '../src/calls/index.ts'
-import { idBound, timeOfId, type OrganizationId } from '../src/ids.ts'
+import { createId, idBound, timeOfId, type OrganizationId } from '../src/ids.ts'
 import { callSearch, type Engine, type Store } from '../src/store/index.ts'
 import { engines, steadyClock, storeForTests } from '../test/harness/store.ts'
 import { measureRetention } from './calls-retention.ts'
-import { addressOf, keyOf, rare, seed, targetOf } from './calls-seed.ts'
+import { addressOf, days, keyOf, rare, seed, targetOf } from './calls-seed.ts'
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs

@@ -53,6 +53,7 @@ async function idleTurn(monotonic: () => number): Promise<void> {
  * moment of the limit is still reset.
  */
 async function acceptUpToOwn(server: Server, { port, address }: AddressInfo): Promise<void> {
+  const { _handle: handle } = server as unknown as Listening
   const own = [0, 1].map(() => connect({ port, host: reachable(address) }))
   const [first] = own
   const accepted = Promise.withResolvers<void>()
@@ -62,7 +63,7 @@ async function acceptUpToOwn(server: Server, { port, address }: AddressInfo): Pr
   server.on('connection', onConnection)
   for (const socket of own) socket.on('error', accepted.resolve)
   // net.connect connects in the next tick; this runs after it, and before the event loop accepts either.
-  process.nextTick(() => (server as unknown as Listening)._handle?.listen(0))
+  process.nextTick(() => handle?.listen(0))
   const limit = setTimeout(accepted.resolve, maxWaitMs)
   await accepted.promise
   clearTimeout(limit)
