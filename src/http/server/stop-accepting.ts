@@ -4,7 +4,8 @@ import { nextTurn } from '../../timers.ts'
 
 // Shorter than any turn of the event loop that does work.
 const idleTurnMs = 0.1
-const maxWaitMs = 250
+const maxIdleWaitMs = 250
+const maxAcceptMs = 2000
 
 /** Private property of a listening server: its handle. */
 interface Listening {
@@ -13,7 +14,7 @@ interface Listening {
 
 /**
  * Closes a listener without resetting a connection that a caller has already made: closing resets those that still wait
- * in the kernel's queue, even if requests were sent on them. Waits at most half a second. `closed` is called when the
+ * in the kernel's queue, even if requests were sent on them. Waits at most two seconds. `closed` is called when the
  * last open connection has ended.
  */
 export async function stopAccepting(
@@ -21,18 +22,16 @@ export async function stopAccepting(
   monotonic: () => number,
   closed: () => void,
 ): Promise<void> {
-  await idleTurn(monotonic)
   const address = server.address()
   // The workers of a cluster have no queue of their own: their supervisor accepts for them.
-  if (!cluster.isWorker && typeof address === 'object' && address !== null) {
-    await acceptUpToOwn(server, address)
-  }
+  if (cluster.isWorker) await idleTurn(monotonic)
+  else if (typeof address === 'object' && address !== null) await acceptUpToOwn(server, address)
   // Not http's own close, which cuts idle connections at once although their next request may be on its way.
   Server.prototype.close.call(server, closed)
 }
 
 /**
- * Resolves after an idle turn of the event loop, by which time almost every earlier connection has been accepted. If the
+ * Resolves after an idle turn of the event loop, by which time every earlier connection has been accepted. If the
  * loop is never idle, it waits at most 250 ms.
  */
 async function idleTurn(monotonic: () => number): Promise<void> {
@@ -40,7 +39,7 @@ async function idleTurn(monotonic: () => number): Promise<void> {
   for (let before = startedAt; ;) {
     await nextTurn()
     const now = monotonic()
-    if (now - before < idleTurnMs || now - startedAt > maxWaitMs) return
+    if (now - before < idleTurnMs || now - startedAt > maxIdleWaitMs) return
     before = now
   }
 }
@@ -64,7 +63,7 @@ async function acceptUpToOwn(server: Server, { port, address }: AddressInfo): Pr
   for (const socket of own) socket.on('error', accepted.resolve)
   // net.connect connects in the next tick; this runs after it, and before the event loop accepts either.
   process.nextTick(() => handle?.listen(0))
-  const limit = setTimeout(accepted.resolve, maxWaitMs)
+  const limit = setTimeout(accepted.resolve, maxAcceptMs)
   await accepted.promise
   clearTimeout(limit)
   server.off('connection', onConnection)
