@@ -1,4 +1,3 @@
-import cluster from 'node:cluster'
 import { connect, Server, type AddressInfo, type Socket } from 'node:net'
 import { nextTurn } from '../../timers.ts'
 
@@ -9,7 +8,13 @@ const maxAcceptMs = 2000
 
 /** Private property of a listening server: its handle. */
 interface Listening {
-  readonly _handle: { listen(backlog: number): number } | null
+  readonly _handle: Handle | null
+}
+
+interface Handle {
+  /** Undefined in a worker of a cluster, whose supervisor accepts connections for it. */
+  readonly fd?: number
+  listen(backlog: number): number
 }
 
 /**
@@ -22,10 +27,13 @@ export async function stopAccepting(
   monotonic: () => number,
   closed: () => void,
 ): Promise<void> {
+  const { _handle: handle } = server as unknown as Listening
   const address = server.address()
-  // The workers of a cluster have no queue of their own: their supervisor accepts for them.
-  if (cluster.isWorker) await idleTurn(monotonic)
-  else if (typeof address === 'object' && address !== null) await acceptUpToOwn(server, address)
+  if (handle?.fd === undefined || typeof address !== 'object' || address === null) {
+    await idleTurn(monotonic)
+  } else {
+    await acceptUpToOwn(server, address, handle)
+  }
   // Not http's own close, which cuts idle connections at once although their next request may be on its way.
   Server.prototype.close.call(server, closed)
 }
@@ -51,8 +59,11 @@ async function idleTurn(monotonic: () => number): Promise<void> {
  * connect meanwhile tries again after a second, and is refused; only a connection whose handshake is half done at the
  * moment of the limit is still reset.
  */
-async function acceptUpToOwn(server: Server, { port, address }: AddressInfo): Promise<void> {
-  const { _handle: handle } = server as unknown as Listening
+async function acceptUpToOwn(
+  server: Server,
+  { port, address }: AddressInfo,
+  handle: Handle,
+): Promise<void> {
   const own = [0, 1].map(() => connect({ port, host: reachable(address) }))
   const [first] = own
   const accepted = Promise.withResolvers<void>()
@@ -62,7 +73,7 @@ async function acceptUpToOwn(server: Server, { port, address }: AddressInfo): Pr
   server.on('connection', onConnection)
   for (const socket of own) socket.on('error', accepted.resolve)
   // net.connect connects in the next tick; this runs after it, and before the event loop accepts either.
-  process.nextTick(() => handle?.listen(0))
+  process.nextTick(() => handle.listen(0))
   const limit = setTimeout(accepted.resolve, maxAcceptMs)
   await accepted.promise
   clearTimeout(limit)
