@@ -91,6 +91,7 @@ describe('a listener that closes', () => {
         baseUrl: 'http://localhost:1',
         gatewayPrefix: guarded,
         clock: systemClock,
+        limits: { leaveMs: 10_000 },
         log: { error: () => {} },
         handleApp: (_request, response) => response.end('ok'),
         handleGateway: () => {},
