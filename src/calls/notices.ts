@@ -1,5 +1,5 @@
 import type { OrganizationId, RuleId } from '../ids.ts'
-import type { CallRecord, Store, Tx } from '../store/index.ts'
+import { UnknownOrganization, type CallRecord, type Store, type Tx } from '../store/index.ts'
 import type { GuardedTarget } from '../targets/index.ts'
 import { hourMs, minuteMs } from '../units.ts'
 import { publish } from '../webhooks/events/index.ts'
@@ -103,11 +103,19 @@ class SummingAnnouncer implements Announcer {
     if (this.#due.length === 0) return
     const batch = this.#due
     this.#due = []
+    await this.#publish(batch)
+  }
+
+  async #publish(batch: readonly Sum[]): Promise<void> {
     try {
       await this.#store.transaction(async (tx) => {
         for (const sum of batch) sum.publish(tx, sum)
       })
     } catch (error) {
+      if (error instanceof UnknownOrganization) {
+        const { organizationId: unknown } = error
+        return await this.#publish(batch.filter(({ organizationId }) => organizationId !== unknown))
+      }
       // Retried once the database is back.
       this.#due = [...batch, ...this.#due].slice(0, maxSums)
       throw error

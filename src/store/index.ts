@@ -68,7 +68,7 @@ export { probe, probeLockWaits } from './engine/probe.ts'
 export { snakeCased, snakeName } from './db/snake-case.ts'
 export { restoreBackup } from './engine/restore.ts'
 export * as webhookSecrets from './tables/webhooks/webhook-secrets.ts'
-export { auditContentColumns, auditHash } from './engine/ledger.ts'
+export { auditContentColumns, auditHash, UnknownOrganization } from './engine/ledger.ts'
 export {
   asStorageProblem,
   changedNothing,

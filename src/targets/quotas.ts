@@ -1,7 +1,7 @@
 import type { Quota } from '../access/index.ts'
 import type { Clock } from '../clock.ts'
 import type { OrganizationId } from '../ids.ts'
-import { changedNothing, traffic, type Store } from '../store/index.ts'
+import { changedNothing, traffic, UnknownOrganization, type Store } from '../store/index.ts'
 import { publish } from '../webhooks/events/index.ts'
 
 /** The subject whose calls count against a quota. */
@@ -320,6 +320,7 @@ export class ClaimedQuotas implements Quotas {
       try {
         await this.#book.announce(next)
       } catch (error) {
+        if (error instanceof UnknownOrganization) continue
         // The crossing goes to the end of the queue, so that one that can never be announced does not block the others.
         if (this.#due.length < maxDue) this.#due.push(next)
         throw error
@@ -389,8 +390,7 @@ function periodEnd(period: Quota['period'], nowMs: number): number {
 
 type QuotaEvent = 'quota.warning' | 'quota.exhausted'
 
-// Returns the events for the thresholds that one step of the total crosses. The total grows in steps, each by one node,
-// so exactly one node announces a threshold; a single step may cross both.
+// Returns the events for the thresholds that one node's step of the total crosses: no other node announces the same.
 function crossedBy(quota: Quota, before: number, after: number): QuotaEvent[] {
   const crossed = (mark: number) => before < mark && after >= mark
   return [

@@ -286,6 +286,28 @@ for (const engine of engines) {
       assert.deepEqual(types, ['target.unhealthy', 'target.recovered'])
     })
 
+    test('what is due for an organization that a restored database does not know holds up no other', async () => {
+      const since = await eventsSoFar()
+      const announcer = createAnnouncer(store, clock)
+      const unknown = createId('org')
+      announcer.exposed({ ...refusedCall(), organizationId: unknown })
+      announcer.exposed(refusedCall())
+      await announcer.flush(clock.now())
+      assert.equal((await announced(since)).length, 1)
+
+      const quotas = createQuotas({ store, clock })
+      const subject = { kind: 'key', quota: { calls: 1, period: 'day' } } as const
+      for (const owner of [unknown, organizationId]) {
+        const one = { ...subject, organizationId: owner, subjectId: createId('key') }
+        await quotas.ask(one, clock.now())
+        quotas.spend(one, clock.now())
+      }
+      await quotas.flush()
+      const types = (await announced(since)).map(({ type }) => type)
+      assert.deepEqual(types, ['api_key.exposed', 'quota.warning', 'quota.exhausted'])
+      await quotas[Symbol.asyncDispose]()
+    })
+
     test('what could not be written is announced when the database is there again', async () => {
       const since = await eventsSoFar()
       let isAway = true

@@ -44,6 +44,19 @@ export async function writeLedger(
   return await (commitChanges ?? writeChanges)(tx, collected.changes)
 }
 
+/**
+ * Thrown when nothing can ever be recorded for an organization, because the database does not know it: it was restored
+ * from a backup that is older than the organization.
+ */
+export class UnknownOrganization extends Error {
+  readonly organizationId: string
+
+  constructor(organizationId: string) {
+    super(`organization ${organizationId} has no head row`)
+    this.organizationId = organizationId
+  }
+}
+
 /** Writes changes; on PostgreSQL, where they are numbered under a shared lock, it also commits. */
 export type CommitChanges = (tx: Tx, drafts: readonly ChangeDraft[]) => Promise<Change[]>
 
@@ -93,7 +106,7 @@ async function lockHead(
     where organization_id = ${organizationId}
     returning audit_sequence, event_sequence, audit_hash, audit_seal`.execute(tx.query)
   const [head] = rows
-  if (head === undefined) throw new Error(`organization ${organizationId} has no head row`)
+  if (head === undefined) throw new UnknownOrganization(organizationId)
   return { ...head, organizationId }
 }
 
