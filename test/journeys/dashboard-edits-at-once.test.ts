@@ -6,8 +6,10 @@ import type { Locator, Page } from 'playwright-core'
 import { browserForTests, type TestBrowser, type Visitor } from '../harness/browser.ts'
 import { freshDashboard, visitDashboard } from '../harness/dashboard.ts'
 import { until } from '../harness/gateway.ts'
+import { idpForTests } from '../harness/idp.ts'
 import { firstOwner, withLinks, type Person } from '../harness/person.ts'
 import { productForTests, type TestProduct } from '../harness/product.ts'
+import { command } from '../harness/sso.ts'
 
 const at = '/organizations/acme'
 
@@ -117,6 +119,40 @@ describe('edits of one thing at once', { timeout: 120_000 }, () => {
     await page.keyboard.press('Escape')
     await page.getByRole('button', { name: 'Discard changes' }).click()
     await dialog.waitFor({ state: 'detached' })
+    assert.deepEqual(visitor.findings, [])
+  })
+
+  test('roles by groups that somebody typed outlive a change by somebody else, and take nothing back', async () => {
+    await using idp = await idpForTests()
+    await command(product, 'org set-plan acme enterprise')
+    const made: { id: string; name: string }[] = []
+    for (const name of ['One', 'Two']) {
+      const client = { issuer: idp.issuer, client_id: idp.clientId, client_secret: 'secret' }
+      const answer = await owner.call(`POST ${at}/connections`, { name, ...client })
+      assert.equal(answer.status, 201, answer.text)
+      made.push(answer.json)
+    }
+    const [one] = made
+    await page.goto(`${product.baseUrl}/o/acme/sso?tab=roles`)
+    const add = page.getByRole('button', { name: 'Add group' })
+    await add.first().click()
+    const groups = page.getByRole('textbox', { name: 'Group' })
+    await groups.first().fill('platform')
+    const path = `${at}/connections/${one?.id}`
+    await owner.call(`PATCH ${path}`, { name: 'Renamed' })
+    // The page reads the connections again after each change that is made on it.
+    await add.last().click()
+    await groups.last().fill('everyone')
+    await page.getByRole('button', { name: 'Save', exact: true }).last().click()
+    await page.getByText('Groups saved').first().waitFor()
+    await page.getByText('Groups of the sign-in: Renamed').waitFor()
+    assert.equal(await groups.first().inputValue(), 'platform')
+    // What somebody else has mapped meanwhile is not replaced.
+    const theirs = [{ group: 'theirs', role: 'viewer' }]
+    await owner.call(`PATCH ${path}`, { group_roles: theirs })
+    await page.getByRole('button', { name: 'Save', exact: true }).first().click()
+    await refused()
+    assert.deepEqual((await owner.call(`GET ${path}`)).json.group_roles, theirs)
     assert.deepEqual(visitor.findings, [])
   })
 })

@@ -4,6 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { browserForTests, type TestBrowser, type Visitor } from '../harness/browser.ts'
 import { checkState, checkWithout, freshDashboard, visitDashboard } from '../harness/dashboard.ts'
+import { until } from '../harness/gateway.ts'
 import { firstOwner, withLinks, type Person } from '../harness/person.ts'
 import { productForTests, type TestProduct } from '../harness/product.ts'
 import { upstreamForTests } from '../harness/upstream.ts'
@@ -86,8 +87,15 @@ describe('API keys in the dashboard', () => {
   test('rotating shows the new secret once; the old one is seen and ended early', async () => {
     await using visitor = await visit({ colorScheme: 'dark' })
     const { page } = visitor
-    const key = (await owner.call('POST /organizations/acme/keys', { name: 'nightly-export' })).json
-      .key
+    const issued = await owner.call('POST /organizations/acme/keys', { name: 'nightly-export' })
+    const { key, secret: old } = issued.json
+    const echo = { slug: 'echo', upstream: 'http://echo.intercept.internal/' }
+    assert.equal((await owner.call('POST /organizations/acme/targets', echo)).status, 201)
+    const who = `${product.baseUrl}/api/v1/intercept/echo/`
+    const used = async (): Promise<number> => {
+      const { json } = await owner.call(`GET /organizations/acme/keys/${key.id}`)
+      return json.secrets.filter((one: { last_used_at: unknown }) => one.last_used_at).length
+    }
     await page.goto(`${product.baseUrl}/o/acme/keys/${key.id}`)
     await page.getByRole('button', { name: 'Rotate' }).click()
     await page
@@ -95,6 +103,13 @@ describe('API keys in the dashboard', () => {
       .getByRole('button', { name: 'Rotate' })
       .click()
     const dialog = page.getByRole('dialog', { name: 'Copy the new secret now' })
+    const secret = (await dialog.locator('[data-secret]').textContent()) ?? ''
+    // A call with the old secret is no proof that the new one works.
+    await fetch(who, { headers: { 'x-api-key': old } })
+    await until(async () => (await used()) === 1)
+    await dialog.getByText('Waiting for the first call with the new secret').waitFor()
+    await fetch(who, { headers: { 'x-api-key': secret } })
+    await dialog.getByText('The new secret is in use').waitFor()
     await dialog.getByRole('button', { name: 'I have stored it' }).click()
     await page.getByText('Who still uses the old secret').waitFor()
     await checkState(visitor, 'key-rotated-dark')

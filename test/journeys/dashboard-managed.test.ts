@@ -72,6 +72,7 @@ describe('what a file owns', { timeout: 120_000 }, () => {
     await open('/settings')
     await notice().waitFor()
     assert.ok(await page.getByLabel('Name', { exact: true }).isDisabled())
+    assert.ok(await page.getByLabel('Calls', { exact: true }).isDisabled())
     await open('/webhooks')
     await page.getByRole('row', { name: /127.0.0.1:9000/ }).press('Enter')
     await notice().waitFor()

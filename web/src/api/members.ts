@@ -18,6 +18,20 @@ export function membersQuery(organization: string) {
   })
 }
 
+/** The first 200 owners; the owners among the first 200 members may not be all. */
+export function ownersQuery(organization: string) {
+  return queryOptions({
+    queryKey: [organization, 'members', 'owners'],
+    staleTime: 60_000,
+    queryFn: ({ signal }) =>
+      call(
+        'GET /organizations/:organization/members',
+        { path: { organization }, query: { role: 'owner', limit: mostNames } },
+        { signal },
+      ),
+  })
+}
+
 /** Members that match a role and a search text, page by page. */
 export function memberListQuery(
   organization: string,

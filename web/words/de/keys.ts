@@ -110,6 +110,8 @@ export const keysWords: Translated<typeof English> = {
     'Er gehört auf Server. Code im Browser oder in einer App zeigt ihn jedem; Aufrufe von Browserseiten lehnt Intercept ab.',
   snippets: 'Fertig zum Ausführen',
   waiting: 'Warten auf den ersten Aufruf mit diesem Schlüssel',
+  waitingNew: 'Warten auf den ersten Aufruf mit dem neuen Geheimnis',
+  newUsed: 'Das neue Geheimnis wird benutzt',
   firstCall: (status) => `Der erste Aufruf ist da und wurde mit ${status} beantwortet`,
   firstRefused: (code) => `Der erste Aufruf ist da und wurde abgelehnt: ${code}`,
   noTarget: 'Es gibt noch kein Ziel; diese Zeile fragt Intercept, wem der Schlüssel gehört.',
@@ -200,6 +202,8 @@ export const keysWords: Translated<typeof English> = {
     text: 'Der nächste Aufruf mit diesem Schlüssel wird auf jedem Knoten mit 401 credential_revoked abgelehnt. Offene Streams werden getrennt. Das lässt sich nicht rückgängig machen.',
     recent: (calls, addresses) =>
       `${many(calls, 'Aufruf', 'Aufrufe')} der letzten Stunde von ${many(addresses, 'Adresse', 'Adressen')} würden abgelehnt.`,
+    recentAtLeast: (calls, addresses) =>
+      `Mindestens ${many(calls, 'Aufruf', 'Aufrufe')} der letzten Stunde, die jüngsten von ${many(addresses, 'Adresse', 'Adressen')}, würden abgelehnt.`,
     quiet: 'In der letzten Stunde hat ihn niemand benutzt.',
     action: 'Schlüssel widerrufen',
     done: 'Schlüssel widerrufen',

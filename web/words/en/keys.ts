@@ -108,6 +108,8 @@ const englishKeysWords = {
     'Keep it on servers. Code that runs in a browser or an app shows it to everybody; Intercept refuses calls from browser pages.',
   snippets: 'Ready to run',
   waiting: 'Waiting for the first call with this key',
+  waitingNew: 'Waiting for the first call with the new secret',
+  newUsed: 'The new secret is in use',
   firstCall: (status: number) => `The first call arrived and was answered ${status}`,
   firstRefused: (code: string) => `The first call arrived and was refused: ${code}`,
   noTarget: 'There is no target yet, so this line asks Intercept who the key is.',
@@ -191,6 +193,8 @@ const englishKeysWords = {
     text: 'The next call with this key is refused with 401 credential_revoked, on every node. Open streams are cut. This can’t be undone.',
     recent: (calls: number, addresses: number) =>
       `${many(calls, 'call', 'calls')} in the last hour from ${many(addresses, 'address', 'addresses')} will be refused.`,
+    recentAtLeast: (calls: number, addresses: number) =>
+      `At least ${many(calls, 'call', 'calls')} in the last hour, the latest from ${many(addresses, 'address', 'addresses')}, will be refused.`,
     quiet: 'Nobody has used it in the last hour.',
     action: 'Revoke key',
     done: 'Key revoked',

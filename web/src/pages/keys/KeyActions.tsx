@@ -39,6 +39,7 @@ export function RotateKey({ organization, it, onDone }: Doing) {
         issued={it}
         secret={rotate.data.secret}
         title={w.rotatedTitle}
+        rotatedTo={rotate.data.key.hint}
         onClose={onDone}
       />
     )
@@ -95,7 +96,7 @@ export function RevokeKey({ organization, it, onDone }: Doing) {
       <p>
         {lastHour.length === 0
           ? w.revokeDialog.quiet
-          : w.revokeDialog.recent(
+          : (lastHour.length < looksAt ? w.revokeDialog.recent : w.revokeDialog.recentAtLeast)(
               lastHour.length,
               new Set(lastHour.map((one) => one.address)).size,
             )}

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { latestCallsQuery } from '../../api/calls.ts'
+import { keyQuery } from '../../api/keys.ts'
 import type { Key } from '../../api/shapes.ts'
 import { targetsQuery } from '../../api/targets.ts'
 import { keysWords as w } from '../../../words/en/keys.ts'
@@ -21,12 +22,15 @@ export function KeySecret({
   issued,
   secret,
   title,
+  rotatedTo,
   onClose,
 }: {
   readonly organization: string
   readonly issued: Pick<Key, 'id' | 'scheme' | 'grants'>
   readonly secret: string
   readonly title: string
+  /** After a rotation, the new secret's hint: calls with the old secret prove nothing about the new one. */
+  readonly rotatedTo?: string
   readonly onClose: () => void
 }) {
   const targets = useQuery(targetsQuery(organization))
@@ -41,7 +45,11 @@ export function KeySecret({
     >
       <KeySnippets scheme={issued.scheme} secret={secret} target={target} />
       <p className="muted">{w.clientSide}</p>
-      <FirstCall organization={organization} keyId={issued.id} />
+      {rotatedTo === undefined ? (
+        <FirstCall organization={organization} keyId={issued.id} />
+      ) : (
+        <FirstUse organization={organization} keyId={issued.id} hint={rotatedTo} />
+      )}
     </SecretDialog>
   )
 }
@@ -86,6 +94,30 @@ export function KeySnippets({
         }))}
       />
     </div>
+  )
+}
+
+/** Waits until a key's new secret is used for the first time. */
+function FirstUse({
+  organization,
+  keyId,
+  hint,
+}: {
+  readonly organization: string
+  readonly keyId: string
+  readonly hint: string
+}) {
+  const isUsed = (key: Key | undefined) =>
+    key?.secrets.some((one) => one.hint === hint && one.last_used_at !== undefined) === true
+  const key = useQuery({
+    ...keyQuery(organization, keyId),
+    refetchInterval: (query) => (isUsed(query.state.data) ? false : waitMs),
+  })
+  return (
+    <p className="row" role="status">
+      {isUsed(key.data) ? undefined : <Lamp />}
+      {isUsed(key.data) ? w.newUsed : w.waitingNew}
+    </p>
   )
 }
 

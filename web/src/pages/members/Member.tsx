@@ -55,7 +55,9 @@ function Shown({ it, back }: { readonly it: MemberShape; readonly back: ReactNod
           </span>
         }
       >
-        {self ? undefined : <MemberActions organization={slug} it={it} />}
+        {self || (it.role === 'owner' && !may('owners.manage')) ? undefined : (
+          <MemberActions organization={slug} it={it} />
+        )}
       </PageHead>
       <Pile>
         {isManaged(it) ? <Notice>{w.directoryNote}</Notice> : undefined}

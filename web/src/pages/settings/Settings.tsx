@@ -40,7 +40,9 @@ export function Settings() {
               <KeyDefaults it={organization.data} />
             </LockedWhile>
           </Columns>
-          <RateOfAll it={organization.data} />
+          <LockedWhile by={managed}>
+            <RateOfAll it={organization.data} />
+          </LockedWhile>
           {may('tokens.manage') ? <TokensCard slug={slug} /> : undefined}
           <Retention it={organization.data} />
           {may('organization.delete') ? <Danger it={organization.data} /> : undefined}

@@ -1,5 +1,4 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
 import { words } from '../../../words/en.ts'
 import { directoryWords } from '../../../words/en/directory.ts'
 import type { GroupRole } from '../../api/directory.ts'
@@ -12,6 +11,7 @@ import { LeaveGuard } from '../../parts/LeaveGuard.tsx'
 import { ProblemNotice } from '../../parts/States.tsx'
 import { Card } from '../../parts/Surface.tsx'
 import { say } from '../../parts/Toasts.tsx'
+import { useDraft, versionFor } from '../../parts/useDraft.ts'
 import { groupRoles } from './group-roles.ts'
 import classes from './sso.module.css'
 
@@ -28,18 +28,22 @@ export function GroupRoles({ connection }: { readonly connection: Connection }) 
   const { slug } = useOrganization()
   const managed = useManaged('connections', connection.id)
   const client = useQueryClient()
-  const [rows, setRows] = useState<readonly Row[]>(() =>
-    connection.group_roles.map(({ group, role }, key) => ({ key, group, role })),
-  )
+  const { base, draft, patch, forget } = useDraft(connection, draftOf)
+  const { rows } = draft
+  const setRows = (next: readonly Row[]) => patch({ rows: next })
   const named = rows
     .map(({ group, role }) => ({ group: group.trim(), role }))
     .filter(({ group }) => group !== '')
   const changed = JSON.stringify(named) !== JSON.stringify(connection.group_roles)
   const saving = useMutation({
-    mutationFn: () => changeConnection(slug, connection, { group_roles: named }),
-    onSuccess: () => {
+    mutationFn: () => {
+      const version = versionFor({ base, it: connection }, (one) => one.group_roles)
+      return changeConnection(slug, { id: connection.id, version }, { group_roles: named })
+    },
+    onSuccess: async () => {
       say(w.saved)
-      void client.invalidateQueries({ queryKey: [slug, 'sso', 'connections'] })
+      await client.invalidateQueries({ queryKey: [slug, 'sso', 'connections'] })
+      forget()
     },
   })
   function add() {
@@ -49,7 +53,7 @@ export function GroupRoles({ connection }: { readonly connection: Connection }) 
   return (
     <Card title={`${w.sign}: ${connection.name}`} lead={w.signLead}>
       <div className="stack">
-        <LeaveGuard isDirty={() => changed && !saving.isSuccess} />
+        <LeaveGuard isDirty={() => changed} />
         <ManagedNotice by={managed} />
         <LockedWhile by={managed}>
           <RoleRows rows={rows} onRows={setRows} />
@@ -66,6 +70,10 @@ export function GroupRoles({ connection }: { readonly connection: Connection }) 
       </div>
     </Card>
   )
+}
+
+function draftOf(connection: Connection): { readonly rows: readonly Row[] } {
+  return { rows: connection.group_roles.map(({ group, role }, key) => ({ key, group, role })) }
 }
 
 function RoleRows({

@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState, type ReactNode } from 'react'
 import { ssoWords } from '../../../words/en/sso.ts'
-import { membersQuery } from '../../api/members.ts'
+import { ownersQuery } from '../../api/members.ts'
 import { policyQuery, setPolicy, type Connection, type SsoPolicy } from '../../api/sso.ts'
 import { useOrganization } from '../../frame/membership.ts'
 import { Button } from '../../parts/Button.tsx'
@@ -128,8 +128,10 @@ function BreakGlass({
 }) {
   const { slug, may } = useOrganization()
   const mayChoose = policy.break_glass.length === 0 || may('owners.manage')
-  const members = useQuery(membersQuery(slug))
-  const owners = (members.data?.items ?? []).filter((member) => member.role === 'owner')
+  // A deactivated owner can no longer be chosen, only removed.
+  const owners = (useQuery(ownersQuery(slug)).data?.items ?? []).filter(
+    (one) => one.deactivated_at === undefined || chosen.includes(one.user_id),
+  )
   return (
     <div className="stack-tight" role="group" aria-label={w.breakGlass}>
       <h3>{w.breakGlass}</h3>

@@ -58,7 +58,7 @@ export function RolesTab() {
         />
       </Card>
       {connections.map((connection) => (
-        <GroupRoles key={`${connection.id} ${connection.version}`} connection={connection} />
+        <GroupRoles key={connection.id} connection={connection} />
       ))}
       {change === undefined ? undefined : (
         <RolePreview group={change.group} role={change.role} onClose={() => setChange(undefined)} />
