@@ -95,6 +95,7 @@ export const membersWords: Translated<typeof English> = {
     role: 'Rolle',
     roleHint:
       'Eine neue Rolle beendet die Sitzungen der Person: Sie meldet sich neu an und hat sie dann.',
+    ownersOnly: 'Die Rolle eines Inhabers ändert nur ein Inhaber.',
     ownRole: 'Das sind Sie.',
     saveRole: 'Rolle ändern',
     roleChanged: 'Rolle geändert',

@@ -86,6 +86,7 @@ const englishMembersWords = {
     } as Readonly<Record<string, string | undefined>>,
     role: 'Role',
     roleHint: 'A new role ends the person’s sessions: they sign in again and have it.',
+    ownersOnly: 'Only an owner changes the role of an owner.',
     ownRole: 'This is you.',
     saveRole: 'Change role',
     roleChanged: 'Role changed',

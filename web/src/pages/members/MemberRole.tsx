@@ -9,6 +9,7 @@ import { Button } from '../../parts/Button.tsx'
 import { LeaveGuard } from '../../parts/LeaveGuard.tsx'
 import { ProblemNotice } from '../../parts/States.tsx'
 import { Card } from '../../parts/Surface.tsx'
+import classes from '../../parts/surface.module.css'
 import { sayUndoable } from '../../parts/Toasts.tsx'
 import { RoleChoice } from './RoleChoice.tsx'
 
@@ -26,6 +27,7 @@ export function MemberRole({
 }) {
   const client = useQueryClient()
   const { may } = useOrganization()
+  const allowed = it.role !== 'owner' || may('owners.manage')
   const [role, setRole] = useState<Role>(it.role)
   const give = async (next: Role, version: number) => {
     const input = { path: { organization, member: it.id }, body: { role: next } }
@@ -48,22 +50,26 @@ export function MemberRole({
     change.mutate()
   }
   return (
-    <Card title={w.role} lead={self ? w.ownRole : w.roleHint}>
+    <Card title={w.role} lead={!allowed ? w.ownersOnly : self ? w.ownRole : w.roleHint}>
       <form className="stack" onSubmit={submit}>
         <LeaveGuard isDirty={() => role !== saved} />
-        <RoleChoice
-          label={membersWords.role}
-          value={role}
-          owners={may('owners.manage') || it.role === 'owner'}
-          shown={words.roles}
-          onValue={setRole}
-        />
+        <fieldset className={classes.bare} disabled={!allowed}>
+          <RoleChoice
+            label={membersWords.role}
+            value={role}
+            owners={may('owners.manage') || it.role === 'owner'}
+            shown={words.roles}
+            onValue={setRole}
+          />
+        </fieldset>
         {change.isError ? <ProblemNotice error={change.error} /> : undefined}
-        <div>
-          <Button type="submit" busy={change.isPending} disabled={role === it.role}>
-            {w.saveRole}
-          </Button>
-        </div>
+        {allowed ? (
+          <div>
+            <Button type="submit" busy={change.isPending} disabled={role === it.role}>
+              {w.saveRole}
+            </Button>
+          </div>
+        ) : undefined}
       </form>
     </Card>
   )
