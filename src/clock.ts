@@ -12,6 +12,14 @@ export const systemClock: Clock = {
   monotonic: () => performance.now(),
 }
 
+/**
+ * Whether a span has passed since a time of the wall clock, for what is done once in a while. A clock that was set back
+ * by more than the span counts as well: otherwise nothing would be done until it is where it was before.
+ */
+export function hasPassed(spanMs: number, sinceMs: number | undefined, nowMs: number): boolean {
+  return sinceMs === undefined || Math.abs(nowMs - sinceMs) >= spanMs
+}
+
 /** Time that never goes back: setting the clock back must not revive a credential that has expired. */
 export class ForwardClock {
   readonly #clock: Pick<Clock, 'now'>

@@ -1,5 +1,5 @@
 /** Access tokens (`svc_admin_…`), with which programs administer one organization or, as the operator, all of them. */
-import { ForwardClock, type Clock } from '../clock.ts'
+import { ForwardClock, hasPassed, type Clock } from '../clock.ts'
 import { credentialFormats } from '../credential-formats.ts'
 import { Problem } from '../errors.ts'
 import { createId, type OrganizationId } from '../ids.ts'
@@ -205,7 +205,7 @@ export class AccessTokens {
   /** Records a use at most once a minute. No request waits for it, and a later use makes up for a lost write. */
   #noteUse(id: string, from: { address: string; agent?: string | undefined }): void {
     const at = this.#clock.now()
-    if (at - (this.#notedAt.get(id) ?? 0) < noteUseEveryMs) return
+    if (!hasPassed(noteUseEveryMs, this.#notedAt.get(id), at)) return
     if (this.#notedAt.size > maxRemembered) this.#notedAt.clear()
     this.#notedAt.set(id, at)
     const use = { id, at, address: from.address, agent: from.agent?.slice(0, maxAgentLength) }

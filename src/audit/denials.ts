@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts'
+import { hasPassed, type Clock } from '../clock.ts'
 import type { Actor, Store } from '../store/index.ts'
 import { record } from './record.ts'
 import { minuteMs } from '../units.ts'
@@ -23,7 +23,7 @@ export function createDenials(deps: {
   return {
     note(organizationId, actor, denied) {
       const what = `${organizationId} ${actor.id} ${denied.permission}`
-      if (clock.now() - (noted.get(what) ?? Number.NEGATIVE_INFINITY) < againAfterMs) return
+      if (!hasPassed(againAfterMs, noted.get(what), clock.now())) return
       if (noted.size >= maxRemembered) noted.clear()
       noted.set(what, clock.now())
       store

@@ -1,3 +1,4 @@
+import { hasPassed } from '../clock.ts'
 import type { OrganizationId, RuleId } from '../ids.ts'
 import { UnknownOrganization, type CallRecord, type Store, type Tx } from '../store/index.ts'
 import type { GuardedTarget } from '../targets/index.ts'
@@ -40,7 +41,7 @@ class SummingAnnouncer implements Announcer {
   readonly #clock: { now(): number }
   #due: Sum[] = []
   #refusals = new Map<string, Sum>()
-  #refusalsDueAt = 0
+  #refusedAt: number | undefined
   readonly #exposedAt = new Map<string, number>()
   readonly #failures = new Map<string, number>()
 
@@ -51,7 +52,7 @@ class SummingAnnouncer implements Announcer {
 
   exposed(call: CallRecord): void {
     // One announcement per key and hour is enough: the call records have the rest.
-    if (call.at - (this.#exposedAt.get(call.keyId) ?? -Infinity) < exposedEveryMs) return
+    if (!hasPassed(exposedEveryMs, this.#exposedAt.get(call.keyId), call.at)) return
     if (this.#exposedAt.size >= maxKeys) this.#exposedAt.clear()
     this.#exposedAt.set(call.keyId, call.at)
     this.#announce({
@@ -95,8 +96,8 @@ class SummingAnnouncer implements Announcer {
   }
 
   async flush(nowMs: number): Promise<void> {
-    if (nowMs >= this.#refusalsDueAt && this.#refusals.size > 0) {
-      this.#refusalsDueAt = nowMs + refusedEveryMs
+    if (this.#refusals.size > 0 && hasPassed(refusedEveryMs, this.#refusedAt, nowMs)) {
+      this.#refusedAt = nowMs
       for (const sum of this.#refusals.values()) this.#announce(sum)
       this.#refusals = new Map()
     }

@@ -1,6 +1,6 @@
 import { credentialFormats } from '../credential-formats.ts'
 import { record } from '../audit/index.ts'
-import type { Clock } from '../clock.ts'
+import { hasPassed, type Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import { createId, type Id, type OrganizationId } from '../ids.ts'
 import { credentialLookup, digest, mintCredential, type Secret } from '../secrets/index.ts'
@@ -200,7 +200,7 @@ export class DirectoryTokens {
 
   #isFirstInMinute(times: Map<string, number>, id: string): boolean {
     const at = this.#clock.now()
-    if (at - (times.get(id) ?? 0) < noteUseEveryMs) return false
+    if (!hasPassed(noteUseEveryMs, times.get(id), at)) return false
     if (times.size > 10_000) times.clear()
     times.set(id, at)
     return true

@@ -270,6 +270,21 @@ for (const engine of engines) {
       assert.equal(said[0]?.data['agent'], 'a browser')
     })
 
+    test('a clock that was set back by a day holds up no announcement for a day', async () => {
+      const since = await eventsSoFar()
+      const announcer = createAnnouncer(store, clock)
+      const [call, nowMs] = [refusedCall(), clock.now()]
+      announcer.refused(call)
+      announcer.exposed(call)
+      await announcer.flush(nowMs)
+      announcer.refused(call)
+      announcer.exposed({ ...call, at: call.at - 86_400_000 })
+      await announcer.flush(nowMs - 86_400_000)
+      const types = (await announced(since)).map(({ type }) => type)
+      const both = ['api_key.exposed', 'call.refused']
+      assert.deepEqual(types.toSorted(), [...both, ...both].toSorted())
+    })
+
     test('an upstream is unhealthy after five failures in a row, and recovered at its next answer', async () => {
       const since = await eventsSoFar()
       const announcer = createAnnouncer(store, clock)
