@@ -191,4 +191,21 @@ for (const engine of engines) {
     assert.deepEqual(await configurations.plan(file, by), [])
     assert.equal(await configurations.announceDrift(), 0)
   })
+  test(`an apply that only brings another secret is not announced as drift by a comparison that began before it on ${engine}`, async () => {
+    await using place = await storeForTests(engine)
+    const { store } = place
+    const configurations = configurationsFor(store)
+    const by = (more: object) => ({
+      ...{ label: 'acme.yaml', prune: false, actor: operator, permissions: undefined },
+      resolve: (reference: string) => ({ ...secrets, ...more })[reference],
+    })
+    await configurations.apply(file, by({}))
+    const { id } = (await organizations.findBySlug(store, 'acme'))!
+    const compared = (await managed.list(store, id)).find(({ section }) => section === 'targets')!
+    await configurations.apply(file, by({ 'env:PAYMENTS': 'another' }))
+    const isNews = await store.transaction(
+      async (tx) => await managed.noteDrift(tx, id, { row: compared, drifted: true }),
+    )
+    assert.equal(isNews, false)
+  })
 }

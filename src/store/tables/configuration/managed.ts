@@ -160,8 +160,10 @@ export async function noteDrift(
     .where('organization_id', '=', organizationId)
     .where('section', '=', row.section)
     .where('name', '=', row.name)
-    // A newer apply has replaced the entry, so this comparison is outdated.
+    // Where a newer apply has replaced any of these, the comparison is outdated.
     .where('entry', '=', JSON.stringify(row.entry))
+    .where('subject_id', 'is not distinct from', row.subjectId ?? null)
+    .where('secrets_sealed', 'is not distinct from', row.secretsSealed ?? null)
     .where('drifted_at', drifted ? 'is' : 'is not', null)
     .executeTakeFirstOrThrow()
   return numUpdatedRows > 0n
