@@ -1,12 +1,34 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createId } from '../ids.ts'
+import { sql } from 'kysely'
+import { createId, idBound } from '../ids.ts'
 import { engines, storeForTests } from '../../test/harness/store.ts'
 import { countInSteps, endpointFigures } from './endpoint-figures.ts'
 
 const minuteMs = 60_000
 
 for (const engine of engines) {
+  test(`an earlier range is counted however many deliveries there were since (${engine})`, async () => {
+    await using opened = await storeForTests(engine)
+    const { store } = opened
+    const now = Math.floor(Date.now() / minuteMs) * minuteMs
+    const insert = async (count: number, at: number) =>
+      await store.transaction(
+        async (tx) =>
+          await sql`insert into delivery (id, organization_id, endpoint_id, event_sequence, event_id,
+            type, state, due_at, attempts, attempts_ever, version, created_at, completed_at)
+            with recursive n(i) as (select 1 union all select i + 1 from n where i < ${sql.lit(count)})
+            select ${sql.lit(idBound('dlv', at))} || (1000000000000000 + i), 'org_1', 'ep_1',
+              ${sql.lit(at)} + i, 'evt', 'x.y', 'delivered', 0, 1, 1, 1, ${sql.lit(at)}, ${sql.lit(at)}
+            from n`.execute(tx.query),
+      )
+    await insert(1, now - 10 * minuteMs)
+    await insert(20_001, now)
+    const range = { endpointId: 'ep_1', from: now - 11 * minuteMs, to: now - 9 * minuteMs }
+    const found = await endpointFigures(store, 'org_1', { ...range, stepMs: 2 * minuteMs })
+    assert.deepEqual([found.steps[0]?.delivered, found.isSampled], [1, false])
+  })
+
   test(`deliveries of an endpoint are counted by their step, with the backlog at its end (${engine})`, async () => {
     await using opened = await storeForTests(engine)
     const { store } = opened

@@ -91,20 +91,21 @@ export interface DeliveryTimes {
   readonly state: StoredDeliveryState
 }
 
-/** Lists an endpoint's newest deliveries with ids from a given one on. */
+/** Lists an endpoint's newest deliveries with ids from a given one on and below another. */
 export async function deliveryTimes(
   db: Db,
   organizationId: string,
-  from: { endpointId: string; fromId: string; limit: number },
+  range: { endpointId: string; fromId: string; belowId: string; limit: number },
 ): Promise<DeliveryTimes[]> {
   const rows = await db.query
     .selectFrom('delivery')
     .select(['created_at', 'completed_at', 'state'])
     .where('organization_id', '=', organizationId)
-    .where('endpoint_id', '=', from.endpointId)
-    .where('id', '>=', from.fromId)
+    .where('endpoint_id', '=', range.endpointId)
+    .where('id', '>=', range.fromId)
+    .where('id', '<', range.belowId)
     .orderBy('id', 'desc')
-    .limit(from.limit)
+    .limit(range.limit)
     .execute()
   return rows.map((row) => ({
     createdAt: row.created_at,
