@@ -5,7 +5,10 @@ import type { RateSubject } from './rates/holding.ts'
 import type { SharedRates } from './rates/shared-rates.ts'
 
 const maxSources = 100_000
-/** The part of the limit that nodes divide evenly without writing anything; most sources never need more. */
+/**
+ * The part of the limit that is divided evenly among the nodes. Counting against it needs no database; most sources
+ * never need more.
+ */
 const evenPart = 1 / 4
 
 export interface FailedCredentialsDeps {
@@ -59,7 +62,9 @@ export class FailedCredentials {
     return isSpared ? undefined : Math.max(1, verdict.retrySeconds)
   }
 
-  /** Counts a failure; returns a promise if this node must first get a share of the limit. */
+  /**
+   * Counts a failure; returns a promise if this node's even share is used up, because the rest may need the database.
+   */
   failed(address: string): number | undefined | Promise<number | undefined> {
     const { failures, shared } = this.#deps
     if (failures === undefined) return undefined
@@ -82,7 +87,8 @@ export class FailedCredentials {
     const { shared } = this.#deps
     if (shared?.rates.isShared !== true) return undefined
     const subject = subjectOf(shared, source)
-    // If this node holds no share of the rest, it has seen no failure beyond its even part.
+    // A source that this node does not track counts as within its limit. It has not lately failed here beyond the even
+    // share, or too many sources are tracked already.
     return shared.rates.known(subject, this.#rest(failures)) ?? wellSoFar
   }
 

@@ -184,7 +184,7 @@ async function asked<T>(read: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Caches the parsed part that all keys of an organization share, and parses it again only when it changes. */
+/** Caches the parsed part that all keys of an organization share, because it seldom changes. */
 class OrganizationParts {
   readonly #byId = new Map<
     OrganizationId,

@@ -46,7 +46,8 @@ export interface AuditFilter {
   readonly actorId?: string | undefined
   readonly subjectId?: string | undefined
   /**
-   * Part of the action, the actor's name, the subject's or the request's id, the address or the detail, in any case.
+   * A text that occurs, in upper or lower case, in the action, the actor's name, the subject's id, the request's id,
+   * the address or the detail.
    */
   readonly search?: string | undefined
   readonly from?: number | undefined

@@ -32,8 +32,8 @@ export interface AuditExportDeps {
 }
 
 /**
- * Sends every audit entry to a collector at least once: the database records how far each chain was sent, and only
- * after the collector has accepted the entries. One process sends at a time.
+ * Sends every audit entry to a collector at least once: how far each chain was sent is recorded in the database only
+ * after the collector has accepted the entries. Processes take turns at sending.
  */
 export class AuditExport implements AsyncDisposable {
   readonly #deps: AuditExportDeps
@@ -77,7 +77,7 @@ export class AuditExport implements AsyncDisposable {
         try {
           await this.#sendChain(chain)
         } catch (err) {
-          // What the collector refuses from one organization must not hold up the others.
+          // If the collector refuses the entries of one organization, those of the others must still be sent.
           if (!(err instanceof CollectorRefusal)) throw err
           refusal = err
         }

@@ -4,8 +4,9 @@ import { eachApart } from '../timers.ts'
 const entriesInStep = 512
 
 /**
- * Deletes entries older than a given time from the front of each chain; returns how many. Each commit deletes only some,
- * so that years of entries hold up no calls (SQLite) and end no statement by its time-out (PostgreSQL).
+ * Deletes entries older than a given time from the front of each chain; returns how many. Each commit deletes only some
+ * of them: deleting years of entries at once would delay calls on SQLite, and exceed the statement timeout on
+ * PostgreSQL.
  */
 export async function forgetEntries(store: Store, before: number): Promise<number> {
   let removed = 0

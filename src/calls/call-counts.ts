@@ -73,7 +73,8 @@ export class CallCounts {
   }
 
   /**
-   * Removes up to `limit` counts of calls and of rules, oldest first, and returns them as rows to add to the tables.
+   * Removes up to `limit` counts of calls and as many counts of rules, oldest first, and returns them as rows to add to
+   * the tables.
    */
   take(limit: number): CountRows[] {
     const [minutes, quarters, days] = [new Rows(), new Rows(), new Rows()]

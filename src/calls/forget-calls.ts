@@ -14,12 +14,15 @@ import { dayMs } from '../units.ts'
 const rowsInCommit = 512
 const subjectsInCommit = 16
 const rowsInRead = 8192
-/** A quota's longest period is a month; a node with a slow clock may still claim in the one before. */
+/**
+ * More than two months: the longest period of a quota is a month, and a node whose clock is slow may still use the
+ * previous one.
+ */
 const quotaPeriodsKeptMs = 62 * dayMs
 /** The page of a target shows its rules' last seven days, however short the retention of calls is. */
 const ruleDaysKeptMs = 8 * dayMs
 
-/** Deletes records and counts older than the given time, in small commits that never hold up calls for long. */
+/** Deletes records and counts older than the given time, in small commits, so that calls are never delayed for long. */
 export async function forgetCalls(store: Store, olderThanMs: number): Promise<void> {
   // Ids begin with their time, so an id minted for the cutoff time splits the range.
   const before = createId('req', olderThanMs)
@@ -82,7 +85,10 @@ async function forgetCounts(store: Store, olderThanMs: number): Promise<void> {
   }
 }
 
-/** Deletes counts of a quota's periods or a rule's days from before a given time; they are found beside all calls. */
+/**
+ * Deletes the counts of quotas' periods or of rules' days that began before a given time. It finds them through
+ * `slowCallReads`, so that no call waits for the search.
+ */
 async function forgetSubjects(store: Store, table: CountsBySubject, before: number): Promise<void> {
   for (let found = rowsInRead; found === rowsInRead;) {
     const old = await oldCounts.findOld(store.slowCallReads, table, { before, limit: rowsInRead })

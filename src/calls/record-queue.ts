@@ -122,9 +122,9 @@ export class RecordQueue {
   }
 
   /**
-   * Replaces a batch that the database refused with two smaller ones, or drops it if it can't be split: one record or
-   * statement of counts must not hold up all others. The counts stay with the first half of the records; once that is a
-   * single record, they are split from it, to show which of the two is refused.
+   * Replaces a batch that the database refused with two smaller ones, or drops it if it can't be split, so that one
+   * record or statement of counts cannot block all others. The counts stay with the first half of the records; once
+   * that is a single record, they are split from it, to show which of the two is refused.
    */
   #divide(batch: Batch, error: unknown): void {
     const parts = partsOf(batch)

@@ -28,7 +28,7 @@ export interface RecorderDeps {
 }
 
 const flushMs = 250
-/** Flushes without a call in between (five minutes) after which the timer stops, so that an idle node sleeps. */
+/** After this many flushes without a call (five minutes), the timer stops, so that an idle node does no work. */
 const maxIdleFlushes = 1200
 
 export function createRecorder(deps: RecorderDeps): Recorder {
@@ -44,7 +44,7 @@ class CallRecorder implements Recorder {
   readonly #queue: RecordQueue
   readonly #uses: KeyUses
   readonly #calls: FlushTask
-  /** Each task runs on its own, so that one failing database does not hold up the others. */
+  /** Each task runs on its own, so that the failure of one does not delay the others. */
   readonly #tasks: readonly FlushTask[]
   #timer: NodeJS.Timeout | undefined
   #idleFlushes = 0

@@ -177,8 +177,8 @@ export class Rollups {
   }
 
   /**
-   * Reads the percentiles of all calls if they are few, otherwise of a sample; skips those that the caller estimates
-   * from counts.
+   * Reads percentiles from records: of all calls if they are few, otherwise of a sample. If the calls are many and
+   * counted, leaves out the percentiles of the whole duration, which the caller estimates from the counts.
    */
   async #timesOf(
     organizationId: OrganizationId,

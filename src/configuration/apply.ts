@@ -167,7 +167,8 @@ async function applyWithin(
   const scene = sceneOf(organization, { services, state, actor: options.actor })
   const { label, secrets } = options
   for (const step of steps) await take(step, file, { scene, secrets })
-  // Also of what is gone already: its record would keep people from changing another thing of that name.
+  // Also removes the records of things that are gone: a leftover record would keep people from changing another thing
+  // of that name.
   for (const row of options.prune ? noLongerNamed(file, state, label) : []) {
     await managed.remove(tx, organization.id, row)
   }

@@ -36,7 +36,7 @@ export interface Comparison {
   readonly nowMs: number
   readonly secrets: ReadonlyMap<string, string>
   readonly services: ConfigurationServices
-  /** Undefined inside a transaction. */
+  /** Lets other work run in between; undefined inside a transaction. */
   readonly breath: Breath | undefined
 }
 
@@ -190,7 +190,7 @@ function changedSecrets(
   })
 }
 
-/** Returns the reference at a position in an entry, such as `headers.Authorization`. */
+/** Returns the reference at a path in an entry, such as `headers.Authorization`. */
 export function referenceIn(entry: Entry, path: string): string {
   const [first = '', ...rest] = path.split('.')
   const value = rest.length === 0 ? entry[first] : (entry[first] as Entry)[rest.join('.')]

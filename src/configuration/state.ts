@@ -14,8 +14,8 @@ export interface State {
 }
 
 /**
- * Reads everything about an organization that a file can describe. Inside a transaction there is no breath, because on
- * SQLite the event loop must not turn while one is open.
+ * Reads everything about an organization that a file can describe; `breath` lets other work run in between. Inside a
+ * transaction it must be undefined, because on SQLite the event loop must not turn while a transaction is open.
  */
 export async function readState(
   organization: OrganizationRecord,
@@ -70,8 +70,9 @@ export function withoutDefaults(
 }
 
 /**
- * Names things as the files that manage them do; unmanaged things keep their own names, made unique. Where names are
- * unique anyway, a thing made anew has the name of the managed one that is gone: a file could not make it once more.
+ * Names things as the files that manage them do. Unmanaged things keep their own names, with a number added where
+ * needed. If names are unique, a new thing may take the name of a managed one that is gone, because an entry with that
+ * name can only mean the new thing.
  */
 export function named(
   found: readonly Thing[],
@@ -98,7 +99,8 @@ export function named(
     const own = thing.name
     let name = own
     let number = numbers.get(own) ?? 2
-    // A name may be reused if the entry that has it was only waiting for this very thing.
+    // A taken name is given nevertheless if its entry belongs to a managed thing that does not exist yet: this is that
+    // thing.
     for (; taken.has(name) && result.get(name)?.id !== ''; number++) name = `${own}-${number}`
     numbers.set(own, number)
     taken.add(name)

@@ -176,7 +176,7 @@ export class DirectoryGroups {
   }
 
   /**
-   * Gives users the role that their groups now grant; returns how many roles changed, each of which ends that person's
+   * Gives users the role that their groups now grant; returns how many roles changed. Each change ends that person's
    * sessions.
    */
   async #applyRole(

@@ -5,7 +5,10 @@ const maxRemembered = 10_000
 
 /** A cache of SCIM tokens; the change feed drops outdated ones. */
 export interface TokenCache {
-  /** Finds the token with this digest, revoked ones too; reads the database unless the cache may be trusted. */
+  /**
+   * Finds the token with this digest, even a revoked one. Reads the database if the token is not cached or the change
+   * feed is not current.
+   */
   find(digest: string): Promise<KnownToken | undefined>
   /** Finds a token by id inside a transaction; undefined if it was revoked. */
   findAgain(tx: Tx, organizationId: OrganizationId, id: string): Promise<KnownToken | undefined>

@@ -120,7 +120,7 @@ export class DirectoryTokens {
     return await tokensOfLeavers(this.#store, organizationId, { tokens, nowMs })
   }
 
-  /** Revokes a token, from the next request on. Throws `not_found`. */
+  /** Revokes a token; resolves when every node refuses it. Throws `not_found`. */
   async revoke(
     organizationId: OrganizationId,
     id: string,
@@ -172,8 +172,8 @@ export class DirectoryTokens {
   }
 
   /**
-   * Performs a directory's change unless its token was revoked after the request was admitted, which also stops queued
-   * requests and bulk operations. Changes by anyone else are performed directly.
+   * Performs a directory's change, unless its token has been revoked since the request was admitted; a revocation thus
+   * also stops queued requests and bulk operations. Changes by anyone else are performed directly.
    */
   async whileGood<T>(change: DirectoryChange, work: () => Promise<T>): Promise<T> {
     if (change.actor.kind !== 'directory') return await work()
@@ -190,8 +190,8 @@ export class DirectoryTokens {
     requirePlan(found.plan)
   }
 
-  // Builds the refusal of a token. It names the token's organization, whose request log then shows it, at most once a
-  // minute: the holder of a revoked token must not be able to push everything else out of that log.
+  // Builds the refusal of a token. At most once a minute it names the token's organization, whose request log then
+  // shows the refusal: the holder of a revoked token must not be able to push everything else out of that log.
   #refused(token: DirectoryTokenRecord, refusal: Problem): Problem {
     const { organizationId, id: tokenId } = token
     const isDue = this.#isFirstInMinute(this.#refusedAt, tokenId)
@@ -209,7 +209,7 @@ export class DirectoryTokens {
   #noteUse(id: string, { address, agent }: Origin): void {
     if (!this.#isFirstInMinute(this.#notedAt, id)) return
     const use = { id, at: this.#clock.now(), address, agent: agent?.slice(0, 300) }
-    // Not awaited: if this write is lost, another follows a minute later.
+    // Not awaited: if this write is lost, a later use makes up for it.
     this.#store
       .transaction(async (tx) => await directoryTokens.noteUse(tx, use))
       .catch(() => undefined)

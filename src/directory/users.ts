@@ -145,7 +145,10 @@ export class DirectoryUsers {
     })
   }
 
-  /** Creates a user, or restores one, whose name, external id or address someone here has or had. */
+  /**
+   * Creates or restores a user whose name, external id or address belongs, or once belonged, to somebody in this
+   * organization.
+   */
   async #createKnown(
     change: DirectoryChange,
     input: DirectoryUserInput,

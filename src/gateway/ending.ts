@@ -47,8 +47,7 @@ class CallEnding implements Ending {
     const announce = async (): Promise<void> => await this.announcer.flush(clock.now())
     this.#recorder = createRecorder({
       ...{ store, clock, metrics, log: storeLog },
-      // Flushed separately from call records, which are in a database of their own: if one of these fails, the others
-      // are still written.
+      // Flushed separately from call records: if one of them fails, the others are still written.
       alsoFlush: { quotas: async () => await quotas.flush(), announcements: announce },
     })
     this.#metrics = new CallMetrics(metrics, { maxTargets: deps.metricsTargets })

@@ -33,7 +33,10 @@ export interface Handlers {
   forwardAuth(call: Call): void
 }
 
-/** Creates the handlers. They are synchronous when everything is cached, and wait only for database reads. */
+/**
+ * Creates the handlers. They run synchronously, except where they must wait for the database or for the signature of an
+ * assertion.
+ */
 export function createHandlers(deps: HandlersDeps): Handlers {
   return new GatewayHandlers(deps)
 }

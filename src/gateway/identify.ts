@@ -42,7 +42,8 @@ export function createIdentify(deps: {
   const failures = new FailedCredentials({ ...deps, shared, spare: spareReads })
 
   /**
-   * Throws the failure itself, or 429 if there were too many; throws synchronously unless other nodes must be asked.
+   * Throws the failure itself, or 429 if there were too many. Throws synchronously unless this node must first get a
+   * share of the limit.
    */
   function refuse(address: string, error: unknown): Promise<never> {
     if (!(error instanceof Problem) || !guesses.has(error.code)) throw error
@@ -85,7 +86,7 @@ export function createIdentify(deps: {
 }
 
 /**
- * Failures that count as guesses. Failures of an expired or revoked key do not, because nobody can guess such a key.
+ * Failures that count as guesses. Failures of an expired or revoked key do not: whoever sends it has not guessed it.
  */
 const guesses: ReadonlySet<string> = new Set([
   'credential_invalid',

@@ -2,7 +2,7 @@ import { Problem } from '../errors.ts'
 import { askedOf, checkAgain, gatewayPrefix, type TargetCache } from '../targets/index.ts'
 import type { Call } from './call.ts'
 
-/** Returns why a call in progress would be refused if it came now; undefined if it would pass, but for its limits. */
+/** Returns why a call in progress would be refused if it came now, apart from limits; undefined if it would pass. */
 export type JudgeAgain = (call: Call) => Promise<Problem | undefined>
 
 /** Judges by the key as last read and by the targets as they are now. Rejects if the database does not answer. */

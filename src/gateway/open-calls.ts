@@ -9,8 +9,8 @@ import type { Call } from './call.ts'
 import type { JudgeAgain } from './judge-again.ts'
 
 /**
- * The calls in progress, by key. When a key ends, its calls are cut off. When a key or a target is changed so that a call
- * would be refused now, a stream is cut off, and any other call may end as it was admitted.
+ * The calls in progress, by key. When a key ends, its calls are cut off. When a key or a target is changed so that a
+ * call would be refused now, the call is cut off if it is a stream; otherwise it may finish.
  */
 export interface OpenCalls {
   /** Adds a call; throws 429 `rate_limited` when its key has too many in progress. */
@@ -193,7 +193,7 @@ class CallsByKey implements OpenCalls {
     }
   }
 
-  /** Checks the calls again that could not be checked after a change, a few keys at a time. */
+  /** Checks again, a few keys at a time, the calls that could not be checked after a change. */
   async #retry(): Promise<void> {
     if (this.#isRetrying) return
     this.#isRetrying = true
@@ -234,7 +234,10 @@ class CallsByKey implements OpenCalls {
   }
 }
 
-/** Cuts off a stream that would be refused now, also one that has become a stream since that was found. */
+/**
+ * Cuts off a call that would be refused now if it is a stream. The sweep asks again, because a call may become a stream
+ * later.
+ */
 function cutIfStream(call: Call): void {
   if (call.refusedNow !== undefined && call.exchange.isStream) cut(call, call.refusedNow)
 }

@@ -96,9 +96,7 @@ export function spansOf(ended: Ended, tracer: Pick<Tracer, 'place'>): Span[] {
   return trace && target ? [span, upstreamSpan(ended, span, { trace, target })] : [span]
 }
 
-/**
- * Returns the span of the upstream request, which ends when the response begins, or with the call if that failed first.
- */
+/** Returns the span of the upstream request. It ends when the response begins, or with the call if no response came. */
 function upstreamSpan(
   { method, status, refusal, upstreamUs }: Ended,
   parent: Span,

@@ -19,7 +19,8 @@ import {
 import { grantText, parseGrant, parseQuota } from './key-texts.ts'
 
 const maxGrants = 100
-// A grant contains nothing but a slug, because people paste commands with grants from a key's page into a shell.
+// The target of a grant is a slug and nothing else, because people paste commands with grants from a key's page into a
+// shell.
 const targetSlug = new RegExp(targetSlugPattern, 'u')
 const maxCidrs = 100
 const maxRateCalls = 1_000_000_000
@@ -225,7 +226,7 @@ function grantJson({ target, methods: granted }: Grant) {
   return { target, methods: methods.filter((method) => granted.includes(method)) }
 }
 
-/** Refuses a grant whose slug no target or whose method no call can have, because it would allow nothing. */
+/** Refuses a grant whose target is no valid slug, or which names a method that no call can have. */
 function checkGrant(grant: Grant): void {
   if (!targetSlug.test(grant.target)) {
     throw new Problem(

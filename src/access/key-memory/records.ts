@@ -1,13 +1,13 @@
 /**
- * The offset of each field within a record, in 32-bit words: the first 128 bits of the secret's digest, the key's id, and
- * the number of the record's shape (0 if the record is free).
+ * The offset of each field within a record, in 32-bit words: the first 128 bits of the secret's digest, the key's id,
+ * and the number of the record's shape (0 if the record is free).
  */
 export const digestAt = 0
 export const idAt = 4
 const shapeAt = 8
 const wordsInRecord = 9
 
-// With chunks of 144 kB, growth copies nothing, and a node with few keys stays small.
+// Chunks of 144 kB: growth copies nothing, and a node with few keys needs little memory.
 const chunkBits = 12
 const recordsInChunk = 1 << chunkBits
 const inChunk = recordsInChunk - 1

@@ -16,7 +16,8 @@ export class Shapes {
   readonly #max: number
   readonly #byOrganization = new Map<OrganizationId, OwnShapes>()
   readonly #shapes: (KeyShape | undefined)[] = [undefined]
-  // By number: undefined if the number is free; marked as forgotten while records still carry the number.
+  // The group of shapes to which each number belongs; undefined if the number is free. A forgotten group stays here
+  // while records still carry its numbers.
   readonly #owners: (OwnShapes | undefined)[] = [undefined]
   readonly #uses: number[] = [0]
   readonly #free: number[] = []

@@ -121,7 +121,10 @@ export class Holding {
     return Math.max(this.demand, perMs * 1000)
   }
 
-  /** Whether the demand on all nodes together is below 90 % of the rate, or half the burst covers it for a window. */
+  /**
+   * Whether the demand of all nodes together is below 90 % of the rate, or so low that half the burst covers the calls
+   * of one averaging window.
+   */
   get isCalm(): boolean {
     const sum = this.demandNow(0) + this.othersDemand
     const burst = this.rate.burst ?? this.rate.calls
@@ -171,8 +174,8 @@ export class Holding {
   }
 
   /**
-   * Whether other nodes must give back shares, because this node's share and the free part are less than its fair
-   * share.
+   * Whether other nodes must give back shares: a call waits here for the smallest useful share, or this node's share
+   * and the free part together are well below what it needs and is entitled to.
    */
   isShort(): boolean {
     if (this.waiting > 0 && this.share < this.least) return true

@@ -56,7 +56,7 @@ export class Holdings {
     this.#visited.push(holding)
   }
 
-  /** Records another node's share of a rate, if this node holds a part of the same rate. */
+  /** Records another node's share of a rate, if this node tracks the same rate. */
   noteOther(record: rateShares.RateShareRecord): void {
     const holding = this.#bySubject.get(record.subjectId)
     if (holding === undefined) return

@@ -22,8 +22,8 @@ interface Claim extends PromiseWithResolvers<void> {
 }
 
 /**
- * Settles requests for shares in batches, one transaction after another: when calls of thousands of keys arrive at
- * once, few transactions suffice, and the result of the last one is what the node holds.
+ * Settles requests for shares in batches, one transaction after another. When calls of thousands of keys arrive at
+ * once, few transactions suffice. Because none overlap, this node holds what the latest one gave it.
  */
 export class Settler {
   readonly #deps: SettlerDeps

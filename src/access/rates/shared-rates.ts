@@ -200,7 +200,9 @@ export class SharedRates implements AsyncDisposable {
     return holding.nothingUntil <= monotonic && holding.waiting < maxWaiting && !this.#closed
   }
 
-  /** Takes a share that no node holds. While demand is low everywhere, waits for other nodes to give shares back. */
+  /**
+   * Claims a part that no node holds. If that is too little but total demand is low, waits for shares of other nodes.
+   */
   async #claim(holding: Holding): Promise<void> {
     holding.waiting += 1
     try {
@@ -262,7 +264,7 @@ export class SharedRates implements AsyncDisposable {
       })
       return { dealt: results, nodes: renewed }
     })
-    // The database to which these shares belong has been replaced.
+    // The feed was reset during the transaction, so by now these shares may belong to another node.
     if (resets !== this.#resets) return
     this.#renewed(nodes, startedAt)
     for (const [at, [holding, request]] of requests.entries()) {

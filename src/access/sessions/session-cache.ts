@@ -1,9 +1,9 @@
 import type { SessionId } from '../../ids.ts'
 import { FeedCache, type Feed, type SessionWithUser } from '../../store/index.ts'
 
-/** Caches the sessions in use as the database last had them; the change feed drops those that change. */
+/** Caches the sessions in use, as last read from the database; the change feed drops those that change. */
 export interface SessionCache {
-  /** Returns a cached session, while the change feed is current. */
+  /** Returns a cached session; undefined if it is not cached or the change feed is not current. */
   peek(digest: string): SessionWithUser | undefined
   /** Reads a session and caches it, unless the session changes during the read. */
   read(digest: string): Promise<SessionWithUser | undefined>

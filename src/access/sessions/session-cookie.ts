@@ -8,8 +8,8 @@ export const sessionCookieName = '__Host-session'
 const markerName = '__Host-signed-in'
 
 /**
- * Returns the Set-Cookie values for the session cookie and the marker; neither expires in the browser, because the
- * server ends sessions.
+ * Returns the Set-Cookie values for the session cookie and the marker. Neither has an expiry date, because the server
+ * ends sessions.
  */
 export function sessionCookies(started: {
   readonly token: string

@@ -180,7 +180,9 @@ export class Sessions {
     return signedIn(session)
   }
 
-  /** Returns the person to whom an active session belongs. */
+  /**
+   * Returns the person to whom an active session belongs; undefined if there is no such session or it is not active.
+   */
   async holderOf(sessionId: string): Promise<{ userId: UserId; name: string } | undefined> {
     const found = await sessions.find(this.#store, sessionId)
     const lives = found && found.endedAt === undefined && this.#endsAt(found) > this.#clock.now()
@@ -220,7 +222,7 @@ export class Sessions {
     return this.#cache.onChange(heard)
   }
 
-  /** Deletes sessions that ended more than 30 days ago. */
+  /** Deletes sessions whose lifetime ended more than 30 days ago, even if they were ended earlier. */
   async forget(): Promise<void> {
     await this.#store.transaction(async (tx) => await sessions.forget(tx, tx.now - keptMs))
   }

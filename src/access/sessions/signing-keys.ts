@@ -8,7 +8,7 @@ const rotateAfterMs = 30 * dayMs
 // Sessions last at most 24 hours, so every token that a key has signed expires before that key is withdrawn.
 const publishedAfterRetirementMs = 2 * dayMs
 
-/** The service's own ES256 keys: one signs, and every key with which a still valid token may be signed is published. */
+/** The service's own ES256 keys: one signs, and every key that may have signed a still valid token is published. */
 export interface SigningKeys {
   /** The key that signs now. */
   signer(): Signer

@@ -63,7 +63,7 @@ interface At {
   readonly depth: number
 }
 
-/** What is said where the library's own sentence is for programmers. */
+/** Our messages in place of the YAML library's, where those are meant for programmers. */
 const faultTexts: Readonly<Record<string, string>> = {
   MULTIPLE_DOCS: 'A second document begins here; a file has one organization',
 }

@@ -42,7 +42,7 @@ export function fieldsFromFile({ grants, ...entry }: Entry): Omit<KeyInput, 'nam
   return { ...fieldsFromJson(entry), grants: granted?.map(parseGrant) }
 }
 
-/** Throws `invalid_input` for fields that no key can have. */
+/** Throws `invalid_input` for values that no key can have. */
 export function checkFields(entry: Entry): void {
   const fields = fieldsFromFile(entry)
   for (const [, field] of everyField) {

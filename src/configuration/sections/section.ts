@@ -28,7 +28,7 @@ export interface Thing {
   readonly name: string
   /** All fields; those that hold secrets are left empty. */
   readonly entry: Entry
-  /** The thing's secrets, by their position in the entry. */
+  /** The thing's secrets, by their paths in the entry, such as `headers.Authorization`. */
   readonly secrets: ReadonlyMap<string, string>
 }
 
@@ -68,11 +68,11 @@ export interface Section {
   /** The permission required to change a thing of this kind. */
   readonly permission: Permission
   readonly schema: TSchema
-  /** Whether an organization has only one thing of a name, as with targets; keys may share theirs. */
+  /** Whether names are unique within an organization, as those of targets are; several keys may share a name. */
   readonly hasUniqueNames: boolean
   /** Fields that keep their current value if the file omits them. */
   readonly loose: readonly string[]
-  /** The positions of secrets in an entry. */
+  /** The paths of secrets in an entry. */
   readonly secretPaths: (entry: Entry) => readonly string[]
   /** The values of omitted fields. */
   readonly defaults: (name: string, entry: Entry, services: ConfigurationServices) => Entry
@@ -85,7 +85,7 @@ export interface Section {
   readonly check?: (entry: Entry) => void
   readonly present: (
     scene: Pick<Scene, 'organization' | 'services' | 'nameOf'> & {
-      /** Undefined inside a transaction. */
+      /** Lets other work run in between; undefined inside a transaction. */
       readonly breath: Breath | undefined
     },
   ) => Promise<Thing[]>
@@ -131,7 +131,7 @@ export function canonical(value: unknown): string {
     .join()}}`
 }
 
-/** Replaces the values at given positions in an entry. */
+/** Replaces the values at given paths in an entry. */
 export function withValues(
   entry: Entry,
   paths: readonly string[],

@@ -9,7 +9,7 @@ const maxProbes = 8
 
 /**
  * Looks header names up by their bytes: a known name needs no new string and no lower-casing. The table is bounded,
- * because callers and upstreams choose the names, and never refers to a head, which may contain a credential.
+ * because callers and upstreams choose the names. It keeps no reference to a head, which may contain a credential.
  */
 export class HeaderNames<Kind extends number> {
   readonly #kindOf: (lower: string) => Kind

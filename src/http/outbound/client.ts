@@ -51,8 +51,8 @@ export interface FetchInit {
 }
 
 /**
- * Creates the outbound client. HTTP_PROXY and similar variables are never read, because a proxy would connect where we
- * can't check.
+ * Creates the outbound client. HTTP_PROXY and similar variables are never read, because we could not check the
+ * addresses to which a proxy connects.
  */
 export function createOutbound(options: OutboundOptions = {}): Outbound {
   const guard = createAddressGuard(options)

@@ -212,7 +212,7 @@ export class Exchange {
   /** Ends everything immediately, including a taken-over stream; releases the upstream first. */
   sever(): void {
     this.#letUpstreamGo()
-    // What a taken-over stream still has to say would wait for a caller that may never read it.
+    // Data still to be written to a taken-over stream would wait for a caller that may never read it.
     if (this.#isTakenOver) this.#carrier.destroy()
     else this.cut()
   }

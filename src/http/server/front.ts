@@ -43,8 +43,8 @@ export function requestIdOf(request: IncomingMessage): string {
 }
 
 /**
- * Creates the listener in front of the gateway and the app. If the plain lane is on, it parses ordinary gateway requests
- * itself; node:http, with stricter checks than its own, takes all others.
+ * Creates the listener in front of the gateway and the app. If the plain lane is on, it parses ordinary gateway
+ * requests itself. All other requests are parsed by node:http, and their framing is then checked more strictly.
  */
 export function createFront(deps: FrontDeps): Front {
   return new TwoLaneFront(deps)
@@ -329,7 +329,7 @@ class TwoLaneFront implements Front {
     const nowMs = this.#deps.clock.monotonic()
     for (const connection of this.#connections) {
       const { pace, busy, awaitsBody } = connection
-      // A call in progress has its target's own limit on silence.
+      // Calls in progress are exempt: their targets have a limit of their own for this.
       if (pace.isUnread(nowMs, this.#limits.unreadMs) && !busy) connection.destroy()
       if (!pace.isTooSlow(nowMs, awaitsBody)) continue
       const problem = new Problem('request_timeout', 'The body arrived too slowly.')

@@ -1,4 +1,4 @@
-// Callers that read nothing of what was written for them: they may not keep their connections for good.
+// Callers that read nothing of their responses must not be able to keep their connections open for ever.
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { connect } from 'node:net'
@@ -51,7 +51,7 @@ for (const lane of ['plain', 'standard'] as const) {
           gateway: (exchange) => {
             const client = exchange.takeOver()
             client?.socket.write(Buffer.alloc(32 * 1024 * 1024))
-            // As a tunnel does, so that what the upstream said last reaches a caller that reads.
+            // As in a tunnel: what the upstream sent last must still reach a caller that reads.
             exchange.watcher = { callerLeft: () => client?.socket.destroySoon() }
             taken.resolve(exchange)
           },

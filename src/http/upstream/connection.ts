@@ -75,8 +75,8 @@ export class UpstreamConnection {
   }
 
   /**
-   * How many milliseconds to keep an idle connection: a second less than the upstream announced, otherwise
-   * `byDefaultMs`.
+   * How many milliseconds to keep an idle connection: a second less than the upstream announced, but at most a minute;
+   * `byDefaultMs` if it announced nothing.
    */
   idleForMs(byDefaultMs: number): number {
     const said = this.#reader.keepAliveMs

@@ -248,7 +248,7 @@ class Forwarding implements ConnectionUser, BodyOwner, ExchangeWatcher {
   readEnded(): void {
     if (this.#settled || this.#status === 0) return
     this.#touch()
-    // The first bytes of the body carry the head along; a head that arrived without them is sent now.
+    // The head is sent together with the first bytes of the body; if none arrived with it, it is sent now.
     if (this.#headUnsent) this.#exchange.flushHead()
     this.#headUnsent = false
   }

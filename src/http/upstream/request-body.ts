@@ -15,7 +15,7 @@ export interface BodyOwner {
   bodyTooLarge(): void
   /** Ends the call with a refusal, because its body cannot be forwarded. */
   bodyFailed(error: unknown): void
-  /** Reports whether the upstream accepts more of the body; its deadline runs only while it accepts none. */
+  /** Reports whether the upstream accepts more of the body; the upstream's deadline runs only while it accepts none. */
   bodyFlows(flows: boolean): void
   bodyEnded(): void
 }

@@ -21,7 +21,7 @@ export interface FrontConnection {
   readonly mayAnswerRaw: boolean
   /** Whether no response is owed: at most part of a head has arrived, or the last request has been answered. */
   readonly owesNothing: boolean
-  /** Whether all responses have been sent, although a request body is still arriving. */
+  /** Ends the connection once everything written has been sent. */
   readonly isAnswered: boolean
   /** Ends the connection after everything written has reached the caller. */
   endInOrder(): void

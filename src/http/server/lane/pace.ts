@@ -35,7 +35,7 @@ export class Pace {
     return slow
   }
 
-  /** Whether a caller has read nothing of what waits for it for `unreadMs`; called repeatedly. */
+  /** Whether the caller has for `unreadMs` read nothing of the data that waits to be sent to it; called repeatedly. */
   isUnread(nowMs: number, unreadMs: number): boolean {
     if (this.#socket.writableLength === 0) {
       this.#unread = undefined

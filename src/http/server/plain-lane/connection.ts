@@ -203,7 +203,8 @@ export class PlainConnection implements LaneConnection {
     return end
   }
 
-  // While a response that began before its request's body had arrived is in progress, the upstream still gets that body.
+  // A response may begin before the body of its request has arrived. While it is in progress, the upstream still gets
+  // that body.
   get #isOver(): boolean {
     return this.#isRefused && this.#exchange === undefined
   }

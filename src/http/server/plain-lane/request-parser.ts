@@ -59,7 +59,8 @@ export class RequestParser {
   /** Parses the head that starts at an offset. */
   parse(bytes: Buffer, start: number): ParseOutcome {
     const end = Math.min(bytes.length, start + this.#headBytes)
-    // If the largest head fits in these bytes but its end is not among them, waiting for more would be pointless.
+    // If there are enough bytes for the largest head but they do not contain its end, waiting for more would be
+    // pointless.
     const short = end === bytes.length ? 'partial' : 'unusual'
 
     const method = methodAt(bytes, start)

@@ -55,11 +55,11 @@ export class ResponseWriter {
     const size = this.#isChunked ? `${chunk.length.toString(16)}\r\n` : ''
     this.#socket.cork()
     if (head !== '' || size !== '') this.#write(head + size)
-    // The caller reuses its buffer immediately, so the bytes are copied.
+    // The code that passes the chunk reuses its buffer at once, so the bytes are copied.
     copies.write(this.#socket, chunk)
     if (this.#isChunked) this.#write('\r\n')
     this.#socket.uncork()
-    // Only bytes that the kernel did not take at once make the upstream wait: pausing for each chunk would cost as much
+    // The upstream waits only if the kernel leaves more than this many bytes: pausing for each chunk would cost as much
     // as sending it.
     return this.#socket.writableLength <= maxWaitingBytes
   }
