@@ -143,14 +143,14 @@ async function throttled(page: Page, rate: number): Promise<CDPSession> {
   return session
 }
 
-/** Resolves when the page shows its heading and loads nothing more. */
+/** Resolves when the page shows its heading and no longer says that it is reading data. */
 async function ready(page: Page): Promise<void> {
   await page.locator('main h1').first().waitFor({ timeout: waitMs })
   const reading = page.locator('p[role=status] > span').first()
   await reading.waitFor({ state: 'detached', timeout: waitMs })
 }
 
-/** Waits for what a page still does after its data came, such as compiling code and drawing charts. */
+/** Waits for a fixed time, in which a page finishes its work on the data, such as compiling code and drawing charts. */
 async function settled(page: Page): Promise<void> {
   await page.evaluate(`new Promise((resolve) => setTimeout(resolve, ${settleMs}))`)
 }

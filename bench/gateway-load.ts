@@ -1,5 +1,5 @@
-// Generates load that wrk cannot: event streams, WebSocket frames. `node bench/gateway-load.ts
-// <JSON>` runs as its own process on the other core and prints its results as JSON.
+// Generates load that wrk cannot: event streams, WebSocket frames. `node bench/gateway-load.ts <JSON>` runs as its own
+// process, on other cores than the peer, and prints its results as JSON.
 import { connect, type Socket } from 'node:net'
 
 /** The load to generate, passed as the only argument. */

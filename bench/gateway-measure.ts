@@ -72,7 +72,7 @@ function pauses(averageMs: number): string {
   return `function delay() return math.random(1, ${2 * averageMs - 1}) end\n`
 }
 
-/** Measures a peer under a load that wrk cannot generate; gateway-load.ts sends it from the load's core. */
+/** Measures a peer under a load that wrk cannot generate; gateway-load.ts sends it from the load's cores. */
 export async function measureLoad(
   peer: Peer,
   task: Task,

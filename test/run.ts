@@ -1,4 +1,4 @@
-// npm test [-- part-of-a-path …] [-- --name pattern]: all tests, or those whose path holds one of the parts.
+// npm test [-- part-of-a-path …] [-- --name pattern]: all tests, or those whose path contains one of the parts.
 import { spawnSync } from 'node:child_process'
 import { existsSync, globSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -30,11 +30,11 @@ const counts = { passed: 0, failed: 0, skipped: 0 }
 useRunFolders(root)
 buildDashboard()
 const waiting = [...files]
-// Files that failed beside others run a second time, alone, at the end. A file that passes only then is flaky: it is
-// listed and must be fixed.
+// In a run of the whole suite, files that failed next to others run a second time, alone, at the end. A file that
+// passes only then is flaky: it is listed and must be fixed.
 const again: string[] = []
 const unsteady: string[] = []
-// Tests often wait for browsers and processes, so two files more than there are cores keep the cores busy.
+// Tests often wait for browsers and processes, so two files more than there are cores run at once, but at most six.
 await Promise.all(Array.from({ length: Math.min(6, availableParallelism() + 2) }, runFiles))
 for (const file of again) await runFile(file, true)
 if (unsteady.length > 0) console.log(`Passed only alone, at the second run: ${unsteady.join(', ')}`)

@@ -174,8 +174,8 @@ describe('the order of checks', () => {
         const gone = await issue()
         assert.equal((await call('/echo/x', {}, gone)).status, 200)
         await gateway.run('key', 'revoke', gone.id)
-        // The command revokes over a database connection of its own, so the node learns of it from the change feed,
-        // which it polls every 5 ms.
+        // The command revokes over a database connection of its own, so the node learns of it from the change feed, a
+        // moment later.
         await untilRefused(gone)
         await refused(await call('/echo/x', {}, gone), 401, 'credential_revoked')
       })

@@ -42,7 +42,7 @@ for (const format of ['jwt', 'opaque'] as const) {
       }
     }
     assert.equal(await refusal(unknown.token), 'storage_unavailable')
-    // Cached sessions are trusted while the feed is current, which means for one second.
+    // Cached sessions are trusted for one second after the last successful read of the change feed.
     const end = Date.now() + 5000
     while ((await refusal(known.token)) === 'let in' && Date.now() < end) {
       await new Promise((resolve) => setTimeout(resolve, 50))

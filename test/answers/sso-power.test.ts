@@ -74,7 +74,7 @@ describe('whom an organization can reach', () => {
       assert.equal((await place.owner.call(`PATCH ${member}`, { role: 'owner' })).status, 200)
       const asked = await place.arrive(place.ours.start, claims)
       assert.equal(asked.refused, 'sso_confirmation_required')
-      // An owner who saves the connection approves the links that it has made.
+      // By saving the connection, an owner approves the accounts that have been linked through it.
       await place.save(place.owner, place.ours)
       assert.equal((await place.arrive(place.ours.start, claims)).status, 200)
       // A later edit by an administrator locks no owner out, because issuer and subject are unchanged.
@@ -200,7 +200,7 @@ describe('whom an organization can reach', () => {
     })
 
     test("it brings no neighbour into another organization's directory", async () => {
-      // Make the user whom the other organization's directory created a member of acme.
+      // The other organization's directory created this user; add the user to acme as well.
       const person = await withStore(place.product, async (store) => {
         const rows = await users.listByEmail(store, 'target@acme.test', 'anywhere')
         const organization = await organizations.findBySlug(store, 'acme')

@@ -24,7 +24,7 @@ const writtenByProxies = new Set(
 )
 const mustEnd = [...droppedFromRequests].filter((name) => !writtenByProxies.has(name))
 
-/** The header of each sign that checks read; a new sign does not compile until it is named here. */
+/** The header behind each field of `BrowserSigns`; a new field does not compile until its header is named here. */
 const headersOfSigns: Readonly<Record<keyof BrowserSigns, string>> = {
   secFetchSite: 'sec-fetch-site',
   accessControlRequestMethod: 'access-control-request-method',

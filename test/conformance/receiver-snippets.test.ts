@@ -174,7 +174,7 @@ describe('the snippets of docs/guides/receive-webhooks.md', { timeout: 120_000 }
     assert.equal(lines.length, 2)
     const env = deliveryAt(Date.now())
     const [signature, plain] = lines.map((block) => {
-      // `intercept-signature-256` is made with the newest secret only, and the signer takes the first for the newest.
+      // `intercept-signature-256` is made only with the newest secret, which is the first one in the signer's list.
       const own = block.includes('-hmac') ? { ...env, SECRET: current.reveal() } : env
       return exitOf(['sh', '-c', block], own, body).out.trim()
     })

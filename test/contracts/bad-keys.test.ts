@@ -25,7 +25,7 @@ for (const engine of engines) {
     const { secret } = await new Keys({ store, clock }).issue(id, input, { kind: 'operator' })
     const keyCache = createKeyCache({ store, clock, enabledSchemes, capacity: 1000 })
     const failures = { calls: 20, perSeconds: 1, burst: 100 }
-    // Time stands still, so an address has exactly its burst of failures.
+    // The clock does not advance, so the limit never refills: each address has exactly its burst of failures.
     const still = { now: clock.now, monotonic: () => 1000 }
     const identify = createIdentify({ keyCache, enabledSchemes, clock: still, failures })
     const ask = async (key: string, address: string): Promise<string> => {

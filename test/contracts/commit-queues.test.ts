@@ -118,7 +118,7 @@ describe('queued works on postgres, side by side', () => {
 
   test('share a commit when they wait at the same time, and different queues do not wait for each other', async () => {
     await using place = await emptyPlace('postgres')
-    // Time stands still, so that the commit waits for all of the jobs, however slow the machine is.
+    // The clock does not advance, so that the commit waits for all of the jobs, however slow the machine is.
     await using store = await place.open({ clock: { ...systemClock, monotonic: () => 0 } })
     const transactions = await inLine(store, 20, async (tx) => await transactionOf(tx))
     const numbers = transactions.map((one) => one.status === 'fulfilled' && one.value)

@@ -69,7 +69,7 @@ for (const engine of engines) {
       const { secrets } = webhooks
       await secrets.list(organizationId)
       for (let rotation = 0; rotation < 5; rotation++) {
-        // The older secrets seem to be made later, as they do after a clock was set back.
+        // In every other round, the older secrets appear to have been created later, as after a clock was set back.
         await store.transaction(
           async (tx) =>
             await tx.query

@@ -1,4 +1,5 @@
-// When several people edit the same thing at once, no change is lost, and no secret is sent to another's new address.
+// When several people edit the same thing at once, no change is lost, and a secret that one person enters for a URL is
+// not sent to the URL that another person enters.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createAddressGuard, createOutbound } from '../../src/http/index.ts'

@@ -1,4 +1,4 @@
-// The database goes away during a commit, or right after it: who asked is told that the change may have been made.
+// The connection is lost during a commit, or right after it: the caller is told that the change may have been made.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -24,7 +24,7 @@ import { startDatabaseProxy, type DatabaseProxy } from '../harness/database-prox
 import { postgresForTests } from '../harness/postgres.ts'
 
 const operator = { kind: 'operator' } as const
-// Both ways to commit end with this text: the driver's statement, and the last statement with its commit.
+// Both kinds of commit end with this text: a statement of its own, and one that is sent together with the last change.
 const commit = 'commit\u0000'
 
 describe('a connection to PostgreSQL that is lost', () => {
@@ -47,7 +47,7 @@ describe('a connection to PostgreSQL that is lost', () => {
     rmSync(folder, { recursive: true })
   })
 
-  /** Does something while the connection is cut after the given text, and returns the refusal. */
+  /** Does something whose connection is closed once it has sent the given text; returns the refusal. */
   async function refusedWhenCutAfter(words: string, work: () => Promise<unknown>) {
     proxy.cutAfter(words)
     try {

@@ -87,7 +87,10 @@ async function execute(store: Store, statements: readonly string[]): Promise<voi
   })
 }
 
-/** Inserts the rows that a person leaves by signing in, being invited, being in a directory and starting a replay. */
+/**
+ * Inserts the rows that a person leaves by signing in, being invited, being in a directory, using keys and access
+ * tokens, and starting a replay.
+ */
 async function leaveTraces(store: Store, { id, user_id: userId }: Person): Promise<void> {
   const { rows } = await sql<{ id: string }>`select id from organization`.execute(store.query)
   const org = rows[0]?.id ?? ''
@@ -105,7 +108,7 @@ async function leaveTraces(store: Store, { id, user_id: userId }: Person): Promi
     `insert into directory_request (organization_id, id, token_id, at, method, path, status, sent, duration_us)
      values ('${org}', 'dr_1', 'tok_1', 1, 'POST', '/scim/v2/Users', 201, '{"userName":"Ada@example.com"}', 1),
             ('${org}', 'dr_2', 'tok_1', 1, 'GET', '/scim/v2/Users?filter=userName+eq+%22ada%40example.com%22', 200, null, 1)`,
-    // Requests with their name, but without their address.
+    // Requests that contain the person's name, but not their address.
     `insert into directory_request (organization_id, id, token_id, at, method, path, status, sent, duration_us, resource_id)
      values ('${org}', 'dr_3', 'tok_1', 1, 'PATCH', '/Users/${id}', 200, '{"displayName":"Ada Lovelace"}', 1, '${id}'),
             ('${org}', 'dr_4', 'tok_1', 1, 'PUT', '/Groups/grp_1', 200, '{"members":[{"value":"${id}","display":"Ada Lovelace"}]}', 1, 'grp_1')`,

@@ -23,7 +23,7 @@ for (const engine of engines) {
     test('one node alone spends whole rates and writes nothing', async () => {
       await using place = await storeForTests(engine, systemClock)
       await using node = await nodeOver(place.store)
-      // The node takes a moment to notice that it is alone, and shares the rate until then.
+      // The node needs a moment to notice that it is alone; until then it treats the rate as shared.
       await until(() => !node.rates.state().isShared, 'it knows that it is alone')
       const subject = subjectForTests()
       let admitted = 0

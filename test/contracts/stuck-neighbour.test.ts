@@ -1,4 +1,4 @@
-// An organization's lock is held for long: by a slow transaction, or by a node that hangs.
+// An organization's lock is held for a long time, by a slow transaction or by a node that hangs.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, connect, type Socket } from 'node:net'

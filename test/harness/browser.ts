@@ -75,8 +75,8 @@ async function startFirefox(): Promise<Browser> {
 }
 
 /**
- * Drops a command that Playwright sends for each new context and that no Firefox with long-term support knows yet; it
- * emulates colour schemes. Playwright has no public setting for it.
+ * Drops the command that emulates colour schemes. Playwright sends it for each new context, without a public setting
+ * against it, but no Firefox with long-term support knows it yet.
  */
 function withoutMediaFeatures(browser: Browser): void {
   type Send = (this: unknown, method: string, params: unknown) => Promise<unknown>
@@ -93,8 +93,8 @@ function withoutMediaFeatures(browser: Browser): void {
 }
 
 /**
- * Playwright fills a field of Firefox by setting its value, of which React hears nothing; people type. The method is
- * replaced for all locators.
+ * Makes `fill` type the text. In Firefox, Playwright sets the field's value directly, which React does not notice.
+ * Replaces the method for all locators.
  */
 function typeInsteadOfFilling(page: Page): void {
   const locators = Object.getPrototypeOf(page.locator('body')) as Pick<Locator, 'fill'>
@@ -106,7 +106,7 @@ function typeInsteadOfFilling(page: Page): void {
   }
 }
 
-/** What Firefox reports of the test itself: styles that Playwright and axe add, and fonts that a navigation ended. */
+/** What Firefox reports because of the test itself: styles from Playwright and axe, font downloads that it aborted. */
 const ofTheDriver = /> eval|blocked an inline style|download failed/
 
 async function visit(browser: Browser, options: VisitOptions): Promise<Visitor> {

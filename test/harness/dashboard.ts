@@ -80,7 +80,7 @@ const runAxe = (rules?: readonly string[]): string =>
   `axe.run(document, { resultTypes: ['violations'], ${rules === undefined ? '' : `runOnly: ${JSON.stringify(rules)}`} }).then((report) =>
   JSON.stringify(report.violations.map((one) => one.id + ': ' + one.nodes.map((node) => node.target.join(' ')).join(', '))))`
 
-/** Checks a page for accessibility violations and sideways scrolling, and takes a picture. */
+/** Checks a page for accessibility violations, sideways scrolling and cut-off controls, and takes a picture. */
 export async function checkState(
   visitor: Visitor,
   name: string,
@@ -173,7 +173,7 @@ const interactive = new Set([
 
 /** Finds elements that have no accessible name, and pages without a heading or main landmark. */
 async function namelessIn({ page, context }: Visitor): Promise<string[]> {
-  // Only Chromium gives out its accessibility tree.
+  // Only Chromium exposes its accessibility tree.
   if (isFirefox) return []
   const session = await context.newCDPSession(page)
   const { nodes } = await session.send('Accessibility.getFullAXTree')

@@ -7,11 +7,11 @@ export interface DatabaseProxy extends AsyncDisposable {
   readonly url: string
   /** Closes all connections and refuses new ones. */
   cut(): void
-  /** Silently drops everything that is sent. */
+  /** Silently drops everything that is sent in either direction. */
   blackHole(): void
-  /** Cuts a connection off from responses once it has sent this text: the statement takes effect unnoticed. */
+  /** Once a connection has sent this text, drops all that follows: the statement takes effect without a response. */
   blackHoleAfter(words: string): void
-  /** Closes a connection that has sent this text instead of passing on the response: it takes effect unnoticed. */
+  /** Closes a connection when the response to this text arrives: the statement takes effect without a response. */
   cutAfter(words: string): void
   delay(ms: number): void
   heal(): void

@@ -62,7 +62,7 @@ export async function simulate(seed: number): Promise<SimulationResult> {
   const later = async (ms: number): Promise<void> =>
     await new Promise<void>((resolve) => void schedule(ms, resolve))
   let storageDown = false
-  // In some simulations one call in five is slow, and others overtake it.
+  // In some simulations one database call in five is slow, so that later calls overtake it.
   const slow = random() < 0.4 ? 0.2 : 0
   const wayMs = (): number => random() * (random() < slow ? 400 : 8)
 
@@ -324,7 +324,7 @@ export async function simulate(seed: number): Promise<SimulationResult> {
     if (!next || next.at > end) {
       const waiting = rows.some((row) => row.state === 'pending')
       if (!next || !waiting || hops >= 25) break
-      // A failed delivery may wait for up to a day: set the wall clock beyond that and continue for 16 s.
+      // A failed delivery may wait for up to 29 hours: move the wall clock beyond that and continue for 16 s.
       hops += 1
       wall += hopMs
       end += 16_000
@@ -349,7 +349,7 @@ export async function simulate(seed: number): Promise<SimulationResult> {
     const ascends = list.every((sequence, at) => at === 0 || sequence > (list[at - 1] ?? 0))
     if (endpoint.record.ordered && !ascends) broken.push(`${endpoint.record.id} is out of order`)
   }
-  // If a single node lived throughout and kept all its leases, every attempt must show in the health that it stored.
+  // If a single node ran throughout and kept all its leases, the stored health must reflect every attempt.
   if (nodes.length === 1 && kills === 0 && lostLeases === 0) {
     for (const { record, health, learned } of endpoints) {
       if (!isDeepStrictEqual(health, learned)) {

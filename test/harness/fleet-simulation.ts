@@ -21,7 +21,7 @@ const longTimes = { healAtMs: 44_000, endMs: 62_000, maxMs: 30_000, longShare: 0
 /** How long a revocation may take while one node is stalled; each further one may hold the lock for `lockHeldMs`. */
 const promisedMs = 3000
 const lockHeldMs = 500
-// How long a lost request waits, plus the time for a new connection: after that, a node must be healthy.
+// The timeout of a lost request, plus the time for a new connection: after that, a node must be healthy.
 const calmMs = 6000
 
 /**
@@ -198,7 +198,7 @@ class Fleet implements Surroundings {
     }
   }
 
-  /** Tells whether nothing has disturbed this process or the database from `calmMs` before a time until now. */
+  /** Tells whether this process and the database have been undisturbed since `calmMs` before the given time. */
   #isCalm(node: SimNode, since: number): boolean {
     const latest = Math.max(node.disturbedAt, this.#replacedAt, node.startedAt)
     const isWell = !node.isCut && !node.isDead && !node.isPaused && this.database.isAlive

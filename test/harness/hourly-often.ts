@@ -1,4 +1,4 @@
-// Loaded before a node's own code: once an hourly or rarer task has first run, repeats it every 20 seconds instead.
+// Loaded before a node's own code: repeats intervals of an hour or longer every 20 seconds instead.
 const hourMs = 3_600_000
 const oftenMs = 20_000
 const usual = globalThis.setInterval

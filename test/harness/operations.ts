@@ -148,7 +148,7 @@ interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>
 }
 
-/** Builds the query that an operation requires: only rollups require one, a time range. */
+/** Builds an operation's query: a time range if it takes `step_ms`, because rollups require one; otherwise none. */
 function queryOf(described: Described): string {
   const names = (described.parameters ?? [])
     .filter((one) => one.in === 'query')

@@ -108,7 +108,10 @@ interface Who {
   readonly role: 'owner' | 'admin' | 'developer' | 'viewer'
 }
 
-/** Adds a person to an organization as the operator does, so that nobody has signed in to the account yet. */
+/**
+ * Adds a person to an organization as the operator does, so that nobody has signed in to the account yet; creates the
+ * organization if it does not exist.
+ */
 export async function addMember(product: TestProduct, slug: string, who: Who): Promise<void> {
   await withStore(product, async (store) => {
     await store.transaction(async (tx) => {

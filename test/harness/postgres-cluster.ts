@@ -123,7 +123,7 @@ export async function postgresCluster(
       }, log)
     } else {
       await until(async () => {
-        // After a kill, a server refuses to start while processes of the one before it still end.
+        // After a kill, the new server refuses to start until all processes of the killed one have ended.
         if (child?.exitCode !== null) child = serve(data, folder, out)
         await sql('select 1', 'postgres')
       }, log)

@@ -8,7 +8,7 @@ import { randomFrom } from '../torture/torture.ts'
 import { World } from './fleet-world.ts'
 
 /**
- * Fixes that can be removed: without `shares` one limit holds for all requests together, without `connections` an
+ * Fixes that can be removed: without `shares` a single limit applies to all requests together, without `connections` an
  * origin gets at most 16 connections.
  */
 export const starvingMends = ['shares', 'connections'] as const

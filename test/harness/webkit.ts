@@ -21,7 +21,7 @@ export interface Webkit extends AsyncDisposable {
   resize(width: number, height: number): Promise<void>
   /** Runs the body of a function in the page and returns its result. */
   run(script: string): Promise<unknown>
-  /** Runs it again and again until its result is true. Throws after 15 s. */
+  /** Runs the body of a function repeatedly until it returns true; throws after 15 s. */
   until(script: string): Promise<void>
 }
 
@@ -71,7 +71,7 @@ export async function startWebkit(): Promise<Webkit> {
   }
 }
 
-/** Opens a session as soon as the driver listens and the screen is there; returns its path. */
+/** Opens a session as soon as the driver and the virtual screen are ready; returns its path. */
 async function firstSession(
   ask: (method: string, path: string, body?: unknown) => Promise<unknown>,
 ): Promise<string> {

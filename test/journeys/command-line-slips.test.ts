@@ -1,5 +1,5 @@
-// What people type by mistake at the command line: it is refused in words, or does what it says, on the database as
-// over the API.
+// What people type by mistake at the command line is either refused with an explanation or does what it says, both on
+// the database and over the API.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -233,7 +233,7 @@ for (const engine of engines) {
         },
       })
       replay.resume()
-      // After writing a replay, `start` calls `resume` again, because a poll in progress may have begun before.
+      // After storing a replay, `start` calls `resume` again, because a poll in progress may have missed it.
       replay.resume()
       await all.until(() => later.length === 1, 'the first poll is over')
       later[0]!()

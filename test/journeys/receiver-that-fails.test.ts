@@ -158,7 +158,7 @@ for (const engine of engines) {
       await all.quiet()
       await all.publish(5)
       const [book] = await webhooks.books(organizationId, id)
-      // That the endpoint is disabled is announced by an event too: skipped for it, delivered to the other endpoint.
+      // Disabling an endpoint is an event too: its delivery is skipped here and made to the other endpoint.
       assert.equal(book!.skipped, 36)
       assert.equal(book!.committed, 36)
       await all.until(async () => {

@@ -35,8 +35,8 @@ interface Plan {
 }
 
 /**
- * Runs on SQLite with one node, and on PostgreSQL with three, where the database also crashes and hangs. At full length
- * the events come as fast as the nodes deliver them; the short form builds up a backlog.
+ * Runs on SQLite with one node, and on PostgreSQL with three (two in the short form), where the database also crashes
+ * and hangs. At full length the events come as fast as the nodes deliver them; the short form builds up a backlog.
  */
 export const deliveries: Torture = {
   about: 'kill -9 of nodes that deliver webhooks, on both engines',
@@ -139,7 +139,7 @@ async function torture(
   }
 }
 
-/** Waits until nothing is pending or held; returns what is wrong with the records then. */
+/** Waits until nothing is pending or held, for three minutes at most; returns what is wrong with the records then. */
 export async function drain(place: Place, organizationId: string): Promise<string[]> {
   await using opened = await openServices(place)
   const until = performance.now() + drainWithinMs
@@ -159,7 +159,7 @@ export async function drain(place: Place, organizationId: string): Promise<strin
   }
 }
 
-/** Adds a receiver that fails now and then, and counts what it has accepted. */
+/** Makes a receiver fail now and then, until `heal` is called, and counts what it accepts. */
 export function countArrivals(receiver: Receiver, secret: string, random: () => number) {
   const library = new Webhook(secret.slice(4))
   const accepted = new Map<string, Set<string>>()
@@ -175,7 +175,7 @@ export function countArrivals(receiver: Receiver, secret: string, random: () => 
     if ((bodies.get(id) ?? text) !== text) differing += 1
     bodies.set(id, text)
     try {
-      // The last node's clock runs ahead, so the receiver can't check its timestamps.
+      // The node that is started after `heal` has a clock that runs ahead, so its timestamps would not verify.
       if (failing > 0) library.verify(text, headers as Record<string, string>)
     } catch {
       bad += 1

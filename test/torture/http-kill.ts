@@ -32,7 +32,7 @@ interface Told {
   readonly wrong: string[]
 }
 
-/** Runs on SQLite and on PostgreSQL. */
+/** Runs on SQLite and, at full length, on PostgreSQL too. */
 export const httpKill: Torture = {
   about: 'kill -9 while keys are issued, revoked and used over HTTP, on both engines',
   async run(options) {

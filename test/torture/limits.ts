@@ -26,7 +26,10 @@ const spreads: Record<string, Spread> = {
   moving: (_call, elapsedMs) => Math.floor(elapsedMs / 5000) % nodes,
 }
 
-/** Checks that rates stay within their limit and can be used up to 95 %, and that quotas are exact. */
+/**
+ * Checks that rates are not exceeded, that at least 95 % of a rate (40 % in the short form) can be used, and that quotas
+ * are exact.
+ */
 export const limits: Torture = {
   about: 'one limit over three nodes with two workers each',
   async run({ short, say }) {

@@ -22,7 +22,8 @@ const tickMs = 10
 const nextLookMs = 1500
 
 /**
- * A rolling restart behind real load balancers: 500 calls per second, half of them POSTs, which must not be repeated.
+ * A rolling restart behind real load balancers, under 500 calls per second (150 in the short form). Half of the calls
+ * are POSTs, which must not be repeated.
  */
 export const rollingProxies: Torture = {
   about: 'a rolling restart behind the real HAProxy and nginx refuses, drops and repeats no call',

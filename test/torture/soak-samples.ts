@@ -116,7 +116,7 @@ function settled(samples: readonly Sample[]): readonly Sample[] {
   return samples.filter(({ atHours }) => atHours >= 0.25)
 }
 
-/** Leaves out the first half of the run, in which V8 compiles, and the allocator first meets some sizes. */
+/** Leaves out the first half of the run, in which V8 compiles code, and memory of some sizes is first allocated. */
 function secondHalf(samples: readonly Sample[]): readonly Sample[] {
   const endsAt = samples.at(-1)?.atHours ?? 0
   return samples.filter(({ atHours }) => atHours >= endsAt / 2)

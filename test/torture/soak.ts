@@ -16,7 +16,7 @@ const usualMinutes = 60
 const callsPerSecond = 100
 const callers = 10
 const heapMiB = 128
-// Without this, V8's young generation may grow to twice 64 MiB after a burst, which would hide a leak or look like one.
+// By default, each of V8's two semi-spaces may grow to 64 MiB after a burst, which would hide a leak or look like one.
 const semiSpaceMiB = 16
 const flags = [
   `--max-old-space-size=${heapMiB}`,

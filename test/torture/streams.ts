@@ -11,7 +11,7 @@ const mebibyte = 1024 * 1024
 const growthAtMostBytes = 64 * mebibyte
 const chunk = Buffer.alloc(64 * 1024, 's')
 
-/** Downloads and uploads a body of one gibibyte, and watches the memory of the server's process. */
+/** Downloads and uploads a body of 1 GiB (128 MiB in the short form), and watches the server's memory. */
 export const streams: Torture = {
   about: 'large bodies in both directions in little memory',
   async run(options) {

@@ -70,8 +70,8 @@ const misbehaviours: Readonly<Record<string, Misbehaviour>> = {
 }
 
 /**
- * One target for each misbehaviour, with a hundred concurrent calls; a healthy target next to them must not be
- * affected.
+ * One target for each misbehaviour, with a hundred concurrent calls (five in the short form); a healthy target next to
+ * them must not be affected.
  */
 export const upstreams: Torture = {
   about: 'hanging, lying and babbling upstreams',

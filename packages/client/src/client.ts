@@ -118,7 +118,8 @@ export function createClient(options: ClientOptions): Client {
 }
 
 /**
- * Builds the URL from the path parameters and the query; a list is joined with commas, or its parameter is repeated.
+ * Builds the URL from the path parameters and the query. The items of a list are joined with commas, except for the
+ * parameters that the API expects to be repeated.
  */
 function addressOf(server: string, path: string, { query = {}, ...parameters }: Given): string {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {

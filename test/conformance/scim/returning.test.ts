@@ -169,7 +169,7 @@ for (const engine of engines) {
       const page = await again.call('GET /organizations/acme/directory')
       assert.deepEqual(page.json.kept_owner, { id: made.id, name: email })
 
-      // Repeating the request changes nothing while there is no other owner, and ends the membership once there is.
+      // Repeating the request changes nothing while there is no other owner; once there is one, it ends the membership.
       assert.deepEqual(
         (await toldWhile(directory, async () => await patchActive(made.id, false))).audit,
         [],

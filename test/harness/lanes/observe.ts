@@ -170,8 +170,8 @@ function stateOf(socket: FakeSocket): string {
 }
 
 /**
- * Removes what differs in every run: ids and dates. Whether the standard lane refuses an overlong head with 414 or 431
- * depends on how the bytes were split, because node:http reports only the last piece of a line.
+ * Removes what may differ from run to run: ids, dates, and whether an overlong head is refused with 414 or 431. On the
+ * standard lane, this status depends on how the bytes were split: node:http reports only the last piece of a line.
  */
 function plain(text: string): string {
   return text

@@ -47,7 +47,7 @@ export class AcceptanceCheck {
     await Promise.all(this.#watching)
   }
 
-  /** Issues keys that every responding node has just accepted. */
+  /** Issues keys and calls every node with them, so that each node that responds has cached them. */
   async keysInUse(count: number): Promise<IssuedKey[]> {
     const keys: IssuedKey[] = []
     for (let at = 0; at < count; at++) keys.push(await this.#issue())
@@ -55,7 +55,7 @@ export class AcceptanceCheck {
     return keys
   }
 
-  /** Makes every node cache a key. */
+  /** Calls every node with a key, so that each node that responds caches it. */
   async use({ secret }: IssuedKey): Promise<void> {
     await Promise.all(
       this.#fleet.nodes.map(async (node) => {

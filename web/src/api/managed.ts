@@ -33,8 +33,8 @@ function managedAmongQuery(organization: string, section: ManagedSection, ids: r
 }
 
 /**
- * Returns those of the given things that configuration files manage, by id. Until they are loaded the map is empty,
- * which is harmless: the server refuses changes to locked things anyway.
+ * Returns the managed things of a section by id, at least those among the given ids. Until they are loaded the map is
+ * empty, which is harmless: the server refuses changes to locked things anyway.
  */
 export function useManagedAmong(
   organization: string,

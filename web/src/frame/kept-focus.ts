@@ -5,8 +5,8 @@ const patienceMs = 120
 
 /**
  * Keeps the focus nearby when the focused element disappears; otherwise the browser would move it to the start of the
- * document. The nearest remaining container gets the focus, because a key that is still held down does nothing on a
- * container.
+ * document. The focus moves to the nearest remaining container, not to another control, because a key that is still
+ * held down would trigger that control.
  */
 export function useKeptFocus(main: RefObject<HTMLElement | null>): void {
   useEffect(() => {

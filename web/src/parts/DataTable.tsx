@@ -17,7 +17,7 @@ export interface Column<Row> {
   readonly id: string
   readonly head: string
   readonly cell: (row: Row) => ReactNode
-  /** The text that names a row while it passes by too fast to be read; one column has it. */
+  /** Returns the row's name as plain text, to be shown during fast scrolling; only the column of the name has this. */
   readonly brief?: (row: Row) => string
   /** A CSS width; columns without one share the remaining width. */
   readonly width?: string
@@ -33,7 +33,7 @@ export interface Column<Row> {
 export interface BodyProps<Row> {
   readonly rows: readonly Row[]
   readonly columns: number
-  /** A brief row shows little: it passes by too fast to be read. */
+  /** Renders a row; if `isBrief`, only its name, because it scrolls past too fast to be read. */
   readonly renderRow: (row: Row, index: number, isBrief?: boolean) => ReactNode
 }
 
@@ -198,7 +198,7 @@ function DrawnRow<Row>({
   )
 }
 
-/** The columns up to the one that names a row: every further cell would cost a slow computer time. */
+/** The columns up to the one with the row's name; a brief row has no further cells, which would take time to render. */
 function columnsToBrief<Row>(columns: readonly Column<Row>[]): readonly Column<Row>[] {
   return columns.slice(0, columns.findIndex(({ brief }) => brief !== undefined) + 1)
 }

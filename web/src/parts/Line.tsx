@@ -18,7 +18,7 @@ export const stations = [
 ] as const
 export type Station = (typeof stations)[number]
 
-/** Draws a call's checks as a line 72 px wide, with the name of the check that stopped the call. */
+/** Draws a call's checks as a line 72 px wide, followed by the check that stopped the call, or by how it ended. */
 export function MiniLine({
   stoppedAt,
   failed = false,
@@ -51,7 +51,7 @@ export function MiniLine({
   )
 }
 
-/** Each check's part of the 72 px, which end without the last gap of 2 px. */
+/** The width of a check's dash and the gap of 2 px after it; the last gap lies outside the 72 px. */
 const stationPx = 74 / stations.length
 
 /** The horizontal center of a check's dash. */

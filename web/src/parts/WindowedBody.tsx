@@ -3,12 +3,12 @@ import { useLayoutEffect, useRef, useState } from 'react'
 import type { BodyProps } from './DataTable.tsx'
 import classes from './table.module.css'
 
-/** A step of scrolling that moves further than this many rows is too fast to read what passes; a wheel's notch is less. */
+/** Scrolling by more than this many rows at once is too fast to read them; a notch of a mouse wheel is less. */
 const fastRows = 4
 
 /**
- * Renders only the rows near the viewport; every row is assumed to be as tall as the first. Rows that only pass by during
- * fast scrolling are rendered with the text that names them alone, so that a slow computer can keep up.
+ * Renders only the rows near the viewport; every row is assumed to be as tall as the first. Rows that come into view
+ * during fast scrolling show only their name, so that a slow computer can keep up.
  */
 export function WindowedBody<Row>({ rows, renderRow }: BodyProps<Row>) {
   const body = useRef<HTMLTableSectionElement>(null)
@@ -45,7 +45,7 @@ export function WindowedBody<Row>({ rows, renderRow }: BodyProps<Row>) {
   )
 }
 
-/** Tells which rows only pass by: those that come into view by a fast step of scrolling. */
+/** Returns a function that tells whether a row came into view during fast scrolling, and so shows only its name. */
 function usePassing(
   virtual: Virtualizer<Window, Element>,
   rowHeight: number,
@@ -54,9 +54,9 @@ function usePassing(
   const to = virtual.scrollOffset ?? 0
   const step = Math.abs(to - last.to)
   const isFast = virtual.isScrolling && step > fastRows * rowHeight
-  // A page up or down is a single step, after which its rows are read.
+  // A single large step, such as a page down, is not fast scrolling: the person reads the rows after it.
   const isJump = step > window.innerHeight / 2 && !last.isFast
-  // A list also renders without having moved.
+  // If the list renders again without having moved, the previous answer still holds.
   const isPassing = virtual.isScrolling && step === 0 ? last.isPassing : isFast && !isJump
   const isBrief = (index: number) => isPassing && !last.whole.has(index)
   const items = virtual.getVirtualItems()

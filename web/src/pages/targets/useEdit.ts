@@ -57,7 +57,7 @@ export function useEdit(
   })
 }
 
-/** The body that restores the changed fields; undefined for a credential, which can't be read back. */
+/** The body that restores the changed fields; undefined if a credential would be lost, which can't be read back. */
 function beforeOf(it: Target, body: Body): Body | undefined {
   if ('credential' in body) return undefined
   // Moving to a different origin removes the stored credential.

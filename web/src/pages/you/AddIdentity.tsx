@@ -12,7 +12,7 @@ const w = membersWords.you
 
 /**
  * Shows the account that a provider has just proven, and adds it to the person's account once they confirm. The proof
- * came in the page's address, and leaves it with the dialog.
+ * is in the page's URL, and is removed from it when the dialog closes.
  */
 export function AddIdentity({ proof }: { readonly proof: string }) {
   const client = useQueryClient()

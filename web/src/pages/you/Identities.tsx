@@ -21,7 +21,7 @@ const here = getRouteApi('/frame/you')
 export function Identities() {
   const me = usePerson()
   const { link } = here.useSearch()
-  // An organization's provider does not vouch for the account itself, so its sign-ins may not change the ways in.
+  // A session started through an organization's provider may not change the person's own ways to sign in.
   const isOwn = me.session.provider !== 'sso'
   const [removing, setRemoving] = useState<string>()
   const remove = useMutation({
@@ -65,7 +65,7 @@ export function Identities() {
   )
 }
 
-/** Links to the providers; each comes back to this page with a proof, which the person then confirms. */
+/** Links to the providers, each of which redirects back here with a proof that the person then confirms. */
 function Additions({ providers }: { readonly providers: Me['providers'] }) {
   return providers.map((provider) => (
     <a
@@ -95,7 +95,7 @@ function IdentityItem({
   onRemove,
 }: {
   readonly identity: Me['identities'][number]
-  /** Undefined if this session may not remove it. */
+  /** Undefined if this session may not remove the identity. */
   readonly onRemove: (() => void) | undefined
 }) {
   return (
