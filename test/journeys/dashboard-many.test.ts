@@ -78,6 +78,38 @@ describe('an organization with many members and calls', { timeout: 120_000 }, ()
     assert.deepEqual(visitor.findings, [])
   })
 
+  test('shows every call that came between two looks of the live tail', async () => {
+    const { json } = await owner.call(`POST ${at}/keys`, { name: 'live' })
+    const headers = { 'x-api-key': json.secret }
+    const callOnce = async () =>
+      await (await fetch(`${product.baseUrl}/api/v1/intercept/echo/`, { headers })).arrayBuffer()
+    const records = async (more: string): Promise<number> =>
+      (await owner.call(`GET ${at}/calls?key=${json.key.id}&limit=200${more}`)).json.items.length
+    await callOnce()
+    await until(async () => (await records('')) === 1)
+    await using visitor = await visit('olga@acme.test')
+    const { page } = visitor
+    await page.goto(`${product.baseUrl}/o/acme/calls?live=on&key=${json.key.id}`)
+    const row = page.locator('tr[data-row]').first()
+    await row.focus()
+    // A hidden tab does not look.
+    const show = async (state: string) =>
+      await page.evaluate(
+        `Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true })`,
+      )
+    await show('hidden')
+    const before = (await owner.call(`GET ${at}/calls?key=${json.key.id}`)).json.items[0].id
+    for (let index = 0; index < readAtOnce + 50; index++) await callOnce()
+    await until(async () => {
+      const path = `GET ${at}/calls?key=${json.key.id}&limit=200&newer=${before}`
+      const { next } = (await owner.call(path)).json
+      return next !== null && (await records(`&newer=${before}&after=${next}`)) === 50
+    })
+    await show('visible')
+    await page.getByRole('button', { name: 'Show 250 new calls' }).waitFor()
+    assert.deepEqual(visitor.findings, [])
+  })
+
   test('offers an administrator no action on an owner that only owners may take', async () => {
     const { items } = (await owner.call(`GET ${at}/members?role=owner`)).json
     await using visitor = await visit('admin@acme.test')

@@ -75,27 +75,38 @@ export function useLive({ organization, filter, on, newestKnown }: Followed) {
   }
 }
 
-/** Fetches the calls that arrived after the given one, newest first. */
-async function arrivedSince(
-  after: string | undefined,
-  {
-    organization,
-    wanted,
-    signal,
-  }: {
-    readonly organization: string
-    readonly wanted: CallFilter
-    readonly signal: AbortSignal
-  },
-): Promise<readonly Call[]> {
-  const answer = await call(
-    'GET /organizations/:organization/calls',
-    { path: { organization }, query: { ...askedCalls(wanted), limit: pageSize, newer: after } },
-    { signal, quiet: true },
-  )
-  return answer.items
+interface Wanted {
+  readonly organization: string
+  readonly wanted: CallFilter
+  readonly signal: AbortSignal
+}
+
+/**
+ * Fetches the calls that arrived after the given one, newest first: page by page, because more may have arrived than
+ * fit on one, such as while the tab was hidden.
+ */
+async function arrivedSince(after: string | undefined, wanted: Wanted): Promise<readonly Call[]> {
+  const arrived: Call[] = []
+  let next: string | undefined
+  do {
+    const page = await pageOf({ newer: after, after: next }, wanted)
+    arrived.push(...page.items)
+    next = after === undefined ? undefined : page.next
+  } while (next !== undefined && arrived.length < mostKept)
+  return arrived
     .filter((one) => after === undefined || one.id > after)
     .toSorted((one, other) => (one.id < other.id ? 1 : -1))
+}
+
+async function pageOf(
+  between: { readonly newer: string | undefined; readonly after: string | undefined },
+  { organization, wanted, signal }: Wanted,
+) {
+  return await call(
+    'GET /organizations/:organization/calls',
+    { path: { organization }, query: { ...askedCalls(wanted), limit: pageSize, ...between } },
+    { signal, quiet: true },
+  )
 }
 
 /**
