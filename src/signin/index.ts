@@ -26,7 +26,7 @@ const jwksFreshSeconds = 300
 const builtIn = ['github', 'google'] as const
 const maxFormLength = 16 * 1024
 
-type SignInDependencies = Omit<SsoDeps, 'logins' | 'handOvers' | 'callbackLimit'> & {
+type SignInDependencies = Omit<SsoDeps, 'logins' | 'handOvers' | 'callbackLimit' | 'linking'> & {
   /** Failed sign-ins per source; undefined means no limit. */
   readonly failures: Rate | undefined
   /** Shares the counts with the other nodes, so that all of them enforce one limit. */
@@ -53,10 +53,12 @@ export function registerSignin(app: App, deps: SignInDependencies): void {
   }
   // In a scope of its own: refusals here are pages, and forms are parsed.
   void app.register(async (scope) => {
-    refuseWithPages(scope, deps)
+    const linking = new WeakSet<AppRequest>()
+    refuseWithPages(scope, { ...deps, linking })
     readForms(scope)
     registerRoutes(scope, {
       ...deps,
+      linking,
       logins: createLoginStates(deps),
       handOvers: createHandOvers(deps),
       callbackLimit: createCallbackLimit(deps),
@@ -66,7 +68,8 @@ export function registerSignin(app: App, deps: SignInDependencies): void {
 
 function refuseWithPages(
   scope: App,
-  deps: Pick<SignInDependencies, 'translate' | 'log' | 'refusedByStorage' | 'sso' | 'store'>,
+  deps: Pick<SignInDependencies, 'translate' | 'log' | 'refusedByStorage' | 'sso' | 'store'> &
+    Pick<SsoDeps, 'linking'>,
 ): void {
   scope.setErrorHandler(async (error, request, reply) => {
     const known = deps.translate(error)
@@ -109,8 +112,8 @@ function registerRoutes(scope: App, deps: SsoDeps): void {
 
 /** Finds where a refused sign-in can be restarted, and the organization it belongs to. */
 async function wayOn(
-  deps: Pick<SsoDeps, 'sso' | 'store'>,
-  request: Pick<AppRequest, 'url'>,
+  deps: Pick<SsoDeps, 'sso' | 'store' | 'linking'>,
+  request: AppRequest,
 ): Promise<WayOn> {
   const [path = '', query] = request.url.split('?')
   const callback = /^(\/api\/v1\/auth\/(?:github|google|sso\/(con_\w+)))\/(?:callback|login)$/.exec(
@@ -124,7 +127,8 @@ async function wayOn(
   // The page explains the refusal; if its organization can't be found, it is shown without one.
   const organization =
     id === undefined ? undefined : await organizationOf(deps, id).catch(() => undefined)
-  return { retry: `${start}/login`, organization }
+  const retry = deps.linking.has(request) ? '/login?link=1&return_to=/you' : '/login'
+  return { retry: start + retry, organization }
 }
 
 async function organizationOf(

@@ -36,6 +36,8 @@ export interface SignInDeps {
   readonly logins: LoginStates
   readonly handOvers: HandOvers
   readonly callbackLimit: CallbackLimit
+  /** The requests that belong to the addition of an identity; if one is refused, its page leads back to that. */
+  readonly linking: WeakSet<AppRequest>
   readonly providers: readonly SignInProvider[]
   readonly clock: Clock
   readonly baseUrl: string
@@ -62,6 +64,7 @@ export async function startSignIn(
   const query = request.query as Record<string, unknown>
   const before = await currentPerson(deps, request)
   const linking = query['link'] !== undefined
+  if (linking) deps.linking.add(request)
   if (linking && !before)
     throw new Problem('session_missing', 'Sign in before you add an identity.')
   if (linking && before) requireOwnSignIn(before)
@@ -103,6 +106,7 @@ export async function finishSignIn(
     deps.addressOf(request),
     () => arrival.open(),
     async (login) => {
+      if (login.linking === true) deps.linking.add(request)
       const { proven, person } = await arrival.finish(login, reply, async (query) => {
         await deps.logins.finish(login, query)
         const proven = await provider.finish({

@@ -254,6 +254,18 @@ describe('who a sign-in lets in', () => {
     assert.equal(me.json.email, 'linker@x.test')
   })
 
+  test('a refused addition of an identity leads back to adding it, not to signing in with it', async () => {
+    const linker = await memberOf(parts.product, 'acme', { email: 'again@x.test', role: 'viewer' })
+    const jar = new Jar()
+    jar.set('__Host-session', linker.cookie ?? '')
+    const callback = new URL(await atGithub(jar, parts, 'ada', '?link=1'))
+    callback.searchParams.delete('code')
+    callback.searchParams.set('error', 'access_denied')
+    const answer = await jar.fetch(callback.href)
+    assert.equal(answer.status, 403)
+    assert.match(await answer.text(), /auth\/github\/login\?link=1&amp;return_to=\/you"/)
+  })
+
   test('a proof reaches the person’s own page however long the name and the address are', async () => {
     const email = `${'long.'.repeat(11)}name@${'sub.'.repeat(46)}x.test`
     const emails = [{ email, primary: true, verified: true }]
