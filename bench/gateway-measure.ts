@@ -37,7 +37,7 @@ export interface WrkLoad {
 
 const connections = 64
 
-/** Measures a peer under as many calls as it can handle. */
+/** Measures a peer under load from wrk: as many calls as it can handle or, with `pauseMs`, fewer. */
 export async function measureFull(peer: Peer, task: Task, load: WrkLoad): Promise<Measured> {
   const script = join(task.folder, 'load.lua')
   const { method = 'GET', bodyBytes = 0, pauseMs = 0 } = load
@@ -67,7 +67,7 @@ export async function measureFull(peer: Peer, task: Task, load: WrkLoad): Promis
   }
 }
 
-/** Lets wrk wait for whole milliseconds, different ones, so that its connections do not send all at once. */
+/** Makes each connection of wrk wait for a random time, so that they do not all send at once. */
 function pauses(averageMs: number): string {
   return `function delay() return math.random(1, ${2 * averageMs - 1}) end\n`
 }

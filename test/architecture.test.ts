@@ -71,7 +71,7 @@ const domain = [
 for (const entry of entryPoints) mayImport[entry] = [...infrastructure, ...domain]
 mayImport['compose'] = [...infrastructure, ...domain, ...entryPoints, 'config']
 const everyFolder = [...Object.keys(mayImport), 'cli']
-/** The files that start the product may import everything; only they, cli and compose read the settings. */
+/** The entry points main and embed and the command line may import everything; only they and compose read settings. */
 const starters = ['main', 'embed', 'cli']
 /** Files at the root of src that parse the settings. */
 const settings = [

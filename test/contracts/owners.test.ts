@@ -53,7 +53,7 @@ for (const engine of engines) {
       }
     }
 
-    /** Performs an action while somebody's role is being changed, and returns its outcome. */
+    /** Performs an action while somebody's role is being changed; returns the action's outcome. */
     async function actWhile(
       staff: Staff,
       change: { readonly whose: Member; readonly role: Role },

@@ -50,7 +50,7 @@ function isOf(value: unknown, type: string): boolean {
   return typeof value === type
 }
 
-/** Asserts that every event of an organization matches the catalogue; returns the types found. */
+/** Asserts that an organization's events (the first 1,000) match the catalogue; returns the types found. */
 export async function eventsThatFit(store: Store, organizationId: string): Promise<string[]> {
   const rows = await events.listAfter(store, organizationId, { after: 0, limit: 1000 })
   const types = new Set<string>()

@@ -197,7 +197,7 @@ export function countArrivals(receiver: Receiver, secret: string, random: () => 
   }
 }
 
-/** Kills a backend with -9 (the server then recovers as after a crash), or stops the whole server for a while. */
+/** Kills a backend with -9 (the server then recovers as after a crash), or suspends the whole server for a while. */
 async function disturb(database: TestDatabase, crash: boolean): Promise<void> {
   const postmaster = await postgresProcess()
   if (crash) {

@@ -27,8 +27,8 @@ const spreads: Record<string, Spread> = {
 }
 
 /**
- * Checks that rates are not exceeded, that at least 95 % of a rate (40 % in the short form) can be used, and that quotas
- * are exact.
+ * Checks that rates are not exceeded, that at least 95 % of a rate (40 % in the short form) can be used, and that
+ * quotas are exact.
  */
 export const limits: Torture = {
   about: 'one limit over three nodes with two workers each',

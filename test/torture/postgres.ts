@@ -13,7 +13,7 @@ const maxRequestMs = 10_000
 const recoversWithinMs = 5000
 const connections = 10
 
-/** Kills a backend with -9 (the server then recovers as after a crash), and stops the whole server for a while. */
+/** Kills a backend with -9 (the server then recovers as after a crash), and suspends the whole server for a while. */
 export const postgres: Torture = {
   about: 'PostgreSQL crashes, and stands still',
   async run(options) {

@@ -126,7 +126,7 @@ async function startNodes(count: number, env: Record<string, string>) {
   return { all, [Symbol.asyncDispose]: async () => await closing.disposeAsync() }
 }
 
-/** Everything that happens at the same time; each request goes to the next node. */
+/** The whole load, whose parts run concurrently; each request goes to the next node. */
 class Load {
   readonly #servers: readonly ServerProcess[]
   readonly #credentials: Credentials
@@ -182,7 +182,7 @@ class Load {
     )
   }
 
-  /** Sends a request and returns the response's body; a refusal is noted as a finding, and returns undefined. */
+  /** Sends a request and returns the response's body. If it is refused, notes a finding and returns undefined. */
   async #send(
     what: string,
     { path, method = 'GET', ...rest }: { path: string } & RequestInit,

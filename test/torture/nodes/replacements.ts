@@ -59,7 +59,10 @@ async function makeBackup({ fleet, check }: Trials): Promise<Prepared> {
   return { victims, replacement }
 }
 
-/** Replaces the server: changes confirmed earlier are lost with it, and those confirmed from here on must hold. */
+/**
+ * Replaces the server. The changes since the copy was made are lost, although they were confirmed; those confirmed from
+ * here on must hold.
+ */
 async function replace(trials: Trials, { replacement, victims }: Prepared): Promise<void> {
   const { fleet, check, findings } = trials
   await check.pause()
@@ -88,8 +91,8 @@ async function replace(trials: Trials, { replacement, victims }: Prepared): Prom
 }
 
 /**
- * Checks that a node notices the replacement, and from then on accepts no lost key while it is ready. It has noticed
- * when it is unready, or when it logs that the database went back: it may be unready only between two of our checks.
+ * Checks that a node notices the replacement, and from then on accepts no lost key while it is ready. Being unready
+ * shows that it has noticed. So does its log, because it may be unready so briefly that our checks miss it.
  */
 async function watchReadiness(watch: {
   trials: Trials

@@ -15,8 +15,8 @@ export type DirectoryGroup =
 export type GroupRole = NonNullable<DirectoryGroup['role']>
 
 /**
- * Returns the refetch interval of a list that shows only its first page; refetching a longer list would disturb a
- * reader further down.
+ * Returns a list's refetch interval; `false` after an error, or if more than the first page is shown, because
+ * refetching would disturb a reader further down.
  */
 function watchFirstPage(query: {
   readonly state: {

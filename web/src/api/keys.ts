@@ -25,7 +25,7 @@ export function keysQuery(
       path: { organization },
       query: filter,
     }),
-    // Soon shows a key that someone else revoked; a hidden tab does not refetch.
+    // So that a key that someone else revokes soon shows as revoked. A hidden tab does not refetch.
     refetchInterval: ({ state }) =>
       state.status !== 'error' && state.data?.pages.length === 1 ? watchMs : false,
   })

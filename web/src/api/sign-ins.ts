@@ -8,7 +8,7 @@ const refreshMs = 60_000
 /** How people signed in, day by day. */
 export type SignIns = Answer<'GET /organizations/:organization/sign-ins'>
 
-/** Sign-ins of the last 30 days, by day in the viewer's time zone. */
+/** Sign-ins of the last 30 days, in steps of 24 hours counted back from the next local midnight. */
 export function signInsQuery(organization: string) {
   return queryOptions({
     queryKey: [organization, 'sign-ins'],

@@ -20,8 +20,8 @@ interface ConfirmDialogProps {
 }
 
 /**
- * Removes the characters of a name that can't be typed or seen, so that a thing can be deleted whatever its name
- * contains.
+ * Removes the characters of a name that can't be typed or seen, and merges white space, so that a thing can be deleted
+ * whatever its name contains.
  */
 function typeable(name: string): string {
   return name

@@ -7,7 +7,10 @@ import classes from './surface.module.css'
 
 type Outcome = 'idle' | 'copied' | 'selected'
 
-/** Copies a text, or selects the node that shows the text if copying fails; reports the outcome for two seconds. */
+/**
+ * Copies a text, or selects the node that shows the text if copying fails. Success is reported for two seconds, a
+ * failure until the next attempt.
+ */
 export function useCopy(
   visible: RefObject<HTMLElement | null>,
 ): readonly [Outcome, (text: string) => Promise<boolean>] {

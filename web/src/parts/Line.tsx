@@ -110,8 +110,8 @@ export function FullLine({
 }
 
 /**
- * Shows how many calls each check has stopped. Bar heights are square roots, so that ten refusals are visible next to
- * ten thousand.
+ * Shows how many calls each check has stopped. A bar's height grows with the square root of the number, so that ten
+ * refusals are visible next to ten thousand.
  */
 export function SumLine({
   organization,

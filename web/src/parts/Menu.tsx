@@ -57,7 +57,7 @@ export function Menu({
         onFocus: comes,
         onClick: (event: MouseEvent) => {
           if (trigger.props['aria-disabled'] === true) return
-          // A click without coordinates came from Enter or the space bar.
+          // A click with a `detail` of 0 came from Enter or the space bar.
           if (opened === 'no') open(event.detail === 0 ? 'keyboard' : 'pointer')
           else setOpened('no')
         },

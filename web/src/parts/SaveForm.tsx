@@ -55,7 +55,7 @@ export function SaveForm({
   )
 }
 
-/** Whether the form was edited since it was last saved, and differs from the saved values. */
+/** Whether the form was edited since it was last saved, and now has something to save. */
 function useDirty({ isPending, isError }: SaveFormProps['saving'], isSame: boolean) {
   const { isEdited, onInput, forget } = useEdited()
   const wasPending = useRef(false)

@@ -13,7 +13,7 @@ export function useWrongInput(patternWords: string = words.wrong.number) {
       setSentence(field.validity.patternMismatch ? patternWords : sentenceFor(field))
       const fold = field.closest('details')
       if (fold !== null) fold.open = true
-      // A browser that shows no bubble does not move the focus either, so the first invalid field gets it here.
+      // Without its bubble, the browser does not move the focus either, so the first invalid field gets it here.
       if (field.form?.querySelector('input:invalid, textarea:invalid') === field) field.focus()
     },
   }

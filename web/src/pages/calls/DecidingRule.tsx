@@ -5,7 +5,8 @@ import type { Call } from '../../api/shapes.ts'
 import { callsWords as w } from '../../../words/en/calls.ts'
 
 /**
- * Explains which rule refused a call: the rule in words, with a link. The call's record contains only the rule's id.
+ * Explains which rule decided a call: the rule in words, with a link. The rule is looked up, because the call's record
+ * contains only its id.
  */
 export function DecidingRule({
   organization,
