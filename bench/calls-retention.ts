@@ -1,4 +1,4 @@
-// How long retention takes to drop daily partitions of call records (PostgreSQL), and what it holds up meanwhile.
+// How long retention takes to drop daily partitions of call records (PostgreSQL), and how long commits take meanwhile.
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import {
@@ -67,8 +67,8 @@ async function sizeOfPartitions(
 }
 
 /**
- * Removes the files of partitions from the page cache, as those of records past their retention are; freeing pages is a
- * part of the time to delete a file. Returns whether that is possible here (dd of GNU coreutils).
+ * Removes the partitions' files from the page cache, because old records are usually no longer in it, and deleting a
+ * cached file also has to free its pages. Returns false if this machine can't do that (it needs dd of GNU coreutils).
  */
 async function evictPartitions(store: Store): Promise<boolean> {
   await sql`checkpoint`.execute(store.calls.query)
@@ -96,7 +96,7 @@ function evict(file: string): boolean {
   }
 }
 
-/** Says so if the file system of the temporary folder waits for the disk with each block that it frees. */
+/** A remark for the output if the temporary folder's file system is mounted with `discard`, otherwise ''. */
 function slowFileSystem(): string {
   try {
     const mounts = readFileSync('/proc/mounts', 'utf8').trimEnd().split('\n')
@@ -113,7 +113,7 @@ function slowFileSystem(): string {
   }
 }
 
-/** Measures how long the file system of the temporary folder takes to free a gigabyte, in files of a table's usual size. */
+/** Measures how long the file system of the temporary folder takes to free a gigabyte in files of 64 MiB. */
 function msToFreeGigabyte(): number {
   const folder = mkdtempSync(join(tmpdir(), 'intercept-bench-files-'))
   try {

@@ -1,4 +1,4 @@
-// One casing: every name in the API, in events and in the command line's JSON is snake_case.
+// All our names in the API, in events and in the command line's JSON are snake_case.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -56,7 +56,7 @@ describe('every type of event comes about by its cause', () => {
     upstream.closeAllConnections()
   })
 
-  /** Reads all events so far from the API, page by page, as a receiver that has no endpoint does. */
+  /** Reads all events so far from the API, page by page, like a receiver without an endpoint. */
   async function pulled(): Promise<Seen[]> {
     const seen: Seen[] = []
     let cursor = ''

@@ -18,7 +18,7 @@ describe('an upstream behind TLS', () => {
   const authority = authorityForTests('authority of the tests')
   const stranger = authorityForTests('authority of somebody else')
   const servers: Server[] = []
-  /** What clients asked the servers for: the name in the handshake, and the Host of the request. */
+  /** What the servers received: the server name in the TLS handshake, and the Host of the request. */
   const asked: { name: string | undefined; host: string | undefined }[] = []
   let gateway: TestGateway
   before(async () => {

@@ -42,7 +42,7 @@ describe('a database that is replaced', { timeout: 120_000 }, () => {
       await everybodyKnows(nodes, victims)
 
       const data = await cluster.copy()
-      // The copy lacks these keys: its sequence is behind what the nodes have read.
+      // These keys are newer than the copy, so its change feed ends before the changes that the nodes have read.
       const lost = await issue(nodes[1]!.keys, organizationId, 5)
       await everybodyKnows(nodes, lost)
       await cluster.kill()

@@ -180,7 +180,7 @@ for (const engine of engines) {
       assert.equal(operation.total, 36)
       await all.until(async () => {
         const [books] = await webhooks.books(organizationId, id)
-        // The announcement that the endpoint is enabled again makes 37.
+        // The 37th delivery announces that the endpoint is enabled again.
         return books!.delivered === 37
       }, 'everything missed has arrived')
       assert.equal((await webhooks.operations.get(organizationId, operation.id)).done, 36)

@@ -156,8 +156,8 @@ function mutate(text: string, random: () => number): Buffer {
 }
 
 /**
- * Sends the bytes on a connection of its own and returns the response. The connection stays open, because closing it
- * would count as leaving; an incomplete request is abandoned when no response has come for a moment.
+ * Sends the bytes on a connection of its own and returns the response, or 'stalled' if its bytes keep coming too long.
+ * Our side is closed only after a moment of silence, because the gateway abandons the requests of a caller who leaves.
  */
 async function exchange(port: number, bytes: Buffer): Promise<string> {
   return await new Promise((resolve) => {

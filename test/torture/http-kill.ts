@@ -27,7 +27,7 @@ interface Told {
   /** Requests without a response: they may or may not have been carried out. */
   readonly doubtful: Set<string>
   readonly revoked: Set<string>
-  /** `life` numbers the server's process: a response sent just before a kill may be read just after it. */
+  /** `life` numbers the server process that was called: its response may be read only after it was killed. */
   readonly answered: { readonly requestId: string; readonly at: number; readonly life: number }[]
   readonly wrong: string[]
 }

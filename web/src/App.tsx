@@ -25,7 +25,7 @@ const client = new QueryClient({
 })
 const router = createAppRouter()
 
-// Loads the fonts half a second after all requests have ended, or after 15 seconds without news of any request.
+// Loads the fonts half a second after all requests have ended, or after 15 seconds in which no request makes progress.
 const quietMs = 500
 const fontsAtLastMs = 15_000
 let quiet = setTimeout(showFontsOnce, fontsAtLastMs)

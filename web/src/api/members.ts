@@ -18,7 +18,7 @@ export function membersQuery(organization: string) {
   })
 }
 
-/** The first 200 owners; the owners among the first 200 members may not be all. */
+/** The first 200 owners, queried separately because the first 200 members may not include all of them. */
 export function ownersQuery(organization: string) {
   return queryOptions({
     queryKey: [organization, 'members', 'owners'],

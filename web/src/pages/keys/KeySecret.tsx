@@ -29,7 +29,7 @@ export function KeySecret({
   readonly issued: Pick<Key, 'id' | 'scheme' | 'grants'>
   readonly secret: string
   readonly title: string
-  /** After a rotation, the new secret's hint: calls with the old secret prove nothing about the new one. */
+  /** The new secret's hint after a rotation, to tell its calls from those with the old secret. */
   readonly rotatedTo?: string
   readonly onClose: () => void
 }) {

@@ -78,7 +78,7 @@ function Additions({ providers }: { readonly providers: Me['providers'] }) {
   ))
 }
 
-/** Says that adding an account needs a fresh sign-in, before anybody is sent to a provider in vain. */
+/** Says that adding an account needs a fresh sign-in, so that nobody is sent to a provider in vain. */
 function TooOld() {
   return (
     <div className="pad row">
