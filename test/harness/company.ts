@@ -147,7 +147,7 @@ async function directory(product: TestProduct, owner: Person): Promise<void> {
   }
 }
 
-/** Calls as the owner; throws if the call is refused. */
+/** Calls as a person and returns the response's JSON; throws if the call is refused. */
 export async function ask(person: Person, route: string, body?: object) {
   const { status, json, text } = await person.call(route, body)
   if (status >= 300) throw new Error(`${route}: ${text}`)

@@ -24,7 +24,7 @@ const recordedWithinMs = 2000
 /** The responses that callers got, and when. */
 interface Told {
   readonly issued: Map<string, string>
-  /** Requests without a response: they may or may not have been carried out. */
+  /** Keys whose revocation was requested; without a response, it may or may not have been carried out. */
   readonly doubtful: Set<string>
   readonly revoked: Set<string>
   /** `life` numbers the server process that was called: its response may be read only after it was killed. */
@@ -178,7 +178,7 @@ async function call(baseUrl: string, secret: string) {
   return { status: answer.status, requestId, at: performance.now() }
 }
 
-/** Checks that what the responses said is true: calls with every key, and looks up the record of every call. */
+/** Checks that the responses were true: calls with every key, and looks up each call that must have a record. */
 async function compare(
   owner: Person,
   baseUrl: string,

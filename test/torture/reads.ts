@@ -211,7 +211,7 @@ async function statusOf(
 
 const here = '/organizations/torture'
 
-/** Lists every GET of the API's description, heavy reads with filters that examine everything, and the exports. */
+/** Lists every GET of the API that a session can make and that ends, heavy reads with filters, and the exports. */
 async function everyRead(look: Look): Promise<Read[]> {
   let description = ''
   await look({ method: 'GET', path: '/openapi.json' }, (text) => (description = text))
