@@ -13,6 +13,8 @@ export interface FrontLimits {
   readonly bodyWindowBytes: number
   /** How long a caller may read nothing of a response that has been written. */
   readonly unreadMs: number
+  /** While draining: how long it may take to accept the connections that callers have already made. */
+  readonly acceptMs: number
   /** While draining: how long a connection without a request in progress is kept open. */
   readonly leaveMs: number
   /** While draining: how long a request body, or a caller reading its response, may make no progress. */
@@ -28,6 +30,7 @@ export const frontLimits: FrontLimits = {
   bodyWindowMs: 20_000,
   bodyWindowBytes: 20 * 1024,
   unreadMs: 300_000,
+  acceptMs: 2000,
   leaveMs: 1000,
   stallMs: 5000,
 }

@@ -113,7 +113,9 @@ class TwoLaneFront implements Front {
 
   async drain(graceMs: number): Promise<void> {
     const { promise: closed, resolve } = Promise.withResolvers<void>()
-    await stopAccepting(this.#server, () => this.#deps.clock.monotonic(), resolve)
+    const { acceptMs } = this.#limits
+    const monotonic = (): number => this.#deps.clock.monotonic()
+    await stopAccepting(this.#server, { acceptMs, monotonic, closed: resolve })
     this.leave()
     const cut = setTimeout(() => {
       for (const connection of this.#connections) connection.destroy()

@@ -4,7 +4,7 @@ import { nextTurn } from '../../timers.ts'
 // Shorter than any turn of the event loop that does work.
 const idleTurnMs = 0.1
 const maxIdleWaitMs = 250
-const maxAcceptMs = 2000
+const usualBacklog = 511
 
 /** Private property of a listening server: its handle. */
 interface Listening {
@@ -19,23 +19,24 @@ interface Handle {
 
 /**
  * Closes a listener without resetting a connection that a caller has already made: closing resets those that still wait
- * in the kernel's queue, even if requests were sent on them. Waits at most two seconds. `closed` is called when the
- * last open connection has ended.
+ * in the kernel's queue, even if requests were sent on them. Waits about `acceptMs` at most, in milliseconds. `closed` is
+ * called when the last open connection has ended.
  */
 export async function stopAccepting(
   server: Server,
-  monotonic: () => number,
-  closed: () => void,
+  given: {
+    readonly acceptMs: number
+    readonly monotonic: () => number
+    readonly closed: () => void
+  },
 ): Promise<void> {
   const { _handle: handle } = server as unknown as Listening
   const address = server.address()
-  if (handle?.fd === undefined || typeof address !== 'object' || address === null) {
-    await idleTurn(monotonic)
-  } else {
-    await acceptUpToOwn(server, address, handle)
-  }
+  const hasQueue = handle?.fd !== undefined && typeof address === 'object' && address !== null
+  const isEmpty = hasQueue && (await acceptUpToOwn(server, address, { handle, ...given }))
+  if (!isEmpty) await idleTurn(given.monotonic)
   // Not http's own close, which cuts idle connections at once although their next request may be on its way.
-  Server.prototype.close.call(server, closed)
+  Server.prototype.close.call(server, given.closed)
 }
 
 /**
@@ -53,32 +54,36 @@ async function idleTurn(monotonic: () => number): Promise<void> {
 }
 
 /**
- * Resolves at the moment at which every connection that a caller has made is accepted. Two connections of our own are
- * put at the end of the kernel's queue, whose length is then limited to none: Linux lets nobody join a queue that is
- * over its limit, which this one is until the second is accepted. When the first is, all others have been. Who tries to
- * connect meanwhile tries again after a second, and is refused; only a connection whose handshake is half done at the
- * moment of the limit is still reset.
+ * Resolves with true at the moment at which every connection that a caller has made is accepted, and with false if that
+ * cannot be told. Two connections of our own are put at the end of the kernel's queue, whose length is then limited to
+ * none: Linux lets nobody join a queue that is over its limit, which this one is until the second is accepted. When the
+ * first is, all others have been. Who tries to connect meanwhile tries again after a second, and is refused; only a
+ * connection whose handshake is half done at the moment of the limit is still reset.
  */
 async function acceptUpToOwn(
   server: Server,
   { port, address }: AddressInfo,
-  handle: Handle,
-): Promise<void> {
+  { handle, acceptMs }: { readonly handle: Handle; readonly acceptMs: number },
+): Promise<boolean> {
   const own = [0, 1].map(() => connect({ port, host: reachable(address) }))
   const [first] = own
-  const accepted = Promise.withResolvers<void>()
+  const { promise, resolve } = Promise.withResolvers<boolean>()
   const onConnection = (socket: Socket): void => {
-    if (socket.remotePort === first?.localPort) accepted.resolve()
+    if (socket.remotePort === first?.localPort) resolve(true)
   }
-  server.on('connection', onConnection)
-  for (const socket of own) socket.on('error', accepted.resolve)
+  // Before the front's own listener: the plain lane takes the handle from the socket, which then knows no remote port.
+  server.prependListener('connection', onConnection)
+  for (const socket of own) socket.on('error', () => resolve(false))
   // net.connect connects in the next tick; this runs after it, and before the event loop accepts either.
   process.nextTick(() => handle.listen(0))
-  const limit = setTimeout(accepted.resolve, maxAcceptMs)
-  await accepted.promise
+  const limit = setTimeout(() => resolve(false), acceptMs)
+  const isEmpty = await promise
   clearTimeout(limit)
   server.off('connection', onConnection)
   for (const socket of own) socket.destroy()
+  // With no room in the queue, callers would go on to send requests on connections that are then reset.
+  if (!isEmpty) handle.listen(usualBacklog)
+  return isEmpty
 }
 
 function reachable(address: string): string {
