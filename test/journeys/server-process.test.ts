@@ -37,6 +37,17 @@ describe('a server process', () => {
     assert.match(String(stderr), /node_modules.\.cache.intercept\n$/)
   })
 
+  test('runs with a small young generation, its workers too, unless NODE_OPTIONS chooses another', async (t) => {
+    if (process.platform !== 'linux') return void t.skip('only Linux shows the words of a process')
+    const flag = /--max-semi-space-size=4 /
+    await using server = await startServerProcess({ DATA_DIR: join(folder, 'young'), WORKERS: '2' })
+    await until(() => childrenOf(server.pid).length === 2)
+    for (const id of [server.pid, ...childrenOf(server.pid)]) assert.match(wordsOf(id), flag)
+    const chosen = { DATA_DIR: join(folder, 'old'), NODE_OPTIONS: '--max-semi-space-size=16' }
+    await using other = await startServerProcess(chosen)
+    assert.doesNotMatch(wordsOf(other.pid), flag)
+  })
+
   test('wrong settings end it with 1 and one sentence each', async () => {
     const wrong = { DATA_DIR: folder, BASE_URL: 'http://api.example.com', PORT: 'x' }
     await assert.rejects(startServerProcess(wrong), (error: Error) => {
@@ -167,6 +178,10 @@ describe('a server process', () => {
     await until(() => children.every((child) => !isAlive(child)))
   })
 })
+
+function wordsOf(id: number): string {
+  return readFileSync(`/proc/${id}/cmdline`, 'utf8').replaceAll('\0', ' ')
+}
 
 function childrenOf(pid: number): number[] {
   const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
