@@ -17,8 +17,8 @@ create table connection (
   last_used_at bigint,
   last_refusal text collate "C",
   version bigint not null default 1,
-  -- Whether an owner or the operator saved the connection last. Only such a connection may sign in an owner without that
-  -- owner's consent.
+  -- Whether an owner or the operator saved the connection last. If not, an owner must approve each link to an owner's
+  -- account.
   set_by_owner bigint not null default 0 check (set_by_owner in (0, 1))
 );
 create index connection_organization on connection (organization_id, id);

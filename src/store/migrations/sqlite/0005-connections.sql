@@ -17,8 +17,8 @@ create table connection (
   last_used_at integer,
   last_refusal text,
   version integer not null default 1,
-  -- Whether an owner or the operator saved the connection last. Only such a connection may sign in an owner without that
-  -- owner's consent.
+  -- Whether an owner or the operator saved the connection last. If not, an owner must approve each link to an owner's
+  -- account.
   set_by_owner integer not null default 0 check (set_by_owner in (0, 1))
 ) strict;
 create index connection_organization on connection (organization_id, id);
