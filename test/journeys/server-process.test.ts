@@ -38,7 +38,10 @@ describe('a server process', () => {
   })
 
   test('runs with a small young generation, its workers too, unless NODE_OPTIONS chooses another', async (t) => {
-    if (process.platform !== 'linux') return void t.skip('only Linux shows the words of a process')
+    if (process.platform !== 'linux') {
+      t.skip('only Linux shows the words of a process')
+      return
+    }
     const flag = /--max-semi-space-size=4 /
     await using server = await startServerProcess({ DATA_DIR: join(folder, 'young'), WORKERS: '2' })
     await until(() => childrenOf(server.pid).length === 2)
