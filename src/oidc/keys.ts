@@ -17,8 +17,8 @@ export interface Keys {
 }
 
 /**
- * The issuer whose keys are wanted, and the URL of its key set. Any issuer can name another's URL, but spends only its
- * own budget with that.
+ * The issuer whose keys are wanted, and the URL of its key set. An issuer that names another issuer's URL spends only
+ * its own budget.
  */
 export type KeySource = Pick<Provider, 'issuer' | 'keysAddress'>
 
@@ -34,7 +34,8 @@ interface Entry {
   keys: readonly PublicJwk[]
   fetchedAt: number
   /**
-   * Remaining fetches for unknown keys. Anyone can post logout tokens, so these must not use up the sign-ins' budget.
+   * Remaining fetches for unknown keys. Logout tokens have a budget of their own: anyone can post them, and they must
+   * not use up the budget of the sign-ins.
    */
   readonly budgets: { readonly signIn: Budget; readonly logout: Budget }
   running: Promise<readonly PublicJwk[]> | undefined
@@ -172,7 +173,7 @@ function budgetOf(entry: Entry, wanted: Wanted): Budget {
   return wanted.step === 'logout_token' ? entry.budgets.logout : entry.budgets.signIn
 }
 
-/** Spends one fetch, if any is left; one is regained every `refillMs`. */
+/** Spends one fetch; returns false if none is left. One fetch is regained every `refillMs`. */
 function spend(budget: Budget, now: number): boolean {
   const grown = Math.floor((now - budget.refilledAt) / refillMs)
   // A clock that was set back must not freeze the budget.

@@ -100,7 +100,8 @@ async function assertionForm(
   const claims = {
     iss: clientId,
     sub: clientId,
-    // The key belongs to this connection alone, so a provider gains nothing by naming another provider's endpoint here.
+    // The key belongs to this connection alone. A provider that names another provider's endpoint here therefore gets
+    // an assertion that is valid nowhere else.
     aud: audience,
     jti: tokenId,
     iat: now,

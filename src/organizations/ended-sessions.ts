@@ -2,7 +2,7 @@ import type { SessionId, UserId } from '../ids.ts'
 import type { Tx } from '../store/index.ts'
 import { publish } from '../webhooks/events/index.ts'
 
-/** Announces ended sessions to one of the organizations that their person belongs to. */
+/** Announces a person's ended sessions to one of that person's organizations. */
 export function announceEnded(
   tx: Tx,
   of: { readonly organizationId: string; readonly userId: UserId },

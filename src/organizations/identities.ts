@@ -44,7 +44,7 @@ export async function insertIdentity(
   return identity
 }
 
-/** Lets an address that an organization set for a person count everywhere, once the person has proven it. */
+/** Makes an address that an organization supplied for a person count everywhere, once the person has proven it. */
 export async function confirmEmail(
   tx: Tx,
   user: UserRecord,

@@ -9,8 +9,8 @@ export interface VerifiedAddress {
 
 /**
  * Returns the addresses that a person's providers have verified; addresses that the person typed do not count. An
- * address that an organization's own provider verified opens only that organization's invitations, and an invitation as
- * owner only if an owner set up the connection. A session through that provider opens no other organization's
+ * address verified by an organization's own provider opens only that organization's invitations, and invitations as
+ * owner only if an owner set up the connection. A session through such a provider opens no other organization's
  * invitations, whatever else the person has proven.
  */
 export async function verifiedAddressesOf(db: Db, person: SignedIn): Promise<VerifiedAddress[]> {

@@ -167,8 +167,9 @@ async function personToSignIn(
 }
 
 /**
- * Finds people by address: in an organization its active members, otherwise those who have proven the address, or, if
- * nobody has, those for whom a directory has written it.
+ * Finds people by address. In an organization, these are its active members; otherwise they are the people whose
+ * address counts everywhere or, if there are none, everybody with the address, even if only an organization supplied
+ * it.
  */
 async function peopleWith(
   store: Store,

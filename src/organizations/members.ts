@@ -81,7 +81,10 @@ export class Members {
     this.#store = deps.store
   }
 
-  /** Returns the organization with this slug or id, if the person is an active member. Throws `sso_required`. */
+  /**
+   * Returns the organization with this slug or id; undefined unless the person is an active member and the session
+   * reaches it. Throws `sso_required`.
+   */
   async membershipOf(person: SignedIn, slugOrId: string): Promise<ReachedOrganization | undefined> {
     const joined = await memberships.listOfUser(this.#store, person.userId)
     const found = joined.find(({ organization, membership }) => {

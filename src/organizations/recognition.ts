@@ -32,8 +32,9 @@ export interface RecognitionDeps {
 
 /**
  * Returns the person behind a proven identity, who is never found by e-mail alone. An unknown identity with a verified
- * address claims an account that the operator made and nobody has used, accepts a pending invitation, or opens a new
- * account where sign-up is open. Throws `sign_in_refused`, `email_not_verified`, `account_exists` (403).
+ * address claims an account that the operator created and nobody has used, or gets a new account: with a pending
+ * invitation, which is accepted, or without one where sign-up is open. Throws `sign_in_refused`, `email_not_verified`,
+ * `account_exists` (403).
  */
 export async function recognize(
   deps: RecognitionDeps,

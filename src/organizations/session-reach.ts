@@ -1,7 +1,7 @@
 import type { SignedIn } from '../access/index.ts'
 import type { MembershipRecord, OrganizationRecord } from '../store/index.ts'
 
-/** `elsewhere`: another organization's provider vouched for the session. */
+/** `elsewhere`: the session began through another organization's connection, or through a disabled one. */
 export type Reach = 'reached' | 'sso_required' | 'elsewhere'
 
 /** The properties of a session that determine which organizations it reaches. */
@@ -11,7 +11,8 @@ export type Visitor = Pick<SignedIn, 'userId' | 'connectionId' | 'provider'>
 export interface SessionReach {
   /**
    * Whether a session reaches an organization. A session that an organization's provider vouched for reaches that
-   * organization alone; where SSO is required, only such a session and those of break-glass owners do.
+   * organization alone. Where SSO is required, only such sessions reach it, and those of break-glass owners and of
+   * links that the operator printed.
    */
   reachOf(
     person: Visitor,

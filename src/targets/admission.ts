@@ -129,7 +129,7 @@ export function checkCaller(caller: Caller): Refused | undefined {
 }
 
 /**
- * Runs the checks of a call in progress once more, but for its limits, with its key and its target as they are now;
+ * Runs the checks of a call in progress again, except the limits, with its key and its target as they are now;
  * undefined if they still let it through.
  */
 export function checkAgain(question: Omit<Question, 'limits' | 'spend'>): Refused | undefined {

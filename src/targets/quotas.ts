@@ -74,7 +74,7 @@ const warnAtShare = 0.8
 // A claim ahead covers twice the demand between two flushes, but at most an eighth of what is still unclaimed.
 const flushesAhead = 2
 const maxSlice = 1 / 8
-// Other nodes return unused claims at their next flush; a call waits this long for them before it is refused.
+// Other nodes return unused claims at their next flush; a call waits up to this long for that before it is refused.
 const patienceMs = 750
 const patiencePollMs = 50
 const emptyForMs = 1000
@@ -185,7 +185,7 @@ export class ClaimedQuotas implements Quotas {
       ...{ subject, periodAt, available: 0, returning: 0, pending: 0, claimed: 0, spent: 0 },
       ...{ waiting: 0, asked: 0, demand: 0, shortSince: undefined, emptyUntil: 0 },
     }
-    // Forgets one that holds nothing, or, if the 999 oldest all hold some, the next; its claim is lost for the period.
+    // Forgets the oldest empty holding. If the 999 oldest hold calls, the next one goes, with its claim for the period.
     if (this.#holdings.size >= maxHoldings) this.#forgetOne()
     this.#holdings.set(name, holding)
     return holding
@@ -355,7 +355,7 @@ function verdict(holding: Holding, nowMs: number): QuotaVerdict {
   const resetSeconds = Math.max(1, Math.ceil((periodEnd(period, nowMs) - nowMs) / 1000))
   return {
     admitted: available > 0,
-    // At least the unclaimed calls and those that this node holds are left, less this one.
+    // What is left is at least the unclaimed calls and those that this node holds, less this one.
     remaining: Math.max(0, calls - claimed + available - 1),
     resetSeconds,
     // Other nodes may still return unused claims.

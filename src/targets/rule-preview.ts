@@ -34,7 +34,7 @@ export interface RefusedCalls {
   /** Relative to the target. */
   readonly path: string
   readonly calls: number
-  /** The number of the refusing rule, starting at 1; undefined for the default action. */
+  /** The number of the refusing rule, starting at 1; undefined if the last line refused. */
   readonly rule: number | undefined
   readonly isNew: boolean
   /** The newest of these calls. */

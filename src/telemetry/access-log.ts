@@ -84,7 +84,7 @@ class AccessLogFile implements AccessLog {
     const stream = createWriteStream(this.#deps.destination, { flags: 'a', mode: 0o600 })
     return stream.on('error', (err) => {
       this.#failedAt = this.#deps.clock.monotonic()
-      // Said once, not at each try.
+      // Logged only once, not after each failed attempt.
       if (!this.#isFailing) this.#deps.log.error({ err }, 'the access log cannot be written')
       this.#isFailing = true
     })

@@ -56,22 +56,23 @@ export function mergeFamilies(
 }
 
 /**
- * Remembers what the counters of each worker have reached, so that their sum never falls when a worker ends or does not
- * answer a scrape. Prometheus takes a sum that falls for one that begins again at 0, and would count everything twice.
+ * Remembers the latest counters of each worker, so that their sum never falls when a worker ends or does not answer a
+ * scrape. If the sum fell, Prometheus would assume that counting had restarted at 0, and would count everything twice.
  */
 export class CountedOfWorkers {
   readonly #latest = new Map<number, readonly MetricFamily[]>()
   #ofEnded: readonly MetricFamily[] = []
 
   /**
-   * Merges the families of the workers that answered with what the others had counted; `living` are the ids of all
-   * workers that have not ended.
+   * Merges the families of the workers that answered, and adds the last known counters of all others, even of those
+   * that have ended. `living` are the ids of the workers that have not ended.
    */
   merge(
     answers: ReadonlyMap<number, readonly MetricFamily[]>,
     living: ReadonlySet<number>,
   ): readonly MetricFamily[] {
-    // What a worker answered just before it ended is left to its earlier counts, as for other scrapes of that moment.
+    // Ignores the answer of a worker that has ended since, and uses its previous counters: a concurrent scrape may
+    // already have added these to `#ofEnded`, and both would be counted.
     const heard = new Map([...answers].filter(([id]) => living.has(id)))
     for (const [id, families] of heard) {
       this.#latest.set(

@@ -5,7 +5,7 @@ const busyEveryMs = 100
 const idleEveryMs = 1000
 const busyShare = 0.02
 
-/** Measures how late timers are: what holds up the event loop makes them late. */
+/** Measures how late timers fire, which shows for how long the event loop was blocked. */
 export class LoopDelay {
   readonly #lateNs = createHistogram()
   #timer: NodeJS.Timeout | undefined

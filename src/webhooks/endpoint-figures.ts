@@ -3,7 +3,7 @@ import { deliveryTimes, type DeliveryTimes, type Store } from '../store/index.ts
 
 const maxDeliveries = 20_000
 
-/** An endpoint's deliveries in one time step, counted by when their event happened. */
+/** An endpoint's deliveries that were created in one time step, counted by their present state. */
 export interface EndpointStep {
   readonly at: number
   readonly delivered: number

@@ -1,4 +1,4 @@
-/** Events, endpoints and deliveries: every event is announced, signed and never lost. */
+/** Events, endpoints and deliveries: publishes events and delivers them, signed, to the endpoints that subscribe. */
 import type { Clock } from '../clock.ts'
 import type { Outbound } from '../http/index.ts'
 import { createId } from '../ids.ts'
@@ -256,7 +256,7 @@ function eventsOf(store: Store): Webhooks['events'] {
   }
 }
 
-/** Ignores a reset of the feed: a lost hint delays a delivery by at most a second, because polling finds everything. */
+/** Ignores a reset of the feed: polling, about once a second, finds the deliveries whose hints were lost. */
 function noMatter(): void {
   // There is nothing to drop.
 }

@@ -3,7 +3,7 @@ import type { Db } from './db.ts'
 
 /**
  * Restricts rows that are found by their ids to one organization. The `+` keeps SQLite from using the organization's
- * index instead and scanning all the organization's rows: 1,000,000 for a page of 100.
+ * index instead, which would scan all the organization's rows, perhaps 1,000,000, for a page of 100.
  */
 export function besideIds(db: Db, organizationId: string): RawBuilder<SqlBool> {
   return db.engine === 'sqlite'

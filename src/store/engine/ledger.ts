@@ -221,7 +221,10 @@ const eventColumns = {
   body: 'utf8',
 } as const
 
-/** Writes events with their audit entries and deliveries; returns the endpoints that have something to send. */
+/**
+ * Writes events and their deliveries, together with the given audit entries; returns the ids of the endpoints that have
+ * something to send.
+ */
 async function writeEvents(
   tx: Tx,
   { organizationId, event_sequence: lastSequence }: Head,

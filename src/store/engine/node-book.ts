@@ -38,7 +38,9 @@ export async function lookAtChange(
   return { ...state, unsettledMs: unsettledMs(serverAgeMs) }
 }
 
-/** Deletes changes older than an hour, which every node has long since read. */
+/**
+ * Deletes changes older than an hour. No node misses them: one that has not read the feed for half an hour starts over.
+ */
 export async function forgetOldChanges(handle: EngineHandle): Promise<void> {
   await handle.background.transact(async (tx) => await forgetChanges(tx, tx.now - changesKeptMs))
 }

@@ -56,7 +56,7 @@ export interface CommitDeps {
 /**
  * Runs the jobs of a queue one after the other. They would wait for each other's locks or disk writes anyway, so jobs
  * that wait at the same time share one transaction. One job can fail without the others; if the shared transaction
- * fails, each job is retried alone.
+ * fails, each of its jobs is retried alone where that can help.
  */
 export class CommitQueues {
   readonly #deps: CommitDeps

@@ -84,8 +84,8 @@ export function isRefusedForGood(error: unknown): boolean {
 }
 
 /**
- * Whether the server cannot be used as things are set: it does not let us in, or we do not accept its certificate. Only
- * somebody who changes that can help.
+ * Whether the server cannot be used with the present settings: it rejects our login, or we do not accept its
+ * certificate. This lasts until somebody changes a setting.
  */
 export function isKeptOut(error: unknown): boolean {
   const { code } = error as { code?: unknown }
@@ -94,8 +94,8 @@ export function isKeptOut(error: unknown): boolean {
 
 /**
  * Maps an error to a refusal if it means that the database is unavailable, for example because its disk is full; other
- * errors give undefined. Only a refusal with Retry-After may be repeated without looking: without it, something may have
- * been changed.
+ * errors give undefined. A refusal without Retry-After means that something may have been changed: the client must look
+ * before it repeats the request.
  */
 export function asStorageProblem(error: unknown): Problem | undefined {
   if (!(error instanceof Error)) return undefined

@@ -13,7 +13,7 @@ export interface Confirmation {
   readonly nodes: number
   /** How many nodes did not confirm the change; their caches have expired. */
   readonly silentNodes: number
-  /** Milliseconds from the commit to the last confirmation. */
+  /** Milliseconds from the commit until every node had confirmed the change or its caches had expired. */
   readonly tookMs: number
 }
 

@@ -9,7 +9,7 @@ const idleAfterMs = 5000
 const changesInPage = 1000
 const maxOwn = 10_000
 const maxRecent = 2000
-// The database keeps changes for an hour; a node that has not read any for half an hour starts over.
+// The database keeps changes for an hour; a node that has not read the feed for half an hour starts over.
 const resetAfterMs = 30 * minuteMs
 
 /** How often the feed is polled, in milliseconds: while callers rely on it, and while none does. */

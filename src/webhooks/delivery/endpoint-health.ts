@@ -18,9 +18,9 @@ export type DisabledReason = 'by_hand' | 'gone' | 'receiver_asked' | 'failing'
 export interface EndpointHealth {
   readonly state: EndpointState
   readonly disabledReason: DisabledReason | undefined
-  /** Failed attempts since the last success. */
+  /** Failed attempts since the last success, or since a 429 with Retry-After ended a hold. */
   readonly failures: number
-  /** The time of the first of those failures. */
+  /** When the first attempt since the last success failed or was answered with 429 and Retry-After. */
   readonly failingSince: number | undefined
   readonly lastSuccessAt: number | undefined
   readonly heldAt: number | undefined
@@ -53,10 +53,10 @@ export interface AttemptVerdict {
 }
 
 /**
- * Returns an endpoint's health after an attempt that ended at `nowMs`. A rate-limiting receiver (429) has not failed.
- * After 20 failures in a row the endpoint is held; it is then probed after 1, 2, 4 … 60 minutes and resumes with the
- * first success. 410, `webhook-delivery: disable` or five days without a success disable it; a disabled endpoint stays
- * disabled whatever arrives later.
+ * Returns an endpoint's health after an attempt that ended at `nowMs`. After 20 failures in a row the endpoint is held;
+ * it is then probed after 1, 2, 4 … 60 minutes and resumes with the first success. A 429 with Retry-After is no
+ * failure, and ends a hold too. 410, `webhook-delivery: disable` or five days without a success disable it; a disabled
+ * endpoint stays disabled whatever arrives later.
  */
 export function healthAfter(
   health: EndpointHealth,

@@ -58,7 +58,10 @@ export class Lane {
   /** Monotonic time in milliseconds after which nothing may start under this lease. */
   #leaseEndsAt: number
   #queue: DueDelivery[] = []
-  /** How many requests may run at once: grows with successes, drops to one when the receiver hangs. */
+  /**
+   * How many requests may run at once: grows with each success, and drops to one when the receiver hangs or can't be
+   * reached.
+   */
   #concurrency = concurrencyFirst
   #isLoading = false
   /** Whether the store had nothing more to send; a wake-up checks again. */

@@ -19,7 +19,7 @@ export interface LeaseHolder {
   /** How many more endpoints this node can lease. */
   room(): number
   taken(endpoint: EndpointRecord, leaseEndsAt: number): Promise<void>
-  /** Called every second, so that nothing depends on hints, which may get lost. */
+  /** Called about once a second, so that nothing depends on hints, which may get lost. */
   polled(): void
   /** Returns the leases that are no longer needed and forgets them. */
   takeIdle(): Release[]

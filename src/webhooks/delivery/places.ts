@@ -25,8 +25,8 @@ export interface Place {
 const slowAfterMs = 1000
 const maxSlowKnown = 10_000
 
-// The fraction of the limit that each standing may use. Prompt endpoints always keep half for themselves, and slow ones
-// always leave some to unproven ones.
+// The fraction of the limit that each standing may use, together with the standings after it. Prompt endpoints always
+// keep half for themselves, and sluggish ones always leave an eighth to unproven ones.
 const shares: Record<Standing, number> = { prompt: 1, unproven: 1 / 2, sluggish: 3 / 8 }
 const none: ReadonlySet<string> = new Set()
 

@@ -132,7 +132,7 @@ export class Replay {
         try {
           await this.#step(operation)
         } catch (error) {
-          // The operation is retried after the others, so that it holds up none of them.
+          // The operation is retried after the others, so that it delays none of them.
           failed.set(operation.id, error)
         }
       }

@@ -17,7 +17,7 @@ export interface RetentionResult {
 /**
  * Deletes deliveries created more than `keptMs` ago, unless they are pending, and events of that age that no remaining
  * delivery needs; also webhook secrets whose overlap ended more than 30 days ago. Works in small steps with pauses, so
- * that nothing has to wait for it.
+ * that no other transaction waits for long.
  */
 export async function removeOld(
   deps: {

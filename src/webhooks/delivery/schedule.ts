@@ -2,7 +2,7 @@ import { dayMs, hourMs, minuteMs } from '../../units.ts'
 
 const secondMs = 1000
 
-/** The delay before each of the ten attempts, which together span 75.6 hours. */
+/** The delay before each of the ten attempts; before jitter, they add up to 75.6 hours. */
 export const retryDelaysMs: readonly number[] = [
   0,
   5 * secondMs,

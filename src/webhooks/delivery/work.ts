@@ -51,7 +51,7 @@ export function createDeliveryWork(deps: {
   owner: string
 }): DeliveryWork {
   const { clock, owner } = deps
-  // Publishers that wait for each other may hold every connection but the background ones.
+  // Publishers that wait for each other may hold every connection except the background ones.
   const store = deps.store.background
   return {
     async lease({ limit, ttlMs, organizationIds }) {

@@ -34,7 +34,7 @@ export class WebhookSecrets {
     this.#deps = deps
   }
 
-  /** Lists the valid secrets, newest first; creates the first one if there is none. */
+  /** Lists the valid secrets: the current one, then the older ones, newest first. Creates a secret if there is none. */
   async list(organizationId: string): Promise<SecretSummary[]> {
     return (await this.#ensure(organizationId)).map(({ id, hint, createdAt, validUntil }) => {
       return { id, hint, createdAt, validUntil }

@@ -13,8 +13,8 @@ export function createBatchInsert(lane: EngineLane): EngineHandle['insertCalls']
   const tries = new WeakMap<readonly CountRows[], string>()
 
   /**
-   * Whether an earlier try of the batch was committed, and only its response was lost. Records tell by their ids; counts
-   * without records by the earlier transaction's id.
+   * Whether an earlier try of the batch was committed, and only its response was lost. A batch with records shows it by
+   * their ids, one with counts alone by the earlier transaction's id.
    */
   async function wasCommitted(tx: Tx, rows: CallRows, counts: readonly CountRows[]) {
     if (rows.count > 0) return (await insertRows(tx, rows)) === 0
@@ -42,7 +42,8 @@ async function thisTry(
   tx: Tx,
   earlier: string | undefined,
 ): Promise<{ id: string; outcome: string | null }> {
-  // A server that another one replaced may not have come to the earlier id yet, and refuses to judge what is to come.
+  // After a failover, the new server may not have reached the earlier id yet, and PostgreSQL fails when asked for the
+  // status of a future transaction.
   const { rows } = await sql<{ id: string; outcome: string | null }>`
     with own as materialized (select pg_current_xact_id() as id)
     select id::text as id,

@@ -106,7 +106,10 @@ class PreparingClient extends pg.Client {
     return answer
   }
 
-  /** Sends a commit; if it fails and may have been made, throws `MaybeCommittedError` and ends the connection. */
+  /**
+   * Sends a commit. If it fails although the transaction may have been committed, throws `MaybeCommittedError` and ends
+   * the connection.
+   */
   async #commit<T>(send: () => Promise<T>): Promise<T> {
     const isTooLate = this.#endedBy !== undefined
     try {
@@ -150,7 +153,8 @@ function hasEndedConnection(error: unknown): boolean {
   return error.code === '25P03' || error.code?.startsWith('57P') === true
 }
 
-// The server does not know itself, or a pooler in between does not: class 08 and 40003 statement_completion_unknown.
+// The server, or a pooler in front of it, does not know whether the transaction was committed: class 08 and 40003
+// statement_completion_unknown.
 const unknownOutcome = /^(?:08|40003)/
 // Errors that may end the server's session, so that it may have ended after its commit: classes 53, 57P, 58 and XX.
 const endsSession = /^(?:53|57P|58|XX)/
@@ -159,7 +163,7 @@ const endsSession = /^(?:53|57P|58|XX)/
 function isRolledBack(error: unknown): boolean {
   if (!(error instanceof pg.DatabaseError)) return (error as { code?: unknown }).code === 'EPIPE'
   const { code = '', severity } = error
-  // A session survives an ERROR. Other languages have other words for it, so the code decides then.
+  // A session survives an ERROR. A server set to another language translates that word; then only the code decides.
   const isOver = severity !== 'ERROR' && endsSession.test(code)
   return !isOver && !unknownOutcome.test(code)
 }

@@ -1,6 +1,7 @@
 import type Database from 'better-sqlite3'
 
-// A node has eight connections. With the driver's 16 MB for each, their caches would outgrow the rest of the node.
+// A node opens up to eight connections. With the driver's 16 MB for each, their caches would outgrow the rest of the
+// node.
 const megabytes = {
   /** For calls and writes, which use the same pages again and again: these should stay in memory. */
   lasting: 8,

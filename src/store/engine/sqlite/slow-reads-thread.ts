@@ -29,8 +29,8 @@ function serve(port: MessagePort, file: string): void {
 type Prepare = (sql: string) => Database.Statement
 
 /**
- * Returns a function that prepares each statement once. The driver frees a statement only when V8 collects it, and V8
- * does not count its memory: if each query prepared its own, hundreds would stay in memory.
+ * Returns a function that keeps prepared statements for reuse. The driver frees a statement only when V8 collects it,
+ * and V8 does not count its memory: if each query prepared its own, hundreds would stay in memory.
  */
 function keepStatements(database: Database.Database): Prepare {
   const kept = new Map<string, Database.Statement>()

@@ -2,8 +2,8 @@ import { watch, type FSWatcher } from 'node:fs'
 
 /**
  * Milliseconds after a write to the log at which to check for a commit. The fsync and the index update that follow the
- * write trigger no event; with growing intervals, a commit is noticed within twice the time that it took to become
- * visible.
+ * write trigger no event. The intervals grow, so that a commit that takes longer to become visible is still noticed
+ * within about twice that time.
  */
 const stepsMs = [0, 2, 4, 8, 16, 32, 64, 128]
 

@@ -16,7 +16,10 @@ const declared = {
   cidrs: maybe(json<readonly string[]>()),
   createdAt: time(),
   createdBy: maybe(text()),
-  /** The member who created it and whose role limits it; undefined if it was created on the command line. */
+  /**
+   * The member whose role limits the token: its creator, or the member of the token that issued it. Undefined if the
+   * operator created it, or the token that issued it.
+   */
   creatorUserId: maybe(text<UserId>()),
   expiresAt: maybe(time()),
   ...lastUse,

@@ -184,8 +184,8 @@ export async function forget(
 }
 
 /**
- * Makes nodes delete one after the other: one that was overtaken would record an older place as the beginning, and what
- * the other one deleted behind it would look like tampering.
+ * Makes nodes delete one after the other. Otherwise a slower node could record an older beginning of the chain than a
+ * faster one had, and the entries missing after it would look like tampering.
  */
 async function takeLock(tx: Tx): Promise<void> {
   if (tx.engine === 'sqlite') return

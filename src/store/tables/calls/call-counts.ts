@@ -46,7 +46,7 @@ export type CountFilter = Pick<CallFilter, 'stoppedAt' | 'outcome' | 'statuses'>
 export type CountRange = CountFilter &
   Pick<SumRange, 'from' | 'to' | 'stepMs'> & { readonly subject: string }
 
-/** The calls of one step that stopped at the same check. */
+/** The calls of one step that stopped at the same check; `check` is '' for calls that were forwarded completely. */
 export interface CountedStep {
   readonly step: number
   readonly check: string
@@ -99,7 +99,7 @@ export interface TopRow {
 /** A span of whole quarters of an hour. */
 type Span = Pick<SumRange, 'from' | 'to'>
 
-/** The keys or targets with the most calls, or the codes with the most refusals and failures. */
+/** Lists the keys or targets with the most calls, or the codes with the most refused and failed calls. */
 export async function top(
   db: Db,
   organizationId: OrganizationId,
@@ -148,8 +148,8 @@ export async function sumTargets(
 }
 
 /**
- * Deletes an organization's counts of days before the given one. It deletes those of up to `limit` subjects and days,
- * and returns how many it deleted.
+ * Deletes an organization's counts of days before the given one, for up to `limit` pairs of a day and a subject;
+ * returns the number of those pairs.
  */
 export async function forget(
   tx: Tx,

@@ -111,14 +111,11 @@ function holdsWords(
   return keyIds.length === 0 ? inPath : sql`(${inPath} or key_id in (${sql.join(keyIds)}))`
 }
 
-// An id carries the time at which the call arrived, while `at` is computed when it ends: a clock correction in between
-// makes the two differ.
+// An id contains the time at which the call arrived. `at` is the same time, but computed when the call ends; if the
+// clock is corrected in between, the two differ.
 const clockMarginMs = minuteMs
 
-/**
- * An id below those of all calls that arrived at or after a time. Lists are in id order, so this is where to start
- * reading.
- */
+/** An id below those of all calls that arrived at or after a time, so that a search for these can stop there. */
 export function idBefore(at: number): string {
   return createId('req', Math.max(0, Math.floor(at) - clockMarginMs))
 }

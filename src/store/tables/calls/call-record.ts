@@ -14,7 +14,9 @@ export interface CallRecord {
   /** The status sent to the caller; 0 if the caller left before the response. */
   readonly status: number
   readonly refusal: string | undefined
-  /** The check that refused the call; undefined if it was forwarded completely. */
+  /**
+   * The check at which the call stopped, `forward` if the upstream failed; undefined if it was forwarded completely.
+   */
   readonly stoppedAt: string | undefined
   readonly ruleId: string | undefined
   readonly trialRuleId: string | undefined

@@ -116,7 +116,7 @@ export class CallRowsBuffer {
 const openBracket = 0x5b
 const comma = 0x2c
 
-/** Splits rows in two, so that a record which the database refuses can be told from the others. */
+/** Splits rows in two, in order to find the record that the database refuses. */
 export function halvesOf({ json }: CallRows): readonly [CallRows, CallRows] {
   const rows = JSON.parse(json) as unknown[]
   const middle = Math.ceil(rows.length / 2)

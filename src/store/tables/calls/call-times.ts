@@ -4,7 +4,7 @@ import type { Db } from '../../db/db.ts'
 import { callsThat, type CallFilter } from './call-filter.ts'
 import { stepOf, type SumRange } from './traffic.ts'
 
-/** A sample reads at most this many records, spread over at most this many steps. */
+/** A sample reads at most this many records, spread over up to `maxSampledSteps` steps. */
 const maxSampled = 10_000
 /** The same for one key: its records lie apart in the table, so each costs a read of its own. */
 const maxSampledOfKey = 5000
@@ -48,7 +48,7 @@ export async function percentiles(
   return await ranked(db, timed, range)
 }
 
-/** Percentiles of a bounded sample: the newest records of each step. Steps beyond the 120th are left out. */
+/** Percentiles of a bounded sample: the newest records of each of the first 120 steps. Later steps are left out. */
 export async function sampledPercentiles(
   db: Db,
   organizationId: OrganizationId,

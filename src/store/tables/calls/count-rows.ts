@@ -12,7 +12,7 @@ export interface CountRows {
 /** The tables that count calls. */
 export type CountTable = keyof typeof layouts
 
-// SQLite runs a statement on the calling thread, so a long one would hold up calls.
+// SQLite runs a statement on the calling thread, so a long one would delay calls.
 const rowsInStatement = 200
 
 const layouts = {

@@ -80,7 +80,10 @@ export async function sum(
   return { rows }
 }
 
-/** Counts the calls since a time that passed every check, and those of them that failed at the upstream, by target. */
+/**
+ * Counts, for each target, the calls since a given time that passed every check, and how many of those failed at the
+ * upstream.
+ */
 export async function sumRecent(
   db: Db,
   organizationId: OrganizationId,
@@ -158,7 +161,10 @@ export async function forgetMinutes(tx: Tx, before: number, limit: number): Prom
   return Number(numAffectedRows ?? 0)
 }
 
-/** The calls against a quota in a period, as reported by all nodes; a node reports about once a second. */
+/**
+ * Returns how many calls count against a quota in a period, as reported by all nodes. A node reports about once a
+ * second.
+ */
 export async function quotaUse(
   db: Db,
   organizationId: OrganizationId,

@@ -22,12 +22,12 @@ export interface ManagedRecord {
   readonly section: string
   /** The thing's name in the file. */
   readonly name: string
-  /** Undefined while the thing waits for something created elsewhere, such as a directory's group. */
+  /** Undefined for a group that the directory has not created yet. */
   readonly subjectId: string | undefined
   /** The label that identifies the file. */
   readonly label: string
   readonly entry: Readonly<Record<string, unknown>>
-  /** Digests of the thing's secrets by their position in the entry, sealed. */
+  /** Digests of the thing's secrets, by each secret's path in the entry, sealed. */
   readonly secretsSealed: string | undefined
   readonly driftedAt: number | undefined
 }

@@ -336,7 +336,8 @@ function fromRow(row: Row): DirectoryUserRecord {
 }
 
 /**
- * How many members are active or inactive just as their directory says, how many are not, and how many it never sent.
+ * Numbers of members: those that are active or inactive as their directory says, those that are not, and those that the
+ * directory never sent.
  */
 export interface InStep {
   readonly inStep: number

@@ -3,7 +3,7 @@ import { besideIds } from '../../db/beside-ids.ts'
 import type { Db } from '../../db/db.ts'
 import * as keySecrets from './key-secrets.ts'
 
-/** Maps keys' ids to their names and the hints of their newest secrets; unknown ids are left out. */
+/** Maps keys' ids to their names and the hints of their current secrets; unknown ids are left out. */
 export async function list(
   db: Db,
   organizationId: OrganizationId,

@@ -67,8 +67,8 @@ export async function leaveNode(tx: Tx, nodeId: string): Promise<void> {
 }
 
 /**
- * Deletes dead nodes, and the rows of subjects that nobody has used for long. Rows of unidentified sources are deleted
- * sooner.
+ * Deletes dead nodes, and the rows of subjects that nobody has used for long. Rows of sources of failed credentials are
+ * deleted sooner. A share that a registered node holds is kept.
  */
 export async function forgetOld(
   tx: Tx,
@@ -150,8 +150,8 @@ export interface ChangedPlace {
 }
 
 /**
- * Lists a page of the shares that other nodes have changed since a place, and says where the next page begins, if there
- * is one.
+ * Lists a page of the shares of other nodes that were changed after a position, and returns where the next page begins;
+ * `next` is undefined if there is none.
  */
 export async function listChanged(
   db: Db,
@@ -221,8 +221,8 @@ export async function write(
   },
 ): Promise<void> {
   const { rows, gone } = change
-  // The time of writing, not of the transaction's start: the transaction may have waited for locks, and nodes that had
-  // read in the meantime would never see rows dated before that.
+  // The time of writing, not the transaction's start: the transaction may have waited for locks, and nodes that read in
+  // the meantime would never see rows dated before their read.
   const now = presentOf(tx)
   for (let at = 0; at < rows.length; at += rowsInStatement) {
     await tx.query

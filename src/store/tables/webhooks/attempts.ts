@@ -15,11 +15,11 @@ export interface AttemptTable {
 }
 
 /**
- * How many attempts of a delivery are kept: a receiver that keeps sending 429 with Retry-After is retried without
- * limit.
+ * How many attempts of a delivery are kept: a receiver that keeps sending 429 with Retry-After may be tried any number
+ * of times within five days.
  */
 export const maxAttemptsKept = 100
-// Receivers choose the bytes of these bodies, and escaping a hundred of them would hold the event loop for 50 ms.
+// Receivers choose the bytes of these bodies, and escaping a hundred of them would block the event loop for 50 ms.
 const maxBodiesShown = 16
 
 /** One delivery attempt, with up to 16 KiB of the response's content. */

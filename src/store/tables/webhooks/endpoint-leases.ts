@@ -89,7 +89,7 @@ export async function leaseEndpoints(
       lease_until: lease.until,
       lease_token: eb('lease_token', '+', 1),
     }))
-    // SKIP LOCKED: another node is leasing that endpoint.
+    // SKIP LOCKED: another transaction is leasing or changing that endpoint.
     .where('id', 'in', inOneOrder(tx, lease.endpointIds, 'skip'))
     .where((eb) => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<', tx.now)]))
     .where('state', '!=', 'disabled')

@@ -66,7 +66,7 @@ export function fanOut(
         }
       })
   })
-  // A delivery that predates its event was not written by us, so it is overwritten.
+  // If a delivery with this event's number exists already, we did not write it, so it is overwritten.
   const writes = insertion(tx, {
     table: 'delivery',
     types: deliveryColumns,
