@@ -26,7 +26,8 @@ export function findRuntime(from) {
 }
 
 /**
- * Looks in this folder and all parent folders, which finds it both in a checkout and in a project that depends on us.
+ * Returns the nearest Node that npm installed in a `node_modules` of this folder or a parent folder, whether this is a
+ * checkout or a dependency of another project; undefined if there is none.
  */
 function installedBeside(from) {
   for (let folder = dirname(from); ; folder = dirname(folder)) {

@@ -41,8 +41,9 @@ export function parseDuration(text: string): number {
 }
 
 /**
- * Converts a date such as `2027-01-31`, or a time such as `2027-01-31T12:00:00Z`, to milliseconds; undefined if there is
- * no such day. Without a zone it is UTC. JavaScript alone would read 30 February as 2 March.
+ * Converts a date such as `2027-01-31`, or a time such as `2027-01-31T12:00:00Z`, to milliseconds; without a zone it is
+ * UTC. Returns undefined for other text and for days that do not exist: JavaScript alone would read 30 February as 2
+ * March.
  */
 export function parseTime(text: string): number | undefined {
   const [, day, clock, zone = 'Z'] =

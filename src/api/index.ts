@@ -27,7 +27,7 @@ export function registerApi(
   const { services } = deps
   registerRoutes(app, routes, { prefix, services, addressOf: deps.addressOf })
   const { baseUrl } = services
-  // The description is two megabytes of text that most nodes are never asked for, so it is built on first use.
+  // The description is 400 kB of text that most nodes are never asked for, so it is built on first use.
   const description = onceAsked(() =>
     JSON.stringify(describeRoutes(routes, { baseUrl, version: deps.version })),
   )
@@ -52,7 +52,7 @@ export function registerApi(
   app.get('/docs/api.css', async (_request, reply) =>
     reply.type('text/css; charset=utf-8').header('Cache-Control', 'no-cache').send(referenceStyle),
   )
-  // Unknown addresses below /api always get a JSON 404 and never a page, whoever asks.
+  // Unknown addresses below /api/v1 always get a 404 in JSON, never a page.
   app.all(`${prefix}/*`, async () => {
     throw new Problem('not_found')
   })

@@ -48,7 +48,7 @@ export abstract class Resources<Item extends Versioned = Versioned> {
   }
 }
 
-/** Returns the directory and the actor as whom this request makes its changes. */
+/** Returns the organization whose directory a request changes, and the actor for the audit log. */
 export function callerOf({ principal, actor }: ScimRequest): DirectoryCaller {
   return { organizationId: principal.organizationId, actor }
 }

@@ -37,8 +37,8 @@ function sendBody(reply: AppReply, body: Record<string, unknown>): AppReply {
   return reply.header('Content-Type', contentType).send(Buffer.from(JSON.stringify(body)))
 }
 
-// Sends a long body while it is produced. A shorter one is produced completely first, so that it has a Content-Length, and
-// an error on the way becomes a refusal instead of a truncated response.
+// Sends a long body while it is produced. A shorter one is produced completely first, so that it has a Content-Length,
+// and so that an error on the way becomes a refusal instead of a truncated response.
 async function sendPieces(request: AppRequest, reply: AppReply, pieces: Pieces): Promise<AppReply> {
   reply.header('Content-Type', contentType)
   const parts = pieces()

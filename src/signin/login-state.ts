@@ -49,7 +49,10 @@ export interface Freshness {
 /** Binds sign-ins in progress to browsers, and lets each finish once. */
 export interface LoginStates {
   freshen(): Freshness
-  /** Returns the Set-Cookie values that bind a sign-in to the browser and remove its oldest ones if it has too many. */
+  /**
+   * Returns the Set-Cookie values that bind a sign-in to the browser, and that remove the browser's oldest sign-ins if
+   * it has too many.
+   */
   cookiesFor(login: LoginState, cookieHeader: string | undefined): readonly string[]
   /**
    * Finds the browser's sign-in by the state of a response. Throws `callback_invalid` (400) if there is none, if its

@@ -1,6 +1,6 @@
 // A base for parsing a path as a browser would; nothing is ever sent there.
 const anywhere = 'http://local.invalid'
-// It is kept in the sign-in's cookie, whose size browsers limit.
+// The path is kept in the sign-in's cookie, whose size browsers limit.
 const maxLength = 1000
 
 /**

@@ -45,7 +45,7 @@ export interface SignInDeps {
   readonly addressOf: (request: AppRequest) => string
 }
 
-// The path may hold the proof of an identity, with the name and the address that a provider sent.
+// The path that a sign-in ends at may contain the proof of an identity, with a name and an address from the provider.
 const longestLanding = 4100
 
 /** A provider that everyone may sign in with. */

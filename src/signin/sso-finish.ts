@@ -140,9 +140,9 @@ export class SsoFinishes {
   }
 
   /**
-   * Returns the person signed in with this browser if a sign-in that began on another site would replace them. They are
-   * asked first, because a foreign provider can start a sign-in in anyone's browser and respond with any identity
-   * (login CSRF).
+   * Returns the name of the person signed in with this browser, if a sign-in that began on another site would replace
+   * them; otherwise undefined. That person is asked first, because a foreign provider can start a sign-in in anyone's
+   * browser and respond with any identity (login CSRF).
    */
   async #somebodyElse(
     { user }: Admitted,

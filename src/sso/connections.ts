@@ -316,7 +316,7 @@ export class Connections {
     return {
       columns: { name, kind, issuer, clientId, ...credential, settings },
       hasMoved,
-      /** Pairwise subjects differ by client, so the provider will send new subjects for the same people. */
+      /** Whether the provider will send new subjects for the same people: pairwise subjects differ by client. */
       hasOtherSubjects: hasMoved && issuer === before.issuer && provider.hasPairwiseSubjects,
     }
   }

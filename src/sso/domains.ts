@@ -145,8 +145,8 @@ export class Domains {
   }
 
   /**
-   * Checks the domains that are due: unverified ones every minute for 72 hours, verified ones every week, or every hour
-   * while DNS fails. Returns their number.
+   * Checks a batch of the domains that are due: unverified ones every minute for 72 hours, verified ones every week, or
+   * every hour while DNS fails. Returns how many it checked.
    */
   async checkDue(): Promise<number> {
     const due = await this.#store.transaction(async (tx) => {

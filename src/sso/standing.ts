@@ -11,9 +11,9 @@ import { membershipEnded, requireUnchanged } from './admission-conditions.ts'
 import type { Connection } from './connections.ts'
 
 /**
- * Refuses a sign-in whose connection, membership or identity has changed since it was admitted, and locks them until
- * the transaction that starts the session commits. Otherwise a session could begin just after a removal, a deactivation
- * or a change of the provider has ended all others.
+ * Refuses an admitted sign-in if its connection has since changed, or if the person's membership or identity has ended.
+ * Locks the connection and the membership until the transaction that starts the session commits: otherwise a session
+ * could begin just after a removal, a deactivation or a change of the provider has ended all others.
  */
 export async function requireStanding(
   tx: Tx,

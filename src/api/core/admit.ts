@@ -37,7 +37,7 @@ export interface Presented {
  * Authenticates and authorizes a caller, or refuses: `session_missing`, `session_invalid`, `session_ended`,
  * `credential_invalid`, `credential_revoked`, `credential_expired` (401), `credential_ambiguous` (400), `not_found` for
  * an organization the caller does not belong to (404), `permission_required`, `person_required`, `address_not_allowed`,
- * `sign_in_too_old`, `sso_required` (403).
+ * `sign_in_too_old`, `sso_required` (403), `rate_limited` after too many wrong access tokens (429).
  */
 export async function admit(
   route: AnyRoute,

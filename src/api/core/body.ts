@@ -3,7 +3,7 @@ import { Problem } from '../../errors.ts'
 const maxMembers = 10_000
 
 /**
- * Refuses bodies that a schema can't rule out: nesting deeper than the limit, more than 10,000 values, and text that
+ * Refuses what a schema can't rule out in a body: nesting deeper than the limit, more than 10,000 values, and text that
  * the databases can't store (U+0000, lone surrogates).
  */
 export function checkBody(value: unknown, deepest: number): void {

@@ -9,8 +9,8 @@ const minBytes = 2048
 const level = 5
 
 /**
- * Wraps a response with text that callers or receivers wrote, such as a captured body. Neither we nor a proxy may
- * compress it: its length would help whoever wrote one part of it to guess another (the BREACH attack).
+ * Wraps a response that contains text written by callers or receivers, such as a captured body. Neither we nor a proxy
+ * may compress it: its length would help whoever wrote one part of it to guess another (the BREACH attack).
  */
 export function uncompressed<Body>(body: Body): Answered<Body> {
   return new Answered(body, { 'Cache-Control': 'no-store, no-transform' })

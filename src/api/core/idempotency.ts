@@ -21,8 +21,8 @@ export interface Creation {
 
 /**
  * Runs a creation once per caller and Idempotency-Key, and repeats the same response for 24 hours. Responses are stored
- * sealed, because some contain a secret. Throws `idempotency_conflict` (409) for a different request with the key, or
- * while the first one is in progress.
+ * sealed, because some contain a secret. Throws `idempotency_conflict` (409) for a different request with the key, and
+ * for a repeated one if the first is still in progress or its response was lost.
  */
 export async function once<T>(
   services: Services,
@@ -65,7 +65,7 @@ export async function once<T>(
     await unlessAway(store.transaction(async (tx) => await idempotentAnswers.keep(tx, kept)))
     return answer
   } catch (error) {
-    // A key that is marked as done stays so: the creation may have been made although it failed.
+    // Releases the key unless it is marked as done: the creation may then have been committed despite the error.
     const release = async (tx: Tx) => await idempotentAnswers.release(tx, userId, keyDigest)
     await unlessAway(store.transaction(release))
     throw error
@@ -73,8 +73,8 @@ export async function once<T>(
 }
 
 /**
- * Waits for a write of which the caller need not know that the database is away: what has been made was made, and what
- * was refused keeps its own reason.
+ * Waits for a write, and ignores an unreachable database: the creation has already succeeded or failed, and the caller
+ * gets that result.
  */
 async function unlessAway(writing: Promise<void>): Promise<void> {
   await writing.catch((error: unknown) => {

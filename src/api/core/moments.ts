@@ -1,8 +1,8 @@
 import { Problem } from '../../errors.ts'
 
 /**
- * Converts a time of the `Time` schema to milliseconds. RFC 3339 (section 5.7) allows leap seconds, which JavaScript
- * reads as NaN: such an expiry would never be reached.
+ * Converts a time of the `Time` schema to milliseconds. Refuses leap seconds: RFC 3339 (section 5.7) allows them, but
+ * JavaScript reads them as NaN, and an expiry of NaN would never be reached.
  */
 export function momentOf(text: string): number {
   const ms = Date.parse(text)

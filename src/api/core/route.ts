@@ -79,7 +79,7 @@ export interface ManagedThing {
 export interface Route<Query = unknown, Body = unknown, Answer = unknown> {
   readonly summary: string
   readonly permission: RouteAccess
-  /** Requires a sign-in within the last hour: secrets, SSO, SCIM, owners. */
+  /** Whether people must have signed in within the last hour, as for changes to company sign-in; tokens always pass. */
   readonly freshSignIn: boolean
   /** Whether pages of other origins may call the route; only for routes where no cookie counts. */
   readonly anyOrigin: boolean

@@ -134,7 +134,7 @@ export const auditRoutes = {
   }),
 }
 
-/** Yields pages only while the caller's session and membership last. */
+/** Yields pages; throws `session_ended` once the caller's session, membership or access token has ended. */
 async function* whileAllowed(
   request: Pick<RouteRequest, 'caller' | 'organization'>,
   pages: AuditPages,

@@ -105,7 +105,7 @@ export const directoryRoutes = {
       last_request_at: nullable(Time),
       /** Whole hours since an active directory's last request; null if it is off or has never called. */
       nothing_for_hours: nullable(Type.Integer()),
-      /** The only owner, who stays a member although the directory deactivated them. */
+      /** The organization's only owner, if the directory has deactivated them: they stay a member. Otherwise null. */
       kept_owner: nullable(Type.Object({ id: Type.String(), name: Type.String() })),
     }),
     handle: async ({ organization }, services) => {
@@ -288,7 +288,7 @@ export const directoryRoutes = {
   }),
 }
 
-/** Returns where the next page starts, and its length plus one: the extra item shows whether there are more. */
+/** Returns how many items to skip, and how many to read: one more than the page, to see whether there are more. */
 function positions(query: { after?: string; limit?: number }): { after: number; count: number } {
   const position = Number(query.after ?? 0)
   const after = Number.isSafeInteger(position) && position > 0 ? position : 0

@@ -15,7 +15,7 @@ const ApiRulePreview = Type.Object(
     newly_refused: Type.Integer(),
     /** Calls that the current rules refuse and the new ones would allow. */
     newly_allowed: Type.Integer(),
-    /** False if there were more calls than can be examined, so that only the newest were. */
+    /** False if there were too many calls to examine, so that only the newest are counted. */
     complete: Type.Boolean(),
     /** The effective action for calls that no rule decides. */
     otherwise: oneOf(['allow', 'refuse']),

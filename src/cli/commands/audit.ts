@@ -127,7 +127,7 @@ export const commands = {
   }),
 }
 
-/** Returns the chains to verify: an organization's, or all of them, including those without an organization. */
+/** Returns an organization's audit chain, or all chains if none is named, including those without an organization. */
 async function chainsOf(
   services: Services,
   slug: string | undefined,
@@ -160,7 +160,7 @@ function readHeads(file: string): SignedHead[] {
   const { heads, data } = (content ?? {}) as { heads?: unknown; data?: unknown }
   const list = heads ?? data ?? content
   const found = (Array.isArray(list) ? list : [list]).map((one: unknown) => readHead(one, file))
-  // Without a head nothing would be compared, and the chains would be called whole for no reason.
+  // A file without heads is refused: nothing would be compared with it, and the command would still succeed.
   if (found.length === 0) throw noHead(file)
   return found
 }

@@ -19,7 +19,7 @@ const maxListed = 1000
 const everyMs = 1000
 /**
  * How far back each read begins: a record has the time at which its call began, but appears only when the call has
- * ended.
+ * ended. A call that takes longer is not printed.
  */
 const lookBackMs = 5000
 

@@ -184,8 +184,8 @@ async function measureRevocation(store: Store): Promise<{ nodes: number; finding
 }
 
 /**
- * Checks that all nodes have read the changes of the current database, and reports since when they have known its
- * server.
+ * Checks that every node has read the current database since it replaced another one, and reports since when the nodes
+ * have known its server.
  */
 async function checkHistory(store: Store): Promise<Finding> {
   const { nodes } = await nodeTable.look(store, undefined)

@@ -38,8 +38,9 @@ export const commands = {
 const endsWithinMs = 2000
 
 /**
- * Closes the channel to the supervisor, which would keep a worker alive even if its start failed. The disconnect is
- * marked as intended, because Node would otherwise end the worker with code 0 instead of the command's own exit code.
+ * Closes the worker's channel to the supervisor: an open channel would keep the worker alive even if its start failed.
+ * The disconnect is marked as intended, because Node would otherwise end the worker with code 0 instead of the
+ * command's own exit code.
  */
 function letGo(worker: Worker): void {
   worker.exitedAfterDisconnect = true

@@ -6,8 +6,8 @@ import { UsageError } from './command.ts'
 /** The destination for the secrets of newly issued keys. */
 export interface SecretSink extends AsyncDisposable {
   /**
-   * Writes the secrets before the commit, so that no key is ever created whose secret is lost. Refuses if no
-   * destination was given.
+   * Writes the secrets to the file before the commit, so that no key is created whose secret is lost; writes nothing if
+   * the destination is standard output. Refuses new keys if no destination was given.
    */
   readonly write: (issued: readonly IssuedKey[]) => void
   /** Keeps what was written; called after the commit. */

@@ -16,7 +16,7 @@ export function sentenceOf(
     return sentenceOf(error.errors[0], env, flags)
   const { code, syscall, address, port, hostname, path }: SystemError = error
   const where = `${address?.includes(':') ? `[${address}]` : address}:${port}`
-  // The database is the only server that a command connects to by itself.
+  // This must be the database: a command that connects to another server reports the failure as a Problem instead.
   if (syscall === 'connect' && code === 'ECONNREFUSED' && port !== undefined)
     return `Nothing listens at ${where}; start the database, or mend DATABASE_URL.`
   const setting = 'port' in flags ? '--port' : settingOf(port, env)

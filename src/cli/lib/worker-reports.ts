@@ -117,7 +117,10 @@ async function sendMetrics(
   response.writeHead(200).end(text)
 }
 
-/** Sends 200 if every worker that answers is ready: they share the port, so any of them may get the next request. */
+/**
+ * Sends 200 if at least one worker answers and all that answer are ready: they share the port, so any of them may get
+ * the next request. Otherwise sends 503.
+ */
 async function sendReadiness(response: ServerResponse, asked: readonly Worker[]): Promise<void> {
   const reports = [...(await askWorkers(asked)).values()]
   const against = reports.find(({ isReady }) => !isReady)

@@ -7,8 +7,8 @@ import type { Terminal } from './terminal.ts'
 import { listenForWorkers } from './worker-reports.ts'
 
 /**
- * Delays before a worker is replaced: the first one for a worker that had been listening, longer and longer ones for a
- * worker that keeps failing to start.
+ * Delays before a worker is replaced: the first one if the worker had been listening, otherwise the next one each time
+ * that it fails to start.
  */
 const pausesSeconds = [1, 2, 4, 8, 16, 32, 60] as const
 

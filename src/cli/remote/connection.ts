@@ -9,7 +9,10 @@ export interface Remote {
   readonly server: string
   /** The organization of keys, tokens and endpoints that are named by their id alone. */
   readonly organization: string | undefined
-  /** The server's time from its last response, to the second: the server decides what "the last 24 hours" means. */
+  /**
+   * The server's time: this machine's clock, corrected if the last response's Date differed by more than a second. The
+   * server decides what "the last 24 hours" means.
+   */
   readonly clock: Clock
   /**
    * Calls a route such as `GET /organizations/acme/keys`; passes the server's refusals on unchanged. If the version

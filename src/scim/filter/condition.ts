@@ -112,7 +112,7 @@ function orNone(
   return { kind: 'or', terms: [fitting, { kind: 'not', term: any }] }
 }
 
-/** Converts a value filter such as `emails[type eq "work" and value co "@x"]`, which one element must match alone. */
+/** Converts a value filter such as `emails[type eq "work" and value co "@x"]`: one element must meet all of it. */
 function some(type: ResourceType, target: Target, where: Filter): DirectoryCondition {
   const { attribute } = target
   if (isRelated(type, attribute)) return related(type, where)

@@ -9,7 +9,7 @@ export interface Projection {
   apply(document: Readonly<Record<string, unknown>>): Record<string, unknown>
 }
 
-/** What a parameter names of an attribute: some of its parts, all of it, or nothing (undefined). */
+/** The parts of an attribute that a query parameter names: some, all, or none (undefined). */
 type Parts = ReadonlySet<string> | 'all' | undefined
 type Names = ReadonlyMap<string, ReadonlySet<string> | 'all'>
 

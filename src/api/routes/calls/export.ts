@@ -50,7 +50,10 @@ export const callExportRoutes = {
   }),
 }
 
-/** Yields page after page as fast as the caller reads; stops when the session or membership ends. */
+/**
+ * Yields page after page as fast as the caller reads. Throws `session_ended` once the caller's session, membership or
+ * access token has ended.
+ */
 async function* walk(
   request: Pick<RouteRequest, 'caller' | 'organization' | 'signal'>,
   { filter, limit }: { readonly filter: Filter; readonly limit: number },
@@ -67,7 +70,7 @@ async function* walk(
       page,
     )
     const names = await namesFor(organization, found, services)
-    // The session and membership are checked after the read, so that nothing recorded after their end is sent.
+    // The caller's rights are checked after the read, so that no call recorded after their end is sent.
     await requireStillAllowed(request, services)
     yield found.map((call) => toApiCall(call, names))
     if (found.length < page.limit && searchedTo === undefined) return

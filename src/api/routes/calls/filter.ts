@@ -64,7 +64,7 @@ function meaningOf(q: string | undefined): 'id' | 'address' | 'status' | 'words'
   return addressShape.test(q) ? 'address' : 'words'
 }
 
-/** Returns the text to search for in paths, and the ids of keys whose name contains it. */
+/** Returns the text to search for in paths, and the ids of at most 50 keys that match it; none if it has a slash. */
 async function wordsOf(organization: RouteOrganization, q: string, services: Services) {
   const text = q.startsWith(recordedPrefix) ? q.slice(recordedPrefix.length) : q
   if (text.includes('/')) return { text, keyIds: [] }
@@ -72,7 +72,7 @@ async function wordsOf(organization: RouteOrganization, q: string, services: Ser
   return { text, keyIds: keys.map(({ id }) => id) }
 }
 
-/** Returns the id of the target with this name; for an unknown name, a text that matches no target. */
+/** Returns the id of the target with this slug or id; for an unknown one, the text itself, which matches no call. */
 export async function targetIdOf(
   organization: RouteOrganization,
   slug: string | undefined,
@@ -85,8 +85,8 @@ export async function targetIdOf(
 }
 
 /**
- * Converts a path prefix to the form in which paths are recorded: below the chosen target, or without one beginning
- * with a target's name.
+ * Converts a path prefix to the form in which paths are recorded. If a target is chosen, the prefix is a path below it;
+ * otherwise the prefix itself begins with a target's slug.
  */
 function recordedPath(target: string | undefined, path: string | undefined): string | undefined {
   if (path === undefined || path.startsWith(recordedPrefix)) return path

@@ -7,7 +7,10 @@ import type { Services } from '../../core/services.ts'
 
 const everyMs = 1000
 const maxAtOnce = 200
-/** How far to look back before the newest call, because records appear when a call ends, not when it begins. */
+/**
+ * How far back each read begins: a record has the time at which its call began, but appears only when the call has
+ * ended. A call that takes longer is not sent.
+ */
 const lookBackMs = 5000
 
 /** A live stream of calls as they end. */
@@ -22,8 +25,8 @@ export const liveRoutes = {
 }
 
 /**
- * Polls for calls and sends one event per call, or a comment if there are none; ends when the caller disconnects, the
- * session or membership ends, or the node stops.
+ * Polls for calls and sends one event per call, or a comment if there are none. Ends when the caller disconnects, when
+ * the session, membership or access token ends, or when the node stops.
  */
 async function* tail(request: RouteRequest, services: Services): AsyncIterable<string> {
   const { organization, signal } = request
@@ -46,7 +49,7 @@ async function* tail(request: RouteRequest, services: Services): AsyncIterable<s
       const found = await calls.list(services.store.slowCallReads, organization.id, page)
       const fresh = found.filter(({ id }) => !sent.has(id)).toReversed()
       const names = await namesFor(organization, fresh, services)
-      // The session and membership are checked again after the read, so that nothing recorded after their end is sent.
+      // The caller's rights are checked again after the read, so that no call recorded after their end is sent.
       if (!(await isStillAllowed(request, services))) return
       for (const { id } of fresh) sent.add(id)
       const events = fresh.map(
@@ -82,7 +85,7 @@ function watchSession(
   }
 }
 
-/** Whether the request's session and membership still exist; long responses end with them. */
+/** Whether the caller's session and membership, or access token, are still valid; long responses end with them. */
 async function isStillAllowed(
   request: Pick<RouteRequest, 'caller' | 'organization'>,
   services: Services,
@@ -96,8 +99,9 @@ async function isStillAllowed(
 }
 
 /**
- * Aborts a long response whose session or membership has ended: `session_ended`. The connection closes before the
- * response is complete, so that nobody mistakes a part for the whole (RFC 9112, section 8).
+ * Throws `session_ended` during a long response if the caller's session, membership or access token has ended. The
+ * connection then closes before the response is complete, so that nobody mistakes a part for the whole (RFC 9112,
+ * section 8).
  */
 export async function requireStillAllowed(
   request: Pick<RouteRequest, 'caller' | 'organization'>,

@@ -38,7 +38,7 @@ export const Rollup = Type.Object(
     p95_ms: Type.Optional(Type.Number()),
     latency: Type.Optional(Percentiles),
     /**
-     * Whether percentiles are estimates, because there were too many calls to examine, or not all of them left a
+     * Whether percentiles are estimates, because there were too many calls to examine or because not every call left a
      * record.
      */
     sampled: Type.Boolean(),

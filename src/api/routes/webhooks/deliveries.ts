@@ -23,8 +23,8 @@ const R = '/organizations/:organization/webhooks/replays'
 const idText = Type.String({ minLength: 1, maxLength: 60 })
 
 /**
- * Selects deliveries; all given conditions must hold. `missed` is dead or skipped, `retrying` pending after a failed
- * attempt.
+ * Selects deliveries; all given conditions must hold. `missed` means dead or skipped; `retrying` means pending after a
+ * failed attempt.
  */
 const filterProperties = {
   endpoint: Type.Optional(idText),

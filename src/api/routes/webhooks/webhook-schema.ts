@@ -95,7 +95,10 @@ const deliveryProperties = {
   state: oneOf(deliveryStates),
   /** When the next attempt is due; null once the delivery has ended. */
   due_at: nullable(Time),
-  /** Attempts since the delivery became pending (at most ten), and in total. */
+  /**
+   * Attempts since the delivery became pending, at most ten: failed probes and attempts that got a 429 with Retry-After
+   * don't count. `attempts_ever` counts every attempt.
+   */
   attempts: Type.Integer(),
   attempts_ever: Type.Integer(),
   created_at: Time,
@@ -120,7 +123,8 @@ const Attempt = Type.Object(
     status: nullable(Type.Integer()),
     failure: nullable(Type.String()),
     /**
-     * The receiver's response, up to 16 KiB, kept for the last 16 attempts; bytes that are not text appear as U+FFFD.
+     * The receiver's response, up to 16 KiB; null for all but the last 16 attempts. Bytes that are not text appear as
+     * U+FFFD.
      */
     answer: nullable(Type.String()),
     answer_truncated: Type.Boolean(),
