@@ -1,10 +1,32 @@
 import assert from 'node:assert/strict'
 import { mock, test } from 'node:test'
-import { every } from './timers.ts'
+import { every, LazyTimers } from './timers.ts'
 import { hourMs, minuteMs } from './units.ts'
 
+/** Lazy timers over mocked time, which passes in steps of a millisecond, and the wake-ups of the process. */
+function lazyTimers(t: { mock: typeof mock }) {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  let now = 0
+  const wakes: number[] = []
+  const timers = new LazyTimers(() => now)
+  return {
+    timers,
+    wakes,
+    noteTo: (list: number[]) => () => {
+      list.push(now)
+      if (wakes.at(-1) !== now) wakes.push(now)
+    },
+    pass(ms: number): void {
+      for (const end = now + ms; now < end;) {
+        now += 1
+        t.mock.timers.tick(1)
+      }
+    },
+  }
+}
+
 test('an hourly task also runs on a node that is restarted more often than that', async () => {
-  mock.timers.enable({ apis: ['setTimeout', 'setInterval'] })
+  mock.timers.enable({ apis: ['setTimeout'] })
   try {
     let runs = 0
     const task = async (): Promise<void> => void runs++
@@ -19,4 +41,58 @@ test('an hourly task also runs on a node that is restarted more often than that'
   } finally {
     mock.timers.reset()
   }
+})
+
+test('background work of several periods shares the wake-ups of the most frequent', (t) => {
+  const { timers, wakes, noteTo, pass } = lazyTimers(t)
+  for (const ms of [1000, 2000, 5000, minuteMs]) {
+    timers.every(ms, noteTo([]))
+    pass(130)
+  }
+  timers.every(800, noteTo([]))
+  pass(5000)
+  wakes.length = 0
+  pass(10 * minuteMs)
+  assert.ok(wakes.length <= (10 * minuteMs) / 800, `${wakes.length} wake-ups`)
+})
+
+test('a lazy call is never late, at most half of its time or 0.85 s early, and not made more often for frequent neighbours', (t) => {
+  const { timers, noteTo, pass } = lazyTimers(t)
+  const seconds: number[] = []
+  const fives: number[] = []
+  timers.every(1000, noteTo(seconds))
+  timers.every(5000, noteTo(fives))
+  timers.every(70, noteTo([]))
+  pass(minuteMs)
+  for (const [list, ms, fromMs] of [
+    [seconds, 1000, 500],
+    [fives, 5000, 4150],
+  ] as const) {
+    for (const [at, time] of list.entries()) {
+      const tookMs = time - (list[at - 1] ?? 0)
+      assert.ok(tookMs >= fromMs && tookMs <= ms, `${tookMs} of ${ms} ms`)
+    }
+  }
+  // Neighbours every 70 ms bring it forward by no more than that.
+  assert.ok(seconds.length <= minuteMs / 930, `${seconds.length} calls`)
+})
+
+test('a cancelled call is not made, and one that throws keeps no other from being made', (t) => {
+  const { timers, noteTo, pass } = lazyTimers(t)
+  const made: number[] = []
+  timers.after(100, noteTo(made))()
+  timers.every(100, () => {
+    throw new Error('a mistake')
+  })
+  timers.every(100, noteTo(made))
+  let errors = 0
+  for (let at = 0; at < 1000; at++) {
+    try {
+      pass(1)
+    } catch {
+      errors += 1
+    }
+  }
+  assert.ok(errors >= 9, `${errors} errors`)
+  assert.ok(made.length >= 9, `${made.length} calls`)
 })

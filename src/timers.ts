@@ -4,9 +4,95 @@ import { minuteMs } from './units.ts'
 // Hourly tasks must also run on a node that never lives for an hour.
 const maxFirstMs = 5 * minuteMs
 
+// Less than the shortest period of a node's background work, so that work that is hardly due does not run twice as often.
+const maxEarlyMs = 850
+
+interface LazyCall {
+  readonly call: (lateMs: number) => void
+  /** Between calls; undefined for a call that is made once. */
+  readonly everyMs: number | undefined
+  /** The call is made between these times, in monotonic milliseconds. */
+  from: number
+  until: number
+}
+
 /**
- * Runs a task repeatedly, first after one interval or five minutes, whichever is shorter, and never concurrently. A
- * failing task is reported and retried at the next interval. Closing waits for a running task.
+ * Timers for background work, which may come up to half of their time early, but at most 0.85 s, so that one wake-up of
+ * an idle process serves several: each wake-up costs more than most of the work. They keep no process alive. Calls are
+ * told how many milliseconds late the process woke up.
+ */
+export class LazyTimers {
+  readonly #monotonic: () => number
+  readonly #calls = new Set<LazyCall>()
+  #timer: NodeJS.Timeout | undefined
+  #wakesAt = Number.POSITIVE_INFINITY
+  /** The time of the wake-up whose calls are being made. */
+  #now: number | undefined
+
+  constructor(monotonic: () => number) {
+    this.#monotonic = monotonic
+  }
+
+  /** Calls once, and returns a function that cancels the call. */
+  after(ms: number, call: (lateMs: number) => void): () => void {
+    return this.#add(ms, { call, everyMs: undefined })
+  }
+
+  /** Calls repeatedly, until the function that it returns is called. */
+  every(ms: number, call: (lateMs: number) => void): () => void {
+    return this.#add(ms, { call, everyMs: ms })
+  }
+
+  #add(ms: number, what: Pick<LazyCall, 'call' | 'everyMs'>): () => void {
+    const added = { ...what, ...windowOf(this.#now ?? this.#monotonic(), ms) }
+    this.#calls.add(added)
+    if (this.#now === undefined && added.until < this.#wakesAt) this.#sleep(this.#monotonic())
+    return () => void this.#calls.delete(added)
+  }
+
+  #sleep(now: number): void {
+    clearTimeout(this.#timer)
+    this.#wakesAt = this.#next()?.until ?? Number.POSITIVE_INFINITY
+    if (this.#wakesAt === Number.POSITIVE_INFINITY) return
+    this.#timer = setTimeout(() => this.#wake(), Math.round(this.#wakesAt - now)).unref()
+  }
+
+  #wake(): void {
+    const lateMs = Math.max(0, this.#monotonic() - this.#wakesAt)
+    const now = this.#wakesAt + lateMs
+    this.#now = now
+    try {
+      // A call that would be the reason for the next wake-up is made now if it may be.
+      for (let next = this.#next(); next !== undefined && next.from <= now; next = this.#next()) {
+        if (next.everyMs === undefined) this.#calls.delete(next)
+        else Object.assign(next, windowOf(now, next.everyMs))
+        next.call(lateMs)
+      }
+    } finally {
+      this.#now = undefined
+      this.#sleep(now)
+    }
+  }
+
+  #next(): LazyCall | undefined {
+    let next: LazyCall | undefined
+    for (const each of this.#calls) if (next === undefined || each.until < next.until) next = each
+    return next
+  }
+}
+
+function windowOf(now: number, ms: number): Pick<LazyCall, 'from' | 'until'> {
+  // At least 1 ms from now, so that calls that come again and again let the process sleep.
+  const until = now + Math.max(1, ms)
+  return { from: Math.max(now + 1, until - Math.min(ms / 2, maxEarlyMs)), until }
+}
+
+/** The lazy timers of this process. */
+export const lazily = new LazyTimers(() => performance.now())
+
+/**
+ * Runs a task repeatedly, first after one interval or five minutes, whichever is shorter, and never concurrently; each
+ * time up to 0.85 s early. A failing task is reported and retried at the next interval. Closing waits for a running task.
  */
 export function every(
   intervalMs: number,
@@ -17,13 +103,13 @@ export function every(
   const tick = (): void => {
     running ??= turn()
   }
-  let timer =
+  let cancel =
     intervalMs <= maxFirstMs
-      ? setInterval(tick, intervalMs).unref()
-      : setTimeout(() => {
+      ? lazily.every(intervalMs, tick)
+      : lazily.after(maxFirstMs, () => {
+          cancel = lazily.every(intervalMs, tick)
           tick()
-          timer = setInterval(tick, intervalMs).unref()
-        }, maxFirstMs).unref()
+        })
 
   async function turn(): Promise<void> {
     try {
@@ -37,7 +123,7 @@ export function every(
 
   return {
     async [Symbol.asyncDispose]() {
-      clearInterval(timer)
+      cancel()
       await running
     },
   }

@@ -8,7 +8,7 @@ const gone = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })
 const late = Object.assign(new Error('canceling statement'), { code: '55P03' })
 
 test('an outage is one line at its start and one at its end, whatever fails meanwhile', async (context) => {
-  context.mock.timers.enable({ apis: ['setInterval'] })
+  context.mock.timers.enable({ apis: ['setTimeout'] })
   const lines: string[] = []
   const whole = createLog({ level: 'info', write: (line) => void lines.push(line) })
   let isCurrent = false

@@ -1,4 +1,5 @@
 import { createHistogram, performance } from 'node:perf_hooks'
+import { lazily } from '../timers.ts'
 
 // Each sample wakes the process, so an idle one is sampled rarely. A busy one is sampled often enough to catch stalls.
 const busyEveryMs = 100
@@ -8,11 +9,11 @@ const busyShare = 0.02
 /** Measures how late timers fire, which shows for how long the event loop was blocked. */
 export class LoopDelay {
   readonly #lateNs = createHistogram()
-  #timer: NodeJS.Timeout | undefined
+  #cancel: () => void = () => undefined
   #used = performance.eventLoopUtilization()
 
   constructor() {
-    this.#sampleIn(busyEveryMs)
+    this.#sampleSoon()
   }
 
   /** The delay in seconds that this share of the samples, in percent, did not exceed. */
@@ -31,19 +32,22 @@ export class LoopDelay {
   }
 
   stop(): void {
-    clearTimeout(this.#timer)
+    this.#cancel()
   }
 
-  #sampleIn(ms: number): void {
-    const dueAt = performance.now() + ms
-    this.#timer = setTimeout(() => {
-      const lateMs = performance.now() - dueAt
-      // A histogram takes whole numbers from 1 on.
-      this.#lateNs.record(Math.max(1, Math.round(lateMs * 1e6)))
-      const before = this.#used
-      this.#used = performance.eventLoopUtilization()
-      const { utilization } = performance.eventLoopUtilization(this.#used, before)
-      this.#sampleIn(utilization > busyShare ? busyEveryMs : idleEveryMs)
-    }, ms).unref()
+  #sampleSoon(): void {
+    const dueAt = performance.now() + busyEveryMs
+    const timer = setTimeout(() => this.#record(performance.now() - dueAt), busyEveryMs).unref()
+    this.#cancel = () => clearTimeout(timer)
+  }
+
+  #record(lateMs: number): void {
+    // A histogram takes whole numbers from 1 on.
+    this.#lateNs.record(Math.max(1, Math.round(lateMs * 1e6)))
+    const before = this.#used
+    this.#used = performance.eventLoopUtilization()
+    const { utilization } = performance.eventLoopUtilization(this.#used, before)
+    if (utilization > busyShare) this.#sampleSoon()
+    else this.#cancel = lazily.after(idleEveryMs, (late) => this.#record(late))
   }
 }

@@ -29,6 +29,7 @@ import { removeOld, type RetentionResult } from './delivery/retention.ts'
 import { WebhookSecrets } from './signing/secret.ts'
 import { createSend } from './delivery/send.ts'
 import { createDeliveryWork } from './delivery/work.ts'
+import { lazily } from '../timers.ts'
 import { dayMs, hourMs, minuteMs } from '../units.ts'
 
 export { publish } from './events/index.ts'
@@ -144,12 +145,13 @@ class RunningWebhooks implements Webhooks {
     this.secrets = new WebhookSecrets({ store, sealer, clock })
     const { secrets } = this
     this.endpoints = new Endpoints({ store, sealer, outbound, clock, secrets, maxEndpoints })
-    this.replay = new Replay({ store, clock, after, onError: this.#onError })
+    this.replay = new Replay({ store, clock, after, afterAtMost, onError: this.#onError })
     this.operations = createOperations({ store, onResumed: () => this.replay.resume() })
     this.deliveries = deliveriesOf(store)
     this.events = eventsOf(store)
     this.#dispatcher = new Dispatcher({
       ...{ clock, random, after, onError: this.#onError },
+      afterAtMost,
       work: createDeliveryWork({ store, clock, owner: this.#leaseOwner }),
       send: createSend({ outbound, clock, attemptMs }),
       prepare: async (endpoint) => await this.endpoints.prepare(endpoint),
@@ -264,4 +266,9 @@ function noMatter(): void {
 function after(ms: number, call: () => void): () => void {
   const timer = setTimeout(call, ms)
   return () => clearTimeout(timer)
+}
+
+/** For what may come early, together with the node's other background work. */
+function afterAtMost(ms: number, call: () => void): () => void {
+  return lazily.after(ms, call)
 }

@@ -62,6 +62,7 @@ class SimProcess {
   }
 
   readonly timers = {
+    after: (ms: number, call: () => void): (() => void) => this.after(ms, call),
     every: (ms: number, call: () => void): (() => void) => {
       let isOver = false
       const again = (): void => {

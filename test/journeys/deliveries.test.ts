@@ -223,7 +223,8 @@ for (const engine of engines) {
       const replay = new Replay({
         store,
         clock,
-        after(ms, call) {
+        after: () => assert.fail('nothing is to be replayed'),
+        afterAtMost(ms, call) {
           waits.push(ms)
           later.push(call)
           return () => undefined

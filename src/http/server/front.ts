@@ -3,6 +3,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { Problem } from '../../errors.ts'
 import { createId } from '../../ids.ts'
+import { lazily } from '../../timers.ts'
 import { ClientConnection, connectionOf, type ConnectionLimits } from './client-connection.ts'
 import { ParserFailure, parserProblem, rawRefusal, urlAtHand } from './client-error.ts'
 import type { ParserError } from './client-error.ts'
@@ -60,7 +61,7 @@ class TwoLaneFront implements Front {
   readonly #authorities: string[]
   readonly #server: FrontServer
   readonly #plain: PlainLane
-  readonly #sweep: NodeJS.Timeout
+  readonly #stopSweep: () => void
   #isLeaving = false
   /** Node's own handler of new connections, which reads them with node:http. */
   readonly #readWithNode: ((socket: Socket) => void) | undefined
@@ -72,13 +73,10 @@ class TwoLaneFront implements Front {
     this.#authorities = [new URL(deps.baseUrl).host]
     this.#server = createServer(this.#limits)
     this.#plain = this.#createPlainLane()
-    this.#sweep = setInterval(
-      () => {
-        this.#cutSlowCallers()
-        this.#plain.endLate()
-      },
-      Math.min(this.#limits.bodyWindowMs / 8, checkEveryMs),
-    ).unref()
+    this.#stopSweep = lazily.every(Math.min(this.#limits.bodyWindowMs / 8, checkEveryMs), () => {
+      this.#cutSlowCallers()
+      this.#plain.endLate()
+    })
     const [readWithNode] = this.#server.listeners('connection')
     this.#readWithNode = readWithNode?.bind(this.#server)
     this.#server.removeAllListeners('connection')
@@ -143,7 +141,7 @@ class TwoLaneFront implements Front {
     await closed
     clearTimeout(cut)
     clearInterval(idle)
-    clearInterval(this.#sweep)
+    this.#stopSweep()
   }
 
   #createPlainLane(): PlainLane {

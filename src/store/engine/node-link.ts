@@ -91,8 +91,11 @@ export class NodeLink implements AsyncDisposable {
     link.#stops.push(
       () => link.feed.stop(),
       () => registration?.stop(),
-      systemTimers.every(sampleClockMs, () => void sampleClock().catch(() => undefined)),
     )
+    if (deps.clock instanceof DatabaseClock) {
+      const sample = () => void sampleClock().catch(() => undefined)
+      link.#stops.push(systemTimers.every(sampleClockMs, sample))
+    }
     if (registration !== undefined) {
       const forget = () => void forgetOldChanges(handle).catch(() => undefined)
       link.#stops.push(systemTimers.every(forgetChangesMs, forget))

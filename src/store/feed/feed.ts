@@ -1,6 +1,7 @@
 import type { Clock } from '../../clock.ts'
 import type { Change, ChangeKind, ChangeOf, FeedMark } from '../db/changes.ts'
 import type { ServerMark } from '../db/db.ts'
+import { lazily } from '../../timers.ts'
 import { minuteMs } from '../../units.ts'
 
 const trustMs = 1000
@@ -44,6 +45,7 @@ export interface Standing {
 
 /** Timers, handed in so that the simulation can replace them. */
 export interface Timers {
+  after(ms: number, call: () => void): () => void
   every(ms: number, call: () => void): () => void
   soon(call: () => void): void
 }
@@ -78,11 +80,10 @@ export interface Feed {
   read(): Promise<void>
 }
 
+/** Polls and heartbeats may come early, together with the process's other background work, but never later. */
 export const systemTimers: Timers = {
-  every(ms, call) {
-    const timer = setInterval(call, ms).unref()
-    return () => clearInterval(timer)
-  },
+  after: (ms, call) => lazily.after(ms, call),
+  every: (ms, call) => lazily.every(ms, call),
   soon: (call) => void setImmediate(call),
 }
 
@@ -179,10 +180,7 @@ export class ChangeFeed implements Feed {
   async start(): Promise<void> {
     await this.read()
     this.#source.listen((upTo) => this.#hinted(upTo))
-    const { pollMs, idlePollMs } = this.#source.pace
-    this.#stop = this.#timers.every(pollMs, () => {
-      if (!this.#mayWait(idlePollMs)) this.#poll()
-    })
+    this.#pollLater()
   }
 
   stop(): void {
@@ -348,10 +346,18 @@ export class ChangeFeed implements Feed {
     if (this.#recent.size > maxRecent && oldest !== undefined) this.#recent.delete(oldest)
   }
 
+  #pollLater(): void {
+    const { pollMs, idlePollMs } = this.#source.pace
+    this.#stop = this.#timers.after(this.#isIdle() ? idlePollMs : pollMs, () => {
+      this.#poll()
+      this.#pollLater()
+    })
+  }
+
   /** Whether nobody relies on the feed now, and the last read is recent enough that the next caller still can. */
-  #mayWait(idlePollMs: number): boolean {
+  #isIdle(): boolean {
     const now = this.#clock.monotonic()
-    return now - this.#askedAt > idleAfterMs && now - this.#readAt < idlePollMs
+    return now - this.#askedAt > idleAfterMs && now - this.#readAt < trustMs
   }
 
   #poll(): void {

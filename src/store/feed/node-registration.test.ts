@@ -24,7 +24,11 @@ function besideAnother() {
   const registration = new NodeRegistration({
     id: 'node_1',
     clock: { monotonic: () => now },
-    timers: { every: (_ms, call) => ((turn = call), () => undefined), soon: (call) => call() },
+    timers: {
+      after: () => () => undefined,
+      every: (_ms, call) => ((turn = call), () => undefined),
+      soon: (call) => call(),
+    },
     book: {
       beat: async () => whileThere(true),
       list: async () => whileThere(other.isListed ? [rowOf()] : []),

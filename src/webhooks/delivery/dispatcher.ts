@@ -22,6 +22,8 @@ export interface DispatcherDeps {
   readonly clock: Clock
   readonly random: () => number
   readonly after: (ms: number, call: () => void) => () => void
+  /** Schedules what may come early: looking for endpoints to lease, and renewing leases. Defaults to `after`. */
+  readonly afterAtMost?: ((ms: number, call: () => void) => () => void) | undefined
   /** The shared limit on concurrent requests. */
   readonly places?: Places | undefined
   /** Reports an error to the log; the failed work is retried. */
@@ -61,7 +63,7 @@ export class Dispatcher {
       ...{ work, clock, after, onError, prepare: deps.prepare },
       sender: this.#sender,
     })
-    this.#leases = new LeaseKeeper(deps, this.#lanes)
+    this.#leases = new LeaseKeeper({ ...deps, after: deps.afterAtMost ?? after }, this.#lanes)
   }
 
   start(): void {

@@ -25,6 +25,8 @@ export interface ReplayDeps {
   readonly store: Store
   readonly clock: Clock
   readonly after: (ms: number, call: () => void) => () => void
+  /** Schedules the next search for replays that another node left, which may come early. */
+  readonly afterAtMost: (ms: number, call: () => void) => () => void
   readonly onError: (error: unknown) => void
 }
 
@@ -109,7 +111,7 @@ export class Replay {
         this.#working = undefined
         if (this.#isStopped) return
         const waitMs = this.#startedMeanwhile ? 0 : nextMs
-        this.#cancelPoll = this.#deps.after(waitMs, () => this.resume())
+        this.#cancelPoll = this.#deps.afterAtMost(waitMs, () => this.resume())
       })
   }
 

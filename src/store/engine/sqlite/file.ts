@@ -11,7 +11,8 @@ import { addFoldCase } from './fold-case.ts'
 import { boundPageCache } from './page-cache.ts'
 
 const preparedStatements = 500
-const busyTimeoutMs = 5000
+/** Milliseconds for which a statement waits for another connection's lock. */
+export const busyTimeoutMs = 5000
 // A file that was moved away stays open, so a process that still uses it must notice soon.
 const lookAgainMs = 100
 

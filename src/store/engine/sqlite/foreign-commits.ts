@@ -1,9 +1,10 @@
 import type Database from 'better-sqlite3'
 import type { FeedPace } from '../../feed/feed.ts'
+import { busyTimeoutMs } from './file.ts'
 import { SqliteWalWatch } from './wal-watch.ts'
 
 /** How often the feed checks for other processes' commits, with and without a watch on the write-ahead log. */
-const watched: FeedPace = { pollMs: 250, idlePollMs: 600 }
+const watched: FeedPace = { pollMs: 250, idlePollMs: 800 }
 const unwatched: FeedPace = { pollMs: 5, idlePollMs: 5 }
 
 /** Notices other processes' commits by watching the file's write-ahead log and by SQLite's `data_version`. */
@@ -51,10 +52,25 @@ export class ForeignCommits {
   #watchLog(): void {
     this.#watch?.close()
     try {
-      this.#watch = new SqliteWalWatch(this.#path, () => this.#hint?.())
+      const hint = (): void => this.#hint?.()
+      this.#watch = new SqliteWalWatch(this.#path, hint, () => this.#isBeingWritten())
     } catch {
       // Some file systems can't be watched; frequent polling costs little more than one percent of a core.
       this.#watch = undefined
+    }
+  }
+
+  /**
+   * Whether another process holds the lock for writing, which it takes before it writes to the log and keeps until its
+   * commit is visible. Most writes are our own, and then nobody holds it.
+   */
+  #isBeingWritten(): boolean {
+    try {
+      const writer = this.#writer()
+      // Our own transaction keeps the others out.
+      return !writer.inTransaction && !isFree(writer)
+    } catch {
+      return true
     }
   }
 
@@ -64,5 +80,19 @@ export class ForeignCommits {
       this.#version = writer.prepare('pragma data_version').pluck()
     }
     return this.#version.get()
+  }
+}
+
+/** Takes the lock for writing without waiting for it, and returns it at once. */
+function isFree(writer: Database.Database): boolean {
+  writer.pragma('busy_timeout = 0')
+  try {
+    writer.exec('begin immediate')
+    writer.exec('rollback')
+    return true
+  } catch {
+    return false
+  } finally {
+    writer.pragma(`busy_timeout = ${busyTimeoutMs}`)
   }
 }

@@ -1,22 +1,27 @@
 import { watch, type FSWatcher } from 'node:fs'
 
 /**
- * Milliseconds after a write to the log at which to check for a commit. The fsync and the index update that follow the
- * write trigger no event. The intervals grow, so that a commit that takes longer to become visible is still noticed
- * within about twice that time.
+ * Milliseconds after a write to the log at which to check for a commit, while somebody is writing. The fsync and the
+ * index update that follow the write trigger no event. The intervals grow, so that a commit that takes longer to become
+ * visible is still noticed within about twice that time.
  */
-const stepsMs = [0, 2, 4, 8, 16, 32, 64, 128]
+const stepsMs = [0, 2, 4, 8, 16, 32, 64, 128, 256, 512]
 
 /** Reports when another process may have committed to a SQLite database, by watching its write-ahead log. */
 export class SqliteWalWatch {
   readonly #watcher: FSWatcher
   readonly #onHint: () => void
+  readonly #isBeingWritten: () => boolean
   #timer: NodeJS.Timeout | undefined
   #step = 0
 
-  /** Throws if the file system can't be watched. */
-  constructor(databasePath: string, onHint: () => void) {
+  /**
+   * Throws if the file system can't be watched. `isBeingWritten` says whether another process is in the middle of a
+   * transaction that writes: if not, what it wrote to the log before is visible by now, or will never be.
+   */
+  constructor(databasePath: string, onHint: () => void, isBeingWritten: () => boolean) {
     this.#onHint = onHint
+    this.#isBeingWritten = isBeingWritten
     this.#watcher = watch(`${databasePath}-wal`, { persistent: false }, () => this.#written())
     // If the watch breaks, polling continues.
     this.#watcher.on('error', () => this.close())
@@ -36,9 +41,11 @@ export class SqliteWalWatch {
   }
 
   #ask(): void {
+    // Before the hint, so that a commit that ends in between is not missed.
+    const isBeingWritten = this.#isBeingWritten()
     this.#onHint()
     const before = stepsMs[this.#step] ?? 0
-    const next = stepsMs[++this.#step]
+    const next = isBeingWritten ? stepsMs[++this.#step] : undefined
     this.#timer =
       next === undefined ? undefined : setTimeout(() => this.#ask(), next - before).unref()
   }

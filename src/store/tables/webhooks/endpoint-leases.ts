@@ -1,5 +1,6 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely'
 import type { Db, Tx } from '../../db/db.ts'
+import { keepQuery } from '../../db/kept-query.ts'
 import { fromRow, type EndpointRecord } from './endpoints.ts'
 
 /** A lease on an endpoint; each new lease, even for the same owner, has a different token. */
@@ -24,56 +25,73 @@ export async function findLeasable(
     organizationIds?: readonly string[] | undefined
   },
 ): Promise<string[]> {
-  const { now, organizationIds } = search
-  const rows = await db.query
-    .selectFrom('endpoint')
-    .select('endpoint.id')
-    .where('endpoint.deleted_at', 'is', null)
-    .where((eb) => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<', now)]))
-    .$if(organizationIds !== undefined, (q) =>
-      q.where('endpoint.organization_id', 'in', organizationIds ?? []),
-    )
-    .where((eb) =>
-      eb.or([
-        eb('endpoint.state', '=', 'active'),
-        eb.and([eb('endpoint.state', '=', 'held'), eb('endpoint.probe_at', '<=', now)]),
-      ]),
-    )
-    .where((eb) =>
-      eb.exists(
-        eb
-          .selectFrom('delivery')
-          .select('delivery.id')
-          .whereRef('delivery.endpoint_id', '=', 'endpoint.id')
-          .where('delivery.state', '=', sql.lit('pending'))
-          // A probe may send a delivery before it is due.
-          .where((or) =>
-            or.or([or('delivery.due_at', '<=', now), or('endpoint.state', '=', 'held')]),
-          ),
-      ),
-    )
-    // An ordered endpoint sends nothing before its first delivery is due: leasing it would take a lane from others.
-    .where((eb) =>
-      eb.or([
-        eb('endpoint.ordered', '=', 0),
-        eb('endpoint.state', '=', 'held'),
-        eb(
+  const { organizationIds } = search
+  const rows =
+    organizationIds === undefined
+      ? await leasableAnywhere(db, search)
+      : await leasable(db, search, organizationIds).execute()
+  return rows.map((row) => row.id)
+}
+
+// Every node asks this every second.
+const leasableAnywhere = keepQuery(['now', 'limit'], (db, search) =>
+  leasable(db, search, undefined),
+)
+
+function leasable(
+  db: Db,
+  { now, limit }: { readonly now: number; readonly limit: number },
+  organizationIds: readonly string[] | undefined,
+) {
+  return (
+    db.query
+      .selectFrom('endpoint')
+      .select('endpoint.id')
+      .where('endpoint.deleted_at', 'is', null)
+      .where((eb) => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<', now)]))
+      .$if(organizationIds !== undefined, (q) =>
+        q.where('endpoint.organization_id', 'in', organizationIds ?? []),
+      )
+      .where((eb) =>
+        eb.or([
+          eb('endpoint.state', '=', 'active'),
+          eb.and([eb('endpoint.state', '=', 'held'), eb('endpoint.probe_at', '<=', now)]),
+        ]),
+      )
+      .where((eb) =>
+        eb.exists(
           eb
             .selectFrom('delivery')
-            .select('delivery.due_at')
+            .select('delivery.id')
             .whereRef('delivery.endpoint_id', '=', 'endpoint.id')
             .where('delivery.state', '=', sql.lit('pending'))
-            .orderBy('delivery.event_sequence')
-            .limit(1),
-          '<=',
-          now,
+            // A probe may send a delivery before it is due.
+            .where((or) =>
+              or.or([or('delivery.due_at', '<=', now), or('endpoint.state', '=', 'held')]),
+            ),
         ),
-      ]),
-    )
-    .orderBy(sql`coalesce(last_attempt_at, 0)`)
-    .limit(search.limit)
-    .execute()
-  return rows.map((row) => row.id)
+      )
+      // An ordered endpoint sends nothing before its first delivery is due: leasing it would take a lane from others.
+      .where((eb) =>
+        eb.or([
+          eb('endpoint.ordered', '=', 0),
+          eb('endpoint.state', '=', 'held'),
+          eb(
+            eb
+              .selectFrom('delivery')
+              .select('delivery.due_at')
+              .whereRef('delivery.endpoint_id', '=', 'endpoint.id')
+              .where('delivery.state', '=', sql.lit('pending'))
+              .orderBy('delivery.event_sequence')
+              .limit(1),
+            '<=',
+            now,
+          ),
+        ]),
+      )
+      .orderBy(sql`coalesce(last_attempt_at, 0)`)
+      .limit(limit)
+  )
 }
 
 /** Leases those of the endpoints that are still free; each lease gets a higher token than the one before. */
