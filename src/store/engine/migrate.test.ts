@@ -1,7 +1,25 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { basename } from 'node:path'
 import { test } from 'node:test'
 import Database from 'better-sqlite3'
-import { statementsOf } from './migrate.ts'
+import { digest } from '../../secrets/index.ts'
+import { migrationFiles, statementsOf, type Database as Kind } from './migrate.ts'
+
+/** How many migrations of each database people have applied, and a digest of these; only ever extended. */
+const published: Readonly<Record<Kind, readonly [count: number, digest: string]>> = {
+  postgres: [10, 'feaab0a93da5c6896990ebee4bd64f010ff472ee2ee2182ddd1cf7fd1d1562db'],
+  sqlite: [8, '6c0aeb2335de76eca189e93dd9b68a6d4accbb8785ec9108798fac4b790341f8'],
+  'sqlite-calls': [2, 'c1f9047b91c8711f557a310636691867b3874ebf1cdd71233688ab566772696b'],
+}
+
+test('no migration that people have applied changes, not even in a comment: their databases would be refused', () => {
+  for (const [kind, [count, expected]] of Object.entries(published)) {
+    const files = migrationFiles(kind as Kind).slice(0, count)
+    const texts = files.map((path) => `${basename(path)}\n${readFileSync(path, 'utf8')}`)
+    assert.equal(digest(texts.join('')), expected, kind)
+  }
+})
 
 test('a time and bytes of a migration for both engines fit the strict tables of SQLite', (t) => {
   const text =

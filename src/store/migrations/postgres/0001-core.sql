@@ -1,4 +1,4 @@
--- Values that belong to no organization, such as the id of the master key that sealed this database.
+-- What belongs to no organization: which master key sealed this database, and the like.
 create table setting (
   name text collate "C" primary key,
   value text collate "C" not null
@@ -15,26 +15,26 @@ create table organization (
   deleted_at bigint
 );
 
--- One row per organization. Writers of audit entries and events lock it, so that their sequences have no gaps.
+-- One row an organization, locked by whoever writes audit entries or events: their sequences have no gaps.
 create table organization_head (
   organization_id text collate "C" primary key,
   audit_sequence bigint not null default 0,
   audit_hash text collate "C" not null default '',
   event_sequence bigint not null default 0,
-  -- Authenticates the end of the chain of audit entries (docs/decisions/018).
+  -- Vouches for where the chain of audit entries ends (docs/decisions/018).
   audit_seal text not null default 'unsealed'
 );
--- The head of the entries for what the operator and the service do outside any organization.
+-- What the operator and the service do outside any organization.
 insert into organization_head (organization_id) values ('system');
 
--- The change feed: changes that other nodes must learn of, in the order of their commits.
+-- The change feed: what other nodes must hear. The sequence is the order of commits.
 create table change (
   sequence bigint generated always as identity primary key,
   kind text collate "C" not null,
   organization_id text collate "C" not null,
   subject_id text collate "C" not null,
   at bigint not null,
-  -- Random. After a failover or a restore the same sequence has another token, from which nodes notice it.
+  -- Random: after a failover or a restore the same sequence has another token, and nodes notice.
   token text collate "C" not null default ''
 );
 
@@ -43,13 +43,13 @@ create table node (
   started_at bigint not null,
   heartbeat_at bigint not null,
   seen_sequence bigint not null,
-  -- The token of that change, which tells in which history of the feed it was.
+  -- How far the node has read, in which history.
   seen_token text collate "C" not null default '',
-  -- Grows with every heartbeat and depends on no clock.
+  -- Grows with every heartbeat, whatever clocks say.
   beats bigint not null default 0
 );
 
--- The database server that holds this database, and since when nodes have found it there.
+-- The server that holds this database, and since when nodes have met it here.
 create table database_server (
   only_row bigint primary key check (only_row = 1),
   identity text collate "C" not null,
@@ -101,7 +101,7 @@ create index key_secret_key on key_secret (key_id);
 create index key_secret_lookup on key_secret (lookup);
 create index key_secret_overlap on key_secret (valid_until) where valid_until is not null;
 
--- The callers that still use the old secret of a rotation: one row per caller, with a maximum per secret.
+-- Who still calls with the old secret of a rotation: one row a caller, at most so many a secret.
 create table key_straggler (
   digest text collate "C" not null references key_secret (digest),
   address text collate "C" not null,
@@ -129,7 +129,7 @@ create table target (
   disabled_at bigint,
   created_at bigint not null,
   version bigint not null default 1,
-  -- What happens to calls that no rule decides: 'allow' or 'refuse'. Null refuses them if an allow rule is in force.
+  -- What happens to calls that no rule decides: 'allow', 'refuse', or null = refuse as soon as an allow rule is in force.
   otherwise text,
   unique (organization_id, slug)
 );
@@ -167,11 +167,11 @@ create table audit_entry (
 create index audit_entry_at on audit_entry (at);
 create index audit_entry_subject on audit_entry (organization_id, subject_id, sequence);
 
--- The last entry of each audit chain that was sent to a collector.
+-- How far each chain of the audit log has been sent to a collector.
 create table audit_export (
   organization_id text collate "C" not null primary key,
   sequence bigint not null,
-  -- The last head of the chain that was announced as an event.
+  -- The head that was announced last, as an event.
   announced_sequence bigint not null default 0,
   announced_at bigint not null default 0
 );
@@ -187,7 +187,7 @@ create table event (
 );
 create index event_at on event (at);
 
--- Our ES256 key pairs, which sign session tokens and assertions to upstreams.
+-- ES256 key pairs of ours: session tokens, assertions to upstreams.
 create table signing_key (
   id text collate "C" primary key,
   public_jwk text collate "C" not null,

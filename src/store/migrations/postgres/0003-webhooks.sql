@@ -1,4 +1,4 @@
--- The endpoints that an organization's events are sent to. Sealed columns can be opened only with the master key.
+-- Where an organization's events go. What is sealed opens only with the master key.
 create table endpoint (
   id text collate "C" primary key,
   organization_id text collate "C" not null references organization (id),
@@ -16,7 +16,7 @@ create table endpoint (
   created_by text collate "C",
   deleted_at bigint,
   version bigint not null default 1,
-  -- The endpoint's health, written by the node that holds the lease.
+  -- Health, written by whoever holds the lease.
   state text collate "C" not null default 'active' check (state in ('active', 'held', 'disabled')),
   disabled_reason text collate "C",
   failures bigint not null default 0,
@@ -26,15 +26,14 @@ create table endpoint (
   held_at bigint,
   probe_at bigint,
   probe_delay_ms bigint,
-  -- The lease lets one node at a time send to an endpoint. The token grows each time it is taken.
+  -- The lease: one node at a time sends to an endpoint; the token grows with every taking.
   lease_owner text collate "C",
   lease_token bigint not null default 0,
   lease_until bigint
 );
 create index endpoint_organization on endpoint (organization_id, id);
 
--- Counts of the deliveries ever committed for an endpoint and of those removed by retention. The difference must equal
--- the number of deliveries that exist.
+-- What was ever committed for an endpoint, and what retention has removed since: the books must always balance.
 create table endpoint_count (
   endpoint_id text collate "C" primary key references endpoint (id),
   organization_id text collate "C" not null,
@@ -44,7 +43,7 @@ create table endpoint_count (
   removed_skipped bigint not null default 0
 );
 
--- One event for one endpoint. A replay sets this row back to pending instead of adding another.
+-- One event for one endpoint. A replay sets the row back to pending: there is never a second one.
 create table delivery (
   id text collate "C" primary key,
   organization_id text collate "C" not null,
@@ -54,7 +53,7 @@ create table delivery (
   type text collate "C" not null,
   state text collate "C" not null check (state in ('pending', 'delivered', 'dead', 'skipped')),
   due_at bigint not null,
-  -- Attempts since the delivery last became pending, and attempts ever.
+  -- Attempts since it became pending, and in all.
   attempts bigint not null default 0,
   attempts_ever bigint not null default 0,
   version bigint not null default 1,
@@ -97,7 +96,7 @@ create table webhook_secret (
 );
 create index webhook_secret_organization on webhook_secret (organization_id, created_at);
 
--- Long-running operations with their progress, which continue after a restart.
+-- Long work with progress: it goes on where it was after a restart.
 create table operation (
   id text collate "C" primary key,
   organization_id text collate "C" not null,

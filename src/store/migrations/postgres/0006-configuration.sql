@@ -1,20 +1,20 @@
--- The things of an organization that a configuration file manages, as the file was last applied.
+-- What a configuration file owns of an organization, as the file was last applied.
 create table managed (
   organization_id text collate "C" not null,
   section text collate "C" not null,
   name text collate "C" not null,
-  -- Null while the entry waits for something that is made elsewhere, such as a group of the directory.
+  -- Null: it waits for something that others make, such as a group of the directory.
   subject_id text collate "C",
   label text collate "C" not null,
   entry text collate "C" not null,
   secrets_sealed text collate "C",
-  -- Since when the thing has differed from its entry. The difference is announced once.
+  -- Since when the thing differs from its entry; announced once.
   drifted_at bigint,
   primary key (organization_id, section, name)
 );
 create index managed_subject on managed (organization_id, subject_id);
 
--- The last audit entry up to which an organization's managed things were compared with their entries.
+-- Up to which audit entry an organization's managed things were compared with their entries.
 create table managed_check (
   organization_id text collate "C" not null primary key,
   sequence bigint not null

@@ -1,5 +1,5 @@
--- Call records by organization and time-ordered id, which is the order of every list. There is one
--- partition per day, by the time at the start of an id; call_other has the records of days without a partition.
+-- Call records by organization and time-ordered id, which is the order of every list. One partition a day, by the time that
+-- ids begin with; what belongs to a day without a partition is in the partition for all others.
 create table call (
   organization_id text collate "C" not null,
   id text collate "C" not null,
@@ -23,24 +23,24 @@ create table call (
   primary key (organization_id, id)
 ) partition by range (id);
 create index call_key on call (organization_id, key_id, id);
--- People look for the calls of one address and for those with a status of 500 or above, and they are few.
+-- What people look for and few calls are: those of one address, and those that an upstream failed.
 create index call_address on call (organization_id, address, id);
 create index call_failed on call (organization_id, id) where status >= 500;
 create table call_other partition of call default;
 
--- Calls counted towards the quota of a key or target; period_at is the start of the quota's period.
+-- Calls counted towards a quota of a key or target; the period is its first moment.
 create table quota_use (
   organization_id text collate "C" not null,
   subject_id text collate "C" not null,
   period_at bigint not null,
   calls bigint not null,
-  -- The calls that all nodes claimed before they let any pass; never more than the quota.
+  -- What nodes claimed before they let calls pass: never more than the quota, over all nodes.
   claimed bigint not null default 0,
   granted bigint not null default 0,
   primary key (organization_id, subject_id, period_at)
 );
 
--- How often each rule decided per day, and how often a rule on trial would have refused.
+-- How often a rule decided, and how often a rule on trial would have refused; per day.
 create table rule_day (
   organization_id text collate "C" not null,
   rule_id text collate "C" not null,
@@ -50,7 +50,7 @@ create table rule_day (
   primary key (organization_id, rule_id, day_at)
 );
 
--- Counts per minute, for charts. stopped_at is '' for calls that no check refused.
+-- Counts per minute, for charts; stopped_at '' is an answered call.
 create table call_minute (
   organization_id text collate "C" not null,
   minute bigint not null,
@@ -65,8 +65,7 @@ create table call_minute (
 );
 create index call_minute_minute on call_minute (minute);
 
--- The share of a rate that each node may spend, in millionths. The row with an empty node_id is the unclaimed share:
--- whole_at says when it is full again.
+-- Which part of a rate each node may spend, in millionths; the row without a node says when what nobody holds is whole.
 create table rate_share (
   subject_id text collate "C" not null,
   node_id text collate "C" not null,
@@ -80,7 +79,7 @@ create table rate_share (
 );
 create index rate_share_changed on rate_share (changed_at);
 
--- Nodes that share rates. After `until`, a node's shares are free for the others.
+-- Nodes that share rates; the shares of one whose time is over are everybody's again.
 create table rate_node (
   node_id text collate "C" not null primary key,
   until bigint not null

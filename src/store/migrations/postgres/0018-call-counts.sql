@@ -1,6 +1,5 @@
--- Calls per quarter of an hour, by how they ended, so that charts read no records. The subject is a key, a target, or ''
--- for the whole organization; stopped_at and refusal are '' for a call without one. l0 to l31 count the calls by duration
--- (latency-buckets.ts).
+-- Calls counted per quarter of an hour for an organization (subject ''), each key and each target, by how they ended, so that
+-- charts read no records; l0 to l31 count them by how long they took (latency-buckets.ts). '' is a call without a refusal.
 create table call_quarter (
   organization_id text collate "C" not null,
   subject text collate "C" not null,
@@ -16,7 +15,7 @@ create table call_quarter (
   primary key (organization_id, subject, quarter, stopped_at, refusal, status)
 ) with (fillfactor = 80);
 
--- The same per day (UTC), with the day first in the key, to find the keys and targets with the most calls.
+-- The same per day (UTC), the day first: for the keys and targets with the most calls.
 create table call_day (
   organization_id text collate "C" not null,
   day bigint not null,
@@ -28,8 +27,8 @@ create table call_day (
   primary key (organization_id, day, subject, stopped_at, refusal, status)
 ) with (fillfactor = 80);
 
--- Since when these counts are complete. Earlier calls are only in records and in counts per minute, and nodes of the
--- former version, which may still run for a while, do not write these counts.
+-- Since when these counts are whole. Calls of before are in records and counts per minute alone; nodes of the version before
+-- may go on for a while, and know nothing of them.
 create table call_counted (since bigint not null);
 insert into call_counted (since)
   select case when exists (select 1 from call) or exists (select 1 from call_minute)

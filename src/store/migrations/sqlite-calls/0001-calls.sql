@@ -1,5 +1,5 @@
--- Call records by organization and time-ordered id, which is the order of every list. In a database of
--- their own, whose commits need not wait for the disk.
+-- Call records by organization and time-ordered id, which is the order of every list. Kept apart from the rest: they may be
+-- written with less ceremony.
 create table call (
   organization_id text not null,
   id text not null,
@@ -23,23 +23,23 @@ create table call (
   primary key (organization_id, id)
 ) strict, without rowid;
 create index call_key on call (organization_id, key_id, id);
--- Calls with a status of 500 or above: people look for them, and they are few. There is no index by address: each
--- record would change another page of it, which would double the cost of an insert.
+-- Calls that an upstream failed: people look for them, and they are few. An index of addresses would double what it costs to
+-- insert a record, since each record would change a page of its own.
 create index call_failed on call (organization_id, id) where status >= 500;
 
--- Calls counted towards the quota of a key or target; period_at is the start of the quota's period.
+-- Calls counted towards a quota of a key or target; the period is its first moment.
 create table quota_use (
   organization_id text not null,
   subject_id text not null,
   period_at integer not null,
   calls integer not null,
-  -- The calls that processes claimed before they let any pass; never more than the quota.
+  -- What processes claimed before they let calls pass: never more than the quota.
   claimed integer not null default 0,
   granted integer not null default 0,
   primary key (organization_id, subject_id, period_at)
 ) strict;
 
--- How often each rule decided per day, and how often a rule on trial would have refused.
+-- How often a rule decided, and how often a rule on trial would have refused; per day.
 create table rule_day (
   organization_id text not null,
   rule_id text not null,
@@ -49,7 +49,7 @@ create table rule_day (
   primary key (organization_id, rule_id, day_at)
 ) strict;
 
--- Counts per minute, for charts. stopped_at is '' for calls that no check refused.
+-- Counts per minute, for charts; stopped_at '' is an answered call.
 create table call_minute (
   organization_id text not null,
   minute integer not null,
@@ -64,8 +64,7 @@ create table call_minute (
 ) strict;
 create index call_minute_minute on call_minute (minute);
 
--- The share of a rate that each process may spend, in millionths. The row with an empty node_id is the unclaimed share:
--- whole_at says when it is full again.
+-- Which part of a rate each process may spend, in millionths; the row without a node says when what nobody holds is whole.
 create table rate_share (
   subject_id text not null,
   node_id text not null,
@@ -79,15 +78,14 @@ create table rate_share (
 ) strict, without rowid;
 create index rate_share_changed on rate_share (changed_at);
 
--- Processes that share rates. After `until`, a process's shares are free for the others.
+-- Processes that share rates; the shares of one whose time is over are everybody's again.
 create table rate_node (
   node_id text not null primary key,
   until integer not null
 ) strict, without rowid;
 
--- Where the last page of a SCIM list by index ended, so that the next page begins there even if users were deleted
--- meanwhile. In this database, because a commit here does not wait for the disk; after a loss of power, such a list goes
--- on by its index alone.
+-- Where the pages of an index walk ended, so that its next page begins there whoever was deleted meanwhile. Here, so that
+-- reading a page waits for no disk: after a loss of power a walk goes on by its numbers.
 create table directory_walk (
   token_id text not null,
   query_digest text not null,

@@ -1,4 +1,4 @@
--- Values that belong to no organization, such as the id of the master key that sealed this database.
+-- What belongs to no organization: which master key sealed this database, and the like.
 create table setting (
   name text primary key,
   value text not null
@@ -15,26 +15,26 @@ create table organization (
   deleted_at integer
 ) strict;
 
--- One row per organization. Writers of audit entries and events lock it, so that their sequences have no gaps.
+-- One row an organization, locked by whoever writes audit entries or events: their sequences have no gaps.
 create table organization_head (
   organization_id text primary key,
   audit_sequence integer not null default 0,
   audit_hash text not null default '',
   event_sequence integer not null default 0,
-  -- Authenticates the end of the chain of audit entries (docs/decisions/018).
+  -- Vouches for where the chain of audit entries ends (docs/decisions/018).
   audit_seal text not null default 'unsealed'
 ) strict;
--- The head of the entries for what the operator and the service do outside any organization.
+-- What the operator and the service do outside any organization.
 insert into organization_head (organization_id) values ('system');
 
--- The change feed: changes that other nodes must learn of, in the order of their commits.
+-- The change feed: what other nodes must hear. The sequence is the order of commits.
 create table change (
   sequence integer primary key autoincrement,
   kind text not null,
   organization_id text not null,
   subject_id text not null,
   at integer not null,
-  -- Random. After a failover or a restore the same sequence has another token, from which nodes notice it.
+  -- Random: after a failover or a restore the same sequence has another token, and nodes notice.
   token text not null default ''
 ) strict;
 
@@ -43,13 +43,13 @@ create table node (
   started_at integer not null,
   heartbeat_at integer not null,
   seen_sequence integer not null,
-  -- The token of that change, which tells in which history of the feed it was.
+  -- How far the node has read, in which history.
   seen_token text not null default '',
-  -- Grows with every heartbeat and depends on no clock.
+  -- Grows with every heartbeat, whatever clocks say.
   beats integer not null default 0
 ) strict;
 
--- The database server that holds this database. SQLite has no server, so the table stays empty there.
+-- The server that holds this database; SQLite has none, and the table stays empty.
 create table database_server (
   only_row integer primary key check (only_row = 1),
   identity text not null,
@@ -101,7 +101,7 @@ create index key_secret_key on key_secret (key_id);
 create index key_secret_lookup on key_secret (lookup);
 create index key_secret_overlap on key_secret (valid_until) where valid_until is not null;
 
--- The callers that still use the old secret of a rotation: one row per caller, with a maximum per secret.
+-- Who still calls with the old secret of a rotation: one row a caller, at most so many a secret.
 create table key_straggler (
   digest text not null references key_secret (digest),
   address text not null,
@@ -129,7 +129,7 @@ create table target (
   disabled_at integer,
   created_at integer not null,
   version integer not null default 1,
-  -- What happens to calls that no rule decides: 'allow' or 'refuse'. Null refuses them if an allow rule is in force.
+  -- What happens to calls that no rule decides: 'allow', 'refuse', or null = refuse as soon as an allow rule is in force.
   otherwise text,
   unique (organization_id, slug)
 ) strict;
@@ -167,11 +167,11 @@ create table audit_entry (
 create index audit_entry_at on audit_entry (at);
 create index audit_entry_subject on audit_entry (organization_id, subject_id, sequence);
 
--- The last entry of each audit chain that was sent to a collector.
+-- How far each chain of the audit log has been sent to a collector.
 create table audit_export (
   organization_id text not null primary key,
   sequence integer not null,
-  -- The last head of the chain that was announced as an event.
+  -- The head that was announced last, as an event.
   announced_sequence integer not null default 0,
   announced_at integer not null default 0
 ) strict, without rowid;
@@ -187,7 +187,7 @@ create table event (
 ) strict;
 create index event_at on event (at);
 
--- Our ES256 key pairs, which sign session tokens and assertions to upstreams.
+-- ES256 key pairs of ours: session tokens, assertions to upstreams.
 create table signing_key (
   id text primary key,
   public_jwk text not null,

@@ -7,14 +7,14 @@ create table "user" (
   last_seen_at integer,
   deactivated_at integer,
   version integer not null default 1,
-  -- The organization whose directory or provider wrote the address. Other organizations rely on the address only once
-  -- this one has proven its domain. Null: the address is proven for the whole installation.
+  -- The organization whose directory or provider wrote the address: there it counts, elsewhere only once the organization
+  -- has proven the domain. Null: proven for the whole installation.
   email_organization_id text
 ) strict;
 create index user_by_email on "user" (email_key) where email_key is not null;
 
--- A person's identity at a provider. connection_id is '' for the built-in providers; otherwise it keeps the provider of
--- one organization away from the identities of every other.
+-- Who somebody is at a provider. connection_id is '' for the built-in providers: an organization's own identity
+-- provider never reaches an identity of another one.
 create table identity (
   id text primary key,
   user_id text not null references "user" (id),
@@ -27,9 +27,9 @@ create table identity (
   name text,
   created_at integer not null,
   last_used_at integer,
-  -- The connection or directory that made this link without an owner's approval.
+  -- What no owner stands behind in this link: the connection or the directory that it came through.
   awaits_owner text check (awaits_owner in ('connection', 'directory')),
-  -- The connection's former client id. A provider with pairwise subjects knew the identity under that client.
+  -- The client under which a provider with pairwise subjects knew the identity before the connection got another client.
   former_client_id text,
   unique (connection_id, issuer, subject)
 ) strict;
@@ -65,7 +65,7 @@ create table invitation (
 create index invitation_organization on invitation (organization_id, id);
 create index invitation_email on invitation (email_key) where accepted_at is null and revoked_at is null;
 
--- The row decides: the token of an ended session is refused even if its signature is valid.
+-- The row decides: a token whose row is ended is worth nothing, whatever its signature says.
 create table session (
   id text primary key,
   user_id text not null references "user" (id),
@@ -85,7 +85,7 @@ create table session (
 create index session_of_user on session (user_id, id);
 create index session_expiry on session (expires_at);
 
--- Links that the operator prints: for the first owner, and for emergency access.
+-- Links that the operator prints: the first owner's, and the break-glass one.
 create table sign_in_link (
   digest text primary key,
   kind text not null check (kind in ('setup', 'sign_in')),
@@ -95,14 +95,14 @@ create table sign_in_link (
   used_at integer
 ) strict;
 
--- Values that may be used once, such as the state of a sign-in or a hand-over code.
+-- What may happen once: transactions of sign-ins, hand-over codes.
 create table used_once (
   digest text primary key,
   expires_at integer not null
 ) strict;
 create index used_once_expiry on used_once (expires_at);
 
--- Responses to creations with an Idempotency-Key. They are sealed, because some contain a secret that is shown once.
+-- Answers to creations that were sent with an Idempotency-Key; sealed, for some hold a secret that is shown once.
 create table idempotent_answer (
   user_id text not null,
   key_digest text not null,
@@ -115,7 +115,7 @@ create table idempotent_answer (
 ) strict;
 create index idempotent_answer_created on idempotent_answer (created_at);
 
--- Access tokens: credentials of programs that administer an organization or, if that is null, the installation.
+-- Credentials of programs that administer an organization; without an organization they are the operator's.
 create table access_token (
   id text primary key,
   organization_id text references organization (id),

@@ -1,4 +1,4 @@
--- The endpoints that an organization's events are sent to. Sealed columns can be opened only with the master key.
+-- Where an organization's events go. What is sealed opens only with the master key.
 create table endpoint (
   id text primary key,
   organization_id text not null references organization (id),
@@ -16,7 +16,7 @@ create table endpoint (
   created_by text,
   deleted_at integer,
   version integer not null default 1,
-  -- The endpoint's health, written by the node that holds the lease.
+  -- Health, written by whoever holds the lease.
   state text not null default 'active' check (state in ('active', 'held', 'disabled')),
   disabled_reason text,
   failures integer not null default 0,
@@ -26,15 +26,14 @@ create table endpoint (
   held_at integer,
   probe_at integer,
   probe_delay_ms integer,
-  -- The lease lets one node at a time send to an endpoint. The token grows each time it is taken.
+  -- The lease: one node at a time sends to an endpoint; the token grows with every taking.
   lease_owner text,
   lease_token integer not null default 0,
   lease_until integer
 ) strict;
 create index endpoint_organization on endpoint (organization_id, id);
 
--- Counts of the deliveries ever committed for an endpoint and of those removed by retention. The difference must equal
--- the number of deliveries that exist.
+-- What was ever committed for an endpoint, and what retention has removed since: the books must always balance.
 create table endpoint_count (
   endpoint_id text primary key references endpoint (id),
   organization_id text not null,
@@ -44,7 +43,7 @@ create table endpoint_count (
   removed_skipped integer not null default 0
 ) strict;
 
--- One event for one endpoint. A replay sets this row back to pending instead of adding another.
+-- One event for one endpoint. A replay sets the row back to pending: there is never a second one.
 create table delivery (
   id text primary key,
   organization_id text not null,
@@ -54,7 +53,7 @@ create table delivery (
   type text not null,
   state text not null check (state in ('pending', 'delivered', 'dead', 'skipped')),
   due_at integer not null,
-  -- Attempts since the delivery last became pending, and attempts ever.
+  -- Attempts since it became pending, and in all.
   attempts integer not null default 0,
   attempts_ever integer not null default 0,
   version integer not null default 1,
@@ -97,7 +96,7 @@ create table webhook_secret (
 ) strict;
 create index webhook_secret_organization on webhook_secret (organization_id, created_at);
 
--- Long-running operations with their progress, which continue after a restart.
+-- Long work with progress: it goes on where it was after a restart.
 create table operation (
   id text primary key,
   organization_id text not null,

@@ -1,4 +1,4 @@
--- An organization's directory, with the counters that number its users and groups in the order of their creation.
+-- An organization's directory: what numbers its users and groups, in the order in which they came.
 create table directory (
   organization_id text primary key references organization (id),
   next_position integer not null default 1,
@@ -21,8 +21,8 @@ create table directory_token (
 ) strict;
 create index directory_token_organization on directory_token (organization_id, id);
 
--- A user of the directory; its id is that of the membership. `attributes` is what SCIM returns. `folded` holds the same
--- values as filters compare them: in lower case where case does not matter, times and booleans as integers.
+-- A user of the directory; its id is that of the membership. `attributes` is what SCIM answers, `folded` the same as
+-- filters compare it: lower case where case does not matter, times and booleans as integers.
 create table directory_user (
   id text primary key,
   organization_id text not null references organization (id),
@@ -36,7 +36,7 @@ create table directory_user (
   version integer not null default 1,
   created_at integer not null,
   modified_at integer not null,
-  -- Each externalId belongs to one user. Users that shared one before this rule are marked with their own id here.
+  -- An externalId belongs to one user. Users that shared one before this rule are each marked with their own id.
   shared_external_id text not null default ''
 ) strict;
 create unique index directory_user_position on directory_user (organization_id, position);
@@ -53,7 +53,7 @@ create table directory_email (
 ) strict, without rowid;
 create index directory_email_user on directory_email (directory_user_id);
 
--- Users that the directory has deleted. One becomes the same member again if the directory sends its externalId again.
+-- Who was deleted by the directory: comes back as the same member when the directory sends the same externalId.
 create table directory_departed (
   organization_id text not null,
   external_id text not null,
@@ -89,7 +89,7 @@ create table directory_member (
 ) strict, without rowid;
 create index directory_member_user on directory_member (directory_user_id, group_id);
 
--- The number of users or groups in each range of positions, so that totals and later pages need no counting of rows.
+-- How many users or groups sit in each range of positions: totals and jumps without counting rows.
 create table directory_count (
   organization_id text not null,
   kind text not null check (kind in ('user', 'group')),
@@ -98,7 +98,7 @@ create table directory_count (
   primary key (organization_id, kind, bucket)
 ) strict, without rowid;
 
--- A bounded log of the directory's requests and of what we did, without secrets.
+-- What the directory asked and what we did; bounded, without secrets.
 create table directory_request (
   organization_id text not null,
   id text not null,
@@ -113,7 +113,7 @@ create table directory_request (
   duration_us integer not null,
   address text,
   agent text,
-  -- The attributes of the request that were ignored, as a JSON list of names.
+  -- What was passed over of the request (a JSON list of names).
   ignored text,
   -- The user or group that the request was about.
   resource_id text,

@@ -1,4 +1,4 @@
--- An organization's OpenID provider, and how its claims are interpreted.
+-- An organization's OpenID provider and how its answers are read.
 create table connection (
   id text primary key,
   organization_id text not null references organization (id),
@@ -17,14 +17,13 @@ create table connection (
   last_used_at integer,
   last_refusal text,
   version integer not null default 1,
-  -- Whether an owner or the operator saved the connection last. If not, an owner must approve each link to an owner's
-  -- account.
+  -- Whether an owner or the operator saved the connection last: only such a connection signs an owner in unasked.
   set_by_owner integer not null default 0 check (set_by_owner in (0, 1))
 ) strict;
 create index connection_organization on connection (organization_id, id);
 create index connection_issuer on connection (issuer);
 
--- A test of a connection, which signs nobody in. Its steps are written when the provider has responded.
+-- A walk through the flow that signs nobody in; its steps are written when the provider has answered.
 create table connection_test (
   id text primary key,
   connection_id text not null references connection (id),
@@ -54,14 +53,14 @@ create table domain (
 ) strict;
 create index domain_next_check on domain (next_check_at) where next_check_at is not null;
 
--- The organization that holds a domain; the primary key allows only one.
+-- Who holds a domain: one organization at a time, by the primary key.
 create table domain_holder (
   name text primary key,
   domain_id text not null references domain (id),
   organization_id text not null
 ) strict;
 
--- The provider's id for one of our sessions, which its back-channel logout names.
+-- The provider's own name of a session of ours, for its back-channel logout.
 create table provider_session (
   session_id text primary key,
   connection_id text not null,
@@ -69,7 +68,7 @@ create table provider_session (
   subject text not null,
   provider_session text,
   expires_at integer not null,
-  -- The sealed id_token of a session. When the session ends, it is the hint that ends the provider's session too.
+  -- The id_token of a session whose end shall end the provider's own session: its hint, sealed.
   id_token_sealed text
 ) strict;
 create index provider_session_subject on provider_session (connection_id, subject);
