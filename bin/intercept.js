@@ -59,8 +59,8 @@ function relaunch() {
 }
 
 /**
- * Replaces this process by one with V8's flags, under the same id. A process with a channel to its parent would lose it;
- * whoever starts one (`relaunch`, the supervisor of workers) gives it the flags.
+ * Replaces this process with one that has our V8 flag, under the same process id. A process with a channel to its parent
+ * is left alone, because it would lose the channel; its parent (`relaunch`, the supervisor of workers) passes the flag.
  */
 function startAgain() {
   if (setsYoungGeneration() || process.channel || !process.execve) return

@@ -33,7 +33,7 @@ export function ownedRows(of: {
       const entry = withoutDefaults(section, { name, entry: written }, services)
       const id = of.idOf(key, name)
       const subjectId = id === '' ? undefined : id
-      // Without an id, a thing is a group that does not exist yet, or an expired key, which is no longer managed.
+      // Only two kinds of entries have no id: groups that do not exist yet, and expired keys, which are not managed.
       if (subjectId === undefined && key !== 'groups') return []
       const context = sealContext(organization.id, { section: key, name })
       const digests = digestsOf(section, entry, (path) => of.secrets.get(referenceIn(entry, path)))

@@ -20,7 +20,7 @@ import type { DirectoryChange } from './change.ts'
 export interface DirectoryPerson {
   readonly name: string
   readonly email: string | undefined
-  /** Lower-case addresses, including the user name, that identify an existing member to adopt. */
+  /** The lower-case addresses and user name that identify an existing member to adopt. */
   readonly adoptionKeys: readonly string[]
   readonly externalId: string | undefined
   readonly active: boolean
@@ -48,7 +48,8 @@ export interface DirectoryMemberships {
     input: DirectoryUserInput,
   ): Promise<DirectoryUserRecord | 'known' | 'taken'>
   /**
-   * Updates the membership after a user has changed, and the person's name as long as only this directory knows them.
+   * Updates the membership after a user has changed. As long as only this directory knows the person, updates the name
+   * too.
    */
   follow(
     change: DirectoryChange,
@@ -249,8 +250,8 @@ async function reactivate(
 }
 
 /**
- * Finds the membership of a person whose user was deleted with the same external id: by sending that id again, the
- * directory says that it is the same person.
+ * Finds the membership of a person who has returned: the directory deleted a user who had this external id, and by
+ * sending the id again it says that this is the same person.
  */
 async function findReturned(
   { tx, organizationId }: DirectoryChange,

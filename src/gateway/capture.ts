@@ -109,7 +109,7 @@ function isPrintable(byte: number | undefined): boolean {
   return byte === 0x09 || byte === 0x0a || byte === 0x0d || (byte >= 0x20 && byte < 0x7f)
 }
 
-/** Whether a body is compressed, so that nothing in it could be masked. */
+/** Whether a body is compressed, in which case nothing in it can be masked. */
 function isEncoded(headers: readonly string[]): boolean {
   for (let at = 0; at + 1 < headers.length; at += 2) {
     if (headers[at]?.toLowerCase() !== 'content-encoding') continue

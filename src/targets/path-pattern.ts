@@ -2,8 +2,8 @@ import { decode } from './path.ts'
 
 /**
  * Compiles the path of a rule into a function whose time is linear in the length of the path plus that of the pattern:
- * members write the patterns, and everybody's calls wait while one is matched. If the last part ends with a star, that
- * star also matches everything below; with `isWide`, so do the part's other stars.
+ * members write the patterns, and everybody's calls wait while one is matched. If the last segment ends with a star, that
+ * star also matches everything below. With `isWide`, the segment's other stars match across slashes too.
  */
 export function compilePattern(pattern: string, isWide: boolean): (path: string) => boolean {
   const text = decode(pattern)

@@ -19,7 +19,7 @@ export async function copyRows(fromUrl: string, toUrl: string): Promise<void> {
   }
 }
 
-/** Lists tables without the partitions, whose rows the parent table includes. */
+/** Lists all tables except partitions, whose rows the parent table includes. */
 async function tablesOf(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(
     `select format('%I', relname) as name from pg_class

@@ -214,7 +214,7 @@ export class SimNode extends SimProcess {
     if (this.fleet.without !== 'history') {
       return { server, changes: database.from(from.sequence, limit) }
     }
-    // Simulates comparing only sequence numbers: the change at the node's position always seems to exist.
+    // Simulates a node that compares only sequence numbers: the last change it read always seems to exist.
     const newer = database.from(from.sequence + 1, limit)
     const at = { ...(database.changes[0] ?? this.fleet.anyChange), ...from }
     const known = from.sequence === 0 ? newer : [at, ...newer]

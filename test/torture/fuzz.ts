@@ -156,7 +156,7 @@ function mutate(text: string, random: () => number): Buffer {
 }
 
 /**
- * Sends the bytes on a connection of its own and returns the response, or 'stalled' if its bytes keep coming too long.
+ * Sends the bytes on a new connection and returns the response, or 'stalled' if it is still arriving when time runs out.
  * Our side is closed only after a moment of silence, because the gateway abandons the requests of a caller who leaves.
  */
 async function exchange(port: number, bytes: Buffer): Promise<string> {

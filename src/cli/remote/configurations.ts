@@ -5,7 +5,7 @@ import { toConfirmation, type Confirmed } from './confirmed.ts'
 
 type ApplyOptions = Parameters<Configurations['plan']>[1]
 
-/** Implements export, plan and apply by calls of a server's API; references to secrets are resolved on this machine. */
+/** Implements export, plan and apply by calling a server's API; references to secrets are resolved on this machine. */
 export function remoteConfigurations(remote: Remote) {
   const body = (text: string, { label, prune, resolve }: ApplyOptions) => {
     const { slug, references } = readSlug(text, label)

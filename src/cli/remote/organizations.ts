@@ -26,7 +26,7 @@ interface OrganizationJson {
 const O = '/operator/organizations'
 
 /**
- * Implements the operations on organizations by calls of a server's API; listing, creating and setting plans require an
+ * Implements the operations on organizations by calling a server's API; listing, creating and setting plans require an
  * operator's token.
  */
 export function remoteOrganizations(remote: Remote) {

@@ -14,7 +14,7 @@ interface TargetJson {
   readonly capture: { headers: string[]; body_bytes: number; redact: string[] }
 }
 
-/** Implements the operations on targets by calls of a server's API. */
+/** Implements the operations on targets by calling a server's API. */
 export function remoteTargets(remote: Remote) {
   const at = (organizationId: string, slug?: string): string =>
     `/organizations/${part(organizationId)}/targets${slug === undefined ? '' : `/${part(slug)}`}`

@@ -23,7 +23,7 @@ interface SecretsJson {
 type Endpoints = Webhooks['endpoints']
 type EndpointInput = Parameters<Endpoints['create']>[1]
 
-/** Implements the operations on webhooks by calls of a server's API. */
+/** Implements the operations on webhooks by calling a server's API. */
 export function remoteWebhooks(remote: Remote) {
   const at = (organizationId: string): string => `/organizations/${part(organizationId)}/webhooks`
   const listed = async (organizationId: string): Promise<EndpointJson[]> =>

@@ -1,4 +1,3 @@
--- What belongs to no organization: which master key sealed this database, and the like.
 create table setting (
   name text collate "C" primary key,
   value text collate "C" not null
@@ -15,17 +14,14 @@ create table organization (
   deleted_at bigint
 );
 
--- One row an organization, locked by whoever writes audit entries or events: their sequences have no gaps.
 create table organization_head (
   organization_id text collate "C" primary key,
   audit_sequence bigint not null default 0,
   audit_hash text collate "C" not null default '',
   event_sequence bigint not null default 0
 );
--- What the operator and the service do outside any organization.
 insert into organization_head (organization_id) values ('system');
 
--- The change feed: what other nodes must hear. The sequence is the order of commits.
 create table change (
   sequence bigint generated always as identity primary key,
   kind text collate "C" not null,
@@ -68,7 +64,6 @@ create index api_key_organization on api_key (organization_id, id);
 create index api_key_personal on api_key (personal_user_id) where personal_user_id is not null;
 create index api_key_expiry on api_key (expires_at) where expires_at is not null and revoked_at is null;
 
--- A key has one current secret and, while a rotation overlaps, an older one.
 create table key_secret (
   digest text collate "C" primary key,
   key_id text collate "C" not null references api_key (id),
@@ -145,7 +140,6 @@ create table event (
 );
 create index event_at on event (at);
 
--- ES256 key pairs of ours: session tokens, assertions to upstreams.
 create table signing_key (
   id text collate "C" primary key,
   public_jwk text collate "C" not null,
@@ -154,7 +148,6 @@ create table signing_key (
   retired_at bigint
 );
 
--- One row a call of an identified key. Kept apart from the rest: it may be written with less ceremony.
 create table call (
   id text collate "C" primary key,
   at bigint not null,
@@ -179,7 +172,6 @@ create index call_at on call (at);
 create index call_organization on call (organization_id, at, id);
 create index call_key on call (organization_id, key_id, at, id);
 
--- Counts per minute, for charts; stopped_at '' is an answered call.
 create table call_minute (
   organization_id text collate "C" not null,
   minute bigint not null,
@@ -205,8 +197,6 @@ create table "user" (
 );
 create index user_by_email on "user" (email_key) where email_key is not null;
 
--- Who somebody is at a provider. connection_id is '' for the built-in providers: an organization's own identity
--- provider never reaches an identity of another one.
 create table identity (
   id text collate "C" primary key,
   user_id text collate "C" not null references "user" (id),
@@ -253,7 +243,6 @@ create table invitation (
 create index invitation_organization on invitation (organization_id, id);
 create index invitation_email on invitation (email_key) where accepted_at is null and revoked_at is null;
 
--- The row decides: a token whose row is ended is worth nothing, whatever its signature says.
 create table session (
   id text collate "C" primary key,
   user_id text collate "C" not null references "user" (id),
@@ -273,7 +262,6 @@ create table session (
 create index session_of_user on session (user_id, id);
 create index session_expiry on session (expires_at);
 
--- Links that the operator prints: the first owner's, and the break-glass one.
 create table sign_in_link (
   digest text collate "C" primary key,
   kind text collate "C" not null check (kind in ('setup', 'sign_in')),
@@ -283,14 +271,12 @@ create table sign_in_link (
   used_at bigint
 );
 
--- What may happen once: transactions of sign-ins, hand-over codes.
 create table used_once (
   digest text collate "C" primary key,
   expires_at bigint not null
 );
 create index used_once_expiry on used_once (expires_at);
 
--- Answers to creations that were sent with an Idempotency-Key; sealed, for some hold a secret that is shown once.
 create table idempotent_answer (
   user_id text collate "C" not null,
   key_digest text collate "C" not null,
@@ -302,13 +288,11 @@ create table idempotent_answer (
   primary key (user_id, key_digest)
 );
 create index idempotent_answer_created on idempotent_answer (created_at);
--- Where an organization's events go. What is sealed opens only with the master key.
 create table endpoint (
   id text collate "C" primary key,
   organization_id text collate "C" not null references organization (id),
   url text collate "C" not null,
   description text collate "C" not null default '',
-  -- JSON list of event types; null = all.
   types text collate "C",
   headers_sealed text collate "C",
   header_names text collate "C" not null default '[]',
@@ -320,7 +304,6 @@ create table endpoint (
   created_by text collate "C",
   deleted_at bigint,
   version bigint not null default 1,
-  -- Health, written by whoever holds the lease.
   state text collate "C" not null default 'active' check (state in ('active', 'held', 'disabled')),
   disabled_reason text collate "C",
   failures bigint not null default 0,
@@ -330,14 +313,12 @@ create table endpoint (
   held_at bigint,
   probe_at bigint,
   probe_delay_ms bigint,
-  -- The lease: one node at a time sends to an endpoint; the token grows with every taking.
   lease_owner text collate "C",
   lease_token bigint not null default 0,
   lease_until bigint
 );
 create index endpoint_organization on endpoint (organization_id, id);
 
--- What was ever committed for an endpoint, and what retention has removed since: the books must always balance.
 create table endpoint_count (
   endpoint_id text collate "C" primary key references endpoint (id),
   organization_id text collate "C" not null,
@@ -347,7 +328,6 @@ create table endpoint_count (
   removed_skipped bigint not null default 0
 );
 
--- One event for one endpoint. A replay sets the row back to pending: there is never a second one.
 create table delivery (
   id text collate "C" primary key,
   organization_id text collate "C" not null,
@@ -357,7 +337,6 @@ create table delivery (
   type text collate "C" not null,
   state text collate "C" not null check (state in ('pending', 'delivered', 'dead', 'skipped')),
   due_at bigint not null,
-  -- Attempts since it became pending, and in all.
   attempts bigint not null default 0,
   attempts_ever bigint not null default 0,
   version bigint not null default 1,
@@ -400,7 +379,6 @@ create table webhook_secret (
 );
 create index webhook_secret_organization on webhook_secret (organization_id, created_at);
 
--- Long work with progress: it goes on where it was after a restart.
 create table operation (
   id text collate "C" primary key,
   organization_id text collate "C" not null,
@@ -419,7 +397,6 @@ create table operation (
 );
 create index operation_organization on operation (organization_id, id);
 create index operation_running on operation (id) where state = 'running';
--- An organization's directory: what numbers its users and groups, in the order in which they came.
 create table directory (
   organization_id text collate "C" primary key references organization (id),
   next_position bigint not null default 1,
@@ -442,8 +419,6 @@ create table directory_token (
 );
 create index directory_token_organization on directory_token (organization_id, id);
 
--- A user of the directory; its id is that of the membership. `attributes` is what SCIM answers, `folded` the same as
--- filters compare it: lower case where case does not matter, times and booleans as integers.
 create table directory_user (
   id text collate "C" primary key,
   organization_id text collate "C" not null references organization (id),
@@ -471,7 +446,6 @@ create table directory_email (
 );
 create index directory_email_user on directory_email (directory_user_id);
 
--- Who was deleted by the directory: comes back as the same member when the directory sends the same externalId.
 create table directory_departed (
   organization_id text collate "C" not null,
   external_id text collate "C" not null,
@@ -507,7 +481,6 @@ create table directory_member (
 );
 create index directory_member_user on directory_member (directory_user_id, group_id);
 
--- How many users or groups sit in each range of positions: totals and jumps without counting rows.
 create table directory_count (
   organization_id text collate "C" not null,
   kind text collate "C" not null check (kind in ('user', 'group')),
@@ -516,7 +489,6 @@ create table directory_count (
   primary key (organization_id, kind, bucket)
 );
 
--- Where the pages of an index walk ended, so that its next page begins there whoever was deleted meanwhile.
 create table directory_walk (
   token_id text collate "C" not null,
   query_digest text collate "C" not null,
@@ -528,7 +500,6 @@ create table directory_walk (
   primary key (token_id, query_digest)
 );
 
--- What the directory asked and what we did; bounded, without secrets.
 create table directory_request (
   organization_id text collate "C" not null,
   id text collate "C" not null,
@@ -545,7 +516,6 @@ create table directory_request (
   agent text collate "C",
   primary key (organization_id, id)
 );
--- An organization's OpenID provider and how its answers are read.
 create table connection (
   id text collate "C" primary key,
   organization_id text collate "C" not null references organization (id),
@@ -568,7 +538,6 @@ create table connection (
 create index connection_organization on connection (organization_id, id);
 create index connection_issuer on connection (issuer);
 
--- A walk through the flow that signs nobody in; its steps are written when the provider has answered.
 create table connection_test (
   id text collate "C" primary key,
   connection_id text collate "C" not null references connection (id),
@@ -598,14 +567,12 @@ create table domain (
 );
 create index domain_next_check on domain (next_check_at) where next_check_at is not null;
 
--- Who holds a domain: one organization at a time, by the primary key.
 create table domain_holder (
   name text collate "C" primary key,
   domain_id text collate "C" not null references domain (id),
   organization_id text collate "C" not null
 );
 
--- The provider's own name of a session of ours, for its back-channel logout.
 create table provider_session (
   session_id text collate "C" primary key,
   connection_id text collate "C" not null,
@@ -616,9 +583,7 @@ create table provider_session (
 );
 create index provider_session_subject on provider_session (connection_id, subject);
 create index provider_session_expiry on provider_session (expires_at);
--- Whether an owner or the operator saved the connection last: only such a connection signs an owner in unasked.
 alter table connection add column set_by_owner bigint not null default 0 check (set_by_owner in (0, 1));
--- Call records by organization and time-ordered id: the order of every list, so that one more index is enough.
 drop table call;
 create table call (
   organization_id text collate "C" not null,
@@ -644,7 +609,6 @@ create table call (
 );
 create index call_key on call (organization_id, key_id, id);
 
--- Calls counted towards a quota of a key or target; the period is its first moment.
 create table quota_use (
   organization_id text collate "C" not null,
   subject_id text collate "C" not null,
@@ -653,7 +617,6 @@ create table quota_use (
   primary key (organization_id, subject_id, period_at)
 );
 
--- How often a rule decided, and how often a rule on trial would have refused; per day.
 create table rule_day (
   organization_id text collate "C" not null,
   rule_id text collate "C" not null,
@@ -662,7 +625,6 @@ create table rule_day (
   would_refuse bigint not null,
   primary key (organization_id, rule_id, day_at)
 );
--- Who still calls with the old secret of a rotation: one row a caller, at most so many a secret.
 create table key_straggler (
   digest text collate "C" not null references key_secret (digest),
   address text collate "C" not null,
@@ -677,7 +639,6 @@ create table key_straggler (
 );
 create index key_straggler_key on key_straggler (key_id);
 create index key_straggler_seen on key_straggler (last_seen_at);
--- An externalId belongs to one user. Those that shared one before this rule keep it, each marked with its own id.
 alter table directory_user add column shared_external_id text collate "C" not null default '';
 update directory_user set shared_external_id = id
 where external_id is not null and exists (
@@ -688,53 +649,40 @@ where external_id is not null and exists (
 drop index directory_user_external;
 create unique index directory_user_external on directory_user (organization_id, external_id, shared_external_id)
 where external_id is not null;
--- Random for each change: after a failover or a restore the same sequence has another token, and nodes notice.
 alter table change add column token text collate "C" not null default '';
 
--- How far a node has read, in which history; `beats` grows with every heartbeat, whatever clocks say.
 alter table node add column seen_token text collate "C" not null default '';
 alter table node add column beats bigint not null default 0;
 
--- The server that holds this database, and since when nodes have met it here.
 create table database_server (
   only_row bigint primary key check (only_row = 1),
   identity text collate "C" not null,
   since bigint not null
 );
--- The organization whose directory or provider wrote a person's address: there it counts, elsewhere only once the
--- organization has proven the domain. Empty: proven for the whole installation.
 alter table "user" add column email_organization_id text collate "C";
 update "user" set email_organization_id =
   (select min(organization_id) from directory_user
     where directory_user.user_id = "user".id and directory_user.created_at = "user".created_at)
   where email_key is not null;
 
--- What no owner stands behind in this link: the connection or the directory that it came through.
 alter table identity add column awaits_owner text collate "C" check (awaits_owner in ('connection', 'directory'));
 update identity set awaits_owner = 'connection'
   where connection_id in (select id from connection where set_by_owner = 0);
--- What was passed over of a request (a JSON list of names), and the user or group that it was about.
 alter table directory_request add column ignored text collate "C";
 alter table directory_request add column resource_id text collate "C";
--- Nodes claim calls of a quota before they let them pass: what is claimed never exceeds the quota, over all nodes.
 alter table quota_use add column claimed bigint not null default 0;
 alter table quota_use add column granted bigint not null default 0;
 update quota_use set claimed = calls;
--- Vouches for where a chain of audit entries ends (docs/decisions/018). Rows of before are sealed by whoever runs this.
 alter table organization_head add column audit_seal text not null default 'unsealed';
--- What happens to calls that no rule decides: 'allow', 'refuse', or null = refuse as soon as an allow rule is in force.
 alter table target add column otherwise text;
 
--- Targets with deny rules alone refused everything else so far: they go on until somebody decides.
 update target set otherwise = 'refuse'
 where exists (select 1 from rule where rule.target_id = target.id and rule.trial = 0)
   and not exists (
     select 1 from rule
     where rule.target_id = target.id and rule.trial = 0 and rule.effect = 'allow'
   );
--- The id_token of a session whose end shall end the provider's own session: its hint, sealed.
 alter table provider_session add column id_token_sealed text collate "C";
--- Which part of a rate each node may spend, in millionths; the row without a node says when what nobody holds is whole.
 create table rate_share (
   subject_id text collate "C" not null,
   node_id text collate "C" not null,
@@ -748,12 +696,10 @@ create table rate_share (
 );
 create index rate_share_changed on rate_share (changed_at);
 
--- Nodes that share rates; the shares of one whose time is over are everybody's again.
 create table rate_node (
   node_id text collate "C" not null primary key,
   until bigint not null
 );
--- Credentials of programs that administer an organization; without an organization they are the operator's.
 create table access_token (
   id text collate "C" primary key,
   organization_id text collate "C" references organization (id),
@@ -775,49 +721,38 @@ create table access_token (
 );
 create index access_token_organization on access_token (organization_id, id);
 create index access_token_expiry on access_token (expires_at) where expires_at is not null and revoked_at is null;
--- Call records in one partition a day, by the time that their ids begin with. What is there already, and what belongs to a
--- day without a partition, is in the partition for all others; nothing is copied.
 alter table call rename to call_other;
 alter index call_pkey rename to call_other_pkey;
 alter index call_key rename to call_other_key;
 create table call (like call_other, primary key (organization_id, id)) partition by range (id);
 create index call_key on call (organization_id, key_id, id);
 alter table call attach partition call_other default;
--- How far each chain of the audit log has been sent to a collector.
 create table audit_export (
   organization_id text collate "C" not null primary key,
   sequence bigint not null
 );
--- The head of each audit chain that was announced last, as an event.
 alter table audit_export add column announced_sequence bigint not null default 0;
 alter table audit_export add column announced_at bigint not null default 0;
--- The client under which a provider with pairwise subjects knew an identity, since the connection has another client.
 alter table identity add column former_client_id text collate "C";
--- What a configuration file owns of an organization, as the file was last applied.
 create table managed (
   organization_id text collate "C" not null,
   section text collate "C" not null,
   name text collate "C" not null,
-  -- Null: it waits for something that others make, such as a group of the directory.
   subject_id text collate "C",
   label text collate "C" not null,
   entry text collate "C" not null,
   secrets_sealed text collate "C",
-  -- Since when the thing differs from its entry; announced once.
   drifted_at bigint,
   primary key (organization_id, section, name)
 );
 create index managed_subject on managed (organization_id, subject_id);
 
--- Up to which audit entry an organization's managed things were compared with their entries.
 create table managed_check (
   organization_id text collate "C" not null primary key,
   sequence bigint not null
 );
--- What people look for and few calls are: those of one address, and those that an upstream failed.
 create index call_address on call (organization_id, address, id);
 create index call_failed on call (organization_id, id) where status >= 500;
--- A token ends with the one that issued it, at the latest; until now it could outlive it.
 with recursive succession (id, ends, is_revoked) as (
   select id, expires_at, revoked_at is not null
   from access_token
@@ -835,7 +770,6 @@ from succession
 where succession.id = access_token.id;
 create index access_token_issuer on access_token (organization_id, created_by);
 
--- Tokens of people who were removed; they would have come back to life if the person had rejoined.
 update access_token set revoked_at = (extract(epoch from now()) * 1000)::bigint
 where revoked_at is null and organization_id is not null and creator_user_id is not null
   and not exists (

@@ -1,4 +1,3 @@
--- One row a call of an identified key. Kept apart from the rest: it may be written with less ceremony.
 create table call (
   id text primary key,
   at integer not null,
@@ -23,7 +22,6 @@ create index call_at on call (at);
 create index call_organization on call (organization_id, at, id);
 create index call_key on call (organization_id, key_id, at, id);
 
--- Counts per minute, for charts; stopped_at '' is an answered call.
 create table call_minute (
   organization_id text not null,
   minute integer not null,
@@ -37,7 +35,6 @@ create table call_minute (
   primary key (organization_id, minute, target_id, stopped_at)
 ) strict;
 create index call_minute_minute on call_minute (minute);
--- Call records by organization and time-ordered id: the order of every list, so that one more index is enough.
 drop table call;
 create table call (
   organization_id text not null,
@@ -63,7 +60,6 @@ create table call (
 ) strict, without rowid;
 create index call_key on call (organization_id, key_id, id);
 
--- Calls counted towards a quota of a key or target; the period is its first moment.
 create table quota_use (
   organization_id text not null,
   subject_id text not null,
@@ -72,7 +68,6 @@ create table quota_use (
   primary key (organization_id, subject_id, period_at)
 ) strict;
 
--- How often a rule decided, and how often a rule on trial would have refused; per day.
 create table rule_day (
   organization_id text not null,
   rule_id text not null,
@@ -81,8 +76,6 @@ create table rule_day (
   would_refuse integer not null,
   primary key (organization_id, rule_id, day_at)
 ) strict;
--- Where the pages of an index walk ended, so that its next page begins there whoever was deleted meanwhile. Here, so that
--- reading a page waits for no disk: after a loss of power a walk goes on by its numbers.
 create table directory_walk (
   token_id text not null,
   query_digest text not null,
@@ -93,11 +86,9 @@ create table directory_walk (
   at integer not null,
   primary key (token_id, query_digest)
 ) strict, without rowid;
--- Nodes claim calls of a quota before they let them pass: what is claimed never exceeds the quota, over all nodes.
 alter table quota_use add column claimed integer not null default 0;
 alter table quota_use add column granted integer not null default 0;
 update quota_use set claimed = calls;
--- Which part of a rate each process may spend, in millionths; the row without a node says when what nobody holds is whole.
 create table rate_share (
   subject_id text not null,
   node_id text not null,
@@ -111,13 +102,10 @@ create table rate_share (
 ) strict, without rowid;
 create index rate_share_changed on rate_share (changed_at);
 
--- Processes that share rates; the shares of one whose time is over are everybody's again.
 create table rate_node (
   node_id text not null primary key,
   until integer not null
 ) strict, without rowid;
--- Calls that an upstream failed: people look for them, and they are few. An index of addresses would double what it costs to
--- insert a record, since each record would change a page of its own.
 create index call_failed on call (organization_id, id) where status >= 500;
 
 create table migration (name text primary key, digest text not null) strict;

@@ -1,4 +1,3 @@
--- What belongs to no organization: which master key sealed this database, and the like.
 create table setting (
   name text primary key,
   value text not null
@@ -15,17 +14,14 @@ create table organization (
   deleted_at integer
 ) strict;
 
--- One row an organization, locked by whoever writes audit entries or events: their sequences have no gaps.
 create table organization_head (
   organization_id text primary key,
   audit_sequence integer not null default 0,
   audit_hash text not null default '',
   event_sequence integer not null default 0
 ) strict;
--- What the operator and the service do outside any organization.
 insert into organization_head (organization_id) values ('system');
 
--- The change feed: what other nodes must hear. The sequence is the order of commits.
 create table change (
   sequence integer primary key autoincrement,
   kind text not null,
@@ -68,7 +64,6 @@ create index api_key_organization on api_key (organization_id, id);
 create index api_key_personal on api_key (personal_user_id) where personal_user_id is not null;
 create index api_key_expiry on api_key (expires_at) where expires_at is not null and revoked_at is null;
 
--- A key has one current secret and, while a rotation overlaps, an older one.
 create table key_secret (
   digest text primary key,
   key_id text not null references api_key (id),
@@ -145,7 +140,6 @@ create table event (
 ) strict;
 create index event_at on event (at);
 
--- ES256 key pairs of ours: session tokens, assertions to upstreams.
 create table signing_key (
   id text primary key,
   public_jwk text not null,
@@ -165,8 +159,6 @@ create table "user" (
 ) strict;
 create index user_by_email on "user" (email_key) where email_key is not null;
 
--- Who somebody is at a provider. connection_id is '' for the built-in providers: an organization's own identity
--- provider never reaches an identity of another one.
 create table identity (
   id text primary key,
   user_id text not null references "user" (id),
@@ -213,7 +205,6 @@ create table invitation (
 create index invitation_organization on invitation (organization_id, id);
 create index invitation_email on invitation (email_key) where accepted_at is null and revoked_at is null;
 
--- The row decides: a token whose row is ended is worth nothing, whatever its signature says.
 create table session (
   id text primary key,
   user_id text not null references "user" (id),
@@ -233,7 +224,6 @@ create table session (
 create index session_of_user on session (user_id, id);
 create index session_expiry on session (expires_at);
 
--- Links that the operator prints: the first owner's, and the break-glass one.
 create table sign_in_link (
   digest text primary key,
   kind text not null check (kind in ('setup', 'sign_in')),
@@ -243,14 +233,12 @@ create table sign_in_link (
   used_at integer
 ) strict;
 
--- What may happen once: transactions of sign-ins, hand-over codes.
 create table used_once (
   digest text primary key,
   expires_at integer not null
 ) strict;
 create index used_once_expiry on used_once (expires_at);
 
--- Answers to creations that were sent with an Idempotency-Key; sealed, for some hold a secret that is shown once.
 create table idempotent_answer (
   user_id text not null,
   key_digest text not null,
@@ -262,13 +250,11 @@ create table idempotent_answer (
   primary key (user_id, key_digest)
 ) strict;
 create index idempotent_answer_created on idempotent_answer (created_at);
--- Where an organization's events go. What is sealed opens only with the master key.
 create table endpoint (
   id text primary key,
   organization_id text not null references organization (id),
   url text not null,
   description text not null default '',
-  -- JSON list of event types; null = all.
   types text,
   headers_sealed text,
   header_names text not null default '[]',
@@ -280,7 +266,6 @@ create table endpoint (
   created_by text,
   deleted_at integer,
   version integer not null default 1,
-  -- Health, written by whoever holds the lease.
   state text not null default 'active' check (state in ('active', 'held', 'disabled')),
   disabled_reason text,
   failures integer not null default 0,
@@ -290,14 +275,12 @@ create table endpoint (
   held_at integer,
   probe_at integer,
   probe_delay_ms integer,
-  -- The lease: one node at a time sends to an endpoint; the token grows with every taking.
   lease_owner text,
   lease_token integer not null default 0,
   lease_until integer
 ) strict;
 create index endpoint_organization on endpoint (organization_id, id);
 
--- What was ever committed for an endpoint, and what retention has removed since: the books must always balance.
 create table endpoint_count (
   endpoint_id text primary key references endpoint (id),
   organization_id text not null,
@@ -307,7 +290,6 @@ create table endpoint_count (
   removed_skipped integer not null default 0
 ) strict;
 
--- One event for one endpoint. A replay sets the row back to pending: there is never a second one.
 create table delivery (
   id text primary key,
   organization_id text not null,
@@ -317,7 +299,6 @@ create table delivery (
   type text not null,
   state text not null check (state in ('pending', 'delivered', 'dead', 'skipped')),
   due_at integer not null,
-  -- Attempts since it became pending, and in all.
   attempts integer not null default 0,
   attempts_ever integer not null default 0,
   version integer not null default 1,
@@ -360,7 +341,6 @@ create table webhook_secret (
 ) strict;
 create index webhook_secret_organization on webhook_secret (organization_id, created_at);
 
--- Long work with progress: it goes on where it was after a restart.
 create table operation (
   id text primary key,
   organization_id text not null,
@@ -379,7 +359,6 @@ create table operation (
 ) strict;
 create index operation_organization on operation (organization_id, id);
 create index operation_running on operation (id) where state = 'running';
--- An organization's directory: what numbers its users and groups, in the order in which they came.
 create table directory (
   organization_id text primary key references organization (id),
   next_position integer not null default 1,
@@ -402,8 +381,6 @@ create table directory_token (
 ) strict;
 create index directory_token_organization on directory_token (organization_id, id);
 
--- A user of the directory; its id is that of the membership. `attributes` is what SCIM answers, `folded` the same as
--- filters compare it: lower case where case does not matter, times and booleans as integers.
 create table directory_user (
   id text primary key,
   organization_id text not null references organization (id),
@@ -431,7 +408,6 @@ create table directory_email (
 ) strict, without rowid;
 create index directory_email_user on directory_email (directory_user_id);
 
--- Who was deleted by the directory: comes back as the same member when the directory sends the same externalId.
 create table directory_departed (
   organization_id text not null,
   external_id text not null,
@@ -467,7 +443,6 @@ create table directory_member (
 ) strict, without rowid;
 create index directory_member_user on directory_member (directory_user_id, group_id);
 
--- How many users or groups sit in each range of positions: totals and jumps without counting rows.
 create table directory_count (
   organization_id text not null,
   kind text not null check (kind in ('user', 'group')),
@@ -476,7 +451,6 @@ create table directory_count (
   primary key (organization_id, kind, bucket)
 ) strict, without rowid;
 
--- Where the pages of an index walk ended, so that its next page begins there whoever was deleted meanwhile.
 create table directory_walk (
   token_id text not null,
   query_digest text not null,
@@ -488,7 +462,6 @@ create table directory_walk (
   primary key (token_id, query_digest)
 ) strict, without rowid;
 
--- What the directory asked and what we did; bounded, without secrets.
 create table directory_request (
   organization_id text not null,
   id text not null,
@@ -505,7 +478,6 @@ create table directory_request (
   agent text,
   primary key (organization_id, id)
 ) strict, without rowid;
--- An organization's OpenID provider and how its answers are read.
 create table connection (
   id text primary key,
   organization_id text not null references organization (id),
@@ -528,7 +500,6 @@ create table connection (
 create index connection_organization on connection (organization_id, id);
 create index connection_issuer on connection (issuer);
 
--- A walk through the flow that signs nobody in; its steps are written when the provider has answered.
 create table connection_test (
   id text primary key,
   connection_id text not null references connection (id),
@@ -558,14 +529,12 @@ create table domain (
 ) strict;
 create index domain_next_check on domain (next_check_at) where next_check_at is not null;
 
--- Who holds a domain: one organization at a time, by the primary key.
 create table domain_holder (
   name text primary key,
   domain_id text not null references domain (id),
   organization_id text not null
 ) strict;
 
--- The provider's own name of a session of ours, for its back-channel logout.
 create table provider_session (
   session_id text primary key,
   connection_id text not null,
@@ -576,11 +545,8 @@ create table provider_session (
 ) strict;
 create index provider_session_subject on provider_session (connection_id, subject);
 create index provider_session_expiry on provider_session (expires_at);
--- Whether an owner or the operator saved the connection last: only such a connection signs an owner in unasked.
 alter table connection add column set_by_owner integer not null default 0 check (set_by_owner in (0, 1));
--- Kept beside the call records now.
 drop table directory_walk;
--- Who still calls with the old secret of a rotation: one row a caller, at most so many a secret.
 create table key_straggler (
   digest text not null references key_secret (digest),
   address text not null,
@@ -595,7 +561,6 @@ create table key_straggler (
 ) strict;
 create index key_straggler_key on key_straggler (key_id);
 create index key_straggler_seen on key_straggler (last_seen_at);
--- An externalId belongs to one user. Those that shared one before this rule keep it, each marked with its own id.
 alter table directory_user add column shared_external_id text not null default '';
 update directory_user set shared_external_id = id
 where external_id is not null and exists (
@@ -606,49 +571,37 @@ where external_id is not null and exists (
 drop index directory_user_external;
 create unique index directory_user_external on directory_user (organization_id, external_id, shared_external_id)
 where external_id is not null;
--- Random for each change: after a restore the same sequence has another token, and nodes notice.
 alter table change add column token text not null default '';
 
--- How far a node has read, in which history; `beats` grows with every heartbeat, whatever clocks say.
 alter table node add column seen_token text not null default '';
 alter table node add column beats integer not null default 0;
 
--- The server that holds this database; SQLite has none, and the table stays empty.
 create table database_server (
   only_row integer primary key check (only_row = 1),
   identity text not null,
   since integer not null
 ) strict;
--- The organization whose directory or provider wrote a person's address: there it counts, elsewhere only once the
--- organization has proven the domain. Empty: proven for the whole installation.
 alter table "user" add column email_organization_id text;
 update "user" set email_organization_id =
   (select min(organization_id) from directory_user
     where directory_user.user_id = "user".id and directory_user.created_at = "user".created_at)
   where email_key is not null;
 
--- What no owner stands behind in this link: the connection or the directory that it came through.
 alter table identity add column awaits_owner text check (awaits_owner in ('connection', 'directory'));
 update identity set awaits_owner = 'connection'
   where connection_id in (select id from connection where set_by_owner = 0);
--- What was passed over of a request (a JSON list of names), and the user or group that it was about.
 alter table directory_request add column ignored text;
 alter table directory_request add column resource_id text;
--- Vouches for where a chain of audit entries ends (docs/decisions/018). Rows of before are sealed by whoever runs this.
 alter table organization_head add column audit_seal text not null default 'unsealed';
--- What happens to calls that no rule decides: 'allow', 'refuse', or null = refuse as soon as an allow rule is in force.
 alter table target add column otherwise text;
 
--- Targets with deny rules alone refused everything else so far: they go on until somebody decides.
 update target set otherwise = 'refuse'
 where exists (select 1 from rule where rule.target_id = target.id and rule.trial = 0)
   and not exists (
     select 1 from rule
     where rule.target_id = target.id and rule.trial = 0 and rule.effect = 'allow'
   );
--- The id_token of a session whose end shall end the provider's own session: its hint, sealed.
 alter table provider_session add column id_token_sealed text;
--- Credentials of programs that administer an organization; without an organization they are the operator's.
 create table access_token (
   id text primary key,
   organization_id text references organization (id),
@@ -670,38 +623,30 @@ create table access_token (
 ) strict;
 create index access_token_organization on access_token (organization_id, id);
 create index access_token_expiry on access_token (expires_at) where expires_at is not null and revoked_at is null;
--- How far each chain of the audit log has been sent to a collector.
 create table audit_export (
   organization_id text not null primary key,
   sequence integer not null
 ) strict, without rowid;
--- The head of each audit chain that was announced last, as an event.
 alter table audit_export add column announced_sequence integer not null default 0;
 alter table audit_export add column announced_at integer not null default 0;
--- The client under which a provider with pairwise subjects knew an identity, since the connection has another client.
 alter table identity add column former_client_id text;
--- What a configuration file owns of an organization, as the file was last applied.
 create table managed (
   organization_id text not null,
   section text not null,
   name text not null,
-  -- Null: it waits for something that others make, such as a group of the directory.
   subject_id text,
   label text not null,
   entry text not null,
   secrets_sealed text,
-  -- Since when the thing differs from its entry; announced once.
   drifted_at integer,
   primary key (organization_id, section, name)
 ) strict, without rowid;
 create index managed_subject on managed (organization_id, subject_id);
 
--- Up to which audit entry an organization's managed things were compared with their entries.
 create table managed_check (
   organization_id text not null primary key,
   sequence integer not null
 ) strict, without rowid;
--- A token ends with the one that issued it, at the latest; until now it could outlive it.
 with recursive succession (id, ends, is_revoked) as (
   select id, coalesce(expires_at, 9007199254740991), revoked_at is not null
   from access_token
@@ -720,7 +665,6 @@ from succession
 where succession.id = access_token.id;
 create index access_token_issuer on access_token (organization_id, created_by);
 
--- Tokens of people who were removed; they would have come back to life if the person had rejoined.
 update access_token set revoked_at = unixepoch() * 1000
 where revoked_at is null and organization_id is not null and creator_user_id is not null
   and not exists (

@@ -43,6 +43,6 @@ export interface LaneConnection extends Carrier, FrontConnection {
   endIfLate(nowMs: number): void
   /** Ends the connection if no request is in progress. */
   endIfIdle(): void
-  /** Stops reading the socket and returns it to its new owner. */
+  /** Stops reading the socket and hands it to its new owner. */
   detach(): Socket
 }

@@ -22,7 +22,7 @@ export interface CallFilter {
   readonly method?: string | undefined
   /** A prefix of the path. */
   readonly path?: string | undefined
-  /** Matches calls whose path contains the text after the prefix, or whose key is one of these. */
+  /** Matches calls whose path, without `recordedPrefix`, contains `text`, or whose key is one of `keyIds`. */
   readonly words?: { readonly text: string; readonly keyIds: readonly string[] } | undefined
   readonly address?: string | undefined
   /** Milliseconds since 1970, from (inclusive) and to (exclusive). */

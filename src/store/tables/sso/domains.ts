@@ -29,7 +29,7 @@ const declared = {
 }
 const { fromRow, toRow } = columns(declared, {})
 
-/** A mail domain that an organization claims; it is verified only while the organization holds it. */
+/** A mail domain that an organization claims. It counts as verified only while a DNS record proves the claim. */
 export type DomainRecord = RecordOf<typeof declared>
 export type DomainTable = TableOf<typeof declared>
 
