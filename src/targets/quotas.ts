@@ -185,8 +185,7 @@ export class ClaimedQuotas implements Quotas {
       ...{ subject, periodAt, available: 0, returning: 0, pending: 0, claimed: 0, spent: 0 },
       ...{ waiting: 0, asked: 0, demand: 0, shortSince: undefined, emptyUntil: 0 },
     }
-    // Forgets the oldest empty holding. If none of the 999 oldest is empty, the one after them is forgotten; the calls
-    // that it had claimed for the period are then lost.
+    // Forgets the oldest empty holding. If none of the 999 oldest is empty, the next one and what it claimed are lost.
     if (this.#holdings.size >= maxHoldings) this.#forgetOne()
     this.#holdings.set(name, holding)
     return holding

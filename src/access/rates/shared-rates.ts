@@ -25,18 +25,13 @@ const sourceKeptMs = minuteMs
 const forgetEveryMs = minuteMs
 
 /**
- * Enforces rates across all nodes. A node that is alone spends whole rates and writes nothing. When there are other
- * nodes, each spends only its shares, which are stored in the database. The shares of one rate never add up to more than
- * the rate, and they move to the nodes that need them.
+ * Enforces rates across all nodes. A node that is alone spends whole rates and writes nothing. When there are others,
+ * each spends only its shares, which are in the database, never add up to more than the rate, and follow demand.
  *
- * - The subject of a rate is the key, target or source that it limits.
- * - A share is the part of a rate that a node may spend, in millionths.
- * - A holding is what a node knows of all shares of one rate.
- * - To deal is to divide a rate again, because a node requests a share.
- * - `least` is the smallest share that lets a call pass.
- * - A node is short if it needs more than it could get.
- *
- * Every quarter of a second (a tick), a node renews its lease, reads what others wrote, and returns or requests shares.
+ * A share is the part of a rate that a node may spend, in millionths; a holding is what a node knows of all shares of
+ * one rate. To deal is to divide a rate again because a node requests a share. `least` is the smallest share that lets a
+ * call pass, and a node is short if it needs more than it could get. Every tick, a quarter of a second, a node renews
+ * its lease, reads what others wrote, and returns or requests shares.
  */
 export class SharedRates implements AsyncDisposable {
   readonly #deps: SharedRatesDeps
