@@ -110,6 +110,7 @@ export class RecordQueue {
         await this.#store.insertCalls(batch.rows, batch.counts)
         // Removed only after the commit: a batch that failed is retried at the next flush.
         this.#batches.shift()
+        this.#rows.reuse(batch.rows)
         this.#waiting -= batch.rows.count
       } catch (error) {
         if (!isRefusedForGood(error)) throw error

@@ -82,6 +82,28 @@ for (const engine of engines) {
       assert.deepEqual(found.map(({ id }) => id).toSorted(), records.map(({ id }) => id).toSorted())
     })
 
+    test('memory that is used again mixes no two batches', async () => {
+      await using place = await emptyPlace(engine)
+      await using store = await place.open()
+      const rows = new CallRowsBuffer()
+      const records = Array.from({ length: 2400 }, (_, at) =>
+        record({ path: `/${'x'.repeat((at * 7) % 900)}` }),
+      )
+      for (let from = 0; from < records.length; from += 300) {
+        for (const one of records.slice(from, from + 300)) rows.add(one)
+        for (const batch of rows.take()) {
+          const writing = store.insertCalls(batch)
+          // Records that come meanwhile go into other memory.
+          rows.add(record())
+          await writing
+          rows.reuse(batch)
+        }
+      }
+      for (const one of records) {
+        assert.deepEqual(await calls.find(store.calls, organizationId, one.id), one)
+      }
+    })
+
     for (const rowsOfBatch of [20, 200]) {
       test(`of ${rowsOfBatch} records, one of which cannot be stored, none is; the next batch is`, async () => {
         await using place = await emptyPlace(engine)

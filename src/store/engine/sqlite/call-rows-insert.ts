@@ -2,9 +2,9 @@ import type Database from 'better-sqlite3'
 import { insertBoundText, rarePositions, usualPositions } from '../../tables/calls/call-rows.ts'
 import { addRowText, type CountRows, type CountTable } from '../../tables/calls/count-rows.ts'
 
-/** A batch for one commit: call records as a JSON array of rows, and counts. */
+/** A batch for one commit: call records as a JSON array of rows (as ASCII if they are bytes), and counts. */
 export interface CallBatch {
-  readonly rows: string
+  readonly rows: string | Uint8Array
   readonly counts: readonly CountRows[]
 }
 
@@ -35,7 +35,7 @@ export function batchInserter(
     return known
   }
   const inserting = database.transaction((batch: CallBatch) => {
-    const rows = JSON.parse(batch.rows) as unknown[][]
+    const rows = JSON.parse(textOf(batch.rows)) as unknown[][]
     let [at, inserted] = [0, 0]
     for (; at + rowsAtOnce <= rows.length; at += rowsAtOnce) {
       const some = rows.slice(at, at + rowsAtOnce)
@@ -53,6 +53,11 @@ export function batchInserter(
     }
   })
   return (batch) => inserting.immediate(batch)
+}
+
+function textOf(rows: string | Uint8Array): string {
+  if (typeof rows === 'string') return rows
+  return Buffer.from(rows.buffer, rows.byteOffset, rows.byteLength).toString('latin1')
 }
 
 // Whether the rare columns of a row are all empty. Such columns are not bound, because binding an empty value costs

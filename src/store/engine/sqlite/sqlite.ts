@@ -105,7 +105,7 @@ async function openCalls(path: string, { clock, mayUpgrade }: Omit<SqliteDeps, '
       return (await commits.transact(work)).result
     },
     insertCalls: async (rows, counts) =>
-      await writer.write({ rows: rows.json, counts }, rows.count),
+      await writer.write({ rows: rows.shared ?? rows.json, counts }, rows.count),
   }
   return {
     handle,

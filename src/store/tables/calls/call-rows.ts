@@ -6,6 +6,8 @@ import type { CallRecord } from './call-record.ts'
 export interface CallRows {
   readonly json: string
   readonly count: number
+  /** The same text as bytes in shared memory, which another thread reads without a copy. */
+  readonly shared?: Uint8Array | undefined
 }
 
 export const noCallRows: CallRows = { json: '[]', count: 0 }
@@ -68,13 +70,32 @@ export const [rarePositions, usualPositions] = [
 ]
 
 const bufferBytes = 512 * 1024
+const maxSpare = 4
+
+/** A batch in a buffer of `CallRowsBuffer`. */
+class FilledBuffer implements CallRows {
+  readonly buffer: Buffer
+  readonly shared: Buffer
+  readonly count: number
+
+  constructor(buffer: Buffer, used: number, count: number) {
+    this.buffer = buffer
+    this.shared = buffer.subarray(0, used)
+    this.count = count
+  }
+
+  get json(): string {
+    return this.shared.toString('latin1')
+  }
+}
 
 /**
- * Collects call records as bytes in one preallocated buffer until their batch is written, so that none of them is an
- * object for the garbage collector to trace.
+ * Collects call records as bytes until their batch is written, in buffers that are used again: as objects or strings
+ * they would outlive the young generation, and the collections of the old one delay calls.
  */
 export class CallRowsBuffer {
-  readonly #bytes = Buffer.allocUnsafeSlow(bufferBytes)
+  readonly #spare: Buffer[] = []
+  #bytes = sharedBuffer()
   readonly #parts = new SharedParts()
   #used = 0
   #count = 0
@@ -88,8 +109,9 @@ export class CallRowsBuffer {
 
   add(call: CallRecord): void {
     const row = this.#parts.rowOf(call)
-    if (this.#used + row.length + 1 > bufferBytes) this.#close()
-    if (row.length + 1 > bufferBytes) {
+    // A bracket or comma before the row, and the closing bracket.
+    if (this.#used + row.length + 2 > bufferBytes) this.#close()
+    if (row.length + 2 > bufferBytes) {
       this.#full.push({ json: `[${row}]`, count: 1 })
       return
     }
@@ -104,16 +126,27 @@ export class CallRowsBuffer {
     return this.#full.splice(0)
   }
 
+  /** Uses the memory of a batch again, which nobody may read any more. */
+  reuse(rows: CallRows): void {
+    if (rows instanceof FilledBuffer && this.#spare.length < maxSpare) this.#spare.push(rows.buffer)
+  }
+
   #close(): void {
     if (this.#count === 0) return
-    const json = `${this.#bytes.toString('latin1', 0, this.#used)}]`
-    this.#full.push({ json, count: this.#count })
+    this.#bytes[this.#used++] = closeBracket
+    this.#full.push(new FilledBuffer(this.#bytes, this.#used, this.#count))
+    this.#bytes = this.#spare.pop() ?? sharedBuffer()
     this.#used = 0
     this.#count = 0
   }
 }
 
+function sharedBuffer(): Buffer {
+  return Buffer.from(new SharedArrayBuffer(bufferBytes))
+}
+
 const openBracket = 0x5b
+const closeBracket = 0x5d
 const comma = 0x2c
 
 /** Splits rows in two, in order to find the record that the database refuses. */
