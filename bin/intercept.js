@@ -12,7 +12,7 @@ const [major, minor] = process.versions.node.split('.').map(Number)
 
 // V8's young generation would grow to 64 MB or more under load and stay so, although hardly any object outlives its call;
 // collecting one of 8 MB also pauses calls for less long. V8 reads this only when a process starts.
-const youngGeneration = '--max-semi-space-size=4'
+const youngGeneration = '--max-semi-space-size=16'
 
 await endWithWhoeverStartedUs()
 if (major > 24 || (major === 24 && minor >= 21)) {

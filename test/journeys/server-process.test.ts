@@ -42,11 +42,11 @@ describe('a server process', () => {
       t.skip('only Linux shows the words of a process')
       return
     }
-    const flag = /--max-semi-space-size=4 /
+    const flag = /--max-semi-space-size=16 /
     await using server = await startServerProcess({ DATA_DIR: join(folder, 'young'), WORKERS: '2' })
     await until(() => childrenOf(server.pid).length === 2)
     for (const id of [server.pid, ...childrenOf(server.pid)]) assert.match(wordsOf(id), flag)
-    const chosen = { DATA_DIR: join(folder, 'old'), NODE_OPTIONS: '--max-semi-space-size=16' }
+    const chosen = { DATA_DIR: join(folder, 'old'), NODE_OPTIONS: '--max-semi-space-size=32' }
     await using other = await startServerProcess(chosen)
     assert.doesNotMatch(wordsOf(other.pid), flag)
   })
