@@ -4,7 +4,17 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** The benchmarks, in the order in which they run. */
-const names = ['gateway', 'keys', 'limits', 'webhooks', 'scim', 'calls', 'dashboard', 'commands']
+const names = [
+  'gateway',
+  'keys',
+  'records',
+  'limits',
+  'webhooks',
+  'scim',
+  'calls',
+  'dashboard',
+  'commands',
+]
 
 const [wanted, ...words] = process.argv.slice(2)
 const chosen = names.filter((name) => (wanted === undefined || name === wanted) && exists(name))

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { countsOf } from '../../src/calls/index.ts'
-import { createId } from '../../src/ids.ts'
+import { createId, type OrganizationId } from '../../src/ids.ts'
 import { rowsOf, type CallRecord } from '../../src/store/index.ts'
 import { firstOwner, memberOf, withStore, type Person } from '../harness/person.ts'
 import { productForTests, type TestProduct } from '../harness/product.ts'
@@ -135,16 +135,9 @@ for (const engine of engines) {
       const hourMs = 3_600_000
       const hour = Math.floor(product.clock.now() / hourMs) * hourMs
       const start = hour - 6 * hourMs + 7 * 60_000
-      const steady = Array.from({ length: 180 }, (_, index): CallRecord => {
-        const at = start - hourMs + index * 60_000
-        return {
-          ...{ id: createId('req', at), at, organizationId, keyId: createId('key') },
-          ...{ targetId: undefined, method: 'GET', path: '/api/v1/intercept/echo/x', status: 200 },
-          ...{ refusal: undefined, stoppedAt: undefined, ruleId: undefined },
-          ...{ trialRuleId: undefined, bytesIn: 0, bytesOut: 0, durationUs: 1, upstreamUs: 1 },
-          ...{ address: '192.0.2.1', agent: undefined, capture: undefined },
-        }
-      })
+      const steady = Array.from({ length: 180 }, (_, index) =>
+        callAt(start - hourMs + index * 60_000, organizationId),
+      )
       await withStore(product, async (store) => {
         await store.insertCalls(rowsOf(steady), countsOf(steady))
       })
@@ -265,7 +258,7 @@ for (const engine of engines) {
       assert.ok(!kept.text.includes('hunter2') && !kept.text.includes(secret), kept.text)
     })
 
-    test('the live tail tells of a call as it ends, and is cut when its session ends', async () => {
+    test('the live tail tells of a call as it ends, also of a long one, and is cut when its session ends', async () => {
       const viewer = await memberOf(product, 'acme', { email: `live@x.test`, role: 'viewer' })
       const answer = await fetch(`${product.baseUrl}/api/v1/organizations/acme/calls/live`, {
         headers: { cookie: `__Host-session=${viewer.cookie}` },
@@ -277,6 +270,12 @@ for (const engine of engines) {
       await pass('GET', '/live-one')
       while (!text.includes('/live-one')) text += String((await reader.read()).value)
       assert.match(text, /event: call\ndata: \{"id":"req_/)
+      const began = product.clock.now() - 60_000
+      const { id } = (await owner.call('GET /organizations/acme')).json
+      const path = '/api/v1/intercept/echo/long-one'
+      const long = { ...callAt(began, id), path, durationUs: 61_000_000 }
+      await withStore(product, async (store) => await store.insertCalls(rowsOf([long])))
+      while (!text.includes('/long-one')) text += String((await reader.read()).value)
       await viewer.call('POST /auth/logout')
       for (let done = false; !done;) done = (await reader.read()).done
     })
@@ -321,4 +320,14 @@ for (const engine of engines) {
       assert.equal(key.json.state, 'revoked')
     })
   })
+}
+
+function callAt(at: number, organizationId: OrganizationId): CallRecord {
+  return {
+    ...{ id: createId('req', at), at, organizationId, keyId: createId('key') },
+    ...{ targetId: undefined, method: 'GET', path: '/api/v1/intercept/echo/x', status: 200 },
+    ...{ refusal: undefined, stoppedAt: undefined, ruleId: undefined },
+    ...{ trialRuleId: undefined, bytesIn: 0, bytesOut: 0, durationUs: 1, upstreamUs: 1 },
+    ...{ address: '192.0.2.1', agent: undefined, capture: undefined },
+  }
 }

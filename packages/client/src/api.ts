@@ -333,7 +333,7 @@ export interface Operations {
   previewTargetRules: { input: { organization: string; target: string; body?: { "rules"?: (RuleInput)[]; "otherwise"?: "allow" | "refuse" | null } }; output: RulePreview }
   /** How nodes currently share the rates of keys, targets, the organization and SCIM tokens; empty for a single node. */
   listRateShares: { input: { organization: string; query?: { subject?: string } }; output: { "items": (RateShare)[] } }
-  /** Stream calls as they end, as server-sent events; the stream ends with the session. */
+  /** Stream calls as they end, as server-sent events; a call that takes longer than two minutes is only in the list. The stream ends with the session. */
   streamCalls: { input: { organization: string }; output: string }
   /** Calls, newest first; `newer` returns those after a given call. */
   listCalls: { input: { organization: string; query?: { after?: string; limit?: number; newer?: string; q?: string; target?: string; key?: string; stopped_at?: string; outcome?: "answered" | "upstream_error" | "refused"; status?: string; method?: string; path?: string; address?: string; from?: string; to?: string } }; output: { "items": (Call)[]; "next": string | null; "searched_back_to"?: string } }

@@ -45,7 +45,7 @@ export const commands = {
   tail: command({
     usage: '<org> [--follow] [--lines 10] [--target SLUG] [--status 4xx] …',
     about:
-      'show the newest calls, the last one at the end; with --follow also the next ones as they end',
+      'show the newest calls, the last one at the end; with --follow also the next ones as they end, if they take less than five seconds',
     options: {
       ...callFlags,
       follow: { type: 'boolean', about: 'go on until Ctrl+C' },

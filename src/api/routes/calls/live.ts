@@ -1,5 +1,7 @@
 import { Problem } from '../../../errors.ts'
-import { calls } from '../../../store/index.ts'
+import type { OrganizationId } from '../../../ids.ts'
+import { calls, type CallRecord } from '../../../store/index.ts'
+import { minuteMs } from '../../../units.ts'
 import { Type } from '../../../http/index.ts'
 import { namesFor, toApiCall } from './call-schema.ts'
 import { route, Streamed, type RouteRequest } from '../../core/route.ts'
@@ -9,14 +11,19 @@ const everyMs = 1000
 const maxAtOnce = 200
 /**
  * How far back each read begins: a record has the time at which its call began, but appears only when the call has
- * ended. A call that takes longer is not sent.
+ * ended. Calls that take longer are looked for less often, because that reads the records of two minutes.
  */
 const lookBackMs = 5000
+const longBackMs = 2 * minuteMs
+const longEveryTurns = 5
+/** How long ago a call may have ended when it is first seen: until a long one is looked for, and is written. */
+const overlapMs = 15_000
 
 /** A live stream of calls as they end. */
 export const liveRoutes = {
   'GET /organizations/:organization/calls/live': route({
-    summary: 'Stream calls as they end, as server-sent events; the stream ends with the session',
+    summary:
+      'Stream calls as they end, as server-sent events; a call that takes longer than two minutes is only in the list. The stream ends with the session',
     permission: 'traffic.see',
     streams: ['text/event-stream'],
     query: Type.Object({}),
@@ -31,12 +38,12 @@ export const liveRoutes = {
 async function* tail(request: RouteRequest, services: Services): AsyncIterable<string> {
   const { organization, signal } = request
   const startedAt = services.clock.now()
-  const sent = new Set<string>()
-  const ended = watchSession(request, services)
+  const sent = new Map<string, number>()
+  const session = watchSession(request, services)
   try {
     yield 'retry: 1000\n\n'
-    for (;;) {
-      const mayHaveEnded = ended.next()
+    for (let turn = 0; ; turn++) {
+      const mayHaveEnded = session.next()
       if (
         signal.aborted ||
         services.stopping.aborted ||
@@ -44,25 +51,42 @@ async function* tail(request: RouteRequest, services: Services): AsyncIterable<s
       ) {
         return
       }
-      const from = Math.max(startedAt, services.clock.now() - lookBackMs)
-      const page = { from, limit: maxAtOnce }
-      const found = await calls.list(services.store.slowCallReads, organization.id, page)
+      const found = await ended(services, organization.id, { startedAt, turn })
       const fresh = found.filter(({ id }) => !sent.has(id)).toReversed()
       const names = await namesFor(organization, fresh, services)
       // The caller's rights are checked again after the read, so that no call recorded after their end is sent.
       if (!(await isStillAllowed(request, services))) return
-      for (const { id } of fresh) sent.add(id)
+      const now = services.clock.now()
+      for (const { id } of fresh) sent.set(id, now)
       const events = fresh.map(
         (call) =>
           `id: ${call.id}\nevent: call\ndata: ${JSON.stringify(toApiCall(call, names))}\n\n`,
       )
       yield events.length === 0 ? ': nothing new\n\n' : events.join('')
-      forget(sent, found)
+      for (const [id, at] of sent) if (at < now - 2 * overlapMs) sent.delete(id)
       await pause(everyMs, AbortSignal.any([signal, services.stopping, mayHaveEnded]))
     }
   } finally {
-    ended.stop()
+    session.stop()
   }
+}
+
+/** Reads the calls that ended recently, newest first; in some turns also those that took long. */
+async function ended(
+  services: Services,
+  organizationId: OrganizationId,
+  { startedAt, turn }: { readonly startedAt: number; readonly turn: number },
+): Promise<CallRecord[]> {
+  const now = services.clock.now()
+  const read = async (page: { readonly from: number; readonly to?: number }) =>
+    await calls.list(services.store.slowCallReads, organizationId, {
+      ...page,
+      endedFrom: Math.max(startedAt, now - overlapMs),
+      limit: maxAtOnce,
+    })
+  const recent = await read({ from: now - lookBackMs })
+  if (turn % longEveryTurns !== 0) return recent
+  return [...recent, ...(await read({ from: now - longBackMs, to: now - lookBackMs }))]
 }
 
 /** Watches for changes that may have ended a request's session, so that the stream need not wait for its next poll. */
@@ -112,13 +136,6 @@ export async function requireStillAllowed(
     'session_ended',
     'The session, membership or access token ended before the file did.',
   )
-}
-
-/** Forgets calls that are too old to be read again. */
-function forget(sent: Set<string>, found: readonly { readonly id: string }[]): void {
-  if (sent.size <= 2 * maxAtOnce) return
-  const recent = new Set(found.map(({ id }) => id))
-  for (const id of sent) if (!recent.has(id)) sent.delete(id)
 }
 
 async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {

@@ -28,6 +28,8 @@ export interface CallFilter {
   /** Milliseconds since 1970, from (inclusive) and to (exclusive). */
   readonly from?: number | undefined
   readonly to?: number | undefined
+  /** Calls that ended at this time or later, in milliseconds since 1970; no index helps to find them. */
+  readonly endedFrom?: number | undefined
 }
 
 /** A part of the list of calls, by ids. */
@@ -69,6 +71,7 @@ export function callsThat(
   if (filter.address !== undefined) all.push(sql`address = ${filter.address}`)
   if (from !== undefined) all.push(sql`at >= ${from}`)
   if (to !== undefined) all.push(sql`at < ${to}`)
+  if (filter.endedFrom !== undefined) all.push(sql`at + duration_us / 1000 >= ${filter.endedFrom}`)
   all.push(...idsIn(filter))
   return sql<SqlBool>`${sql.join(all, sql` and `)}`
 }
