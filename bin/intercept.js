@@ -10,8 +10,8 @@ import { findRuntime } from './node-runtime.js'
 const here = fileURLToPath(import.meta.url)
 const [major, minor] = process.versions.node.split('.').map(Number)
 
-// V8's young generation would grow to 64 MB or more under load and stay so, although hardly any object outlives its call;
-// collecting one of 8 MB also pauses calls for less long. V8 reads this only when a process starts.
+// Without a bound, V8's young generation grows to 128 MB under load and stays so, although hardly any object outlives its
+// call. This one grows to 32 MB, and collecting it delays calls less. V8 reads the flag only when a process starts.
 const youngGeneration = '--max-semi-space-size=16'
 
 await endWithWhoeverStartedUs()
@@ -68,11 +68,11 @@ function startAgain() {
   try {
     process.execve(process.execPath, words)
   } catch {
-    // Forbidden here, for instance by Node's permission model: the process works without the flags too.
+    // Forbidden here, for instance by Node's permission model: the process works without the flag too.
   }
 }
 
-/** Whether this process has got the flag, or whoever started it has chosen another value. */
+/** Whether this process has the flag, or whoever started it has chosen another value. */
 function setsYoungGeneration() {
   const given = [...process.execArgv, process.env.NODE_OPTIONS ?? ''].join(' ')
   return /max[-_]semi[-_]space/.test(given)

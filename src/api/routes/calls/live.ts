@@ -16,7 +16,7 @@ const maxAtOnce = 200
 const lookBackMs = 5000
 const longBackMs = 2 * minuteMs
 const longEveryTurns = 5
-/** How long ago a call may have ended when it is first seen: until a long one is looked for, and is written. */
+/** How long after its end a call may be sent: records are written later, and long calls are looked for every 5 s. */
 const overlapMs = 15_000
 
 /** A live stream of calls as they end. */
