@@ -47,15 +47,15 @@ export async function forgetCalls(store: Store, olderThanMs: number): Promise<vo
 }
 
 /**
- * Drops the partitions whose records are all older than the given time, two at once: PostgreSQL deletes a dropped
- * table's files after it has released the locks, and that takes most of the time.
+ * Drops the partitions whose records are all older than the given time, in two transactions at once: PostgreSQL deletes
+ * the files of dropped tables after it has released the locks, and that takes most of the time.
  */
 export async function dropOldPartitions(store: Store, olderThanMs: number): Promise<void> {
   const dropAll = async (): Promise<void> => {
     let isDropped = true
     while (isDropped) {
       isDropped = await store.transactionOnCalls(
-        async (tx) => await callPartitions.dropPartition(tx, olderThanMs),
+        async (tx) => await callPartitions.dropPartitions(tx, olderThanMs),
       )
     }
   }

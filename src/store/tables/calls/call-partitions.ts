@@ -4,6 +4,8 @@ import type { Db, Tx } from '../../db/db.ts'
 import { dayMs } from '../../../units.ts'
 
 const daysAhead = 7
+// Each day locks its table, its indexes and their TOAST table, and PostgreSQL's table of locks has a bound.
+const daysInDrop = 8
 const lockTimeout = '2s'
 // An arbitrary number that every node uses, so that no two of them create or drop partitions at once.
 const lockKey = 7_203_311
@@ -40,22 +42,24 @@ async function missingOf(tx: Tx, days: readonly number[]): Promise<number[]> {
   return missing
 }
 
-/** Drops one partition whose records are all older than the given time; returns whether there was one. */
-export async function dropPartition(tx: Tx, olderThanMs: number): Promise<boolean> {
+/**
+ * Drops the oldest partitions whose records are all older than the given time, several of them in one statement, so
+ * that calls wait for the lock on their table once and not for each day; returns whether there were any.
+ */
+export async function dropPartitions(tx: Tx, olderThanMs: number): Promise<boolean> {
   if (tx.engine === 'sqlite') return false
   // Checked without the lock first, because there is almost never anything to do.
-  if ((await oldestOf(tx, olderThanMs)) === undefined) return false
+  if ((await expiredPartitions(tx, olderThanMs)).length === 0) return false
   await takeLock(tx)
-  const oldest = await oldestOf(tx, olderThanMs)
-  if (oldest === undefined) return false
-  await sql`drop table ${sql.table(oldest)}`.execute(tx.query)
+  const expired = (await expiredPartitions(tx, olderThanMs)).slice(0, daysInDrop)
+  if (expired.length === 0) return false
+  await sql`drop table ${sql.join(expired.map((name) => sql.table(name)))}`.execute(tx.query)
   return true
 }
 
-/** The oldest daily partition, if all of its records are older than the given time. */
-async function oldestOf(tx: Tx, olderThanMs: number): Promise<string | undefined> {
-  const [oldest] = await listPartitions(tx)
-  return oldest === undefined || dayOf(oldest) + dayMs > olderThanMs ? undefined : oldest
+/** The daily partitions whose records are all older than the given time, oldest first. */
+async function expiredPartitions(tx: Tx, olderThanMs: number): Promise<string[]> {
+  return (await listPartitions(tx)).filter((name) => dayOf(name) + dayMs <= olderThanMs)
 }
 
 /** The daily partitions, oldest first. */
