@@ -4,7 +4,7 @@ import { signToken } from '../secrets/index.ts'
 import type { GuardedTarget } from '../targets/index.ts'
 
 const lifetimeS = 60
-// A token is reused for half its lifetime, because a signature costs more than all other checks together.
+// A token is reused for half its lifetime, because signing it costs more than all checks of a call together.
 const reusedMs = 30_000
 const maxRemembered = 10_000
 

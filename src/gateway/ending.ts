@@ -105,7 +105,7 @@ class CallEnding implements Ending {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#recorder[Symbol.asyncDispose]()
-    // Final flush: publishes even what would normally be held back for later.
+    // The final flush also publishes what would normally be held back for later.
     await this.announcer.flush(Infinity).catch((err: unknown) => {
       const { log, storeLog = log } = this.#deps
       storeLog.error({ err }, 'what was to be announced of calls could not be written')

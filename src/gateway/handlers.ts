@@ -21,8 +21,8 @@ import type { Origins } from './origins.ts'
 import { answerAllowed, answerWhoAmI, checkReading } from './whoami.ts'
 
 /**
- * The kinds of request to the gateway. In the implementation, a comment at the end of a line lists the statuses with
- * which it may refuse.
+ * The kinds of request to the gateway. In the implementation, a comment at the end of a line lists the statuses of the
+ * refusals that this line may cause.
  */
 export interface Handlers {
   /** A call to a target, from the first check to the record. */
@@ -100,7 +100,7 @@ class GatewayHandlers implements Handlers {
     const { asked, methods } = readQuestion({ rawHeaders, method, rest, prefix: gatewayPrefix }) // 400 405
     if (asked === undefined) {
       checkOrigin(call) // 403
-      // No target is named, so a key that may not reach all of them is refused.
+      // No target is named, so the answer must hold for every target: a key whose grants limit it is refused.
       if (call.principal.grants !== undefined) {
         throw new Problem('target_not_found', 'Say which target is meant: ?target=<name>.')
       }
@@ -156,7 +156,10 @@ class GatewayHandlers implements Handlers {
     })
   }
 
-  /** Stores what the checks found, and refuses the call, without throwing, if one of them stopped it. */
+  /**
+   * Stores what the checks found, and returns whether the call is admitted. If a check stopped the call, it is refused
+   * here rather than by an exception.
+   */
   #isAdmitted(call: Call, verdict: Verdict): verdict is Admitted {
     if (!verdict.isAdmitted) {
       call.known = verdict.known

@@ -8,10 +8,7 @@ import { digest, mintCredential } from '../secrets/index.ts'
 const schemes: readonly Scheme[] = ['x-api-key', 'bearer']
 const known = mintCredential('svc_live_').secret.reveal()
 
-/**
- * Identifies callers with a cache that has one key and counts the reads of the database that all other keys would
- * cause.
- */
+/** Identifies callers with a cache that contains one key; counts the database reads that other keys cause. */
 function identifyForTests() {
   let nowMs = 1000
   let reads = 0
@@ -62,7 +59,7 @@ test('over its limit an address costs at most 200 look-ups a second on this node
   assert.ok(answers.slice(0, 100).every((code) => code === 'credential_invalid'))
   assert.ok(answers.slice(100).every((code) => code === 'rate_limited'))
   assert.equal(reads(), 100 + 200)
-  // Sources over their own limit share the same spare look-ups; below it they share nothing.
+  // Only sources over their own limit share the spare look-ups, so this source, below its limit, is not affected.
   assert.equal(await ask(unknownKey(), '192.0.2.8'), 'credential_invalid')
   assert.equal(reads(), 301)
   pass(50)

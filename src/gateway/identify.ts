@@ -86,7 +86,7 @@ export function createIdentify(deps: {
 }
 
 /**
- * Failures that count as guesses. Failures of an expired or revoked key do not: whoever sends it has not guessed it.
+ * The failures that count as guesses. An expired or revoked key does not count: whoever sends it has not guessed it.
  */
 const guesses: ReadonlySet<string> = new Set([
   'credential_invalid',

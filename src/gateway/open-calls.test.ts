@@ -133,7 +133,7 @@ function openWorld() {
   const world = {
     ...{ checked, cut },
     refusal: undefined as Problem | undefined,
-    /** When every key expires, as the next check finds. */
+    /** The time at which every key expires; the next check of a key returns it. */
     expiresAt: undefined as number | undefined,
     /** Why every call would be refused now, although its key is good. */
     refusedNow: undefined as Problem | undefined,

@@ -142,8 +142,8 @@ class CallsByKey implements OpenCalls {
   }
 
   /**
-   * Cuts off the calls of a key that are no longer allowed. Each secret is checked once, because a rotation's old and
-   * new secret end at different times.
+   * Cuts off those calls of a key that are no longer allowed. Each secret is checked on its own, because a rotated
+   * key's old and new secrets end at different times.
    */
   async #recheck(calls: ReadonlySet<Call>): Promise<void> {
     const verdicts = new Map<string, Promise<KeyPrincipal | Problem>>()
@@ -167,7 +167,10 @@ class CallsByKey implements OpenCalls {
     }
   }
 
-  /** Judges the calls to one target again, or all calls, some at a time. */
+  /**
+   * Judges again, a few at a time, the calls to one target and those whose target is not known yet; all calls if no
+   * target is given.
+   */
   async #judgeAllOf(targetId: TargetId | undefined): Promise<void> {
     const concerned = [...this.#byKey.values()].flatMap((calls) =>
       [...calls].filter(
@@ -212,7 +215,7 @@ class CallsByKey implements OpenCalls {
     if (this.#unchecked.size > 0) void this.#retry()
     if (this.#isEnding) this.#endStreams()
     if (this.#size > 0) return
-    // An idle node is not woken for nothing.
+    // The timer stops while there are no calls, so that it never wakes an idle node.
     clearInterval(this.#sweep)
     this.#sweep = undefined
   }
@@ -235,8 +238,8 @@ class CallsByKey implements OpenCalls {
 }
 
 /**
- * Cuts off a call that would be refused now if it is a stream. The sweep asks again, because a call may become a stream
- * later.
+ * Cuts off a call that would be refused now, but only if it is a stream. Any other call may still become a stream, so
+ * the sweep asks again.
  */
 function cutIfStream(call: Call): void {
   if (call.refusedNow !== undefined && call.exchange.isStream) cut(call, call.refusedNow)

@@ -1,5 +1,6 @@
 /**
- * The contents of a request head, read once from the raw header lines, because Node's parsed headers hide duplicates.
+ * The parts of a request head that Intercept itself uses. They are read once from the raw header lines, because Node's
+ * parsed headers hide duplicates.
  */
 export interface RequestHead {
   /** The size of all header lines including line ends; Node counts only names and values. */
@@ -185,7 +186,7 @@ const readers = new Map<string, (head: RequestHead, value: string) => void>([
   [
     'traceparent',
     (head, value) => {
-      // Several traceparents contradict each other: an empty value is invalid, so all of them are ignored.
+      // Several traceparents contradict each other, so all of them are ignored: the empty value is invalid.
       head.traceparent = head.traceparent === undefined ? value : ''
     },
   ],

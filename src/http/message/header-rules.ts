@@ -93,13 +93,16 @@ const reserved: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Names with which proxies and networks report who called, where and how. Every vendor has its own, so they are
- * recognized by their form.
+ * Matches the names of headers with which proxies and networks report who called, from where, and how. Every vendor
+ * uses names of its own, so they are recognized by their form.
  */
 const namesCaller =
   /(?:^|-)(?:forwarded(?:-|$)|(?:client|connecting|connection|originating|real|remote|socket|src|user)-?(?:ip|addr)$|client-?cert|ssl-client-)/
 
-/** Normalized names that are removed from every request, in addition to `Intercept-…` and `X-Forwarded-…`. */
+/**
+ * Normalized names that are removed from every request, in addition to `Intercept-…` and the names that `namesCaller`
+ * matches.
+ */
 export const droppedFromRequests: ReadonlySet<string> = new Set([
   ...hopByHop,
   ...reserved,

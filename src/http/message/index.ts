@@ -1,6 +1,6 @@
 /**
- * Reads and writes parts of messages. A separate entry file, so that a command that only reads a header loads no
- * server.
+ * Reads and writes parts of messages. This entry file is separate from `http/index.ts`, so that a command that only
+ * reads a header does not load the server.
  */
 export { cookiesWith, cookieValues, hostCookie } from './cookies.ts'
 export { foldHeaderName, isReservedHeader, originHeaders } from './header-rules.ts'

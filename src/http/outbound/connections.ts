@@ -31,7 +31,7 @@ export class Connections {
 
   /** Lends a partition's connections for one request. */
   async lend(name = ''): Promise<Disposable & { readonly agent: Agent }> {
-    // Loaded with the first call, because a node that makes none saves 8 MB of memory.
+    // undici is loaded for the first request, because a node that sends none saves 8 MB of memory.
     this.#undici ??= import('undici')
     const { Agent } = await this.#undici
     if (this.#closed) throw new Error('the outbound client is closed')
@@ -40,7 +40,7 @@ export class Connections {
       const connections = name === '' ? this.#perOrigin : null
       partition = { agent: new Agent(this.#options(connections)), lent: 0 }
     } else {
-      // Moves the partition to the end, so that the most recently used are evicted last.
+      // Moves the partition to the end of the map, so that the most recently used partitions are closed last.
       this.#partitions.delete(name)
     }
     this.#partitions.set(name, partition)

@@ -100,7 +100,7 @@ async function opened(socket: Socket, event: string, stop: AbortSignal): Promise
         resolve(socket)
         return
       }
-      // Errors after this point have no one to report to.
+      // The socket may fail again, and an error event without a listener would end the process.
       socket.on('error', () => undefined)
       socket.destroy()
       reject(asOutboundError(error))

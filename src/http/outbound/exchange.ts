@@ -8,9 +8,11 @@ export interface OutboundRequest {
   readonly method: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: Uint8Array | string | undefined
-  /** Limits the whole request: connecting, sending, and reading the last byte of the response. */
+  /** The time limit for the whole request: connecting, sending, and reading the last byte of the response. */
   readonly deadlineMs: number
-  /** Reads at most this much of the response; the rest is cut off with the connection. */
+  /**
+   * At most this many bytes of the response's body are read; a longer body is cut off, and its connection is closed.
+   */
   readonly maxResponseBytes: number
   readonly signal?: AbortSignal | undefined
   /**

@@ -28,7 +28,8 @@ type Family = 4 | 6
 export function createAddressGuard(options: GuardOptions = {}): AddressGuard {
   const allowLoopback = options.allowLoopback ?? false
   const opened = { 4: new BlockList(), 6: new BlockList() }
-  // Loopback addresses allowed by a CIDR within loopback; `allowLoopback` allows all of them, and 0.0.0.0/0 none.
+  // The loopback addresses that are allowed by a CIDR within loopback. `allowLoopback` allows every loopback address; a
+  // wider CIDR such as 0.0.0.0/0 allows none of them.
   const openedLoopback = { 4: new BlockList(), 6: new BlockList() }
   const lists = { 4: listsOf(ranges4, 4), 6: listsOf(ranges6, 6) }
   const loopback = { 4: subnet('127.0.0.0/8'), 6: subnet('::1/128') }

@@ -12,7 +12,9 @@ export type OutboundFailure =
   | 'invalid'
   | 'aborted'
 
-/** An outgoing call without a complete response; the message contains no secret and no bytes of the response. */
+/**
+ * Thrown when an outgoing call got no complete response; the message contains no secret and no bytes of the response.
+ */
 export class OutboundError extends Error {
   readonly kind: OutboundFailure
 

@@ -41,7 +41,7 @@ export class ClientConnection implements FrontConnection {
   readonly #exchanges = new Set<OpenExchange>()
   readonly pace: Pace
   #rest: IncomingMessage | undefined
-  /** Responses that had to wait behind others, until each of them is complete. */
+  /** The responses that had to wait behind others and are not complete yet. */
   readonly #queued = new Set<ServerResponse>()
   /** The response to the latest request; undefined once it is complete. */
   #newest: ServerResponse | undefined
@@ -145,7 +145,10 @@ export class ClientConnection implements FrontConnection {
     return exchange
   }
 
-  /** Whether a refusal may be written as raw bytes: neither in the middle of a response nor ahead of an earlier one. */
+  /**
+   * Whether a refusal may be written as raw bytes now. It must not be written in the middle of a response, or before
+   * the response to an earlier request.
+   */
   get mayAnswerRaw(): boolean {
     // A request gets only one final response, even if the rest of its body is late or malformed (RFC 9110, section 15),
     // and a queued response must not be overtaken.

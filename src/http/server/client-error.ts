@@ -39,7 +39,7 @@ export function parserProblem(error: ParserError, urlBytes: number): Problem | u
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return new Problem('request_timeout')
     case 'HPE_INVALID_VERSION':
-      // The parser reports a line that ends with a bare line feed in the same way.
+      // The parser also reports this code for a line that ends with a bare line feed.
       if (error.reason?.includes('CRLF') === true) return malformed()
       return new Problem('version_not_supported', 'Speak HTTP/1.1 or HTTP/1.0.')
     case 'HPE_INVALID_METHOD':
@@ -59,7 +59,8 @@ function malformed(): Problem {
 }
 
 /**
- * Renders a complete refusal as raw bytes, for a connection whose parser has given up; the connection ends after it.
+ * Renders a complete refusal as raw bytes, for a connection whose parser has failed; the connection ends after the
+ * refusal.
  */
 export function rawRefusal(
   problem: Problem,

@@ -1,5 +1,5 @@
-// Tests which connections delay closing the listener: those without a pending response, and those whose callers neither
-// send nor read, must not.
+// Tests which connections may delay the closing of a listener. A connection must not delay it if no response is
+// pending, or if its caller neither sends nor reads.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
@@ -93,7 +93,8 @@ describe('a listener that closes', () => {
           gatewayPrefix: guarded,
           lane,
           clock: systemClock,
-          // If our own connections were not recognised, drain() would wait until the test's own time limit.
+          // If drain() did not recognize the two connections that it makes itself, it would wait until the test's time
+          // limit.
           limits: { acceptMs: 10 * 60_000, leaveMs: 10_000 },
           log: { error: () => {} },
           handleApp: (_request, response) => response.end('ok'),
@@ -107,7 +108,8 @@ describe('a listener that closes', () => {
         await callers.terminate()
       }
       assert.ok(counts.answered > 0 && counts.refused > 0, JSON.stringify(counts))
-      // Only those whose handshake was half done can be reset; closing without care resets a twelfth of all.
+      // Only connections whose handshake was half done may be reset. If the listener simply closed, about one
+      // connection in twelve would be reset.
       assert.ok(counts.reset <= counts.answered / 40, JSON.stringify(counts))
     })
   }
@@ -134,7 +136,7 @@ describe('a listener that closes', () => {
       await once(socket, 'readable')
       const drained = front.drain(20_000)
       let read = 0
-      // A timer for each part makes this last longer than `stallMs`, and than a connection lingers.
+      // The pause after each part makes reading take longer than `stallMs`, and longer than a connection lingers.
       for await (const part of socket) {
         read += (part as Buffer).length
         await setTimeout(5)
@@ -153,7 +155,7 @@ function answerLarge(exchange: Exchange): void {
 
 const outcomes = ['answered', 'refused', 'reset'] as const
 
-// A thread of its own, because connections must be made while the listener's thread is closing.
+// Runs in a thread of its own, because it must make connections while the test's thread closes the listener.
 const callersCode = `
   const { connect } = require('node:net')
   const { parentPort, workerData } = require('node:worker_threads')

@@ -25,7 +25,7 @@ export interface UpgradedStream {
 
 /** How much of a refused request's body is read and discarded in order to keep the connection. */
 const discardedBytes = 64 * 1024
-/** The largest problem document repeated in a header: by default nginx accepts heads of 4 KiB. */
+/** The largest problem document, in bytes, that is repeated in a header: by default, nginx accepts heads of 4 KiB. */
 const maxProblemHeader = 2048
 /** How much of a body is buffered until the checks are done. */
 const maxHeldBytes = 64 * 1024
@@ -304,8 +304,8 @@ export class Exchange {
   }
 
   /**
-   * Whether we wait for body bytes from the caller rather than holding them back ourselves; only then can the body be
-   * too slow.
+   * Whether the call waits for the caller to send more of the body. Only then can the body be too slow: not while we
+   * have paused it ourselves, and not once the response has begun.
    */
   get awaitsBody(): boolean {
     return !this.requestComplete && !this.started && !this.#bodyPaused

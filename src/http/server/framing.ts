@@ -3,7 +3,7 @@ import { Problem } from '../../errors.ts'
 import { isMethod, methods } from '../../methods.ts'
 import type { RequestHead } from '../message/head.ts'
 
-/** The part of a request that determines its framing. */
+/** The parts of a request line. */
 export interface RequestLine {
   readonly method: string
   readonly url: string

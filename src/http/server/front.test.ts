@@ -41,7 +41,7 @@ function testFront(lane: Lane): void {
           const answer = (): void => exchange.answer(200, ['Content-Length', '2'], 'ok')
           if (exchange.url.endsWith('/refused')) exchange.refuse(new Problem('rule_denied'))
           else if (exchange.url.endsWith('/later')) setTimeout(answer, 20)
-          // Like a read from SQLite, whose promise resolves without yielding to the event loop.
+          // Behaves like a read from SQLite, whose promise resolves without yielding to the event loop.
           else if (exchange.url.endsWith('/promised')) void Promise.resolve().then(answer)
           else if (!exchange.hasBody) answer()
           else exchange.readBody({ data: () => true, end: answer })

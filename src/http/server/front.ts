@@ -99,7 +99,8 @@ class TwoLaneFront implements Front {
     if (this.#isLeaving) connection.drain()
   }
 
-  // A load balancer could lose a request that it sends on a connection about to be closed.
+  // Announces the end of each connection in advance, because a load balancer could lose a request that it sends on a
+  // connection that is just being closed.
   leave(): void {
     this.#isLeaving = true
     for (const connection of this.#connections) connection.drain()
@@ -210,7 +211,7 @@ class TwoLaneFront implements Front {
 
   #takeUpgrade(request: DirectRequest, duplex: Duplex, head: Buffer): void {
     const socket = duplex as Socket
-    // Node has removed its own listeners; without one, an error would end the process.
+    // Node has removed its own listeners, and an error event without a listener would end the process.
     socket.on('error', () => socket.destroy())
     if (connectionOf(socket)?.mayWriteNext !== true) {
       // Earlier responses are still pending.

@@ -1,7 +1,7 @@
 import { connect, Server, type AddressInfo, type Socket } from 'node:net'
 import { nextTurn } from '../../timers.ts'
 
-// Shorter than any turn of the event loop that does work.
+// A turn of the event loop that is shorter than this did no work.
 const idleTurnMs = 0.1
 const maxIdleWaitMs = 250
 const usualBacklog = 511
@@ -35,7 +35,8 @@ export async function stopAccepting(
   const hasQueue = handle?.fd !== undefined && typeof address === 'object' && address !== null
   const isEmpty = hasQueue && (await acceptUpToOwn(server, address, { handle, ...given }))
   if (!isEmpty) await idleTurn(given.monotonic)
-  // Not http's own close, which cuts idle connections at once although their next request may be on its way.
+  // Calls the close of node:net, because that of node:http would also cut idle connections at once, although their next
+  // requests may be on their way.
   Server.prototype.close.call(server, given.closed)
 }
 
@@ -54,11 +55,12 @@ async function idleTurn(monotonic: () => number): Promise<void> {
 }
 
 /**
- * Resolves with true at the moment at which every connection that a caller has made is accepted, and with false if that
- * cannot be told. Two connections of our own are put at the end of the kernel's queue, whose length is then limited to
- * none: Linux lets nobody join a queue that is over its limit, which this one is until the second is accepted. When the
- * first is, all others have been. Who tries to connect meanwhile tries again after a second, and is refused; only a
- * connection whose handshake is half done at the moment of the limit is still reset.
+ * Resolves with true as soon as every connection that callers have made is accepted, or with false if that cannot be
+ * known. Two connections of our own join the end of the kernel's queue, and then the queue's limit is set to 0. Linux
+ * adds no connection to a queue that is over its limit, and this queue is over it until our second connection is
+ * accepted. So once our first connection is accepted, no caller's connection is left in the queue. A caller that tries
+ * to connect meanwhile tries again after a second and is then refused. Only a connection whose handshake is half done
+ * when the limit is set can still be reset.
  */
 async function acceptUpToOwn(
   server: Server,
@@ -71,17 +73,19 @@ async function acceptUpToOwn(
   const onConnection = (socket: Socket): void => {
     if (socket.remotePort === first?.localPort) resolve(true)
   }
-  // Before the front's own listener: the plain lane takes the handle from the socket, which then knows no remote port.
+  // Runs before the front's own listener, because the plain lane takes the handle from the socket, which then no longer
+  // knows its remote port.
   server.prependListener('connection', onConnection)
   for (const socket of own) socket.on('error', () => resolve(false))
-  // net.connect connects in the next tick; this runs after it, and before the event loop accepts either.
+  // net.connect connects in the next tick. This callback runs after that, when both connections are in the queue, and
+  // before the event loop accepts either of them.
   process.nextTick(() => handle.listen(0))
   const limit = setTimeout(() => resolve(false), acceptMs)
   const isEmpty = await promise
   clearTimeout(limit)
   server.off('connection', onConnection)
   for (const socket of own) socket.destroy()
-  // With no room in the queue, callers would go on to send requests on connections that are then reset.
+  // Restores the usual limit: while it is 0, callers could send requests on connections that are then reset.
   if (!isEmpty) handle.listen(usualBacklog)
   return isEmpty
 }

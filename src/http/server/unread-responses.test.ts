@@ -51,7 +51,7 @@ for (const lane of ['plain', 'standard'] as const) {
           gateway: (exchange) => {
             const client = exchange.takeOver()
             client?.socket.write(Buffer.alloc(32 * 1024 * 1024))
-            // As in a tunnel: what the upstream sent last must still reach a caller that reads.
+            // Destroys the socket as a tunnel does: the upstream's last bytes must still reach a caller that reads.
             exchange.watcher = { callerLeft: () => client?.socket.destroySoon() }
             taken.resolve(exchange)
           },

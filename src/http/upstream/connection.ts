@@ -29,7 +29,7 @@ export interface TunnelEnd {
 }
 
 const copies = new ChunkCopies()
-/** Smaller chunks are cheaper as text, which the socket copies by itself. */
+/** Chunks up to this size are sent as text: the socket itself copies text, which is cheaper for small chunks. */
 const joinedBytes = 16 * 1024
 
 /** How many bytes may wait for the upstream to read them before the caller is paused. */

@@ -248,7 +248,8 @@ class Forwarding implements ConnectionUser, BodyOwner, ExchangeWatcher {
   readEnded(): void {
     if (this.#settled || this.#status === 0) return
     this.#touch()
-    // The head is sent together with the first bytes of the body; if none arrived with it, it is sent now.
+    // The response's head is normally sent together with the first bytes of its body. If none of these bytes arrived in
+    // the same read as the head, the head is sent now.
     if (this.#headUnsent) this.#exchange.flushHead()
     this.#headUnsent = false
   }

@@ -15,7 +15,10 @@ export interface BodyOwner {
   bodyTooLarge(): void
   /** Ends the call with a refusal, because its body cannot be forwarded. */
   bodyFailed(error: unknown): void
-  /** Reports whether the upstream accepts more of the body; the upstream's deadline runs only while it accepts none. */
+  /**
+   * Reports whether the upstream accepts more of the body; while the body is being sent, the upstream's deadline runs
+   * only if it accepts no more.
+   */
   bodyFlows(flows: boolean): void
   bodyEnded(): void
 }
@@ -44,7 +47,8 @@ export class RequestBody implements BodySink {
     this.#headHeld = parts.headHeld
     this.#length = parts.exchange.contentLength
     this.#exchange.readBody(this)
-    // Most bodies have already arrived: if the head waits for one turn of the event loop, both become one write.
+    // Most bodies arrive within one turn of the event loop. The head waits that long, so that head and body become one
+    // write.
     if (this.#headHeld && !this.#exchange.bodyIsAtHand) setImmediate(() => this.#releaseHead())
   }
 

@@ -17,11 +17,14 @@ export interface FrontConnection {
   readonly socket: Socket
   /** The exchange in progress; undefined if there is none or more than one. */
   readonly soleExchange: OpenExchange | undefined
-  /** Whether a refusal may be written as raw bytes: neither in the middle of a response nor ahead of an earlier one. */
+  /**
+   * Whether a refusal may be written as raw bytes now. It must not be written in the middle of a response, or before
+   * the response to an earlier request.
+   */
   readonly mayAnswerRaw: boolean
   /** Whether no response is owed: at most part of a head has arrived, or the last request has been answered. */
   readonly owesNothing: boolean
-  /** Ends the connection once everything written has been sent. */
+  /** Whether all responses have been sent, although a request body is still arriving. */
   readonly isAnswered: boolean
   /** Ends the connection after everything written has reached the caller. */
   endInOrder(): void

@@ -35,7 +35,7 @@ export class Pace {
     return slow
   }
 
-  /** Whether the caller has for `unreadMs` read nothing of the data that waits to be sent to it; called repeatedly. */
+  /** Whether the caller has read nothing for `unreadMs`, although data waits to be sent to it; called repeatedly. */
   isUnread(nowMs: number, unreadMs: number): boolean {
     if (this.#socket.writableLength === 0) {
       this.#unread = undefined
@@ -64,8 +64,8 @@ export class Pace {
 }
 
 /**
- * Returns how many bytes the kernel has taken, by the private handle of `node:net`: the public counters count a buffer
- * only as a whole, so a caller that reads a large one slowly would seem to read nothing.
+ * Returns how many bytes the kernel has taken, according to the private handle of `node:net`. The public counters count
+ * a buffer only as a whole, so a caller that reads a large buffer slowly would seem to read nothing.
  */
 function takenFrom(socket: Socket): number {
   const { _handle: handle } = socket as unknown as {

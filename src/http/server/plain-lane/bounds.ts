@@ -6,7 +6,7 @@ export const maxHeldBytes = 64 * 1024
 export const maxPieces = 16
 /**
  * Maximum requests taken from one connection before yielding to the event loop: one read may contain more than a
- * thousand, and refusing all of them at once would delay everybody else by tens of milliseconds.
+ * thousand, and answering all of them at once would delay everybody else by tens of milliseconds.
  */
 export const maxTakenPerTurn = 32
 /** How much longer than announced an idle connection is kept, as in Node. */

@@ -203,8 +203,8 @@ export class PlainConnection implements LaneConnection {
     return end
   }
 
-  // A response may begin before the body of its request has arrived. While it is in progress, the upstream still gets
-  // that body.
+  // Whether the rest of the current body is discarded, because the connection was refused and its response has ended.
+  // While a response that began before the whole body arrived is still in progress, the upstream gets the rest.
   get #isOver(): boolean {
     return this.#isRefused && this.#exchange === undefined
   }
