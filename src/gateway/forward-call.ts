@@ -28,7 +28,9 @@ export interface ForwardDeps {
   /** The tracer, if spans are reported; the upstream's spans are then children of ours. */
   readonly tracer: Pick<Tracer, 'place' | 'spanId'> | undefined
   readonly clock: Pick<Clock, 'monotonic'>
-  /** Called when the call has ended with the upstream's response, or because the caller left. */
+  /**
+   * Called when the call has ended with the upstream's response, because the caller left, or because it was cut off.
+   */
   finish(call: Call, passed: Passed): void
   /** Called when the call ended without a response; `passed` has what was measured and captured until then. */
   refuse(call: Call, error: unknown, passed?: Passed): void
@@ -42,8 +44,8 @@ export interface Forwarding {
 }
 
 /**
- * Forwards a call to its upstream and the response to the caller; refuses with 413, 502 or 504. Either `deps.finish` or
- * `deps.refuse` is called when the call has ended.
+ * Forwards a call to its upstream and the response to the caller; refuses with 400 (malformed trailers), 413, 502 or
+ * 504. Either `deps.finish` or `deps.refuse` is called when the call has ended.
  */
 export function forwardCall(call: Call, forwarding: Forwarding, deps: ForwardDeps): void {
   const { settings } = forwarding.target

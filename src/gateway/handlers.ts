@@ -124,7 +124,7 @@ class GatewayHandlers implements Handlers {
     // The key was revoked, or the caller left, during the checks.
     const isOver = call.exchange.gone || call.exchange.finished
     if (isOver) this.#deps.ending.finish(call, notPassed)
-    else forwardCall(call, { target, path: asked.path }, this.#forwardDeps) // 413 502 504
+    else forwardCall(call, { target, path: asked.path }, this.#forwardDeps) // 400 413 502 504
   }
 
   /** Runs every check of an identified call, in order. */

@@ -16,7 +16,7 @@ export interface RequestEnd {
   readonly method: string
   /** The route's pattern, which contains no ids; empty if no route matched. */
   readonly route: string
-  /** Without the query string. */
+  /** The path without the query string; if it contains an invitation's token, the route's pattern instead. */
   readonly path: string
   readonly status: number
   /** The problem code, if we refused the request. */

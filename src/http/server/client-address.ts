@@ -24,10 +24,7 @@ export interface ForwardingHead {
 export interface ClientAddresses {
   /** Whether a connection's peer is one of the operator's proxies, whose forwarding headers are trusted. */
   isTrusted(peer: string): boolean
-  /**
-   * The caller's address: the peer, or an entry counted from the right of X-Forwarded-For, but never one that an
-   * untrusted party wrote.
-   */
+  /** The caller's address: the peer, or an entry of X-Forwarded-For that one of the operator's proxies wrote. */
   of(peer: string, forwardedFor: string | undefined): string
   /**
    * Renders the X-Forwarded-For, -Proto and -Host lines for the upstream: a trusted proxy's values are kept, a caller's

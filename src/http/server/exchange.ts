@@ -23,7 +23,10 @@ export interface UpgradedStream {
   readonly head: Buffer
 }
 
-/** How much of a refused request's body is read and discarded in order to keep the connection. */
+/**
+ * The largest announced body, in bytes, that is read and discarded if nobody needs it, so that the connection can stay
+ * open.
+ */
 const discardedBytes = 64 * 1024
 /** The largest problem document, in bytes, that is repeated in a header: by default, nginx accepts heads of 4 KiB. */
 const maxProblemHeader = 2048

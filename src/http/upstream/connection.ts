@@ -130,7 +130,7 @@ export class UpstreamConnection {
     if (this.#answerEnded) this.#settle()
   }
 
-  /** Ends our direction; the upstream may still send. */
+  /** Closes our side of the connection; the upstream may still send. */
   end(): void {
     this.#socket.end()
   }

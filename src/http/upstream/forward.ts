@@ -38,7 +38,7 @@ export interface ForwardTap {
 export interface ForwardResult {
   /** The upstream's status; 0 if the caller left before there was one. */
   readonly status: number
-  /** Why the response broke off after it had begun; undefined if it was complete. */
+  /** Why the response broke off after it had begun; undefined if it was complete or the caller left. */
   readonly broken: UpstreamFailure['code'] | undefined
   /** Whether the caller left before the end. */
   readonly gone: boolean

@@ -66,7 +66,7 @@ export class Tunnel implements TunnelEnd, ExchangeWatcher {
     this.close()
   }
 
-  /** Ends both sides immediately. */
+  /** Ends both sides. */
   close(): void {
     if (!this.#open) return
     this.#open = false

@@ -376,7 +376,7 @@ export class PlainConnection implements LaneConnection {
     }
   }
 
-  /** Ends the connection if no request is in progress. */
+  /** Ends the connection if no request is in progress and everything written has been sent. */
   endIfIdle(): void {
     const isIdle = this.#exchange === undefined && this.#held === undefined && this.#bodyLeft === 0
     if (isIdle && this.socket.writableLength === 0) this.destroy()

@@ -41,7 +41,7 @@ export type FailureCode =
 export interface LaneConnection extends Carrier, FrontConnection {
   /** Ends the connection if it has waited too long for a request. */
   endIfLate(nowMs: number): void
-  /** Ends the connection if no request is in progress. */
+  /** Ends the connection if no request is in progress and everything written has been sent. */
   endIfIdle(): void
   /** Stops reading the socket and hands it to its new owner. */
   detach(): Socket
