@@ -2,8 +2,8 @@ import type { OrganizationId } from '../ids.ts'
 import type { Actor, Store, Tx } from '../store/index.ts'
 
 /**
- * The author of a change to an organization's directory: the directory itself with its token, a person, or the command
- * line.
+ * The author of a change to an organization's directory: the directory itself with its token, a person, an access token
+ * or the command line.
  */
 export interface DirectoryCaller {
   readonly organizationId: OrganizationId

@@ -17,7 +17,7 @@ export interface Directories extends AsyncDisposable {
   readonly groups: DirectoryGroups
   readonly lists: DirectoryLists
   readonly log: DirectoryLog
-  /** The directory's part in signing in through a company's connection. */
+  /** Finds directory users while people sign in through the company's connection. */
   readonly signIn: DirectoryPeople
 }
 

@@ -36,7 +36,10 @@ export async function membersOf(tx: Tx, group: DirectoryGroupRecord): Promise<st
   return members.get(group.id) ?? []
 }
 
-/** Removes these members from a group, or all (undefined); returns those that were in it. */
+/**
+ * Removes the members with these ids from a group, or all members if `ids` is undefined; returns the ids of those
+ * removed.
+ */
 export async function removeMembers(
   tx: Tx,
   { organizationId, id: groupId }: DirectoryGroupRecord,

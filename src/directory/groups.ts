@@ -34,8 +34,8 @@ export class DirectoryGroups {
   }
 
   /**
-   * Creates a group. Throws `conflict` if another group has the name, unless both have external ids that differ, and
-   * `invalid_input` for unknown members.
+   * Creates a group. Throws `invalid_input` for unknown members, and `conflict` if another group has the name, unless
+   * both groups have external ids and these differ.
    */
   async create(caller: DirectoryCaller, input: DirectoryGroupInput): Promise<DirectoryGroupRecord> {
     return await runChange(this.#deps, caller, async (change) => {
@@ -176,8 +176,8 @@ export class DirectoryGroups {
   }
 
   /**
-   * Gives users the role that their groups now grant; returns how many roles changed. Each change ends that person's
-   * sessions.
+   * If the group grants a role, recalculates the roles of these users from all of their groups; returns how many roles
+   * changed. A changed role ends that person's sessions.
    */
   async #applyRole(
     change: DirectoryChange,

@@ -44,7 +44,7 @@ interface Opened {
 
 const tables = { user: 'directory_user', group: 'directory_group' } as const
 
-/** Lists by index and by cursor (RFC 7644 section 3.4.2.4, RFC 9865). */
+/** Lists users and groups by index and by cursor (RFC 7644 section 3.4.2.4, RFC 9865). */
 export class DirectoryLists {
   readonly #deps: DirectoryDeps
 
@@ -53,9 +53,9 @@ export class DirectoryLists {
   }
 
   /**
-   * Returns the page that starts at an index (counted from 1). If the same access token has just read the previous page,
-   * the new page starts right after that page's last resource, so that a deletion in between skips nothing. The total
-   * includes what was already read.
+   * Returns the page that starts at an index (counted from 1). If the previous page was read with the same SCIM token
+   * in the last day, the new page starts right after that page's last resource, so that a deletion in between skips
+   * nothing. The total includes the resources of the earlier pages.
    */
   async byIndex(listing: DirectoryListing, index: number, count: number): Promise<DirectoryPage> {
     const { store } = this.#deps
@@ -128,12 +128,12 @@ export class DirectoryLists {
     }
   }
 
-  /** Compares the members with what the directory says about them. */
+  /** Counts members by whether their state here matches what the directory says about them. */
   async inStep(organizationId: OrganizationId): Promise<InStep> {
     return await directoryUsers.countInStep(this.#deps.store.slowReads, organizationId)
   }
 
-  /** Deletes the remembered positions of listings that nobody continues. */
+  /** Deletes the remembered positions of listings that nobody has continued for a day. */
   async forget(): Promise<void> {
     await this.#deps.store.transactionOnCalls(directoryWalks.forgetOld)
   }
@@ -154,7 +154,7 @@ export class DirectoryLists {
     return { ids, last: page.at(-1)?.place, hasMore: found.length > count }
   }
 
-  /** Counts a listing's resources after a position, or all of them. */
+  /** Counts a listing's resources after a position, or all of them if `after` is undefined. */
   async #count(listing: DirectoryListing, after: DirectoryPlace | undefined): Promise<number> {
     const { organizationId, query, kind } = listing
     const table = tables[kind]

@@ -20,7 +20,10 @@ import type { DirectoryChange } from './change.ts'
 export interface DirectoryPerson {
   readonly name: string
   readonly email: string | undefined
-  /** The lower-case addresses and user name that identify an existing member to adopt. */
+  /**
+   * Lower-case addresses and user name. A member found by one of them is adopted: the directory manages that member
+   * from then on.
+   */
   readonly adoptionKeys: readonly string[]
   readonly externalId: string | undefined
   readonly active: boolean
@@ -35,21 +38,22 @@ export interface DirectoryUserInput {
 /** Ties a directory user to a person and a membership. */
 export interface DirectoryMemberships {
   /**
-   * Returns a new user's membership: the one it had before it was deleted, that of a member with one of its addresses,
-   * or a new one.
+   * Returns the membership for a user whom the directory creates: the person's own if the directory deleted them
+   * before, that of a member with one of the addresses, or a new one.
    */
   join(change: DirectoryChange, person: DirectoryPerson): Promise<Joined>
   /**
-   * Creates an account, a membership and a directory user if the person is certainly new; otherwise returns `known`, or
-   * `taken` if the name was taken at the same moment.
+   * Creates an account, a membership and a directory user, which it returns, if nobody here has or had one of the
+   * user's identifiers. Otherwise returns `known`, or `taken` if a simultaneous request took the user name or external
+   * id.
    */
   makeIfNew(
     change: DirectoryChange,
     input: DirectoryUserInput,
   ): Promise<DirectoryUserRecord | 'known' | 'taken'>
   /**
-   * Updates the membership after a user has changed. As long as only this directory knows the person, updates the name
-   * too.
+   * Applies a user's change to the membership. Also updates the account's name and address while the directory alone
+   * knows the person: somebody who is no owner, has never signed in and belongs to no other organization.
    */
   follow(
     change: DirectoryChange,
@@ -57,15 +61,18 @@ export interface DirectoryMemberships {
     person: DirectoryPerson,
   ): Promise<void>
   /**
-   * Ends a user's access to the organization (membership, every session, personal keys), announced once; never refuses.
-   * The last owner stays a member.
+   * Ends a user's access to the organization: membership, sessions and personal keys. Never refuses. The last owner
+   * loses sessions and personal keys, but stays a member.
    */
   deactivate(change: DirectoryChange, user: DirectoryUserRecord): Promise<void>
-  /** Deactivates an owner who was kept as the last one, once another exists; returns whether it did. */
+  /**
+   * Deactivates a member whose user is inactive already, such as a former last owner, unless the member is the last
+   * owner now; returns whether it did.
+   */
   deactivateKept(change: DirectoryChange, user: DirectoryUserRecord): Promise<boolean>
   /**
    * Frees an inactive user's name and id for a new person: the old person is removed like any member and keeps their
-   * account. Returns the new person's account.
+   * account. Returns the id of the new person's account. Throws `conflict` if the old person is the last owner.
    */
   replace(
     change: DirectoryChange,
@@ -159,7 +166,7 @@ async function deactivate(
   else await lifecycle.deactivate(tx, member, actor)
 }
 
-/** Deactivates an owner who was kept as the last one, once another exists; returns whether it did. */
+/** Deactivates a member whose user is inactive already, unless the member is the last owner; returns whether it did. */
 async function deactivateKept(
   { tx, actor }: DirectoryChange,
   user: DirectoryUserRecord,

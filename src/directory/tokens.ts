@@ -66,7 +66,7 @@ export class DirectoryTokens {
   }
 
   /**
-   * Issues a token; only here is its secret returned. Throws `plan_required`, `permission_required`, `invalid_input`,
+   * Issues a token; its secret is returned only here. Throws `plan_required`, `permission_required`, `invalid_input`,
    * or `conflict` at the maximum number of active tokens.
    */
   async issue(

@@ -12,8 +12,8 @@ export function isProven(same: DirectoryUserRecord, input: DirectoryUserInput): 
 }
 
 /**
- * Finds the inactive user that a new one restores, by external id or else by name; refuses an identifier that belongs
- * to another user.
+ * Finds the inactive user whose record a newly created user takes over, by external id or else by name; undefined if
+ * there is none. Refuses an identifier that belongs to another user.
  */
 export async function findSame(
   { tx, organizationId }: DirectoryChange,
@@ -36,7 +36,7 @@ export async function findSame(
 }
 
 /**
- * Refuses an external id that another user has. Otherwise deletes the record of a user who was deleted with this id, so
+ * Refuses an external id that another user has. Otherwise forgets the deleted user who had this external id, if any, so
  * that the id can't restore that person later.
  */
 export async function claimExternalId(

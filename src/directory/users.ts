@@ -44,9 +44,10 @@ export class DirectoryUsers {
   }
 
   /**
-   * Adds a user and its membership, or restores an inactive user under its id. A matching external id proves the same
-   * person, whatever the name is now; a match by name alone is a new person, who inherits nothing. Throws `conflict`
-   * when an active user has the name or external id, or an inactive one has the name and another external id.
+   * Adds a user and its membership, or takes over the record and id of an inactive user. A matching external id proves
+   * that it is the same person, whatever the name is now; a user who matches by name alone is a new person, who
+   * inherits nothing. Throws `conflict` when an active user has the name or external id, when an inactive one has the
+   * name and another external id, or when the matching user and the new one are both inactive.
    */
   async create(caller: DirectoryCaller, input: DirectoryUserInput): Promise<DirectoryUser> {
     return await runChange(this.#deps, caller, async (change) => {
@@ -123,7 +124,7 @@ export class DirectoryUsers {
     })
   }
 
-  /** Deactivates and deletes a user; only `check` may refuse, by throwing. Throws `not_found`. */
+  /** Deactivates and deletes a user. Throws `not_found`; only `check` may refuse for another reason, by throwing. */
   async remove(
     caller: DirectoryCaller,
     id: string,

@@ -29,13 +29,13 @@ export interface Call {
   readonly form?: URLSearchParams
   readonly headers?: Readonly<Record<string, string>>
   readonly contentTypes: readonly string[]
-  /** Statuses whose body is read; any other is a fault. */
+  /** The statuses whose body is read, only 200 if missing; any other status is a fault. */
   readonly statuses?: readonly number[]
-  /** The meaning of a 404 or 410 for this call. */
+  /** A sentence that explains a 404 or 410 of this call; the refusal ends with it. */
   readonly absent?: string
   readonly maxBytes: number
   readonly timeoutMs: number
-  /** Ends the call early: the time limit of the whole sign-in. */
+  /** Aborts the call earlier than `timeoutMs`, such as when the whole sign-in takes too long. */
   readonly signal?: AbortSignal | undefined
 }
 
@@ -135,7 +135,7 @@ function mediaType(header: string | null): string {
 
 function asFault(step: Step, error: unknown, signal: AbortSignal): unknown {
   if (error instanceof Problem) return error
-  // The error messages of the outbound client contain no secret.
+  // The outbound client's own error messages contain no secret, so they may be shown.
   const { kind, message } = error as { kind?: unknown; message?: unknown }
   const seen =
     typeof kind === 'string' && typeof message === 'string'

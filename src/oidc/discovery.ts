@@ -100,7 +100,8 @@ function checkedDocument(document: JsonObject, issuer: string, allowLoopback: bo
 }
 
 function otherIssuer(said: unknown): string {
-  // Entra's multi-tenant URLs (common, organizations, consumers) contain a template that no token carries.
+  // The document of Entra's multi-tenant URLs, such as /common/v2.0, names an issuer with a placeholder, which no
+  // token's issuer equals.
   if (typeof said === 'string' && said.includes('{tenantid}')) {
     return 'It is the address of all tenants of Microsoft Entra. Enter your own: https://login.microsoftonline.com/<tenant id>/v2.0, with the Directory (tenant) ID of its overview page.'
   }

@@ -106,7 +106,7 @@ function checkHash(
   expected: string,
   check: 'access_token_hash' | 'code_hash',
 ): void {
-  // Optional in the code flow, but must match if the provider sends it (section 3.1.3.8).
+  // The hash is optional in the code flow, but must match if the provider sends it (section 3.1.3.8).
   if (hash !== undefined && hash !== expected) throw fault(check, 'id_token')
 }
 

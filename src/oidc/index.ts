@@ -27,7 +27,9 @@ export interface SignedIn {
   readonly issuer: string
   readonly subject: string
   readonly claims: JsonObject
-  /** Additional claims from UserInfo, which have the same subject. */
+  /**
+   * Additional claims from UserInfo about the same subject; undefined if UserInfo was not requested or does not exist.
+   */
   readonly userinfo: JsonObject | undefined
   /** The id_token itself, sent to the provider as a hint at logout. */
   readonly idToken: string
@@ -70,7 +72,7 @@ export interface RelyingParty {
   logout(token: string, provider: Provider, clientId: string): Promise<Logout>
 }
 
-/** The steps of a sign-in that succeeded, for the test of a connection. */
+/** A step of a sign-in that succeeded, as reported while a connection is tested. */
 export type Passed = 'token' | 'id_token' | 'userinfo'
 
 interface RelyingPartyDeps {
@@ -78,7 +80,7 @@ interface RelyingPartyDeps {
   readonly clock: Clock
   /** Allows http on loopback, for an installation that itself runs on localhost. */
   readonly allowLoopback: boolean
-  /** A fresh random id for a client assertion. */
+  /** Makes a random id for a client assertion. */
   readonly mintTokenId: () => string
 }
 

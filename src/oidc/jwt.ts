@@ -41,7 +41,8 @@ export async function verifyToken(
   const key = await expected.keys.find(provider, wanted, false)
   let verdict = await verifyJws(token, key, algorithm)
   if (verdict === 'invalid') {
-    // The provider may have replaced the key under the same id: fetch once more, within the same budget.
+    // The provider may have replaced the key under the same id: fetch the keys again, if the budget for such fetches
+    // allows it.
     const again = await expected.keys.find(provider, wanted, true)
     if (again !== key) verdict = await verifyJws(token, again, algorithm)
   }
@@ -65,7 +66,7 @@ function splitToken(token: string, step: Step): { header: JsonObject; claims: st
   }
   if (!isBase64url(header) || !isBase64url(claims)) throw fault('token_shape', step)
   const readHeader = readPart(header, step, 'header')
-  // An unsigned token has an empty signature; report its algorithm as the reason instead.
+  // A token with the algorithm `none` has an empty signature; it is refused later, because of its algorithm.
   if (signature === '' && signed(readHeader)) throw fault('signature', step)
   if (signature !== '' && !isBase64url(signature)) throw fault('token_shape', step)
   return { header: readHeader, claims }

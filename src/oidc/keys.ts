@@ -17,8 +17,8 @@ export interface Keys {
 }
 
 /**
- * The issuer whose keys are wanted, and the URL of its key set. An issuer that names another issuer's URL spends only
- * its own budget.
+ * The issuer whose keys are wanted, and the URL of its key set. Budgets are kept per pair, so an issuer that announces
+ * another issuer's URL spends only its own budget.
  */
 export type KeySource = Pick<Provider, 'issuer' | 'keysAddress'>
 

@@ -6,7 +6,7 @@ import { verifyToken } from './jwt.ts'
 import type { Keys } from './keys.ts'
 import { isStorable } from '../storable.ts'
 
-/** The sessions that a provider ends: a subject's, one provider session, or both. */
+/** Says which sessions the provider ends: by their subject, by a provider session, or by both. */
 export interface Logout {
   readonly subject: string | undefined
   readonly providerSession: string | undefined
@@ -16,7 +16,10 @@ export interface Logout {
 
 const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout'
 
-/** Verifies a logout token (OpenID Connect Back-Channel Logout 1.0, section 2.6); the caller remembers token ids. */
+/**
+ * Verifies a logout token (OpenID Connect Back-Channel Logout 1.0, section 2.6). The caller must remember the token
+ * ids, to refuse a second use.
+ */
 export async function verifyLogoutToken(
   token: string,
   provider: Provider,

@@ -20,8 +20,8 @@ export interface Client {
 }
 
 /**
- * A validated token response. The access token is never stored; the id_token is, sealed, if sign-out should reach the
- * provider.
+ * A validated token response. The access token is never stored. The id_token is stored, sealed, if signing out here
+ * should also sign the person out at the provider.
  */
 export interface Tokens {
   readonly idToken: string
@@ -83,7 +83,7 @@ async function clientProof(
     return { headers: {}, form: await assertionForm(credential.privateJwk, assertion) }
   }
   if (way === 'client_secret_basic') {
-    // Both parts are form-encoded first (RFC 6749, section 2.3.1).
+    // The client id and the secret are each form-encoded first (RFC 6749, section 2.3.1).
     const pair = `${formEncode(clientId)}:${formEncode(credential.secret)}`
     const authorization = `Basic ${Buffer.from(pair).toString('base64')}`
     return { headers: { authorization }, form: {} }
@@ -100,8 +100,8 @@ async function assertionForm(
   const claims = {
     iss: clientId,
     sub: clientId,
-    // The key belongs to this connection alone. A provider that names another provider's endpoint here therefore gets
-    // an assertion that is valid nowhere else.
+    // The audience is the endpoint that the provider itself announced. Announcing another provider's endpoint gains a
+    // provider nothing: the key belongs to this connection alone, so no other provider accepts the assertion.
     aud: audience,
     jti: tokenId,
     iat: now,

@@ -51,8 +51,9 @@ export class Links {
   }
 
   /**
-   * Returns a new setup link; undefined once there is an owner. Older links end unless `keepOlder`: several nodes that
-   * start on one database each print one, and each printed line must work until somebody has used one of them.
+   * Returns a new setup link; undefined if the installation has been set up or has any user. Older setup links stop
+   * working, unless `keepOlder` is set. Nodes that start on one database set it: each of them prints a link, and all of
+   * these must work until one has been used.
    */
   async setupLink({ keepOlder = false } = {}): Promise<string | undefined> {
     return await this.#deps.store.transaction(async (tx) => {
@@ -69,8 +70,8 @@ export class Links {
   }
 
   /**
-   * Creates the first owner with an organization. Throws `link_invalid`, `invalid_input`, or `conflict` if the slug is
-   * taken.
+   * Creates the first owner, with a new organization or an existing one. Throws `link_invalid`, `invalid_input`, or
+   * `conflict` if the new organization's slug is taken.
    */
   async setUp(
     token: string,

@@ -73,8 +73,8 @@ export interface RoleChangeOfMember extends LifecycleMember {
 }
 
 /**
- * Changes the roles of members of one organization and ends their sessions. The caller must make sure that an owner
- * remains.
+ * Changes the roles of members of one organization. Ends their sessions that reach the organization, and withdraws the
+ * invitations that they could no longer make. The caller must make sure that an owner remains.
  */
 export async function changeRoles(
   tx: Tx,
@@ -209,7 +209,8 @@ async function announceLeft(
 }
 
 /**
- * Withdraws the open invitations that a member could no longer make, because an invitation ends with its maker's power.
+ * Withdraws a member's open invitations that the member could no longer make after the change, because an invitation
+ * must not outlast its maker's permission.
  */
 async function withdrawInvitations(
   tx: Tx,

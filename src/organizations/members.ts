@@ -98,8 +98,8 @@ export class Members {
   }
 
   /**
-   * Lists the organizations of which a person is an active member, by slug: those that the session reaches, and those
-   * that it does not reach because they require SSO.
+   * Lists the organizations of which a person is an active member, in the order of their slugs: those that the session
+   * reaches, and those that it does not reach because they require SSO.
    */
   async organizationsOf(
     person: SignedIn,
@@ -129,8 +129,8 @@ export class Members {
   }
 
   /**
-   * Adds a member for the operator, and creates the person if nobody has this address. Throws `invalid_input` or
-   * `conflict`.
+   * Adds a member on the operator's behalf, and creates the person if nobody has this address. Throws `invalid_input`
+   * or `conflict`.
    */
   async add(
     organizationId: OrganizationId,
@@ -152,9 +152,9 @@ export class Members {
   }
 
   /**
-   * Changes a role, or whether the member is active, or both or neither of the two. Each ends the person's
-   * sessions, except a reactivation. Throws `not_found`, `version_conflict`, `last_owner`, `break_glass_missing`,
-   * `permission_required`.
+   * Changes a member's role, activates or deactivates the member, or both; does nothing if neither is given. A changed
+   * role and a deactivation end the member's sessions that reach the organization; a reactivation ends none. Throws
+   * `not_found`, `version_conflict`, `last_owner`, `break_glass_missing`, `permission_required`.
    */
   async change(
     change: MemberChange & {

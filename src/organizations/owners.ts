@@ -20,7 +20,7 @@ export async function isActiveOwner(
 
 /**
  * Whether the actor has an owner's power: an owner, the operator, or an access token to which an owner gave
- * `owners.manage` by name, as long as that member is an owner. The answer holds until the transaction ends.
+ * `owners.manage` by name, as long as the giver still is an owner. The answer holds until the transaction ends.
  */
 export async function isOwner(
   tx: Tx,
@@ -31,8 +31,8 @@ export async function isOwner(
 }
 
 /**
- * Refuses everybody who is not an owner at this moment, whatever they were when the request came in:
- * `permission_required`. Call it inside the transaction that then writes.
+ * Throws `permission_required` for everybody who is not an owner at this moment, whatever they were when the request
+ * came in. Call it inside the transaction that then writes.
  */
 export async function requireActingOwner(
   tx: Tx,

@@ -91,8 +91,8 @@ export class People {
   }
 
   /**
-   * Returns which of their own sessions a person may see and end: all, or, if this session does not speak for the whole
-   * account, those through the same provider.
+   * Returns which of a person's sessions this session may list and end: all of them (`connectionId` is undefined), or,
+   * if it may not act on the whole account, those that began at the same connection.
    */
   async ownSessionsOf(person: Visitor): Promise<{ readonly connectionId: string | undefined }> {
     const speaks = await speaksForAccount(this.#deps.store, person)

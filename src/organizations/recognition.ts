@@ -31,10 +31,10 @@ export interface RecognitionDeps {
 }
 
 /**
- * Returns the person behind a proven identity, who is never found by e-mail alone. An unknown identity with a verified
- * address claims an account that the operator created and nobody has used, or gets a new account: with a pending
- * invitation, which is accepted, or without one where sign-up is open. Throws `sign_in_refused`, `email_not_verified`,
- * `account_exists` (403).
+ * Returns the person to whom a proven identity belongs. An unknown identity needs a verified address, which never leads
+ * to an account that somebody has used. The identity is added to an account that the operator created for this address
+ * and nobody has used, or to a new account, if there is a pending invitation (which is then accepted) or sign-up is
+ * open. Throws `sign_in_refused`, `email_not_verified`, `account_exists` (403).
  */
 export async function recognize(
   deps: RecognitionDeps,

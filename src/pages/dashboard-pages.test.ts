@@ -16,7 +16,7 @@ test('a dashboard that another process was replacing at our start is served once
   const webFolder = mkdtempSync(join(tmpdir(), 'intercept-pages-'))
   try {
     const ask = pagesOf(webFolder)
-    // Waits until the background build has ended; it fails, because the folder is empty.
+    // Waits until the background check for an outdated build has ended; the folder is empty, so nothing is built.
     while ((await ask('/')).body.includes('being built')) await setImmediate()
     assert.equal((await ask('/')).status, 503)
     mkdirSync(join(webFolder, 'dist'))

@@ -17,7 +17,7 @@ interface GithubDeps {
 }
 
 /**
- * Signs in with GitHub or a GitHub Enterprise server: by OAuth 2.0 and GitHub's API, because it offers no OpenID
+ * Signs in with GitHub or a GitHub Enterprise server, by OAuth 2.0 and GitHub's API, because GitHub offers no OpenID
  * Connect.
  */
 export class Github implements SignInProvider {

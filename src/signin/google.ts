@@ -2,7 +2,7 @@ import { Problem } from '../errors.ts'
 import { authorizationUrl, readCallback, type RelyingParty } from '../oidc/index.ts'
 import type { SignInProvider } from './provider.ts'
 
-// Below ten seconds, the longest that a person should have to wait.
+// Nobody should have to wait longer than ten seconds until a sign-in succeeds or fails.
 const budgetMs = 9_000
 
 /** Creates the provider Google, or another OpenID provider that the operator has configured instead. */
@@ -16,7 +16,7 @@ export function createGoogle(deps: {
   return {
     name: 'google',
     async start(fresh, redirectUri) {
-      // Fetched fresh, so that no one is sent to a provider that is down.
+      // The document is fetched anew, so that no one is sent to a provider that is down.
       const provider = await relyingParty.provider(deps.issuer, { fresh: true })
       const url = authorizationUrl(provider, {
         clientId,

@@ -9,9 +9,9 @@ const lifetimeMs = 30_000
 const context = ['system', 'sign-in', 'hand-over']
 
 /**
- * Carries a provider's response, which arrives at the identity URL, on to the base URL, unless the sign-in was certainly
- * started at the identity URL. A response counts only together with the sign-in's cookie, and the browser sends that
- * only to the host where the sign-in was started.
+ * Passes a provider's response on from the identity URL (`authUrl`), where it arrives, to the base URL, unless the
+ * sign-in was certainly started at the identity URL. A response is accepted only together with the sign-in's cookie,
+ * which the browser sends only to the host where the sign-in was started.
  */
 export interface HandOvers {
   /** Creates a code for the query of a provider's callback; valid once, for 30 s. */

@@ -27,7 +27,7 @@ const builtIn = ['github', 'google'] as const
 const maxFormLength = 16 * 1024
 
 type SignInDependencies = Omit<SsoDeps, 'logins' | 'handOvers' | 'callbackLimit' | 'linking'> & {
-  /** Failed sign-ins per source; undefined means no limit. */
+  /** How many sign-ins from one source address may fail; undefined means no limit. */
   readonly failures: Rate | undefined
   /** Shares the counts with the other nodes, so that all of them enforce one limit. */
   readonly rates?: SharedRates | undefined
@@ -51,7 +51,7 @@ export function registerSignin(app: App, deps: SignInDependencies): void {
   for (const { path, type, text } of pageFiles) {
     app.get(path, async (_request, reply) => await reply.type(type).send(text))
   }
-  // In a scope of its own: refusals here are pages, and forms are parsed.
+  // These routes have a scope of their own, in which refusals are rendered as pages and form bodies are parsed.
   void app.register(async (scope) => {
     const linking = new WeakSet<AppRequest>()
     refuseWithPages(scope, { ...deps, linking })
@@ -124,7 +124,7 @@ async function wayOn(
     return { retry: isLogin ? request.url : undefined, organization: undefined }
   }
   const [, start = '', id] = callback
-  // The page explains the refusal; if its organization can't be found, it is shown without one.
+  // If the organization can't be found, the page explains the refusal without it.
   const organization =
     id === undefined ? undefined : await organizationOf(deps, id).catch(() => undefined)
   const retry = deps.linking.has(request) ? '/login?link=1&return_to=/you' : '/login'

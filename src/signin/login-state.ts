@@ -61,8 +61,8 @@ export interface LoginStates {
    */
   read(cookieHeader: string | undefined, answer: { provider: string; query: string }): LoginState
   /**
-   * Removes the sign-in from the browser and keeps a refusal in its place, so that reloading the page shows the same
-   * text.
+   * Returns the Set-Cookie values that remove the sign-in from the browser and that keep a refusal, if there is one, so
+   * that reloading the page shows the same text.
    */
   endCookies(login: LoginState, refusal?: Problem): readonly string[]
   /**

@@ -36,7 +36,10 @@ export interface SignInDeps {
   readonly logins: LoginStates
   readonly handOvers: HandOvers
   readonly callbackLimit: CallbackLimit
-  /** The requests that belong to the addition of an identity; if one is refused, its page leads back to that. */
+  /**
+   * The requests that add an identity to an account. If one of them is refused, the page links to another attempt to
+   * add it, not to a sign-in.
+   */
   readonly linking: WeakSet<AppRequest>
   readonly providers: readonly SignInProvider[]
   readonly clock: Clock
@@ -45,7 +48,8 @@ export interface SignInDeps {
   readonly addressOf: (request: AppRequest) => string
 }
 
-// The path that a sign-in ends at may contain the proof of an identity, with a name and an address from the provider.
+// A sign-in that adds an identity ends at a path with the sealed proof of that identity, which includes a name and an
+// e-mail address.
 const longestLanding = 4100
 
 /** A provider that everyone may sign in with. */

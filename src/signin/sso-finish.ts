@@ -53,7 +53,7 @@ export interface Entry {
   readonly person: CompanyPerson
 }
 
-// Below ten seconds, the longest that a person should have to wait, whatever the provider does.
+// Nobody should have to wait longer than ten seconds until a sign-in succeeds or fails, whatever the provider does.
 const budgetMs = 9_000
 
 /** Completes sign-ins through an organization's provider. */

@@ -33,7 +33,7 @@ export interface PendingConfirmations<Input> {
   readonly endCookie: string
 }
 
-/** Creates the pending confirmations of one purpose, which have a cookie of their own. */
+/** Creates the pending confirmations of one kind; each kind has a cookie of its own. */
 export function createPendingConfirmations<Input>(
   deps: { sealer: Sealer; clock: Clock },
   name: 'confirm' | 'switch',

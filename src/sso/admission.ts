@@ -80,8 +80,9 @@ export class CompanySignIn {
   }
 
   /**
-   * Finds the person behind a proven sign-in by connection, issuer and subject; otherwise links or creates one as the
-   * rules allow, or asks for confirmation. Throws the `sso_…` problems, or `plan_required`.
+   * Finds the person behind a proven sign-in by connection, issuer and subject; otherwise links the sign-in to an
+   * account, creates an account, or asks for confirmation, as the rules allow. Throws the `sso_…` problems, or
+   * `plan_required`.
    */
   async admit(
     connection: Connection,
@@ -248,8 +249,8 @@ async function admitKnown(
 }
 
 /**
- * Admits a person who is not a member through this identity, by a verified address in a verified domain of the
- * organization.
+ * Admits a person who is not known as a member by this identity: the address must be verified, in a verified domain of
+ * the organization. Asks for confirmation where linking an existing account requires it.
  */
 async function admitByDomain(
   at: Attempt,
@@ -290,8 +291,8 @@ async function admitNew(at: Attempt, address: string): Promise<Admitted> {
 }
 
 /**
- * Whether an account can be linked without the person's confirmation: it is active, it has no other identity, it
- * belongs to no other organization, and `ownerMustConfirm` does not apply.
+ * Whether an account can be linked without the person's confirmation: it is active, it has no identity yet, it belongs
+ * to no other organization, and `ownerMustConfirm` does not apply.
  */
 async function mayLinkUnasked(at: Attempt, user: UserRecord): Promise<boolean> {
   if (user.deactivatedAt !== undefined) return false

@@ -26,7 +26,7 @@ export interface CompanyPerson {
   readonly idToken?: string | undefined
 }
 
-// The number of a person's groups to keep; groups that the connection's settings name are kept beyond it.
+// How many of a person's groups are kept. Groups that the connection's settings name are always kept.
 const maxGroupsKept = 1_000
 
 /** Reads the claims of a verified sign-in; a claim of the wrong type counts as missing. */

@@ -38,7 +38,10 @@ export interface ConnectionSettings {
   readonly sessionMaximumMs: number | undefined
 }
 
-/** The settings that a person chose; the rest are the defaults of the kind of provider. */
+/**
+ * The settings that a person chose. Omitted ones stay as they are; for a new connection they get the defaults of the
+ * kind of provider.
+ */
 export type SettingsInput = {
   readonly scopes?: readonly string[] | undefined
   readonly claims?: { readonly [name in keyof ClaimMap]?: ClaimMap[name] | undefined } | undefined
@@ -60,7 +63,7 @@ const standardClaims: ClaimMap = {
 
 // docs/guides explains how each provider differs.
 const claimsOfKind: Readonly<Record<ConnectionKind, ClaimMap>> = {
-  // Okta's directory sends its user id as externalId, and the org server's `sub` is that id.
+  // Okta's directory sends its user id as externalId. Okta's built-in authorization server sends the same id as `sub`.
   okta: { ...standardClaims, directory: { claim: 'sub', attribute: 'externalId' } },
   // Any Entra tenant can set `email`, so only `xms_edov` proves that the domain's owner has confirmed the address.
   // `oid` identifies the person, because `sub` differs by application.

@@ -105,7 +105,8 @@ export class Connections {
   }
 
   /**
-   * Counts the people who would be affected if the connection were deleted or got another issuer. Throws `not_found`.
+   * Counts whom it would affect if the connection were deleted or got another issuer: its active members (`people`),
+   * those of them with no other way to sign in (`onlyThis`), and the owners among the latter. Throws `not_found`.
    */
   async dependents(
     organizationId: OrganizationId,
@@ -217,8 +218,8 @@ export class Connections {
   }
 
   /**
-   * Makes a connection the default: it takes the sign-ins that their domain does not route to another one. Throws
-   * `not_found`.
+   * Makes a connection the default: people sign in through it unless their domain is routed to another connection.
+   * Throws `not_found`.
    */
   async makeDefault(organizationId: OrganizationId, id: string, actor: Actor): Promise<Connection> {
     await this.#row(organizationId, id)

@@ -23,7 +23,7 @@ const weekMs = 7 * dayMs
 const tryingForMs = 72 * hourMs
 const domainsAtOnce = 20
 const maxDomains = 100
-// Longer than any check takes, so that no other node checks the same domain meanwhile.
+// The lease is longer than any check takes, so that no other node checks the same domain meanwhile.
 const leaseMs = 2 * minuteMs
 
 /** Manages the domains of organizations: adds and verifies them, keeps checking them, and routes sign-ins by them. */

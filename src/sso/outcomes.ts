@@ -117,7 +117,7 @@ export class SsoOutcomes {
     })
   }
 
-  /** Deletes the stored provider sessions whose own session has expired. */
+  /** Deletes the stored provider sessions that belong to expired sessions here. */
   async forget(): Promise<void> {
     await this.#deps.store.transaction(async (tx) => await providerSessions.forget(tx, tx.now))
   }

@@ -9,8 +9,8 @@ const maxHint = 6_000
 /** Signs people out at their provider too, if the connection's settings ask for it. */
 export interface ProviderLogout {
   /**
-   * Seals the id_token for storage with its session. At sign-out it is sent as a hint, so that the provider need not
-   * ask who is signing out.
+   * Seals the id_token for storage with its session; undefined if there is none or it is too long for a URL. At
+   * sign-out it is sent as a hint, so that the provider need not ask who is signing out.
    */
   keep(connectionId: string, sessionId: string, idToken: string | undefined): string | undefined
   /**

@@ -1,7 +1,7 @@
 import type { LibraryPage } from './library.ts'
 import { escapeHtml, htmlDocument } from '../../html.ts'
 
-/** The headers of our own pages, which need no script and no other host. */
+/** The headers of the documentation's pages, which need no script and nothing from another host. */
 export const pageHeaders = {
   'Content-Type': 'text/html; charset=utf-8',
   'Content-Security-Policy':
