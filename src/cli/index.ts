@@ -226,7 +226,7 @@ function verbSentence(
   if (written === undefined || written.startsWith('-')) {
     return `\`intercept ${noun}\` needs one of these verbs.`
   }
-  // A verb of two words, of which the first is right.
+  // The word may be the first of verbs with two words (`token issue`); then the sentence is about the second word.
   const begun = Object.entries(commands).filter(([verb]) => verb.startsWith(`${written} `))
   if (begun.length > 0) {
     const rest = begun.map(([verb, command]) => [verb.slice(written.length + 1), command])
@@ -287,7 +287,7 @@ function misuse(wrong: unknown, usage: readonly string[], out: Output): number {
   return 2
 }
 
-/** Prints an error's message: a Problem's is public, and those of other errors contain no secret either. */
+/** Prints an error's message. The message of a Problem is public, and messages of other errors contain no secret. */
 function complain(error: unknown, { args, command }: Found, { wantsJson, terminal }: Output): void {
   const code = error instanceof Problem ? error.code : 'failed'
   const sentences =
@@ -298,7 +298,7 @@ function complain(error: unknown, { args, command }: Found, { wantsJson, termina
     terminal.complain(JSON.stringify({ error: { code, detail: sentences.join(' ') } }))
     return
   }
-  // Where a command names a file instead, the organization is in the file.
+  // Other commands take a file that names the organization, so the slug is not known here.
   const slug = command.usage.startsWith('<org>') ? args[0] : undefined
   const remedies =
     code === 'plan_required'

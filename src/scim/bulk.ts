@@ -32,8 +32,9 @@ interface BulkDeps {
 }
 
 /**
- * Performs a bulk request (RFC 7644 section 3.7), in which every operation succeeds or fails on its own. An operation
- * that refers to the bulkId of another runs after that one; circular references are refused (section 3.7.1).
+ * Performs a bulk request (RFC 7644 section 3.7). Every operation succeeds or fails on its own, and none is started
+ * after `failOnErrors` failures. An operation that refers to the bulkId of another runs after that one; circular
+ * references are refused (section 3.7.1).
  */
 export async function answerBulk(request: ScimRequest, deps: BulkDeps): Promise<ScimAnswer> {
   const { perform, explain } = deps
@@ -70,7 +71,7 @@ export async function answerBulk(request: ScimRequest, deps: BulkDeps): Promise<
   while (waiting.length > 0) {
     const ready = waiting.filter(({ operation }) => missingOf(operation, ids) === undefined)
     // If nothing is ready, each remaining operation depends on one that failed, is missing or belongs to a cycle.
-    // Running it reports that as its error.
+    // When such an operation runs, it reports this as its error.
     const turn = ready.length > 0 ? ready : waiting
     for (const { operation, at } of turn) {
       if (failOnErrors > 0 && failures >= failOnErrors) break
@@ -134,8 +135,8 @@ function textOf(object: JsonObject, name: string): string | undefined {
   return value
 }
 
-// Finds the bulkIds that a text refers to. Called once per operation, because the waiting operations are checked again
-// in every round.
+// Finds the bulkIds that a text refers to. This is done once per operation and the result is kept, because the waiting
+// operations are checked again in every round.
 function referencesIn(text: string): ReadonlySet<string> {
   const found = new Set<string>()
   for (const [, id = ''] of text.matchAll(reference)) found.add(id)

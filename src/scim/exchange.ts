@@ -13,14 +13,14 @@ export interface ScimDeps {
   readonly limits: ScimLimits
 }
 
-/** Limits on sizes (in bytes) and on counts. */
+/** Limits on requests; the names say whether a limit counts bytes, characters or operations. */
 export interface ScimLimits {
   readonly bodyBytes: number
   readonly bulkBodyBytes: number
   readonly bulkOperations: number
   readonly filterCharacters: number
   readonly filterDepth: number
-  /** Requests per token, or per source without a token; undefined means no limit. */
+  /** The rate of requests per token, or per source for requests without a token; undefined means no limit. */
   readonly requests: Rate | undefined
 }
 

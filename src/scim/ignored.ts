@@ -18,7 +18,7 @@ const maxPathCharacters = 200_000
 
 /**
  * Collects, for the request log, the attributes, parts and extensions in an accepted request that were ignored because
- * no schema defines them. Read-only attributes are left out, because every client sends those back.
+ * no schema defines them. Read-only attributes are left out, because clients usually send those back.
  */
 export function ignoredNames(request: {
   readonly method: string
@@ -143,7 +143,7 @@ function collectParts(
   }
 }
 
-// Whether a name is a member's `display`, which is left out because every directory sends it along with the id.
+// Whether a name is a member's `display`, which is left out because directories usually send it along with the id.
 function isDisplayOfMember(owner: string, name: string): boolean {
   return owner === 'members' && name.toLowerCase() === 'display'
 }

@@ -51,8 +51,8 @@ export function queryOfUrl(search: URLSearchParams): Query {
 }
 
 /**
- * Parses the `attributes` of a discovery request. Discovery endpoints ignore every other parameter, and names that they
- * do not know, so nothing is refused.
+ * Parses the `attributes` of a discovery request. Unlike `queryOfUrl`, this refuses nothing, because discovery
+ * endpoints ignore unknown names and most parameters.
  */
 export function askedAttributes(search: URLSearchParams): string[] {
   return [...search].flatMap(([name, text]) =>

@@ -23,7 +23,7 @@ export function readAddress(request: AppRequest, base: string, prefix: string): 
   return { path: segments.map(decode), query: new URLSearchParams(search) }
 }
 
-/** Parses the body of a request as JSON; undefined when there is none. */
+/** Parses the body of a request as JSON; undefined if there is none. The body of a GET or DELETE is ignored. */
 export function readBody(
   request: AppRequest,
   path: readonly string[],

@@ -27,7 +27,7 @@ type Handlers<Handler> = Readonly<Record<string, Handler>> | undefined
 
 const discoveryNames = new Set([
   'serviceproviderconfig',
-  // The name used by Microsoft's reference code and test collection.
+  // Microsoft's reference code and test collection use this name.
   'serviceconfiguration',
   'resourcetypes',
   'schemas',

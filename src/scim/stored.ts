@@ -21,9 +21,9 @@ const maxUserCharacters = 64 * 1024
 const inactive = ',"active":false'
 
 /**
- * Converts a user resource into the forms for storage, for search and for matching it to a person. `before` is the user
- * as it was; its `active` applies if the resource has none. Refuses a user with too many attributes, but never one that
- * has no more than before: it must always be possible to deactivate a user.
+ * Converts a user resource into the forms for storage, for search and for finding the person. `before` is the user
+ * before the request; its `active` applies if the resource has none. Refuses a user whose attributes are too long as
+ * JSON, unless they are no longer than before: it must always be possible to deactivate a user.
  */
 export function userInput(
   given: Resource,

@@ -130,7 +130,7 @@ async function organizationOf(
     caller.kind === 'person'
       ? await membershipOf(caller.person, slugOrId, services)
       : ofToken(caller.token, slugOrId)
-  // Another organization's name and an unknown one must be indistinguishable to outsiders.
+  // The same refusal for both cases: outsiders must not learn whether an organization of this name exists.
   if (!found) throw new Problem('not_found', 'You are in no organization of this name.')
   return found
 }
@@ -150,7 +150,7 @@ function ofToken(
   return { id, slug, role: undefined, permissions }
 }
 
-/** Records a permission refusal in the audit log, wherever it was thrown; other errors are not recorded. */
+/** Records an error in the organization's audit log if it refuses a permission; ignores every other error. */
 export function noteDenial(
   error: unknown,
   who: { readonly organization: RouteOrganization | undefined; readonly actor: Actor },

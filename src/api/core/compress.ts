@@ -10,7 +10,8 @@ const level = 5
 
 /**
  * Wraps a response that contains text written by callers or receivers, such as a captured body. Neither we nor a proxy
- * may compress it: its length would help whoever wrote one part of it to guess another (the BREACH attack).
+ * may compress the response: its compressed length would help the author of one part to guess another part (the BREACH
+ * attack).
  */
 export function uncompressed<Body>(body: Body): Answered<Body> {
   return new Answered(body, { 'Cache-Control': 'no-store, no-transform' })

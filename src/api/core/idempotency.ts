@@ -21,8 +21,8 @@ export interface Creation {
 
 /**
  * Runs a creation once per caller and Idempotency-Key, and repeats the same response for 24 hours. Responses are stored
- * sealed, because some contain a secret. Throws `idempotency_conflict` (409) for a different request with the key, and
- * for a repeated one if the first is still in progress or its response was lost.
+ * sealed, because some contain a secret. Throws `idempotency_conflict` (409) for a different request with the same key,
+ * and for a repeated request if the first one is still in progress or its response was lost.
  */
 export async function once<T>(
   services: Services,
@@ -65,7 +65,7 @@ export async function once<T>(
     await unlessAway(store.transaction(async (tx) => await idempotentAnswers.keep(tx, kept)))
     return answer
   } catch (error) {
-    // Releases the key unless it is marked as done: the creation may then have been committed despite the error.
+    // A key that is marked as done is not released, because the creation may have been committed despite the error.
     const release = async (tx: Tx) => await idempotentAnswers.release(tx, userId, keyDigest)
     await unlessAway(store.transaction(release))
     throw error

@@ -12,7 +12,7 @@ export function pageOf<S extends TSchema>(item: S) {
   return Type.Object({ items: Type.Array(item), next: nullable(Type.String()) })
 }
 
-/** The query parameters of every list. */
+/** The query parameters of a list that is returned in pages. */
 export const pageQuery = {
   after: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: maxInPage })),

@@ -9,8 +9,8 @@ interface PropertyShape {
 
 /**
  * Parses a query string by its schema: numbers and booleans strictly, lists split at commas. A duplicate or unknown
- * parameter is refused, because two parsers could read such a query differently; only `repeated` lists are given once
- * for each item.
+ * parameter is refused, because two parsers could read such a query differently. Only a list named in `repeated` may
+ * occur several times, once for each item.
  */
 export function parseQuery(
   {

@@ -81,7 +81,7 @@ export interface Route<Query = unknown, Body = unknown, Answer = unknown> {
   readonly permission: RouteAccess
   /** Whether people must have signed in within the last hour, as for changes to company sign-in; tokens always pass. */
   readonly freshSignIn: boolean
-  /** Whether pages of other origins may call the route; only for routes where no cookie counts. */
+  /** Whether pages of other origins may call the route. Only a route that ignores cookies may allow this. */
   readonly anyOrigin: boolean
   readonly status: 200 | 201 | 202 | 204
   /**
@@ -91,7 +91,7 @@ export interface Route<Query = unknown, Body = unknown, Answer = unknown> {
   readonly check:
     | ((request: RouteRequest<Query, Body>, services: Services) => Promise<void>)
     | undefined
-  /** What this route changes, if a configuration file can manage it; the route is refused while a file does. */
+  /** The thing that this route changes, if files can manage such things; while a file does, requests are refused. */
   readonly managed: ManagedThing | undefined
   /** The largest body in bytes, if not the default. */
   readonly maxBodyBytes: number | undefined

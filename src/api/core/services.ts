@@ -53,7 +53,7 @@ export interface Services {
   readonly echo: Echo
   /** Whether anyone may create an account and an organization, or only invited people. */
   readonly signUp: 'invited' | 'open'
-  /** Limits how many wrong access tokens a source may send and how many leaked secrets it may report, both together. */
+  /** Limits the wrong access tokens that a source sends and the leaked secrets that it reports; both count together. */
   readonly findings: FailedCredentials
   /** How long data of each kind is kept. */
   readonly retention: {
@@ -61,6 +61,6 @@ export interface Services {
     readonly deliveriesMs: number
     readonly auditMs: number
   }
-  /** The configured built-in providers: github, google. */
+  /** The names of the built-in providers that the operator has configured, such as `github`. */
   readonly providers: readonly string[]
 }

@@ -21,7 +21,7 @@ const Item = Type.Object(
 )
 type Item = Static<typeof Item>
 
-/** Everything that needs a person's attention, and the progress of setting up a new organization. */
+/** The things that need a person's attention, and the progress of setting up a new organization. */
 export const attentionRoutes = {
   'GET /organizations/:organization/attention': route({
     summary: "What needs a person's attention, most severe first",

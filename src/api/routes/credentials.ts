@@ -25,8 +25,8 @@ export const credentialRoutes = {
 }
 
 /**
- * Charges a reported secret against the source's limit for wrong credentials, because it costs the same look-up. Throws
- * `rate_limited` (429).
+ * Counts a reported secret against the source's limit for wrong credentials, because a report costs the same look-up.
+ * Throws `rate_limited` (429).
  */
 async function spendFinding(address: string, { findings }: Services): Promise<void> {
   const retrySeconds = await findings.failed(address)

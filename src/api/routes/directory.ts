@@ -47,7 +47,7 @@ const Request = Type.Object(
     ignored: Type.Array(Type.String()),
     /** The user or group that the request concerned. */
     resource_id: nullable(Type.String()),
-    /** The token that was used. A request with a revoked token gets 401, one without the required plan 403. */
+    /** The token that was used; it may be revoked (status 401), or the plan may not include a directory (403). */
     token_id: Type.String(),
     duration_ms: Type.Number(),
     address: nullable(Type.String()),
@@ -85,7 +85,7 @@ const Group = Type.Object(
 const RoleInput = input({ role: nullable(Role) })
 const base = '/organizations/:organization/directory'
 
-/** The company's directory as people see it: tokens, requests, users, groups and the roles that groups grant. */
+/** An organization's SCIM directory, for its administrators: tokens, requests, users, groups and the groups' roles. */
 export const directoryRoutes = {
   [`GET ${base}` as const]: route({
     summary: 'The directory: its base URL, and whether it has sent requests',
@@ -340,7 +340,10 @@ interface Named {
   }
 }
 
-/** Returns a user's name in the form used for members; many directories send only the given and the family name. */
+/**
+ * Returns the name to show for a user; null if the directory sent none. The given and family names are joined, because
+ * many directories send only those.
+ */
 function nameOf({ displayName, name = {} }: Named): string | null {
   const joined = [name.givenName, name.familyName].filter((part) => part !== undefined).join(' ')
   const candidates = [displayName, name.formatted, joined]

@@ -93,7 +93,7 @@ export const invitationRoutes = {
       {
         /** The built-in providers that the operator has configured. */
         providers: Type.Array(Type.String()),
-        /** Whether the organization has a connection to its own provider. */
+        /** Whether people can sign in through the organization's own provider. */
         company: Type.Boolean(),
       },
       { title: 'WaysIn' },
@@ -133,7 +133,7 @@ export const invitationRoutes = {
   }),
 }
 
-/** Whether people can sign in through the organization's own provider. */
+/** Whether the organization has an enabled connection to its own provider. */
 async function hasCompanySignIn(id: OrganizationId, services: Services): Promise<boolean> {
   const connections = await services.sso.connections.list(id)
   return connections.some(({ disabledAt }) => disabledAt === undefined)

@@ -106,7 +106,7 @@ export function toApiKey(key: Key, nowMs: number): Static<typeof ApiKey> {
 const callerProperties = {
   address: Type.String(),
   agent: nullable(Type.String()),
-  /** The target of the last call, if it still exists. */
+  /** The slug of the last call's target; null if that target no longer exists. */
   target: nullable(Type.String()),
   calls: Type.Integer(),
   last_seen_at: Time,

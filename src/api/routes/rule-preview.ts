@@ -6,9 +6,9 @@ import { OtherwiseInput, RuleInputs } from './target-schema.ts'
 
 const ApiRulePreview = Type.Object(
   {
-    /** The start of the 24 hours. */
+    /** The start of the last 24 hours, whose calls were evaluated. */
     from: Time,
-    /** Calls that reach the rules. */
+    /** Calls of these 24 hours that reached the rules. */
     calls: Type.Integer(),
     refused: Type.Integer(),
     /** Refused calls that the current rules allow. */
@@ -36,7 +36,7 @@ const ApiRulePreview = Type.Object(
         { title: 'RefusedCalls' },
       ),
     ),
-    /** Refused calls that are not in the list. */
+    /** How many refused calls are missing from `items`, because the list is limited. */
     others: Type.Integer(),
   },
   { title: 'RulePreview' },

@@ -26,7 +26,7 @@ export const signInRoutes = {
               /** Through the company's own identity provider. */
               company: Type.Integer(),
               other: Type.Integer(),
-              /** Refused after the company's provider had let them through. */
+              /** Failed or refused sign-ins through the company's provider; a limited number of them is recorded. */
               refused: Type.Integer(),
             },
             { title: 'SignInsPoint' },

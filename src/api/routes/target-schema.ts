@@ -15,7 +15,7 @@ export const Rate = Type.Object(
 )
 /** Which calls leave a record; all of them are counted, whatever the choice. */
 const RecordChoice = Type.String({ pattern: '^(all|refused|none|sampled 1/[1-9][0-9]{0,6})$' })
-/** `all`: across all nodes together · `node`: on each of them. */
+/** With `all`, the rate limit applies to all nodes together; with `node`, to each node separately. */
 const RateScope = oneOf(['all', 'node'])
 const Quota = Type.Object(
   {
@@ -75,8 +75,8 @@ export const ApiTarget = Type.Object(
     /** The action for a call that no rule decides. */
     otherwise: LastLine,
     /**
-     * Whether `otherwise` was set explicitly. If not, it is `refuse` as soon as an allow rule is active, and `allow`
-     * before.
+     * Whether `otherwise` was set explicitly. If not, `otherwise` is `refuse` while an allow rule is active, and
+     * `allow` while none is.
      */
     otherwise_set: Type.Boolean(),
     /** The header that carries the sealed credential. */

@@ -127,7 +127,10 @@ export const commands = {
   }),
 }
 
-/** Returns an organization's audit chain, or all chains if none is named, including those without an organization. */
+/**
+ * Returns an organization's audit chain. If no organization is named, returns all chains, including those of deleted
+ * organizations and of the system.
+ */
 async function chainsOf(
   services: Services,
   slug: string | undefined,
@@ -148,7 +151,7 @@ async function chainsOf(
   return [...ids].map((id) => ({ id, slug: slugs.get(id) ?? id }))
 }
 
-/** Parses heads from the output of `audit head`, the JSON API or an `audit.head_sealed` event. */
+/** Parses signed heads of chains from the output of `audit head`, the JSON API or an `audit.head_sealed` event. */
 function readHeads(file: string): SignedHead[] {
   const text = readFileSync(file, 'utf8')
   let content: unknown

@@ -18,8 +18,8 @@ import { printableInLine, type Terminal } from '../lib/terminal.ts'
 const maxListed = 1000
 const everyMs = 1000
 /**
- * How far back each read begins: a record has the time at which its call began, but appears only when the call has
- * ended. A call that takes longer is not printed.
+ * Each read starts this long before now: a record has the time at which its call began, but appears only when the call
+ * has ended. A call that takes longer is not printed.
  */
 const lookBackMs = 5000
 

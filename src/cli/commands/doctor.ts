@@ -184,8 +184,8 @@ async function measureRevocation(store: Store): Promise<{ nodes: number; finding
 }
 
 /**
- * Checks that every node has read the current database since it replaced another one, and reports since when the nodes
- * have known its server.
+ * Checks that every node has read this database, even if the database has replaced another one. Also reports since when
+ * the nodes have known the database server.
  */
 async function checkHistory(store: Store): Promise<Finding> {
   const { nodes } = await nodeTable.look(store, undefined)
@@ -230,7 +230,10 @@ async function checkDeliveries(store: Store): Promise<Finding> {
   }
 }
 
-/** Reports how many database sessions wait for another's lock, on PostgreSQL only; never a fault. */
+/**
+ * Reports how many database sessions wait for a lock of another session, which is never a fault. Reports nothing on
+ * SQLite.
+ */
 async function checkLocks(store: Store): Promise<Finding[]> {
   const waiting = await probeLockWaits(store)
   if (waiting === undefined) return []

@@ -102,7 +102,10 @@ function check(arrival: Arrival, secret: string): string | undefined {
   return verifyDelivery(arrival, whole, Date.now())
 }
 
-/** Forwards a delivery with its body and signature headers unchanged; returns the response's status. */
+/**
+ * Forwards a delivery with its body and signature headers unchanged. Returns the application's status, 502 if the
+ * application does not answer, or undefined if there is no URL to forward to.
+ */
 async function forward(
   outbound: Outbound,
   url: string | undefined,

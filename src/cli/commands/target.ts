@@ -219,7 +219,7 @@ interface WishValues {
   readonly [name: string]: string | boolean | string[] | undefined
 }
 
-/** Flags that say the opposite of each other. */
+/** Pairs of flags that contradict each other. */
 const opposites = [
   ['header', 'no-header'],
   ['rule', 'no-rules'],
@@ -256,7 +256,7 @@ function readInput(values: WishValues): TargetInput {
   }
 }
 
-/** Returns what two opposite switches say; undefined if neither is given. */
+/** Returns true if the switch `on` is given, false if `off` is, and undefined if neither is. */
 function readSwitch(values: WishValues, on: string, off: string): boolean | undefined {
   if (values[on] === true) return true
   return values[off] === true ? false : undefined

@@ -81,7 +81,8 @@ class DemoProvider {
   }
 
   /**
-   * Shows a page with one link, because an immediate redirect would hide how browsers treat a SameSite=Strict cookie.
+   * Shows a page on which the person has to click, as real providers do. After an immediate redirect, browsers may send
+   * our SameSite=Strict cookies back to us, which they don't do after a click on another site.
    */
   #askPerson(url: URL, response: ServerResponse): void {
     url.pathname = '/allow'

@@ -14,8 +14,8 @@ export interface DemoFacts {
 }
 
 /**
- * Renders one screen of at most 24 rows and 80 columns; its command lines still work when pasted with their line
- * breaks.
+ * Renders text that fills at most 24 rows of 80 columns, counting the rows onto which long lines wrap. Each command is
+ * a single line, so that it can be pasted.
  */
 export function renderScreen(facts: DemoFacts): string {
   const { baseUrl, key } = facts

@@ -40,13 +40,13 @@ export interface CallQuery {
   readonly status: string | undefined
   readonly stoppedAt: string | undefined
   readonly method: string | undefined
-  /** The path below the target. */
+  /** The beginning of the path below the target. */
   readonly path: string | undefined
   readonly address: string | undefined
   readonly from: number | undefined
 }
 
-/** Parses the flags; an invalid status or time is wrong usage. */
+/** Parses the flags; throws a `UsageError` for an invalid value. */
 export function parseCallQuery(flags: CallFlags, nowMs: number): CallQuery {
   const { target, key, status, method, path, address, since } = flags
   if (key !== undefined && !isId('key', key))

@@ -95,8 +95,8 @@ function secondWords(commands: Tree[string]): [string, string[]][] {
 }
 
 /**
- * Lists everything with which a command can begin: each noun alone, and each noun with a verb or with the first word of
- * one.
+ * Lists everything with which a command can begin: each noun alone, each noun with a verb, and each noun with the first
+ * word of a verb of two words.
  */
 function pathsOf(tree: Tree): string[] {
   return Object.entries(tree).flatMap(([noun, commands]) => [

@@ -92,7 +92,7 @@ function readSecret(path: string): string | undefined {
   }
 }
 
-/** Formats differences for people: `+`, `~` or `-`, field by field. */
+/** Formats differences for people: each thing with `+`, `~` or `-` before it, and its fields below it. */
 export function differencesText(differences: readonly Difference[]): string {
   if (differences.length === 0) return 'No differences.'
   const lines = differences.flatMap(({ change, subject, fields }) => [

@@ -5,7 +5,7 @@ import { every } from '../../timers.ts'
 
 /** How busy the process is, and a way to collect its garbage. */
 export interface HeapOfProcess {
-  /** The share of time since the last call that the event loop was busy, 0 to 1. */
+  /** Returns how busy the event loop has been since `busy` last ran, as a fraction from 0 to 1. */
   busy(): number
   /** Collects all garbage and returns free memory to the system; blocks while it runs. */
   collect(): void
@@ -24,7 +24,7 @@ export function startGivingMemoryBack(onError: (error: unknown) => void): AsyncD
 
 /**
  * Creates a check to run repeatedly, which collects garbage the first time it finds the process idle. It collects only
- * once, because a full collection also discards compiled code, which slows the next thousands of calls.
+ * once, because a full collection also discards compiled code, and the next thousands of calls are slower for it.
  */
 export function createIdleTurn(heap: HeapOfProcess): () => Promise<void> {
   let done = false

@@ -11,7 +11,7 @@ import type { remoteTokens } from '../remote/tokens.ts'
 import type { CallList, CallQuery } from './call-query.ts'
 import type { Services } from './services.ts'
 
-// Each module is imported only where it is used, so that a command need not wait until the whole product is loaded.
+// Each function imports its modules when it runs, so that a command need not wait until the whole product is loaded.
 
 type Both<Whole, Remote extends (...args: never[]) => unknown> = Pick<
   Whole,

@@ -10,7 +10,7 @@ export interface SecretSink extends AsyncDisposable {
    * the destination is standard output. Refuses new keys if no destination was given.
    */
   readonly write: (issued: readonly IssuedKey[]) => void
-  /** Keeps what was written; called after the commit. */
+  /** Keeps the written file, which closing the sink would otherwise delete; called after the commit. */
   readonly keep: () => void
   /** Returns the keys to print; their secrets are included only if standard output is the destination. */
   readonly shows: (issued: readonly IssuedKey[]) => readonly Partial<IssuedKey>[]

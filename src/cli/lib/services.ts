@@ -35,9 +35,9 @@ export async function withServices<T>(
     creates = false,
     mayUpgrade = false,
   }: {
-    /** Commands that create something may create a database; all others must leave an empty folder untouched. */
+    /** Whether the command may create the database; a command that creates nothing must leave an empty folder empty. */
     readonly creates?: boolean
-    /** A new version's command must not upgrade a schema under nodes of the old version unless it is asked to. */
+    /** Whether the command may upgrade the schema, which nodes of an older version may be using. */
     readonly mayUpgrade?: boolean
   } = {},
 ): Promise<T> {

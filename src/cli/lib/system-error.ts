@@ -11,7 +11,7 @@ export function sentenceOf(
   flags: Readonly<Record<string, unknown>> = {},
 ): string {
   if (!(error instanceof Error)) return String(error)
-  // For a host name with several addresses, Node reports each refusal but no message of its own.
+  // If a host name has several addresses, Node puts the error of each into one error that has no message.
   if (error instanceof AggregateError && error.message === '')
     return sentenceOf(error.errors[0], env, flags)
   const { code, syscall, address, port, hostname, path }: SystemError = error
@@ -38,7 +38,7 @@ export function sentenceOf(
   return fileSentence({ code, syscall, path }) ?? storeSentence(code) ?? error.message
 }
 
-/** Returns the setting that chose a port. */
+/** Returns the name of the setting that chose a port. */
 function settingOf(port: number | undefined, env: Readonly<Record<string, string | undefined>>) {
   return env['METRICS_PORT'] === String(port) ? 'METRICS_PORT' : 'PORT'
 }
@@ -48,7 +48,7 @@ function fileSentence(of: Pick<SystemError, 'code' | 'syscall' | 'path'>): strin
   const what = of.path ?? 'the file'
   if (of.code === 'ENOENT') return `There is no file or folder ${what}.`
   if (of.code === 'EACCES' || of.code === 'EPERM') return `This user may not use ${what}.`
-  // Node names no path where it fails to read a folder.
+  // Node's error for reading a folder as if it were a file does not name the path.
   if (of.code === 'EISDIR') return `Name a file, not a folder${of.path ? `: ${of.path}` : ''}.`
   if (of.code === 'ENOTDIR') return `${what} crosses a file where a folder belongs.`
   if (of.code === 'EEXIST') return `${what} exists already.`
@@ -56,7 +56,7 @@ function fileSentence(of: Pick<SystemError, 'code' | 'syscall' | 'path'>): strin
   return of.code === 'ENOSPC' ? 'The disk is full.' : undefined
 }
 
-/** Explains a database error that is only a code. */
+/** Explains a database error by its code; returns undefined for any other code. */
 function storeSentence(code: string | undefined): string | undefined {
   if (code === 'SQLITE_NOTADB') return 'The file intercept.db in DATA_DIR is not a database.'
   if (code?.startsWith('SQLITE_CANTOPEN') === true) {

@@ -27,7 +27,7 @@ async function answer(id: number, report: () => Promise<NodeReport>): Promise<vo
   if (process.connected) process.send?.({ kind: question, id, answer: status })
 }
 
-/** Asks each worker for its report, by its id; one that does not answer in time is left out. */
+/** Asks each worker for its report. Returns the reports by worker id, without workers that did not answer in time. */
 async function askWorkers(workers: readonly Worker[]): Promise<ReadonlyMap<number, NodeReport>> {
   const reports = new Map<number, NodeReport>()
   await Promise.all(
@@ -52,7 +52,7 @@ async function ask(worker: Worker): Promise<NodeReport | undefined> {
     }
     const onExit = (): void => end()
     const onMessage = (message: unknown): void => {
-      // A process that answers with our question's id is our own worker.
+      // Only our own worker knows the id of the question, so its answer has the right type.
       if (isQuestion(message) && message.id === id) {
         end((message as unknown as { answer: NodeReport }).answer)
       }

@@ -13,8 +13,8 @@ import { listenForWorkers } from './worker-reports.ts'
 const pausesSeconds = [1, 2, 4, 8, 16, 32, 60] as const
 
 /**
- * Runs `WORKERS` processes that share one port until this one is stopped. Each is a node of its own; this process
- * serves METRICS_PORT for all of them.
+ * Runs `WORKERS` processes that share one port, until this process is stopped. Each of them is a node of its own; this
+ * process serves METRICS_PORT for all of them.
  */
 export async function superviseWorkers(
   config: Config,

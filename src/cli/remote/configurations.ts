@@ -33,7 +33,7 @@ export function remoteConfigurations(remote: Remote) {
       const added = planned.filter(
         ({ change, subject }) => change === 'add' && subject.startsWith('key '),
       )
-      // Called before anything is created, so that it can refuse if the new secrets would have no destination.
+      // `onIssued` is called before anything is created, so that it can refuse if the new secrets have no destination.
       by.onIssued?.(added.map(({ subject }) => ({ name: subject.slice(4), id: '', secret: '' })))
       const done = await remote.call<{
         applied: Difference[]

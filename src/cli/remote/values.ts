@@ -38,7 +38,10 @@ export function createSecret(text: string, hint = `…${text.slice(-shownAtTheEn
   return new Secret(text, hint)
 }
 
-/** Returns the organization chosen with `--org`; the API needs it even if an object is named by its id. */
+/**
+ * Returns the organization chosen with `--org`, which the API needs even if an object is named by its id. Throws
+ * `invalid_input` if none was chosen.
+ */
 export function organizationFor(remote: Remote): string {
   if (remote.organization !== undefined) return remote.organization
   throw new Problem('invalid_input', 'Over the API, say whose it is: --org SLUG, or INTERCEPT_ORG.')

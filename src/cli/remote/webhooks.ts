@@ -120,7 +120,7 @@ function remoteReplay(remote: Remote, at: At) {
 
 type DeliveryJson = Readonly<Record<string, unknown>>
 
-/** Converts a filter to the API's terms; several states become `missed`. */
+/** Converts a filter to the API's terms. Several states at once can only be dead and skipped: the API's `missed`. */
 function filterBody(filter: DeliveryFilter) {
   const { endpointId, eventId, states, onlyTried, types, createdFrom } = filter
   const state = onlyTried === true ? 'retrying' : states?.length === 1 ? states[0] : 'missed'

@@ -102,7 +102,8 @@ function compare(type: ResourceType, filter: Comparison, base: string): Director
   return orNone(filter, fitting, { kind: 'some', path, where: undefined })
 }
 
-// Extends an `ne` comparison to resources without a value of the attribute; `any` matches those that have one.
+// Extends an `ne` comparison to resources in which the attribute has no value. The condition `any` matches resources in
+// which the attribute has a value.
 function orNone(
   { operator }: Comparison,
   fitting: DirectoryCondition,
@@ -112,7 +113,7 @@ function orNone(
   return { kind: 'or', terms: [fitting, { kind: 'not', term: any }] }
 }
 
-/** Converts a value filter such as `emails[type eq "work" and value co "@x"]`: one element must meet all of it. */
+/** Converts a value filter such as `emails[type eq "work" and value co "@x"]`, which a single element must satisfy. */
 function some(type: ResourceType, target: Target, where: Filter): DirectoryCondition {
   const { attribute } = target
   if (isRelated(type, attribute)) return related(type, where)

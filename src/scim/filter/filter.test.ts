@@ -158,7 +158,7 @@ describe('the filter parser (RFC 7644 section 3.4.2.2)', () => {
     for (const over of [deep(17), wide(65), long(2049)]) {
       assert.throws(() => parseFilter(over, userType), isInvalidFilter)
     }
-    // Both limits can be set.
+    // The limits on depth and on length can be changed.
     parseFilter(long(4096), userType, { depth: 16, characters: 4096 })
     parseFilter(deep(20), userType, { depth: 20 })
   })

@@ -30,7 +30,7 @@ export function parseFilter(
     }
     return target
   })
-  // The parser refuses a depth above `maxDepth`, so a smaller limit starts counting above zero.
+  // The parser counts the nesting up to `maxDepth`, so the count starts where `depth` levels are left.
   const filter = parser.filter(maxDepth - depth)
   parser.end()
   return filter

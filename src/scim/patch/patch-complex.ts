@@ -4,7 +4,7 @@ import { isManager, readValue, withManagerId, type Values } from '../schema/valu
 
 /**
  * Applies `add` or `replace` of an object to a complex value: the parts that the object names are set, or unassigned by
- * null, and all others stay (RFC 7644 sections 3.5.2.1 and 3.5.2.3). Undefined when nothing is left.
+ * null, and all others stay (RFC 7644 sections 3.5.2.1 and 3.5.2.3). Returns undefined when nothing is left.
  */
 export function mergeParts(
   attribute: Attribute,

@@ -17,7 +17,8 @@ import {
 type Item = string | Values
 type Path = PatchPath & { kind: 'attribute' }
 
-// Types for which a value filter that matches nothing creates the value, because Entra expects that.
+// If a value filter asks for one of these types and matches nothing, `add` and `replace` create the value, because
+// Entra expects that.
 const commonTypes = new Set(['work', 'home', 'other', 'mobile', 'fax', 'pager'])
 const maxValues = 500
 
@@ -130,7 +131,8 @@ function withPart(path: Path, item: Values, operation: PatchOperation): Values {
   return next
 }
 
-// Creates the value that a filter describes; undefined unless it names only well-known types or the primary value.
+// Creates the value that a filter describes. Returns undefined unless the filter names only well-known types or the
+// primary value.
 function seedOf(filter: Filter): Values | undefined {
   if (filter.kind === 'and') {
     const seeds = filter.terms.map((term) => seedOf(term))

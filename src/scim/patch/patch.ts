@@ -14,7 +14,7 @@ const maxLooked = 300_000
 const maxMemberFilters = 10
 const maxMemberTerms = 64
 
-/** The result of a PATCH; a group's members are steps for the store, never a loaded list. */
+/** The result of a PATCH; changes to a group's members are steps for the store, so the members need not be loaded. */
 export interface Patched {
   readonly resource: Resource
   readonly members: readonly MemberStep[]
@@ -41,8 +41,9 @@ interface State {
   looked: number
 }
 
-// Counts an operation's comparisons, and refuses it once there are too many: each operation on a list scans all of it,
-// so a thousand operations on five hundred values would block the process for seconds.
+// Adds an operation's comparisons to those of the operations before it, and refuses the request once there are too
+// many. Each operation on a list scans the whole list, so a thousand operations on five hundred values would block the
+// process for seconds.
 function look(
   state: State,
   at: PatchPath & { kind: 'attribute' },

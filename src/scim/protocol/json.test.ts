@@ -12,7 +12,7 @@ describe('the JSON reader', () => {
         try {
           assert.deepEqual(parseJson(text), expected)
         } catch (error) {
-          // Names and characters that are refused on purpose.
+          // Only a forbidden name or character may be refused.
           assert.ok(error instanceof ScimError && /name|U\+0000/.test(error.message))
         }
       }),

@@ -16,7 +16,7 @@ const rules = {
   refusedNames: new Set(['__proto__', 'constructor', 'prototype']),
 }
 
-/** Parses the bytes of a body strictly; `invalidSyntax` (400) says what is wrong. */
+/** Parses the bytes of a body strictly; throws `invalidSyntax` (400), or `tooMany` (413) for too many values. */
 export function readJson(bytes: Uint8Array): Json {
   return read(bytes)
 }

@@ -1,11 +1,11 @@
-/** The properties of an attribute from RFC 7643 section 7; filters, patches and projections depend on nothing else. */
+/** The properties of an attribute: those of RFC 7643 section 7, and two of our own (`isKept` and `isIndexed`). */
 export interface Attribute {
   readonly name: string
   readonly type: 'string' | 'boolean' | 'dateTime' | 'reference' | 'binary' | 'integer' | 'complex'
   readonly multiValued: boolean
   readonly description: string
   readonly required: boolean
-  /** A required attribute that keeps its current value when it is omitted or removed. */
+  /** Whether a required attribute keeps its current value when a request omits or removes it. */
   readonly isKept?: boolean
   /** Whether its values are keys of a database index, whose entries have a maximum size. */
   readonly isIndexed?: boolean

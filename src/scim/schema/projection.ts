@@ -74,7 +74,7 @@ function isShown(
   return attribute.returned === 'default' && unwanted !== 'all'
 }
 
-// Reduces a complex value to the requested parts, or drops the excluded ones.
+// Reduces a complex value to the requested parts, and drops the excluded ones.
 function cut(value: unknown, choice: Choice): unknown {
   const { wanted, unwanted } = choice
   const only = wanted === 'all' ? undefined : wanted

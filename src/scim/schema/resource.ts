@@ -96,7 +96,8 @@ function readQualifiedAll(draft: Draft, members: JsonObject): void {
   }
 }
 
-// Reads a member named by a whole path such as `urn:…:User:department`; one of an unknown extension is ignored.
+// Reads a member named by a whole path such as `urn:…:User:department`. A path is ignored if it names no known
+// attribute, or only a part of one.
 function readQualified({ type, resource }: Draft, name: string, json: Json): void {
   const target = resolveTarget(type, name)
   if (target === undefined || target.sub !== undefined) return
@@ -110,13 +111,13 @@ function readQualified({ type, resource }: Draft, name: string, json: Json): voi
   }
 }
 
-/** Returns the complex value of a resource under a name; empty if there is none. */
+/** Returns the complex value that a resource has under a name; an empty object if there is none. */
 export function partsAt(resource: Resource, name: string): Values {
   const value: Value | undefined = resource[name]
   return typeof value === 'object' && !Array.isArray(value) ? (value as Values) : {}
 }
 
-/** Returns the list of a resource under a name; empty if there is none. */
+/** Returns the list that a resource has under a name; an empty list if there is none. */
 export function listAt(resource: Values, name: string): readonly (string | Values)[] {
   const value: Value | undefined = resource[name]
   return Array.isArray(value) ? (value as readonly (string | Values)[]) : []

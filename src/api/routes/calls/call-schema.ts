@@ -10,8 +10,8 @@ const CapturedMessage = Type.Object(
     /** The captured headers by lower-case name. */
     headers: Type.Record(Type.String(), Type.String()),
     /**
-     * The first bytes of the body as text, with the values of masked members and fields shown as …; missing if none
-     * were captured: the body was empty or compressed, or the target captures no bodies.
+     * The first bytes of the body as text, with `…` in place of each masked value. Missing if nothing was captured,
+     * because the body was empty or compressed, or because the target captures no bodies.
      */
     body: Type.Optional(Type.String()),
     /** The length of the complete body. */
@@ -36,7 +36,7 @@ export const ApiCall = Type.Object(
     key_id: Type.Optional(Type.String()),
     key_name: Type.Optional(Type.String()),
     key_hint: Type.Optional(Type.String()),
-    /** The target's name, if it still exists. */
+    /** The slug of the target, if the target still exists. */
     target: Type.Optional(Type.String()),
     method: Type.String(),
     path: Type.String(),

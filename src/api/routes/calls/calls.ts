@@ -22,7 +22,7 @@ export const callRoutes = {
     query: Type.Object({ ...pageQuery, newer: text(60), ...callFilterProperties }),
     answer: Type.Object({
       ...pageOf(ApiCall).properties,
-      /** Where the search stopped because it would have examined too many calls; `next` continues there. */
+      /** The time back to which calls were examined, if the search ended early; `next` continues there. */
       searched_back_to: Type.Optional(Time),
     }),
     handle: async ({ organization, query }, services) => {
@@ -116,7 +116,7 @@ export const callRoutes = {
       to: Type.Optional(Time),
       /** Defaults to one minute. */
       step_ms: Type.Optional(Type.Integer({ minimum: minuteMs, maximum: 31 * dayMs })),
-      /** Whether to separate the upstream's part of the time from ours. */
+      /** Whether to return the upstream's part of the duration and our own part separately. */
       parts: Type.Optional(Type.Boolean()),
     }),
     answer: Rollup,
@@ -134,8 +134,8 @@ export const callRoutes = {
 }
 
 /**
- * Returns a function that says whether a search may continue. Once the time limit is over, the caller gets the results
- * so far and can continue from there.
+ * Returns a function that says whether a search may continue. When the time limit is over, the caller gets what was
+ * found until then, and can continue the search from there.
  */
 function timeFrom(clock: Services['clock']): () => boolean {
   const endsAt = clock.monotonic() + searchMs

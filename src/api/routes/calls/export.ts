@@ -8,7 +8,7 @@ import { route, Streamed, type RouteRequest } from '../../core/route.ts'
 import type { Services } from '../../core/services.ts'
 import { input, oneOf } from '../../core/schemas.ts'
 
-/** How many calls an export may contain; older ones take another export with an earlier `to`. */
+/** How many calls an export may contain; older calls need another export with an earlier `to`. */
 const maxExported = 100_000
 const pageSize = 100
 

@@ -64,7 +64,10 @@ function meaningOf(q: string | undefined): 'id' | 'address' | 'status' | 'words'
   return addressShape.test(q) ? 'address' : 'words'
 }
 
-/** Returns the text to search for in paths, and the ids of at most 50 keys that match it; none if it has a slash. */
+/**
+ * Returns the text to search for in paths, and the ids of at most 50 keys that match the text. A text with a slash can
+ * only be a path, so it is not compared with keys.
+ */
 async function wordsOf(organization: RouteOrganization, q: string, services: Services) {
   const text = q.startsWith(recordedPrefix) ? q.slice(recordedPrefix.length) : q
   if (text.includes('/')) return { text, keyIds: [] }

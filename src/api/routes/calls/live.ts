@@ -10,13 +10,13 @@ import type { Services } from '../../core/services.ts'
 const everyMs = 1000
 const maxAtOnce = 200
 /**
- * How far back each read begins: a record has the time at which its call began, but appears only when the call has
- * ended. Calls that take longer are looked for less often, because that reads the records of two minutes.
+ * Each read starts this long before now: a record has the time at which its call began, but appears only when the call
+ * has ended. Calls that take longer are read only in every fifth turn, because that read covers two minutes.
  */
 const lookBackMs = 5000
 const longBackMs = 2 * minuteMs
 const longEveryTurns = 5
-/** How long after its end a call may be sent: records are written later, and long calls are looked for every 5 s. */
+/** How long after its end a call may be sent: records are written later, and long calls are read only every 5 s. */
 const overlapMs = 15_000
 
 /** A live stream of calls as they end. */
@@ -71,7 +71,7 @@ async function* tail(request: RouteRequest, services: Services): AsyncIterable<s
   }
 }
 
-/** Reads the calls that ended recently, newest first; in some turns also those that took long. */
+/** Reads the calls that ended recently, newest first. In every fifth turn, calls that took over 5 s follow. */
 async function ended(
   services: Services,
   organizationId: OrganizationId,

@@ -54,7 +54,7 @@ export const Rollup = Type.Object(
 export const TopItem = Type.Object(
   {
     id: Type.String(),
-    /** The current name of the key or target, if it still exists. */
+    /** The current name of the key or target; null for a code, and if the key or target no longer exists. */
     name: nullable(Type.String()),
     calls: Type.Integer(),
     refused: Type.Integer(),

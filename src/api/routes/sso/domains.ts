@@ -12,7 +12,10 @@ const Domain = Type.Object(
     state: oneOf(['waiting', 'verified', 'lost']),
     /** The connection for people with an address at this domain; null means the default one. */
     connection_id: nullable(Type.String()),
-    /** The DNS record that proves ownership, in both forms that DNS panels accept. */
+    /**
+     * The DNS record that proves ownership. DNS panels ask for its name in one of two forms: complete (`name`), or
+     * without the domain (`relative_name`).
+     */
     record: Type.Object({
       type: Type.String(),
       name: Type.String(),

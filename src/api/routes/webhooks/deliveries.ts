@@ -124,7 +124,10 @@ export const deliveryRoutes = {
     }),
     answer: Type.Object({
       items: Type.Array(Event),
-      /** Where the next page starts; stays the same at the end, so that it can be polled later. */
+      /**
+       * The cursor of the next page, to be sent as `after`. If the page is empty, it is the cursor of this request, so
+       * that a receiver can poll with it again; null if this request had none.
+       */
       next: nullable(Type.String()),
       more: Type.Boolean(),
     }),

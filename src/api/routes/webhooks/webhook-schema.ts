@@ -9,7 +9,7 @@ import {
 } from '../../../store/index.ts'
 import { nullable, oneOf, Time, time, timeOrNull } from '../../core/schemas.ts'
 
-/** The delivery counts of an endpoint; committed is always the sum of the others. */
+/** The delivery counts of an endpoint. `committed` counts all its deliveries: it is the sum of the other counts. */
 const Books = Type.Object(
   {
     committed: Type.Integer(),
@@ -135,7 +135,7 @@ const Attempt = Type.Object(
 export const DeliveryWithAttempts = Type.Object(
   {
     ...deliveryProperties,
-    /** The stored bytes, exactly as they are sent. */
+    /** The stored bytes, exactly as they are sent; null if the event is no longer kept. */
     body: nullable(Type.String()),
     attempt_list: Type.Array(Attempt),
   },
