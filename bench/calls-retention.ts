@@ -58,7 +58,10 @@ export async function measureRetention(
   return isMet
 }
 
-/** When another connection no longer saw a partition of a day before the given time; it asks every 10 ms. */
+/**
+ * Waits until the partitions of all days before the given time are gone, as seen from another connection that looks
+ * every 10 ms. Returns the `performance.now()` of that moment.
+ */
 async function untilDropped(store: Store, olderThanMs: number): Promise<number> {
   const first = `call_d${new Date(olderThanMs).toISOString().slice(0, 10).replaceAll('-', '')}`
   for (;;) {
@@ -68,7 +71,7 @@ async function untilDropped(store: Store, olderThanMs: number): Promise<number> 
   }
 }
 
-/** The partitions, their size, and the rows that the seed's `vacuum analyze` counted in them. */
+/** Returns the number of partitions, their size, and how many rows the seed's `vacuum analyze` counted in them. */
 async function sizeOfPartitions(
   store: Store,
 ): Promise<{ readonly partitions: number; readonly bytes: number; readonly rows: number }> {
@@ -81,8 +84,9 @@ async function sizeOfPartitions(
 }
 
 /**
- * Removes the partitions' files from the page cache, because old records are usually no longer in it, and deleting a
- * cached file also has to free its pages. Returns false if this machine can't do that (it needs dd of GNU coreutils).
+ * Removes the partitions' files from the page cache. Old records are usually no longer cached, and deleting cached
+ * files takes longer, because their pages have to be freed too. Returns false if this machine can't do that (it needs
+ * dd of GNU coreutils).
  */
 async function evictPartitions(store: Store): Promise<boolean> {
   await sql`checkpoint`.execute(store.calls.query)
@@ -110,7 +114,10 @@ function evict(file: string): boolean {
   }
 }
 
-/** A remark for the output if the temporary folder's file system is mounted with `discard`, otherwise ''. */
+/**
+ * Returns a remark for the output if the temporary folder's file system is mounted with `discard`, which makes deleting
+ * files slow; otherwise ''.
+ */
 function slowFileSystem(): string {
   try {
     const mounts = readFileSync('/proc/mounts', 'utf8').trimEnd().split('\n')

@@ -62,7 +62,8 @@ export async function seed(store: Store, plan: Seed): Promise<void> {
   await run(plan, 'vacuum analyze')
 }
 
-// The migrations' indexes. The seed drops them and creates them at the end, which takes a fraction of the time.
+// The migrations' indexes. The seed drops them and creates them again at the end, because that takes a fraction of the
+// time that updating them for each row would take.
 const indexes = {
   call_key: '(organization_id, key_id, id)',
   call_address: '(organization_id, address, id)',
@@ -128,7 +129,7 @@ function countsOfRows(plan: Seed, from: number, end: number): CountRows[] {
     ...Array.from({ length: plan.targets }, (_, at) => targetOf(at)),
   ]
   const id = plan.organizationId
-  // Rows come in order of time, so only the cells of the current minute, quarter and day are kept.
+  // Rows come in order of time, so only the cells of the current minute, quarter of an hour and day are kept.
   let [minute, quarter, day] = [-1, -1, -1]
   let minutes: (Float64Array | undefined)[] = []
   let quarters: (Float64Array | undefined)[] = []

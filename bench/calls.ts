@@ -15,7 +15,7 @@ const rounds = 20
 const maxP95Ms = 300
 const searchMs = 150
 
-/** Runs one query; returns the time where its search stopped, or undefined if it read everything. */
+/** Runs one query; returns the time back to which it searched if it stopped early, undefined if it read everything. */
 type Query = (store: Store, organizationId: OrganizationId) => Promise<number | undefined>
 
 /** The queries of the calls page: each filter alone, and some together. */

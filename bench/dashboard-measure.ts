@@ -89,8 +89,8 @@ export async function blockingTime(page: Page, address: string, rate: number): P
 }
 
 /**
- * Measures when a first visit over a slow connection shows anything at all, the navigation, table rows, the page itself
- * and its data.
+ * Measures a first visit over a slow connection: how long it takes to show anything at all, the navigation, table rows,
+ * the page's heading, and the page's data.
  */
 export async function slowVisit(page: Page, address: string) {
   const session = await page.context().newCDPSession(page)
@@ -102,7 +102,7 @@ export async function slowVisit(page: Page, address: string) {
     downloadThroughput: slowLine.bytesPerSecond,
     uploadThroughput: slowLine.bytesPerSecond,
   })
-  // On a first visit, no font is in the browser's cache.
+  // The dashboard sets this item once it has loaded the fonts, so a first visit is without it.
   await page.addInitScript(`localStorage.removeItem('fonts')`)
   await page.goto(address, { waitUntil: 'commit' })
   await page.locator('.shell-nav a, main h1').first().waitFor({ timeout: waitMs })

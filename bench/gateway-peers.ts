@@ -198,7 +198,7 @@ export async function startDecisions(
   ]
 }
 
-/** Mints a key with the prefix of this one that was never issued, so that only a look-up can refuse it. */
+/** Mints a key with the prefix of the given one, but never issues it, so that only a look-up can refuse it. */
 function neverIssued(key: string): string {
   const [prefix = ''] = /^[a-z]+_[a-z]+_/.exec(key) ?? []
   return mintCredential(prefix).secret.reveal()

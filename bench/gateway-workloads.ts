@@ -60,7 +60,7 @@ function load(name: string, what: Parameters<typeof measureLoad>[2]): Workload {
   }
 }
 
-/** Offers about the same rate to all peers, and to the upstream alone for comparison. */
+/** Offers about the same rate to all proxies, and to the upstream alone for comparison. */
 function offered(name: string): Workload {
   return {
     name,

@@ -68,7 +68,7 @@ interface Offered {
   refused: number
 }
 
-/** Calls every key at its own rate, with the calls of all keys spread evenly over time. */
+/** Calls every key on each node as often as `perSecond` says, with the calls of all keys spread evenly over time. */
 async function offerFor(
   forSeconds: number,
   load: {

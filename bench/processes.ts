@@ -55,14 +55,15 @@ const taskset = cores > 1 ? findProgram('taskset') : undefined
 const coresOf = { peer: '0', load: `1-${cores - 1}` }
 
 /**
- * Pins a running process with all of its threads to the cores of its part; threads that it starts later inherit this.
+ * Pins a running process, with all of its threads, to the cores for peers or for the load (`part`); threads that it
+ * starts later inherit this.
  */
 export function pin(pid: number, part: keyof typeof coresOf): void {
   if (taskset === undefined) return
   execFileSync(taskset, ['-acp', coresOf[part], String(pid)], { stdio: 'ignore' })
 }
 
-/** Extends a command so that it runs on the cores of its part. */
+/** Extends a command so that it runs on the cores for peers or for the load (`part`). */
 export function pinned(part: keyof typeof coresOf, words: readonly string[]): string[] {
   return taskset === undefined ? [...words] : [taskset, '-c', coresOf[part], ...words]
 }

@@ -68,7 +68,7 @@ async function measure(engine: Engine, perSecond: number): Promise<void> {
   }
 }
 
-/** Makes calls of three keys and five paths, as one organization's program would. */
+/** Returns a function that makes one call record at a time: three keys of one organization call five paths in turn. */
 function recordMaker(): () => CallRecord {
   const organizationId = createId('org')
   const keyIds = Array.from({ length: 3 }, () => createId('key'))
@@ -98,7 +98,7 @@ function recordMaker(): () => CallRecord {
   }
 }
 
-/** CPU time used so far, in seconds. */
+/** CPU time used so far by this thread, by the process's other threads and by the rest of the machine, in seconds. */
 interface Usage {
   readonly main: number
   readonly threads: number

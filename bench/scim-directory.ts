@@ -13,7 +13,7 @@ export interface BenchDirectory extends AsyncDisposable {
   readonly env: Record<string, string>
   readonly secret: string
   readonly organization: string
-  /** Runs a statement with `?` parameters directly on the engine, as the lower bound of what the store can reach. */
+  /** Runs a statement with `?` parameters directly on the engine; the store cannot be faster than this. */
   rows(text: string, parameters: readonly (string | number)[]): Promise<unknown[]>
   /** Puts the first `amount` users into a group. */
   fillGroup(groupId: string, amount: number): Promise<void>
@@ -49,7 +49,7 @@ export async function seededDirectory(
     if (client === undefined) return prepared(text).all(...parameters)
     let n = 0
     const numbered = text.replaceAll('?', () => `$${++n}`)
-    // A named statement is planned only once, so that these plain statements are as fast as the database allows.
+    // PostgreSQL parses a named statement only once, so that these plain statements are as fast as the database allows.
     const name = createHash('sha256').update(text).digest('base64')
     return (await client.query({ name, text: numbered, values: [...parameters] })).rows
   }

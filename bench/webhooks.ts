@@ -24,7 +24,7 @@ interface Figure {
   readonly name: string
   readonly value: number
   readonly unit: string
-  /** The bar for the figure: a minimum or a maximum, as `way` says. */
+  /** The value that the figure must reach (`way` is 'least') or must not exceed (`way` is 'most'). */
   readonly bar?: number
   readonly way?: 'least' | 'most'
 }

@@ -10,8 +10,9 @@ import { findRuntime } from './node-runtime.js'
 const here = fileURLToPath(import.meta.url)
 const [major, minor] = process.versions.node.split('.').map(Number)
 
-// Without a bound, V8's young generation grows to 128 MB under load and stays so, although hardly any object outlives its
-// call. This one grows to 32 MB, and collecting it delays calls less. V8 reads the flag only when a process starts.
+// By default, V8's young generation grows to 128 MB under load and stays that large, although hardly any object
+// outlives its call. With this flag, the young generation grows to 32 MB at most, and collecting it delays calls less.
+// V8 reads the flag only when a process starts.
 const youngGeneration = '--max-semi-space-size=16'
 
 await endWithWhoeverStartedUs()
@@ -68,7 +69,7 @@ function startAgain() {
   try {
     process.execve(process.execPath, words)
   } catch {
-    // Forbidden here, for instance by Node's permission model: the process works without the flag too.
+    // Replacing the process is forbidden, for instance by Node's permission model. Intercept works without the flag too.
   }
 }
 

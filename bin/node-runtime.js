@@ -55,7 +55,8 @@ function fetchNow() {
   console.error(`${need}. Fetching it once, about 50 MB …`)
   const parent = dirname(cacheFolder())
   mkdirSync(parent, { recursive: true, mode: 0o700 })
-  // Installed in a temporary folder and then renamed, so that two simultaneous starts never see a partial one.
+  // Node is installed in a temporary folder, which is then renamed, so that a simultaneous start never sees a partial
+  // installation.
   const folder = mkdtempSync(join(parent, 'fetching-'))
   try {
     install(folder, found, need)

@@ -1,5 +1,5 @@
 // Usage: node packages/generate.ts [--check]. Generates the files derived from the table of routes and the
-// configuration schema.
+// configuration schema. With --check, it writes nothing and exits with status 1 if a file is out of date.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describeRoutes } from '../src/api/description/openapi.ts'

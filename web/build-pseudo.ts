@@ -10,7 +10,7 @@ const words = join(import.meta.dirname, 'words')
 const lengthener = join(import.meta.dirname, 'lengthen.ts')
 const mark = language === 'en' ? 'lengthen' : 'bracket'
 
-/** Marked in every language, because the guides quote the providers' consoles and so are never translated. */
+/** The guides quote the providers' consoles and are never translated, so their texts are marked in every language. */
 const ofEveryLanguage = join(words, 'en', 'sso-guides.ts')
 
 const pseudo: Plugin = {

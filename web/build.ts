@@ -1,6 +1,6 @@
 // Usage: node web/build.ts. Builds the dashboard into web/dist; two builds at the same time don't disturb each other.
-// Then bundles Kysely's 255 files into one, which the launcher loads instead, because loading them separately takes a
-// third of a command's startup time.
+// Then bundles Kysely's hundreds of files into one, which the launcher loads instead, because loading them separately
+// takes a third of a command's startup time.
 import { existsSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'

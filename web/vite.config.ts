@@ -12,12 +12,13 @@ const seldom =
 /** Modules that need the library for dialogs and tabs. */
 const dialogs = /parts.(Dialogs|ConfirmDialog|IssuedToken|RevokeToken|SecretDialog|Tabs)\.tsx/
 /**
- * Bundles what every page needs into a few files instead of sixty, because on a slow connection each file costs a round
- * trip, six at a time. A group also contains what its modules import, unless a group of higher priority contains it.
+ * Bundles what every page needs into a few files instead of sixty. A browser requests only six files at a time, and on
+ * a slow connection each request costs a round trip. A group also contains what its modules import, unless a group of
+ * higher priority contains it.
  */
 const groups = [
-  // Must not share a file with the app's code: the first paint would wait for the app's styles, and modules would read
-  // their words before the catalogue is loaded.
+  // This group must not share a file with the app's code: the first paint would wait for the app's styles, and modules
+  // would read their words before the catalogue is loaded.
   {
     name: 'main',
     test: /web.(src.main\.tsx|words.(language|locale|plural)\.ts)/,

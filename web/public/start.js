@@ -1,6 +1,8 @@
-// Runs before the first paint and long before the dashboard's code has arrived; a module would be deferred.
+// This is a classic script, so that it runs before the first paint and long before the dashboard's code has arrived; a
+// module would be deferred.
 ;(() => {
-  // On a fast connection the code arrives before these rows could be read, so they would only flash.
+  // How long after the start of the visit `showRows` may show a list's first rows. On a fast connection the dashboard's
+  // code arrives earlier and draws the list itself, so that rows shown before it would only flash.
   const rowsAfterMs = 600
   const maxRows = 30
   const { dataset } = document.documentElement
@@ -28,7 +30,7 @@
   const pages = JSON.parse(document.querySelector('meta[name=pages]')?.content ?? '{}')
   const page = pages[name || 'overview']
 
-  // Responses by URL; call.ts takes each of them once.
+  // The responses to the requests sent below, by URL; call.ts takes each of them once.
   window.asked = {}
   if (search === '') {
     const quarterMs = 900_000

@@ -9,7 +9,7 @@ export interface ClientOptions {
   /** An access token: `svc_admin_…`. */
   readonly token: string
   readonly fetch?: typeof globalThis.fetch
-  /** How many times to try a request that is safe to repeat, including the first; defaults to 3. */
+  /** How many times to try a request that is safe to repeat, including the first attempt; defaults to 3. */
   readonly tries?: number
   /** The timeout of each attempt in milliseconds; defaults to 30,000. */
   readonly timeoutMs?: number
@@ -21,8 +21,8 @@ export interface ClientOptions {
 export interface CallOptions {
   readonly signal?: AbortSignal
   /**
-   * The Idempotency-Key of a creation: a repetition with the same key, even from another process, creates nothing
-   * twice. Defaults to a new key for each call.
+   * The Idempotency-Key of a request that creates something: sending the request again with the same key, even from
+   * another process, creates nothing twice. Defaults to a new key for each call.
    */
   readonly idempotencyKey?: string
   /** The version that an edit expects (If-Match); if the record has another version, the edit is refused with 412. */

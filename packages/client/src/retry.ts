@@ -5,7 +5,7 @@ const maybeGone: ReadonlySet<number> = new Set([502, 503, 504])
 
 /** How many times to try a request, and how to wait before another attempt. */
 export interface Retries {
-  /** The total number of attempts; defaults to 3. */
+  /** The total number of attempts, including the first. */
   readonly tries: number
   readonly wait: (ms: number) => Promise<void>
 }
@@ -15,9 +15,9 @@ export async function wait(ms: number): Promise<void> {
 }
 
 /**
- * Sends a request, and repeats it where that is safe: always after 429, and after 503 with Retry-After, because the
- * server has changed nothing then; after any other 503, a lost response or a gateway error, only if the request is
- * idempotent.
+ * Sends a request, and repeats it if that is safe. After 429, and after 503 with Retry-After, it is always safe,
+ * because the server has changed nothing. After another 503, a 502, a 504 or a lost response, it is safe only if the
+ * request is idempotent. Returns the last response, or throws the last error.
  */
 export async function sendWithRetries(
   send: () => Promise<Response>,

@@ -82,7 +82,7 @@ export const firstSteps = everyOf<FirstStep>({
   invited: true,
 })
 
-/** The value chosen in a select, whose values are strings; the first one if the string matches none. */
+/** Converts the string value of a select to one of the names; returns the first name if the string is none of them. */
 export function chosenOf<Name extends string>(names: readonly Name[], text: string): Name {
   return names.find((name) => name === text) ?? (names[0] as Name)
 }

@@ -74,7 +74,7 @@ export function directoryRequestsQuery(
   })
 }
 
-/** One user as the directory sent it; not retried after a 404, because the directory may have deleted it. */
+/** One user as the directory sent it; never retried, because the directory may have deleted the user. */
 export function directoryUserQuery(organization: string, user: string) {
   return queryOptions({
     queryKey: [organization, 'directory', 'user', user],

@@ -25,7 +25,8 @@ export function keysQuery(
       path: { organization },
       query: filter,
     }),
-    // So that a key that someone else revokes soon shows as revoked. A hidden tab does not refetch.
+    // Refetched so that a key soon shows as revoked when someone else revokes it, but only while just the first page is
+    // shown. A hidden tab does not refetch.
     refetchInterval: ({ state }) =>
       state.status !== 'error' && state.data?.pages.length === 1 ? watchMs : false,
   })
@@ -44,7 +45,8 @@ export function keyQuery(organization: string, key: string) {
 }
 
 /**
- * A key's callers and which of them still use its old secret; refetched, because a rotation waits for those to switch.
+ * A key's callers, and which of them still use its old secret. Refetched, because a person who rotates the key waits
+ * for these callers to switch to the new secret.
  */
 export function keyCallersQuery(organization: string, key: string) {
   return queryOptions({

@@ -17,7 +17,7 @@ export type ConnectionChange = NonNullable<
 >
 /** Whether company sign-in is required, and who is exempt. */
 export type SsoPolicy = Answer<'GET /organizations/:organization/sso'>
-/** A test of the sign-in, step by step. */
+/** The result of a test sign-in, step by step. */
 export type ConnectionTest =
   Answer<'GET /organizations/:organization/connections/:connection/tests/:test'>
 

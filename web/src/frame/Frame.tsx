@@ -120,7 +120,7 @@ function SignedIn({ me }: { readonly me: Me }) {
 
 type FloatingName = 'palette' | 'help' | 'menu'
 
-/** Opens dialogs over the page by buttons and shortcuts, and closes them when the path changes. */
+/** Opens dialogs over the page, with buttons and shortcuts, and closes them when the path changes. */
 function useFloating(membership: Membership | undefined) {
   const navigate = useNavigate()
   const [floating, setFloating] = useState<FloatingName>()

@@ -27,7 +27,7 @@ export function NotFound() {
   )
 }
 
-/** Replaces a page whose code threw an error, or one of whose files an upgrade has removed. */
+/** Shown instead of a page if its code threw an error, or if one of its files could not be loaded. */
 export function PageFailed({ error }: { readonly error: unknown }) {
   useEffect(() => void reloadOnceAfterUpgrade(error), [error])
   return (

@@ -10,8 +10,8 @@ const patienceMs = 120
  */
 export function useKeptFocus(main: RefObject<HTMLElement | null>): void {
   useEffect(() => {
-    // Elements that had the focus, each with its ancestors: the last one in the document, and the last one within the
-    // page.
+    // Two elements, each followed by its ancestors: the one that last had the focus anywhere in the document, and the
+    // one that last had it within the page.
     let anywhere: readonly Element[] = []
     let ofPage: readonly Element[] = []
     let timer = 0
@@ -54,7 +54,10 @@ function ancestors(element: Element): readonly Element[] {
   return all
 }
 
-/** Returns the ancestors up to the page or dialog that contains the element; the focus must not move further out. */
+/**
+ * Returns the ancestors of the first element up to the page or dialog that contains it, because the focus must not move
+ * further out; none if no page or dialog contains it.
+ */
 function inside(around: readonly Element[]): readonly Element[] {
   const end = around.findIndex((one) => one.matches('main, [role=dialog], [role=alertdialog]'))
   return around.slice(1, end + 1)

@@ -3,7 +3,7 @@ import type { Membership } from './membership.ts'
 
 const storageName = 'last-organization'
 
-/** The organization that was last open in this browser; if there is none, the person's first. */
+/** The organization last open in this browser, or else the person's first; undefined if the person has none. */
 export function lastOrganization(me: Me): Membership | undefined {
   let slug: string | null = null
   try {

@@ -17,7 +17,11 @@ export function useSingleKeys(): readonly [boolean, (on: boolean) => void] {
   return [on, write]
 }
 
-/** Calls `onKey` with 'l', '?', 'g k' or 'mod+k'. Only 'mod+k' also works in text fields, dialogs and menus. */
+/**
+ * Calls `onKey` with each key that is pressed ('l', '?'), with 'g k' for a k soon after a g, and with 'mod+k' for Ctrl
+ * or Cmd with k. Only 'mod+k' also works in text fields, dialogs and menus. If `onKey` returns true, the browser's own
+ * action for the key is prevented.
+ */
 export function useShortcuts(onKey: (key: string) => boolean): void {
   useEffect(() => {
     let first: { key: string; at: number } | undefined

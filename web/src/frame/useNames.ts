@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { membersQuery } from '../api/members.ts'
 import { useOrganization, usePerson } from './membership.ts'
 
-/** Returns a function from user ids to names; for a name that this person may not see, it returns the id. */
+/** Returns a function that gives the name of a user by id, or the id itself if this person may not see the name. */
 export function useNames(): (userId: string | undefined) => string | undefined {
   const { slug, may } = useOrganization()
   const me = usePerson()

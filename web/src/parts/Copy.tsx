@@ -98,7 +98,10 @@ export function BodySnippet({ text, label }: { readonly text: string; readonly l
   )
 }
 
-/** Formats JSON, unless that would change it: parsing changes numbers beyond 2^53 and drops duplicate names. */
+/**
+ * Formats JSON. Returns undefined if the text is not a JSON object or list, or if formatting would change its content:
+ * parsing rounds numbers beyond 2^53 and drops duplicate names.
+ */
 function formatJson(text: string): string | undefined {
   try {
     const value: unknown = JSON.parse(text)

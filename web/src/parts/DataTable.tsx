@@ -22,7 +22,10 @@ export interface Column<Row> {
   /** A CSS width; columns without one share the remaining width. */
   readonly width?: string
   readonly end?: boolean
-  /** Where the column is hidden: up to 1100 px, 700 px or 480 px; `tight`: up to 700 px and from 1101 to 1300 px. */
+  /**
+   * The widths of the window at which the column is hidden: `medium` up to 1100 px, `narrow` up to 700 px, `phone` up
+   * to 480 px, `tight` up to 700 px and from 1101 to 1300 px.
+   */
   readonly hide?: 'tight' | 'medium' | 'narrow' | 'phone'
   /** Whether the cell's text may wrap to a second line; not in lists with rows of fixed height. */
   readonly wraps?: boolean

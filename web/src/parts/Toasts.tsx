@@ -18,7 +18,7 @@ const shownMs = { pass: 5000, undo: 10_000, refuse: 12_000 }
 const listeners = new Set<() => void>()
 let toasts: readonly Toast[] = []
 let lastId = 0
-/** Keeps toasts on the page while somebody reads one or is about to press its button (WCAG 2.2.1). */
+/** Whether toasts stay on the page, because somebody is reading one or about to press its button (WCAG 2.2.1). */
 let held = false
 const heldAgainMs = 1000
 

@@ -21,9 +21,9 @@ export function useDraft<R, D extends object>(it: R, draftOf: (it: R) => D) {
 }
 
 /**
- * The version that an edit of some parts of a record expects: the newest one, or the one that the form showed if
- * somebody else has changed the same parts since. In that case the server refuses the edit, so that it does not undo
- * their change.
+ * Returns the version to send with an edit of some parts of a record: usually the newest version. If somebody else has
+ * changed the same parts since the form showed them, it is the version that the form showed, so that the server refuses
+ * the edit instead of undoing that change.
  */
 export function versionFor<R extends { readonly version: number }>(
   { base, it }: { readonly base: R; readonly it: R },

@@ -17,7 +17,7 @@ export function zoneShort(): string {
   return parts.find(({ type }) => type === 'timeZoneName')?.value ?? zoneName()
 }
 
-/** The offset from UTC, at a given time, of the time zone in which times are displayed. */
+/** How far the displayed time zone is ahead of UTC at a given time, in milliseconds; negative if it is behind. */
 export function zoneOffsetMs(ms: number): number {
   return utc ? 0 : new Date(ms).getTimezoneOffset() * -60_000
 }
@@ -34,7 +34,7 @@ export function useUtc(): readonly [boolean, (on: boolean) => void] {
   return [on, write]
 }
 
-/** A cached date format in the chosen zone. */
+/** Returns a date format for the chosen zone. It is cached by `name`, so a name must always have the same options. */
 export function formatIn(name: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   const id = `${zoneName()} ${name}`
   const known = formats.get(id)

@@ -14,7 +14,7 @@ interface Followed {
   readonly organization: string
   readonly filter: CallFilter
   readonly on: boolean
-  /** The newest call in the list. */
+  /** The id of the newest call in the list; undefined if the list is empty. */
   readonly newestKnown: string | undefined
 }
 
@@ -82,8 +82,8 @@ interface Wanted {
 }
 
 /**
- * Fetches the calls that arrived after the given one, newest first: page by page, because more may have arrived than
- * fit on one, such as while the tab was hidden.
+ * Fetches the calls that arrived after the given call, newest first. Fetches page by page, because more calls may have
+ * arrived than one page contains, for instance while the tab was hidden.
  */
 async function arrivedSince(after: string | undefined, wanted: Wanted): Promise<readonly Call[]> {
   const arrived: Call[] = []
@@ -110,7 +110,8 @@ async function pageOf(
 }
 
 /**
- * Calls `ask` every second while the tab is visible, and less often after failures. Shows the third failure in a row.
+ * Calls `ask` every second while the tab is visible, and less often after failures. Tells the person only when three
+ * attempts in a row have failed.
  */
 async function pollUntil(signal: AbortSignal, ask: () => Promise<void>): Promise<void> {
   let failures = 0

@@ -13,7 +13,7 @@ import { Card, Notice } from '../../parts/Surface.tsx'
 const w = entryWords.invitation
 const here = getRouteApi('/invitations/$token')
 
-/** Shows who has invited whom, to which role, and how to sign in to accept. */
+/** Shows which organization has invited which address, to which role, and how to sign in to accept. */
 export function Invitation() {
   const { token } = here.useParams()
   const look = useQuery({

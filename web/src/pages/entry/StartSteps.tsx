@@ -228,8 +228,8 @@ export function KeyStep({
 }
 
 /**
- * Takes the key's place before it is issued, and after a reload. A secret is shown only once, so after a reload the
- * page says so instead of issuing another key.
+ * Shown where the key would be, before it is issued and after a reload. A secret is shown only once, so after a reload
+ * the page says so instead of issuing another key.
  */
 function NotShown({
   organization,

@@ -156,7 +156,7 @@ function Chosen(props: ChosenProps) {
 
 const stateOptions = keyStates.map((state) => ({ value: state, label: w.states[state] }))
 
-/** The selected keys among those shown; a key that is no longer shown is deselected. */
+/** The selected keys among those shown; a selected key that a filter hides is left out. */
 function useChoice(rows: readonly Key[]) {
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set())
   const chosen = rows.filter((row) => ids.has(row.id))

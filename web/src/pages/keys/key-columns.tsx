@@ -27,8 +27,8 @@ export function keyColumns(
   const columns = [
     nameColumn(organization, managed),
     ...(labelled ? [labelsColumn(organization)] : []),
-    // Up to 1300 px, a hint next to the labels would leave too little room for the names; up to 1100 px, the labels are
-    // hidden instead.
+    // With a column of labels, the hints are also hidden from 1101 to 1300 px, because they would leave too little room
+    // for the names. Up to 1100 px, the labels are hidden, so the hints fit again.
     hintColumn(labelled ? 'tight' : 'narrow'),
     ...columnsOfKeys,
   ]

@@ -11,7 +11,10 @@ import { DirectoryRequests } from '../sso/DirectoryRequests.tsx'
 const w = directoryWords.person
 const notFound = 404
 
-/** A person's stored directory attributes and the requests about them; empty once the directory has deleted them. */
+/**
+ * Shows what the directory sent about a person, and its requests about this person; renders nothing once the directory
+ * has deleted the person.
+ */
 export function DirectoryPerson({
   organization,
   member,

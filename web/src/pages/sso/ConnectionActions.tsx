@@ -54,7 +54,10 @@ export function ConnectionActions({
   )
 }
 
-/** Enables, disables or prefers a connection. These actions need no confirmation, because they are reversible. */
+/**
+ * Enables or disables a connection, or makes it the default. These actions need no confirmation, because they are
+ * reversible.
+ */
 function useSwitches(connection: Connection) {
   const { slug } = useOrganization()
   const client = useQueryClient()

@@ -8,7 +8,7 @@ import { Card, Item, Items, Notice } from '../../parts/Surface.tsx'
 const w = directoryWords.notices
 const silentHours = 24
 
-/** Shows problems that need attention: a directory that has gone silent, and an owner whom it could not remove. */
+/** Warns if the directory has sent nothing for a day, and about an owner whom the directory could not remove. */
 export function DirectoryNotices({ directory }: { readonly directory: Directory }) {
   const { slug } = useOrganization()
   const { nothing_for_hours: hours, kept_owner: owner } = directory

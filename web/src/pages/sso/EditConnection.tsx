@@ -75,7 +75,7 @@ interface PartProps {
   readonly error: unknown
 }
 
-/** The props of a text field in the draft. */
+/** Returns a function from the name of a text field to that field's props. */
 function textsOf({ draft, setDraft, error }: PartProps) {
   return (name: TextName) => ({
     value: draft[name],
@@ -137,7 +137,10 @@ function hoursWrong({ connection, draft: { hours } }: PartProps): string | undef
   return hours !== '' && !/^([1-9]|1\d|2[0-4])$/.test(hours.trim()) ? w.sessionWrong : undefined
 }
 
-/** The maximum session length in hours, with up to two decimals: through the API it can be set in seconds. */
+/**
+ * The maximum session length in hours, empty if none is set. It has up to two decimals, because the API accepts any
+ * number of seconds.
+ */
 function hoursOf({ session_maximum_seconds: seconds }: Connection): string {
   return seconds === undefined ? '' : String(Number((seconds / secondsPerHour).toFixed(2)))
 }
@@ -182,7 +185,7 @@ function changeOf(connection: Connection, draft: Draft): ConnectionChange {
       name: draft.claimName.trim(),
       groups: draft.groups.trim(),
     },
-    // Omitted unless it was edited, because the hours in the form may be rounded.
+    // The session length is omitted unless it was edited, because the hours in the form may be rounded.
     ...(draft.hours === hoursOf(connection)
       ? {}
       : {

@@ -11,8 +11,8 @@ const w = targetsWords.rules
 export type Otherwise = Target['otherwise'] | undefined
 
 /**
- * Returns the effective action: the chosen one; by default `refuse` once an allow rule is active, and `allow` until
- * then.
+ * Returns the effective action. If none was chosen, the action is `refuse` once an allow rule is active, and `allow`
+ * until then.
  */
 export function lastLineOf(rules: readonly DraftRule[], otherwise: Otherwise): Target['otherwise'] {
   if (otherwise !== undefined) return otherwise

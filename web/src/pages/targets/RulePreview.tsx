@@ -53,7 +53,7 @@ export function useRulePreview(organization: string, target: Target, draft: Rule
     enabled: settled !== undefined,
   })
   return {
-    /** The preview of this draft; undefined while the latest one is of an earlier draft. */
+    /** The preview of this draft; undefined until it has arrived. */
     shown: draft !== undefined && settled === draft ? query.data : undefined,
     isPending: draft !== undefined && (settled !== draft || query.isFetching),
     ask: async (now: RuleDraft) => {

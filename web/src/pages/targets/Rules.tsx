@@ -23,7 +23,7 @@ interface RulesProps {
   readonly organization: string
   readonly target: Target
   readonly editable: boolean
-  /** The rule that decided the last tried request. */
+  /** The id of the rule that decided the last tried request; undefined if no rule did. */
   readonly decided: string | undefined
   readonly onUnsaved: (unsaved: boolean) => void
 }
@@ -149,7 +149,7 @@ function useSave({
 }: {
   readonly organization: string
   readonly target: Target
-  /** The target whose rules were edited. */
+  /** The target as it was when editing its rules began. */
   readonly base: Target
   readonly preview: ReturnType<typeof useRulePreview>
   readonly onSaved: () => void

@@ -14,8 +14,8 @@ export interface TargetFormProps {
 type Body = NonNullable<Input<'PATCH /organizations/:organization/targets/:target'>['body']>
 
 /**
- * Changes a target; refused if somebody else has changed the same fields since the form showed them. Undo restores the
- * previous values.
+ * Changes a target; refused if somebody else has changed the same fields since the form showed them. Offers Undo, which
+ * restores the previous values, unless that would need a credential, which can't be read back.
  */
 export function useEdit(
   organization: string,
@@ -43,7 +43,7 @@ export function useEdit(
   }
   return useMutation({
     mutationFn: async (body: Body) => {
-      // Read before the request, because the displayed target has already changed when the response arrives.
+      // The old values are taken before the request, because `onSuccess` runs after the displayed target has changed.
       const before = beforeOf(it, body)
       const names = Object.keys(body) as (keyof Target)[]
       const expected = versionFor({ base, it }, (one) => names.map((name) => one[name] ?? null))
@@ -57,7 +57,7 @@ export function useEdit(
   })
 }
 
-/** The body that restores the changed fields; undefined if a credential would be lost, which can't be read back. */
+/** The body that restores the changed fields; undefined if it would need a credential, which can't be read back. */
 function beforeOf(it: Target, body: Body): Body | undefined {
   if ('credential' in body) return undefined
   // Moving to a different origin removes the stored credential.
