@@ -55,7 +55,10 @@ export interface Store extends Db {
   accompanied<T>(companion: (tx: Tx) => Promise<void>, run: () => Promise<T>): Promise<T>
   /** Runs a transaction on the database that holds call records; it must publish no changes and record no events. */
   transactionOnCalls<T>(work: (tx: Tx) => Promise<T>): Promise<T>
-  /** Adds call records and counts of calls in a separate commit; the caller must wait for one batch before the next. */
+  /**
+   * Adds call records and counts of calls in a separate commit. The caller must wait until a batch is written before it
+   * adds the next one.
+   */
   insertCalls(rows: CallRows, counts?: readonly CountRows[]): Promise<void>
   /** Copies the main database into a new file, which gets its name only when it is complete; SQLite only. */
   backup(file: string): Promise<void>

@@ -1,8 +1,8 @@
 import type { Id, KeyId, OrganizationId, SessionId, TargetId, UserId } from '../../ids.ts'
 
 /**
- * A position in the change feed: a change's sequence number and random token. The token distinguishes the change from
- * one with the same number in another history.
+ * A position in the change feed: a change's sequence number and random token. Sequence numbers are used again after a
+ * restore from a backup; the token tells apart two changes that got the same number.
  */
 export interface FeedMark {
   readonly sequence: number

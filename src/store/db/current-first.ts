@@ -1,8 +1,8 @@
 import { sql, type SelectQueryBuilder } from 'kysely'
 
 /**
- * Puts the current one of several secrets first, which is the one without an end, then the others, newest first. Times
- * of creation alone don't tell: a clock that was set back makes the newest secret look older.
+ * Orders secrets: first the current one, which has no end, then the others, newest first. The times of creation alone
+ * are not enough, because a clock that was set back makes the newest secret look older.
  */
 export function currentFirst<DB, TB extends keyof DB, O>(
   query: SelectQueryBuilder<DB, TB, O>,

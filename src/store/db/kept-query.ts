@@ -1,12 +1,12 @@
 import type { Compilable, CompiledQuery } from 'kysely'
 import type { Db, Engine } from './db.ts'
 
-// No limit, time or count has such a value.
+// Placeholders for numbers get this value and those below it. No real limit, time or count is so small.
 const firstMark = -9_000_000_000_000_000
 
 /**
- * Returns a query that is built once for each engine and then run with other numbers: for queries that an idle node
- * repeats, building costs more than running.
+ * Returns a function that runs a query with other numbers each time. The query is built only once for each engine,
+ * because building costs more than running: this is for queries that an idle node repeats.
  */
 export function keepQuery<const Name extends string, Row>(
   names: readonly Name[],

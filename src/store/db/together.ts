@@ -8,8 +8,8 @@ export type Write = OperationNodeSource
 const writesInStatement = 8
 
 /**
- * Runs writes that touch different rows. PostgreSQL gets them as one statement, because every round trip made while
- * holding locks keeps other transactions waiting.
+ * Runs writes that touch different rows. PostgreSQL gets up to eight of them in one statement, because every round trip
+ * made while holding locks keeps other transactions waiting.
  */
 export async function together(tx: Tx, writes: readonly Write[]): Promise<void> {
   if (tx.engine === 'sqlite') {
@@ -24,7 +24,7 @@ export async function together(tx: Tx, writes: readonly Write[]): Promise<void> 
 
 /**
  * Runs writes that touch different rows, then a read of rows that none of them touches, and returns the rows read. On
- * PostgreSQL this is one statement, whose read sees only data committed before it began.
+ * PostgreSQL the read is part of the last statement, and sees only what was committed before that statement began.
  */
 export async function togetherThen<T>(
   tx: Tx,

@@ -1,7 +1,8 @@
 /**
  * Thrown when a failed transaction may nevertheless have changed something, so that repeating it could do it twice:
- * `unknown` when the database went away during the commit, `unconfirmed` when it went away after the commit, before
- * the other nodes had confirmed the change. It has no code, so that nothing mistakes it for a failure to retry.
+ * `unknown` when the database went away during the commit, `unconfirmed` when it went away after the commit, before the
+ * other nodes had confirmed the change. The error has no `code`, because a code could make it look as if the
+ * transaction may be retried.
  */
 export class MaybeCommittedError extends Error {
   readonly outcome: 'unknown' | 'unconfirmed'

@@ -33,8 +33,8 @@ export interface EngineHandle extends EngineLane {
    */
   readonly background: EngineLane
   /**
-   * Connections reserved for ending access: a revocation must not wait for connections that are held by transactions
-   * waiting for each other's locks.
+   * Connections that are reserved for ending access (on PostgreSQL): a revocation must not wait for connections that
+   * are held by transactions waiting for each other's locks.
    */
   readonly urgent: EngineLane
   /**
@@ -53,8 +53,8 @@ export interface EngineHandle extends EngineLane {
    */
   transactCalls<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /**
-   * Adds call records and counts in a separate commit, without delaying calls where possible; the caller must wait for
-   * one batch before the next.
+   * Adds call records and counts in a separate commit, without delaying calls where possible. The caller must wait
+   * until a batch is written before it adds the next one.
    */
   insertCalls(rows: CallRows, counts: readonly CountRows[]): Promise<void>
   /** Whether another process may have committed since this was last called. */

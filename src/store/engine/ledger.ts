@@ -10,9 +10,9 @@ import { insertion } from '../db/insertion.ts'
 import { snakeCased } from '../db/snake-case.ts'
 import { together, togetherThen, type Write } from '../db/together.ts'
 
-// A node may pause or lose its connection while it holds an organization's lock. The server soon takes the lock from
-// that node and soon refuses its other transactions that wait for the lock; otherwise each of them would get the lock
-// in turn, with no node there to release it.
+// A node may pause or lose its connection while it holds an organization's lock. The server soon ends that transaction,
+// which releases the lock, and soon refuses transactions that wait for the lock. Otherwise the waiting transactions of
+// that node would get the lock one after the other, and the node would not release it.
 const idleUnderLockMs = 300
 const maxLockWaitMs = 600
 const eventApiVersion = 'v1'
@@ -21,9 +21,10 @@ const endpointsNamed = 10
 const maxUsualEventBytes = 64 * 1024
 
 /**
- * Writes everything a transaction collected as its last step: audit entries and events under the lock of their
- * organization's head, then the changes. Organizations are locked in sorted order so that transactions cannot deadlock.
- * Returns the changes with their sequence numbers; on PostgreSQL `commitChanges` writes them and commits.
+ * Writes what a transaction has collected; this is the transaction's last step. Audit entries and events are written
+ * under the lock of their organization's head, then the changes. Organizations are locked in sorted order so that
+ * transactions cannot deadlock. Returns the changes with their sequence numbers; on PostgreSQL `commitChanges` writes
+ * them and commits.
  */
 export async function writeLedger(
   tx: Tx,
@@ -45,8 +46,8 @@ export async function writeLedger(
 }
 
 /**
- * Thrown when nothing can ever be recorded for an organization, because the database does not know it: it was restored
- * from a backup that is older than the organization.
+ * Thrown when nothing can ever be recorded for an organization, because the database does not know the organization:
+ * the database was restored from a backup that is older.
  */
 export class UnknownOrganization extends Error {
   readonly organizationId: string
@@ -71,7 +72,7 @@ async function writeForOrganization(
   if (drafts.events.length === 0) return await together(tx, audits)
   const toSend = await writeEvents(tx, head, { drafts: drafts.events, audits })
   if (toSend.length > 0) {
-    // A short list names its endpoints, so that no others are checked for deliveries.
+    // If only a few endpoints have deliveries, the change names them, so that nodes check no others.
     const endpointIds = toSend.length <= endpointsNamed ? toSend : 'all'
     drafts.changes.push({ kind: 'delivery', organizationId, endpointIds })
   }
@@ -139,7 +140,7 @@ function auditWrites(tx: Tx, head: Head, drafts: readonly AuditDraft[]): Write[]
     return { ...row, hash }
   })
   const after = headParts(organizationId, { sequence, hash: previousHash })
-  // A head that somebody else tampered with keeps its invalid seal: adding an entry must not make it look authentic.
+  // A head that somebody tampered with keeps its invalid seal: adding an entry must not make the head look authentic.
   const seal = sealHolds(tx, head.audit_seal, before) ? sealOf(tx, after) : head.audit_seal
   return [
     // A row with a number beyond the head was not written by us: overwrite it, or no entry could ever be added again.

@@ -6,7 +6,9 @@ import Database from 'better-sqlite3'
 import { digest } from '../../secrets/index.ts'
 import { migrationFiles, statementsOf, type Database as Kind } from './migrate.ts'
 
-/** How many migrations of each database people have applied, and a digest of these; only ever extended. */
+/**
+ * How many migrations of each database people may have applied, and the digest of those files. The number only grows.
+ */
 const published: Readonly<Record<Kind, readonly [count: number, digest: string]>> = {
   postgres: [10, 'feaab0a93da5c6896990ebee4bd64f010ff472ee2ee2182ddd1cf7fd1d1562db'],
   sqlite: [8, '6c0aeb2335de76eca189e93dd9b68a6d4accbb8785ec9108798fac4b790341f8'],

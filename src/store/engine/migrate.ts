@@ -136,7 +136,7 @@ export function statementsOf(text: string, database: Database): string[] {
     .filter((statement) => statement !== '')
 }
 
-/** Replaces PostgreSQL's names of types by SQLite's, because SQLite's strict tables accept no others. */
+/** Replaces PostgreSQL's names of types with SQLite's, because SQLite's strict tables accept no others. */
 function inSqlite(text: string): string {
   return text.replaceAll(/\bbigint\b/gi, 'integer').replaceAll(/\bbytea\b/gi, 'blob')
 }

@@ -23,7 +23,7 @@ const forgetChangesMs = minuteMs
 const maxClockOffsetMs = 2000
 // How long a confirmed change, such as a revocation, is retried when it waits behind a stalled transaction.
 const maxPatienceMs = 15_000
-// Other transactions are retried for this long. The last try may take 2 s more, so that every caller gets a response
+// Other transactions are retried for this long. The last try may end 2 s later, and still every caller gets a response
 // within 5 s.
 const maxLocksMs = 3000
 

@@ -24,8 +24,8 @@ interface Job {
 }
 
 /**
- * Resolves a job's caller after the commit. Takes the ledger's own changes that no caller has announced yet, and
- * returns those that remain.
+ * Resolves a job's caller after the commit. `added` are the changes that the ledger itself made and that no job has
+ * announced yet; the function returns those that are still to be announced.
  */
 type Settle = (changes: readonly Change[], added: Change[]) => Change[]
 

@@ -2,7 +2,7 @@ import { Problem } from '../../errors.ts'
 import { ChangeLostError } from '../feed/confirmation.ts'
 import { MaybeCommittedError } from './commit-outcome.ts'
 
-// SQLite result codes that mean "not now" rather than "bad statement".
+// SQLite result codes that mean that the database cannot be used now, and not that the statement is wrong.
 const sqlite = [
   'BUSY',
   'LOCKED',

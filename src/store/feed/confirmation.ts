@@ -34,7 +34,10 @@ export class ChangeLostError extends Error {
   }
 }
 
-/** Waits until each node has confirmed a change or its caches have expired, which takes about a second at most. */
+/**
+ * Waits until each node has confirmed a change or its caches have expired, which takes about a second at most. Throws
+ * `ChangeLostError` if the change no longer exists.
+ */
 export async function waitForConfirmation(deps: {
   readonly look: (change: Change | undefined) => Promise<ConfirmationState>
   readonly clock: Pick<Clock, 'monotonic'>

@@ -33,7 +33,7 @@ async function pollingFeed() {
   await feed.start()
   return {
     feed,
-    /** Lets time pass; `each` is called every 100 ms. */
+    /** Lets time pass, calling `each` every 100 ms; returns how many polls reached the database. */
     async pass(ms: number, each: () => void = () => undefined): Promise<number> {
       const before = polls
       for (const end = now + ms; now < end;) {
@@ -51,7 +51,8 @@ async function pollingFeed() {
 test('a feed that nobody relies on is polled a third as often, and may still be trusted by the next caller', async () => {
   const { feed, pass } = await pollingFeed()
   const use = (): void => void feed.isCurrent()
-  // The first read settles which history the feed has, and the next may be that of a feed that nobody relies on.
+  // Nobody uses the feed when it starts, so its first poll comes at the slow pace. That poll is not counted: it reads
+  // the changes without asking for foreign commits.
   await pass(600, use)
   const whileUsed = await pass(minuteMs, use)
   assert.equal(whileUsed, minuteMs / pollMs)

@@ -5,7 +5,7 @@ import { lazily } from '../../timers.ts'
 import { minuteMs } from '../../units.ts'
 
 const trustMs = 1000
-/** How long after the last caller the feed is polled less often. */
+/** The feed is polled less often once nobody has asked `isCurrent` for this long, in milliseconds. */
 const idleAfterMs = 5000
 const changesInPage = 1000
 const maxOwn = 10_000
@@ -80,7 +80,7 @@ export interface Feed {
   read(): Promise<void>
 }
 
-/** Polls and heartbeats may come early, together with the process's other background work, but never later. */
+/** Polls and heartbeats may come early, together with the process's other background work, but never late. */
 export const systemTimers: Timers = {
   after: (ms, call) => lazily.after(ms, call),
   every: (ms, call) => lazily.every(ms, call),
@@ -117,7 +117,10 @@ export class ChangeFeed implements Feed {
   #last = nowhere
   #server = unknownServer
   #isDoubted = true
-  /** How often `doubt` was called. A read of the feed during which it is called makes no cache trusted. */
+  /**
+   * How often `doubt` was called. If that number changes during a read of the feed, the read does not make caches
+   * trusted.
+   */
   #doubts = 0
   #readAt = Number.NEGATIVE_INFINITY
   #readAtWall = Number.NEGATIVE_INFINITY

@@ -5,7 +5,10 @@ import { NodeRegistration } from './node-registration.ts'
 
 const heartbeatMs = 5000
 
-/** A registration beside one other node, whose heartbeats and database are switched off by hand. */
+/**
+ * The registration of a node beside one other node. A test stops the other node's heartbeats with `other.isAlive`, and
+ * takes the database away with `database.isAway`.
+ */
 function besideAnother() {
   let now = 0
   let turn = (): void => undefined

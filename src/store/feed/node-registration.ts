@@ -84,7 +84,7 @@ export class NodeRegistration implements Standing {
     await this.beat()
   }
 
-  /** Records a heartbeat and how far this node has read; callers that arrive during one share the next. */
+  /** Records a heartbeat and how far this node has read; callers that arrive during a heartbeat share the next one. */
   async beat(): Promise<void> {
     this.#again = true
     this.#beating ??= (async () => {

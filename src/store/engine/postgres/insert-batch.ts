@@ -13,8 +13,9 @@ export function createBatchInsert(lane: EngineLane): EngineHandle['insertCalls']
   const tries = new WeakMap<readonly CountRows[], string>()
 
   /**
-   * Whether an earlier try of the batch was committed, and only its response was lost. A batch with records shows it by
-   * their ids, one with counts alone by the earlier transaction's id.
+   * Returns whether an earlier try of the batch was committed although its response was lost. If the batch has records,
+   * this inserts them: an earlier try was committed if none of them is new. A batch with counts alone is recognized by
+   * the id of the earlier transaction.
    */
   async function wasCommitted(tx: Tx, rows: CallRows, counts: readonly CountRows[]) {
     if (rows.count > 0) return (await insertRows(tx, rows)) === 0

@@ -8,7 +8,10 @@ import { openPool } from './pool.ts'
 // An arbitrary number for an advisory lock that all versions share, so that only one process migrates at a time.
 const migrationLock = 7263940
 
-/** Brings the schema up to date under a lock, in one transaction with the migration's non-SQL part. */
+/**
+ * Applies the pending migrations under a lock. One transaction contains all of them and the part that SQL can't
+ * express.
+ */
 export async function migratePostgres(
   settings: pg.PoolConfig,
   {

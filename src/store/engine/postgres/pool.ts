@@ -17,7 +17,7 @@ export const andCommit = ';\ncommit'
 // Kysely sends this text when a transaction has an access mode, which only queued jobs set.
 const beginQueued = 'start transaction read write'
 // Queued jobs look up and write rows by key, so one generic plan fits all values and table sizes. Otherwise PostgreSQL
-// would replan for long lists, or keep a sequential scan planned when the table was small.
+// would plan again for long lists, or keep using a plan with a sequential scan that it made when the table was small.
 const beginWithKeptPlans = `${beginQueued};
   set local plan_cache_mode = force_generic_plan; set local enable_seqscan = off`
 
@@ -48,8 +48,8 @@ class PreparingClient extends pg.Client {
   #hasCommitted = false
 
   /**
-   * Why the connection ended: the first failure gives the reason, while the driver's later ones only say that it has
-   * ended.
+   * Why the connection ended. This is the first error, because later errors of the driver say only that the connection
+   * has ended.
    */
   #endedBy: unknown
 
@@ -156,7 +156,7 @@ function hasEndedConnection(error: unknown): boolean {
 // The server, or a pooler in front of it, does not know whether the transaction was committed: class 08 and 40003
 // statement_completion_unknown.
 const unknownOutcome = /^(?:08|40003)/
-// Errors that may end the server's session, so that it may have ended after its commit: classes 53, 57P, 58 and XX.
+// Classes of errors with which the server may end the session, possibly after it has committed: 53, 57P, 58 and XX.
 const endsSession = /^(?:53|57P|58|XX)/
 
 /** Whether a failed commit was certainly not made: it was never sent whole (EPIPE), or the server said so. */

@@ -18,7 +18,7 @@ import { sealAfterMigration } from '../../tables/audit/seals.ts'
 import type { Tables } from '../../tables/index.ts'
 
 const statementTimeoutMs = 4500
-// Short enough that a request is refused within 5 s when the server hangs.
+// This is short enough that a request is refused within 5 s when the server hangs.
 const queryTimeoutMs = 4700
 // How long a job may wait in its queue. Deprovisioning must not be refused because it waits behind seconds of work,
 // such as a role change of a very large group.

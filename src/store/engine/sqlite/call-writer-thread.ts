@@ -12,7 +12,10 @@ const busyTimeoutMs = 5000
  * of that core: twice what it needs to write the records of the calls served meanwhile.
  */
 const niceness = 5
-/** How long it works at a time: without rests, calls wait up to 4 ms for the shared core until the kernel's next tick. */
+/**
+ * How long the thread works before it rests, in milliseconds. Without rests, calls would wait for the shared core until
+ * the kernel's next tick, up to 4 ms.
+ */
 const workMs = 0.5
 
 // Without the worker's data, importing this file does nothing.
@@ -20,7 +23,7 @@ const path = (workerData as { callsPath?: unknown } | null)?.callsPath
 if (parentPort !== null && typeof path === 'string') serve(parentPort, path)
 
 function serve(port: MessagePort, file: string): void {
-  // Written now, because a thread is ended without a chance to write its compile cache.
+  // The compile cache is written now, because a thread that is terminated gets no chance to write it.
   flushCompileCache()
   yieldToCalls(niceness)
   // Only this connection runs checkpoints, as SQLite does by default. They wait for the disk, so the main thread's

@@ -2,13 +2,16 @@ import type Database from 'better-sqlite3'
 import { Worker } from 'node:worker_threads'
 import { batchInserter, type CallBatch, type CallsWritten } from './call-rows-insert.ts'
 
-/** Batches of at least this many records and counts go to the thread; a node with few calls never starts one. */
+/**
+ * The first batch with at least this many records and counts starts the thread; a node with few calls never starts it.
+ */
 const rowsForThread = 128
 const youngMegabytes = 8
 
 /**
  * Writes call records on a separate thread, so that neither inserts nor checkpoints (which wait for the disk) delay
- * calls. Small batches are written in this thread, which costs less than starting another.
+ * calls. Until a large batch starts that thread, small batches are written in this one, which costs less than starting
+ * another.
  */
 export class SqliteCallWriter {
   readonly #path: string
@@ -39,7 +42,10 @@ export class SqliteCallWriter {
     while (this.#writing !== undefined) await this.#writing.catch(() => undefined)
   }
 
-  /** Adds a batch with `records` records in a separate commit; the caller must wait for one batch before the next. */
+  /**
+   * Adds a batch with `records` records in a separate commit. The caller must wait until a batch is written before it
+   * adds the next one.
+   */
   async write(batch: CallBatch, records: number): Promise<void> {
     await this.idle()
     this.#writing = this.#writeAfterOthers(batch, records)

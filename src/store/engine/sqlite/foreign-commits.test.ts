@@ -13,7 +13,7 @@ function twoConnections(t: TestContext) {
   const path = join(folder, 'any.db')
   const [ours, other] = [openFile(path, 'FULL'), openFile(path, 'FULL')]
   ours.exec('create table number (value)')
-  // Writes to the log while the transaction is open, as a large one does.
+  // With a cache this small, the connection writes to the log before its commit, as a large transaction does.
   other.pragma('cache_size = 1')
   const commits = new ForeignCommits(path, () => ours)
   const hints = new EventTarget()
@@ -72,7 +72,7 @@ test('a commit that takes its time is looked for until it is visible, also behin
     assert.equal(hinted(), before + 1, `${ms} ms`)
     assert.equal(commits.look(), false)
   }
-  // Looking takes the lock for a moment only, and leaves the wait for locks as it was.
+  // The checks held the lock only for a moment, and left the connection's busy timeout as it was.
   assert.equal(ours.pragma('busy_timeout', { simple: true }), 5000)
   other.exec('commit')
   t.mock.timers.tick(16)

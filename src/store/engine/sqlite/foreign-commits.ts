@@ -16,7 +16,9 @@ export class ForeignCommits {
   #version: Database.Statement | undefined
   #lastVersion: unknown
 
-  /** The writer may be another one at each call: it is reopened when the file was replaced. */
+  /**
+   * `writer` returns the connection for writes; after the file was replaced, that is another connection than before.
+   */
   constructor(path: string, writer: () => Database.Database) {
     this.#path = path
     this.#writer = writer
@@ -62,7 +64,7 @@ export class ForeignCommits {
 
   /**
    * Whether another process holds the lock for writing, which it takes before it writes to the log and keeps until its
-   * commit is visible. Most writes are our own, and then nobody holds it.
+   * commit is visible. Most writes to the log are our own; after those, no other process holds the lock.
    */
   #isBeingWritten(): boolean {
     try {
@@ -83,7 +85,7 @@ export class ForeignCommits {
   }
 }
 
-/** Takes the lock for writing without waiting for it, and returns it at once. */
+/** Whether the lock for writing is free: takes the lock without waiting for it, and releases it at once. */
 function isFree(writer: Database.Database): boolean {
   writer.pragma('busy_timeout = 0')
   try {

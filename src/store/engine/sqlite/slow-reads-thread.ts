@@ -16,7 +16,7 @@ const path = (workerData as { slowReadsPath?: unknown } | null)?.slowReadsPath
 if (parentPort !== null && typeof path === 'string') serve(parentPort, path)
 
 function serve(port: MessagePort, file: string): void {
-  // Written now, because a thread is ended without a chance to write its compile cache.
+  // The compile cache is written now, because a thread that is terminated gets no chance to write it.
   flushCompileCache()
   yieldToCalls(niceness)
   const database = new Database(file, { readonly: true })
@@ -36,7 +36,7 @@ function keepStatements(database: Database.Database): Prepare {
   const kept = new Map<string, Database.Statement>()
   return (sql) => {
     const statement = kept.get(sql) ?? database.prepare(sql)
-    // Moved to the end, so that the first one is the least recently used.
+    // The statement moves to the end, so that the first one is the least recently used.
     kept.delete(sql)
     kept.set(sql, statement)
     const [oldest] = kept.keys()

@@ -117,7 +117,7 @@ class ReaderThreads {
   }
 }
 
-/** Detaches the query from a reader whose thread has replied or ended. */
+/** Detaches the query from a reader whose thread has replied or ended, and returns it; undefined if there was none. */
 function finish(reader: Reader): Question | undefined {
   const { question } = reader
   clearTimeout(reader.deadline)
@@ -125,7 +125,10 @@ function finish(reader: Reader): Question | undefined {
   return question
 }
 
-/** Converts the plain Uint8Arrays in which a thread sends bytes to Buffers, which this process's driver returns. */
+/**
+ * Replaces each plain Uint8Array that a thread sent with a Buffer, which is what the driver in this process returns for
+ * bytes.
+ */
 function withBuffers(rows: unknown[]): unknown[] {
   const [first] = rows as Record<string, unknown>[]
   const columns = Object.keys(first ?? {}).filter((name) => first?.[name] instanceof Uint8Array)

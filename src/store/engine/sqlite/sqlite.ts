@@ -18,9 +18,9 @@ import { connectionOver, migrateFile, openFile, SqliteMainFile } from './file.ts
 import { openSlowReads } from './slow-reads.ts'
 
 /**
- * Opens SQLite in two files. The main one acknowledges only data that is on disk (WAL, `synchronous=FULL`); the one
- * with call records may lose its last moments in a power failure (NORMAL). The main file has one connection for writes
- * and one for reads.
+ * Opens SQLite in two files. A commit in the main one is acknowledged when it is on disk (WAL, `synchronous=FULL`),
+ * except for data that may be lost. The file with call records may lose its last moments in a power failure (NORMAL).
+ * The main file has one connection for writes and one for reads.
  */
 export async function openSqlite(
   folder: string,
@@ -121,7 +121,7 @@ async function openCalls(path: string, { clock, mayUpgrade }: Omit<SqliteDeps, '
 async function backUp(from: Database.Database, file: string): Promise<void> {
   if (existsSync(file)) throw new Error(`${file} exists already; a backup overwrites nothing.`)
   const unfinished = `${file}.unfinished`
-  // Created first with tight permissions, so that nobody else can read it while it grows.
+  // The file is created first, with tight permissions, so that nobody else can read it while it grows.
   closeSync(openSync(unfinished, 'w', 0o600))
   try {
     await from.backup(unfinished)
@@ -152,7 +152,7 @@ function createCommitQueue(
     mayBeLost = false,
   ): Promise<{ result: T; changes: Change[] }> {
     const file = live()
-    // Does not wait for the disk; the next durable commit flushes it too, so only the last commits can be lost.
+    // Such a commit does not wait for the disk, but the next durable commit flushes it too.
     if (mayBeLost) file.pragma('synchronous = NORMAL')
     file.exec('begin immediate')
     try {

@@ -11,7 +11,7 @@ export function yieldToCalls(niceness: number): void {
   try {
     setPriority(0, Math.min(leastPriority, getPriority() + niceness))
   } catch {
-    // A sandbox may forbid it; the thread works all the same.
+    // A sandbox may forbid the change of priority; the thread works all the same.
   }
 }
 

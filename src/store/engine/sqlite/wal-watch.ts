@@ -41,7 +41,7 @@ export class SqliteWalWatch {
   }
 
   #ask(): void {
-    // Before the hint, so that a commit that ends in between is not missed.
+    // This is asked before the hint is given, so that a commit that ends in between is not missed.
     const isBeingWritten = this.#isBeingWritten()
     this.#onHint()
     const before = stepsMs[this.#step] ?? 0

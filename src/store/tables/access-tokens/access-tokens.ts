@@ -17,8 +17,8 @@ const declared = {
   createdAt: time(),
   createdBy: maybe(text()),
   /**
-   * The member whose role limits the token: its creator, or the member of the token that issued it. Undefined if the
-   * operator created it, or the token that issued it.
+   * The member whose role limits the token: the member who created it, or the member who limits the token that issued
+   * it. Undefined if the operator created it, or if no member limits the token that issued it.
    */
   creatorUserId: maybe(text<UserId>()),
   expiresAt: maybe(time()),
@@ -44,7 +44,9 @@ export type AccessTokenTable = TableOf<typeof declared & typeof hidden>
 export interface KnownAccessToken {
   readonly token: AccessTokenRecord
   readonly organizationSlug: string | undefined
-  /** The creator's role in the organization; undefined when they are no longer an active member of it. */
+  /**
+   * The role of the member who limits the token; undefined if no member does, or if that member is no longer active.
+   */
   readonly creatorRole: string | undefined
 }
 
@@ -70,7 +72,7 @@ export async function insert(tx: Tx, token: NewToken): Promise<AccessTokenRecord
   return fromRow(row)
 }
 
-/** Counts an organization's tokens that are neither revoked nor expired. */
+/** Counts an organization's tokens that are neither revoked nor expired; without an organization, the operator's. */
 export async function countActive(
   tx: Tx,
   organizationId: OrganizationId | undefined,
@@ -86,15 +88,15 @@ export async function countActive(
 }
 
 /**
- * Finds the token with this digest, active or not. A caller that presents a token has not named its organization, so
- * this look-up needs none.
+ * Finds the token with this digest, active or not, unless its organization is deleted. A caller that presents a token
+ * has not named its organization, so this look-up needs none.
  */
 export async function findByDigest(db: Db, digest: string): Promise<KnownAccessToken | undefined> {
   const row = await withOwners(db).where('access_token.digest', '=', digest).executeTakeFirst()
   return row && known(row)
 }
 
-/** Like `findByDigest`, but by id and within an organization. */
+/** Like `findByDigest`, but by id and within an organization; without an organization, among the operator's tokens. */
 export async function findKnown(
   db: Db,
   organizationId: OrganizationId | undefined,
@@ -117,7 +119,10 @@ export async function find(db: Db, id: string): Promise<AccessTokenRecord | unde
   return row && fromRow(row)
 }
 
-/** Lists a page of an organization's tokens, newest first, including revoked and expired ones. */
+/**
+ * Lists a page of an organization's tokens, or of the operator's without one, newest first, including revoked and
+ * expired ones.
+ */
 export async function list(
   db: Db,
   organizationId: OrganizationId | undefined,

@@ -36,7 +36,7 @@ export async function listUnsent(db: Db, limit: number): Promise<UnsentChain[]> 
   return rows.map((row) => ({ organizationId: row.organization_id, sent: row.sent }))
 }
 
-/** Records up to which entry a chain has been exported; never moves backwards. */
+/** Records the last exported entry of a chain, unless a later one is recorded already. */
 export async function setSent(tx: Tx, { organizationId, sent }: UnsentChain): Promise<void> {
   await tx.query
     .insertInto('audit_export')

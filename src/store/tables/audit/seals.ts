@@ -48,8 +48,8 @@ export async function sealAfterMigration(tx: Tx, applied: readonly string[]): Pr
 }
 
 /**
- * Computes new MACs for heads and anchors that still carry one of an older master key, skipping invalid ones; returns
- * how many.
+ * Computes new MACs for the heads and anchors whose MAC was made with an older master key, except where that MAC is
+ * invalid; returns how many it computed.
  */
 export async function sealAgain(tx: Tx): Promise<number> {
   return await sealEach(

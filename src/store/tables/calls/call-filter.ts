@@ -57,7 +57,8 @@ export function callsThat(
   if (filter.outcome !== undefined) all.push(sql`(${outcomes[filter.outcome]})`)
   // The literal lets both engines prove that the index of failed calls covers every match.
   if (statuses !== undefined && statuses[0] >= 500) all.push(sql`status >= 500`)
-  // For all failed calls the literal is the whole condition, so their index answers without reading the calls.
+  // If the filter asks for all failed calls, that literal is the whole condition, so the index alone answers and the
+  // calls themselves are not read.
   const isAllFailed = statuses !== undefined && statuses[0] === 500 && statuses[1] >= 600
   if (statuses !== undefined && !isAllFailed) {
     all.push(sql`status >= ${statuses[0]} and status < ${statuses[1]}`)
@@ -89,12 +90,12 @@ function idsIn({ from, to, before, after, downTo }: CallFilter & CallSlice): Raw
   return all
 }
 
-/** Returns the later of two ids, if there are any. */
+/** Returns the later of two ids; if one is missing, the other. */
 function later(one: string | undefined, other: string | undefined): string | undefined {
   return one === undefined || (other !== undefined && other > one) ? other : one
 }
 
-/** Returns the earlier of two ids, if there are any. */
+/** Returns the earlier of two ids; if one is missing, the other. */
 function earlier(one: string | undefined, other: string | undefined): string | undefined {
   return one === undefined || (other !== undefined && other < one) ? other : one
 }

@@ -4,7 +4,8 @@ import type { Db, Tx } from '../../db/db.ts'
 import { dayMs } from '../../../units.ts'
 
 const daysAhead = 7
-// Each day locks its table, its indexes and their TOAST table, and PostgreSQL's table of locks has a bound.
+// Dropping a day's partition locks its table, its indexes and its TOAST table, and PostgreSQL can hold only a limited
+// number of locks.
 const daysInDrop = 8
 const lockTimeout = '2s'
 // An arbitrary number that every node uses, so that no two of them create or drop partitions at once.
@@ -18,7 +19,7 @@ export async function makePartitions(tx: Tx): Promise<number> {
   if (tx.engine === 'sqlite') return 0
   const today = tx.now - (tx.now % dayMs)
   const wanted = Array.from({ length: daysAhead + 1 }, (_, day) => today + day * dayMs)
-  // Checked without the lock first, because there is almost never anything to do.
+  // This is checked without the lock first, because there is almost never anything to do.
   if ((await missingOf(tx, wanted)).length === 0) return 0
   await takeLock(tx)
   let made = 0
@@ -48,7 +49,7 @@ async function missingOf(tx: Tx, days: readonly number[]): Promise<number[]> {
  */
 export async function dropPartitions(tx: Tx, olderThanMs: number): Promise<boolean> {
   if (tx.engine === 'sqlite') return false
-  // Checked without the lock first, because there is almost never anything to do.
+  // This is checked without the lock first, because there is almost never anything to do.
   if ((await expiredPartitions(tx, olderThanMs)).length === 0) return false
   await takeLock(tx)
   const expired = (await expiredPartitions(tx, olderThanMs)).slice(0, daysInDrop)
@@ -71,8 +72,8 @@ export async function listPartitions(db: Db): Promise<string[]> {
   return rows.map(({ name }) => name)
 }
 
-// Creating or dropping a partition needs a lock that calls would queue behind, so it gives up and retries later instead
-// of waiting.
+// Creating or dropping a partition needs a lock behind which calls would queue. The transaction therefore waits for
+// locks no longer than `lockTimeout`, and then fails; a later run tries again.
 async function takeLock(tx: Tx): Promise<void> {
   await sql`select set_config('lock_timeout', ${lockTimeout}, true), pg_advisory_xact_lock(${sql.lit(lockKey)})`.execute(
     tx.query,

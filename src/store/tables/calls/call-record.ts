@@ -15,7 +15,7 @@ export interface CallRecord {
   readonly status: number
   readonly refusal: string | undefined
   /**
-   * The check at which the call stopped, `forward` if the upstream failed; undefined if it was forwarded completely.
+   * The check at which the call stopped, or `forward` if the upstream failed; undefined if it was forwarded completely.
    */
   readonly stoppedAt: string | undefined
   readonly ruleId: string | undefined

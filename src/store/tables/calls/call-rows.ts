@@ -90,8 +90,8 @@ class FilledBuffer implements CallRows {
 }
 
 /**
- * Collects call records as bytes until their batch is written, in buffers that are used again: as objects or strings
- * they would outlive the young generation, and the collections of the old one delay calls.
+ * Collects call records as bytes until their batch is written, in buffers that are reused. Records kept as objects or
+ * strings would outlive V8's young generation, and garbage collections of the old generation delay calls.
  */
 export class CallRowsBuffer {
   readonly #spare: Buffer[] = []
@@ -109,7 +109,7 @@ export class CallRowsBuffer {
 
   add(call: CallRecord): void {
     const row = this.#parts.rowOf(call)
-    // A bracket or comma before the row, and the closing bracket.
+    // The 2 bytes are a bracket or comma before the row, and the closing bracket.
     if (this.#used + row.length + 2 > bufferBytes) this.#close()
     if (row.length + 2 > bufferBytes) {
       this.#full.push({ json: `[${row}]`, count: 1 })
@@ -126,7 +126,7 @@ export class CallRowsBuffer {
     return this.#full.splice(0)
   }
 
-  /** Uses the memory of a batch again, which nobody may read any more. */
+  /** Takes back the memory of a batch for new records; nobody may read that batch any more. */
   reuse(rows: CallRows): void {
     if (rows instanceof FilledBuffer && this.#spare.length < maxSpare) this.#spare.push(rows.buffer)
   }

@@ -30,7 +30,9 @@ const maxSlice = 8000
 /** Records that lie apart in the table cost a read each, which is slow while they are not in memory. */
 const scatteredSlice = 250
 const defaultMaxExamined = 50_000
-/** Not larger, because every record of such a slice may become an object on the thread that also serves calls. */
+/**
+ * This is not larger, because every record of such a slice may become an object on the thread that also serves calls.
+ */
 const readSlice = 2000
 
 /**
@@ -134,7 +136,7 @@ export async function readBack(
 
 /** The index used for a filter. */
 interface Index {
-  /** Undefined means the order of the list itself. */
+  /** The index that SQLite is made to use; undefined leaves the choice to the database. */
   readonly name: CallIndex | undefined
   /** The part of the filter that the index covers. */
   readonly filter: CallFilter

@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Db, Tx } from '../../db/db.ts'
 
-/** Counts that nothing reads once they are old: of a quota's periods, and of a rule's days. */
+/** Tables of counts whose old rows nothing reads any more: the use of quotas by period, and of rules by day. */
 export type CountsBySubject = keyof typeof layouts
 
 const layouts = {

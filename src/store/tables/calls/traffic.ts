@@ -43,7 +43,10 @@ export interface SumRange {
   readonly check?: string | undefined
 }
 
-/** Calls by time step (counted from 0) and by the check that stopped them; empty groups are left out. */
+/**
+ * Numbers of calls by time step and by the check that stopped them. Steps are numbered from 0; empty groups are left
+ * out.
+ */
 export interface TrafficSums {
   readonly rows: readonly {
     readonly step: number

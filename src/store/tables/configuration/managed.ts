@@ -27,7 +27,7 @@ export interface ManagedRecord {
   /** The label that identifies the file. */
   readonly label: string
   readonly entry: Readonly<Record<string, unknown>>
-  /** Digests of the thing's secrets, by each secret's path in the entry, sealed. */
+  /** The sealed digests of the thing's secrets, by the path of each secret in the entry. */
   readonly secretsSealed: string | undefined
   readonly driftedAt: number | undefined
 }
@@ -97,7 +97,7 @@ export async function page(
   return rows.map(fromRow)
 }
 
-/** Records what was applied, replacing any previous entry with the same name. */
+/** Records what was applied, replacing any previous entry with the same section and name. */
 export async function put(
   tx: Tx,
   organizationId: OrganizationId,

@@ -101,7 +101,7 @@ export function conditionSql(
 export function fieldSql(engine: Engine, table: DirectoryTableName, field: DirectoryField): Sql {
   if ('column' in field) {
     const column = sql`${sql.table(table)}.${sql.ref(field.column)}`
-    // Compared in the form of an entity tag, which is what clients see.
+    // Versions are compared in the form of an entity tag, which is what clients see.
     return field.column === 'version' ? sql`('W/"' || ${column} || '"')` : column
   }
   if ('part' in field) return partSql(engine, field)
@@ -215,8 +215,8 @@ function relatedSql(
         where directory_member.group_id = directory_group.id and ${where})`
 }
 
-// Returns SQLite's JSON path to an attribute. The names come from the schema, and the path is passed as a parameter
-// anyway.
+// Returns SQLite's JSON path to an attribute. It can't carry SQL: its names come from the schema, not from the request,
+// and the path is passed as a parameter.
 function jsonPath(path: readonly string[]): string {
   return `$${path.map((name) => `."${name}"`).join('')}`
 }

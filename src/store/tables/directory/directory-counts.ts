@@ -34,7 +34,8 @@ export async function ensure(tx: Tx, organizationId: OrganizationId): Promise<vo
 }
 
 /**
- * Locks an organization's directory until the transaction ends, so that whatever is read next stays true until then.
+ * Locks an organization's directory until the transaction ends, so that what is read of the directory after this stays
+ * true until then.
  */
 export async function hold(tx: Tx, organizationId: OrganizationId): Promise<void> {
   if (tx.engine === 'sqlite') return

@@ -336,8 +336,8 @@ function fromRow(row: Row): DirectoryUserRecord {
 }
 
 /**
- * Numbers of members: those that are active or inactive as their directory says, those that are not, and those that the
- * directory never sent.
+ * How many members have the state (active or inactive) that the directory last sent, how many have the other state, and
+ * how many the directory never sent.
  */
 export interface InStep {
   readonly inStep: number

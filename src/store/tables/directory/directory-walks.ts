@@ -76,7 +76,8 @@ export async function forgetOld(tx: Tx): Promise<void> {
     .execute()
 }
 
-// Deletes all but the last hundred walks of a token, which may keep sending new queries.
+// Deletes a token's walks that have been idle for a day, and all but its last hundred, because a client may keep
+// sending new queries.
 async function forget(tx: Tx, tokenId: string): Promise<void> {
   const oldest = await tx.query
     .selectFrom('directory_walk')

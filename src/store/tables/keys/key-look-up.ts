@@ -61,7 +61,7 @@ export function readSharedPart(shared: string): KeySharedPart {
   const [grants, cidrs, rateLimit, quota] = limits.map((text) =>
     text === null ? undefined : (JSON.parse(text) as unknown),
   )
-  // Unchecked, because these values were validated before they were written.
+  // Nothing is checked here, because these values were validated before they were written.
   const read = { grants, cidrs, rateLimit, quota } as KeySharedPart
   return { ...read, scheme, isOldSecret: isOldSecret === 1, isRevoked: isRevoked !== 0 }
 }
@@ -94,8 +94,8 @@ function callerLookUp(db: Db, digest: string) {
 }
 
 /**
- * Finds the key and secret for a digest, whatever their state. A caller that presents a secret has not named its
- * organization, so this look-up needs none.
+ * Finds the key and secret for a digest, whatever their state, unless their organization is deleted. A caller that
+ * presents a secret has not named its organization, so this look-up needs none.
  */
 export async function findByDigest(db: Db, digest: string): Promise<FoundKey | undefined> {
   const row = await keys(db, digest)

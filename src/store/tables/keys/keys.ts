@@ -126,7 +126,7 @@ export async function insert(tx: Tx, key: NewKey): Promise<KeyRecord> {
   return fromRow(row)
 }
 
-/** Replaces the editable fields; undefined if there is no active key at that version. */
+/** Replaces the editable fields; undefined if there is no such key at that version, or if the key is revoked. */
 export async function update(
   tx: Tx,
   { organizationId, id }: Pick<KeyRecord, 'organizationId' | 'id'>,
@@ -172,7 +172,8 @@ export async function revoke(
 }
 
 /**
- * Suspends a person's personal keys at a time, or resumes them (undefined); returns the ids of the keys that changed.
+ * Suspends a person's personal keys from `suspendedAt` on, or resumes them if that is undefined; returns the ids of the
+ * keys that changed.
  */
 export async function suspendPersonal(
   tx: Tx,
@@ -235,7 +236,7 @@ export async function list(
   page: NewestPage & {
     state?: 'active' | 'expiring' | 'unused' | 'revoked' | 'expired' | undefined
     nowMs: number
-    /** A part of the name, or the id; or `publicId`, the public id of one of the key's secrets, old ones too. */
+    /** Part of the name, the whole id, or a secret's public id; `publicId` is the latter where it differs. */
     search?: string | undefined
     publicId?: string | undefined
     createdBy?: string | undefined

@@ -178,7 +178,10 @@ export async function listChanged(
   }
 }
 
-/** Lists the shares that registered nodes hold of an organization's rates, or of one subject's; at most 1,000. */
+/**
+ * Lists the shares that registered nodes hold of an organization's rates, at most 1,000; with `subjectId`, only those
+ * of that subject's rate.
+ */
 export async function listShares(
   db: Db,
   of: { readonly organizationId: string; readonly subjectId?: string | undefined },
@@ -221,8 +224,8 @@ export async function write(
   },
 ): Promise<void> {
   const { rows, gone } = change
-  // The time of writing, not the transaction's start: the transaction may have waited for locks, and nodes that read in
-  // the meantime would never see rows dated before their read.
+  // Rows carry the time of writing, not that of the transaction's start: the transaction may have waited for locks, and
+  // nodes that read in the meantime would never see rows dated before their read.
   const now = presentOf(tx)
   for (let at = 0; at < rows.length; at += rowsInStatement) {
     await tx.query

@@ -23,7 +23,9 @@ const declared = {
   name: maybe(text()),
   createdAt: time(),
   lastUsedAt: maybe(time()),
-  /** Where the link came from if no owner has approved it yet; until then it never leads to an owner's account. */
+  /**
+   * Where the link came from if no owner has approved it yet; until then the link never leads to an owner's account.
+   */
   awaitsOwner: maybe(text<AwaitsOwner>()),
 }
 
@@ -210,8 +212,8 @@ export async function noteUse(
 }
 
 /**
- * Whether a person still has an identity. On PostgreSQL the identity can't be removed until the transaction ends, so a
- * removal sees everything that the transaction based on it. SQLite has one writer anyway.
+ * Returns whether a person still has an identity. On PostgreSQL this also locks the identity, so that it can be removed
+ * only after the transaction ends; the removal then sees what the transaction wrote. SQLite has one writer anyway.
  */
 export async function hold(tx: Tx, userId: UserId, id: string): Promise<boolean> {
   const row = await tx.query

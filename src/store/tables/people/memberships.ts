@@ -68,8 +68,8 @@ export async function insert(
 }
 
 /**
- * Locks a membership by its id, a person's membership, or both until the transaction ends, so that anything read next
- * still holds at the commit. SQLite has one writer anyway.
+ * Locks a membership by its id, a person's membership, or both until the transaction ends, so that what is read of them
+ * after this still holds at the commit. SQLite has one writer anyway.
  */
 export async function lock(
   tx: Tx,
@@ -138,7 +138,8 @@ export async function list(
 }
 
 /**
- * Finds up to ten active members with one of these e-mail keys, provided that the address counts in this organization.
+ * Finds up to ten active members with one of these e-mail keys. An address that another organization supplied counts
+ * only if that organization holds the domain.
  */
 export async function listByEmailKeys(
   db: Db,

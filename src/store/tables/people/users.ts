@@ -134,8 +134,8 @@ export async function listByEmailKeys(
       eb.or([
         eb('email_organization_id', 'is', null),
         eb('email_organization_id', '=', organizationId),
-        // Any organization may give its people any address, so addresses that others supplied count only in the domains
-        // those hold.
+        // Any organization may give its people any address. An address that another organization supplied therefore
+        // counts only if that organization holds the domain.
         ...held.map(({ holder, keys }) =>
           eb.and([eb('email_organization_id', '=', holder), eb('email_key', 'in', keys)]),
         ),

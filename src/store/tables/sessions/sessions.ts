@@ -27,7 +27,7 @@ const hidden = {
 }
 const { fromRow, toRow } = columns(declared, hidden)
 
-/** A session as stored; the row alone decides whether it is active. */
+/** A session as stored; only this row says whether the session has ended. */
 export type SessionRecord = RecordOf<typeof declared>
 export type SessionTable = TableOf<typeof declared & typeof hidden>
 
@@ -147,7 +147,8 @@ export async function listOfMembers(
 }
 
 /**
- * Ends those of a person's active sessions that match every given condition, by default all; returns the ended ones.
+ * Ends those of a person's sessions that have not ended yet and match every given condition (all of them, if none is
+ * given); returns the sessions that it ended.
  */
 export async function end(
   tx: Tx,

@@ -140,7 +140,9 @@ export async function update(
   return row && fromRow(row)
 }
 
-/** Disables a connection at a time, or enables it (null). */
+/**
+ * Disables a connection from `disabledAt` on, or enables it if that is null; undefined if there is no such connection.
+ */
 export async function setDisabled(
   tx: Tx,
   {

@@ -29,7 +29,10 @@ const declared = {
 }
 const { fromRow, toRow } = columns(declared, {})
 
-/** A mail domain that an organization claims. It counts as verified only while a DNS record proves the claim. */
+/**
+ * A mail domain that an organization claims. It is verified while checks find the DNS record that proves the claim, or
+ * once the operator has verified it.
+ */
 export type DomainRecord = RecordOf<typeof declared>
 export type DomainTable = TableOf<typeof declared>
 

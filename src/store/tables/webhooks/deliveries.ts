@@ -230,7 +230,8 @@ export async function removeEnded(tx: Tx, belowId: string, limit: number): Promi
       'in',
       found.map((row) => row.id),
     )
-    // Checked again for the row as it is now, because a replay may have made it pending in the meantime.
+    // The state is checked again in the row as it is now, because a replay may have made the delivery pending in the
+    // meantime.
     .where('state', '!=', 'pending')
     .returning(['id', 'endpoint_id', 'state'])
     .execute()
@@ -250,7 +251,7 @@ function matching(db: Db, organizationId: string, filter: DeliveryFilter) {
     .where('delivery.organization_id', '=', organizationId)
     .$if(endpointId !== undefined, (q) => q.where('delivery.endpoint_id', '=', endpointId ?? ''))
     .$if(eventId !== undefined, (q) =>
-      // Matched by the event's sequence number, because that is what the index covers.
+      // Deliveries are matched by the event's sequence number, because the index covers that and not the event's id.
       q.where('delivery.event_sequence', 'in', (eb) =>
         eb
           .selectFrom('event')
@@ -281,7 +282,9 @@ function matching(db: Db, organizationId: string, filter: DeliveryFilter) {
     )
 }
 
-/** Returns the list, or an impossible member in place of an empty list, which PostgreSQL rejects. */
+/**
+ * Returns the list; instead of an empty list, which PostgreSQL rejects in a condition, one with an impossible value.
+ */
 function some(list: readonly string[] | undefined): readonly string[] {
   return list === undefined || list.length === 0 ? [''] : list
 }

@@ -25,7 +25,7 @@ export interface DueDelivery {
 
 /** The result of a delivery attempt. */
 export interface AttemptOutcome {
-  /** The attempt's id, which makes writing it twice harmless. */
+  /** The attempt's id, which makes it harmless to write the attempt twice. */
   readonly id: Id<'att'>
   readonly delivery: Pick<
     DueDelivery,
@@ -51,10 +51,7 @@ export interface AttemptOutcome {
   readonly responseTruncated: boolean
 }
 
-/**
- * Writes the health of leased endpoints; returns the ids of those whose lease still held, so that their health was
- * written.
- */
+/** Writes the health of endpoints whose lease is still valid; returns the ids of those endpoints. */
 export async function writeHealths(
   tx: Tx,
   healths: readonly {
@@ -104,8 +101,9 @@ export async function loadDue(
     now: number
     limit: number
     /**
-     * `due`: those that are due, longest due first. `ordered`: all, in event order. `probe`: of the oldest, due or not,
-     * the one attempted longest ago, so that a delivery that is always refused doesn't keep its endpoint held.
+     * `due`: deliveries that are due, longest due first. `ordered`: all, in event order. `probe`: the oldest, due or
+     * not, with the one attempted longest ago first, so that a delivery that is always refused doesn't keep its
+     * endpoint held.
      */
     order: 'due' | 'ordered' | 'probe'
     /** The ids of deliveries that are already in memory. */
@@ -222,7 +220,7 @@ function updateStatement(tx: Tx, part: readonly AttemptOutcome[]): RawBuilder<un
     const { delivery } = outcome
     const ended = outcome.state !== 'pending'
     const attempts = delivery.attempts + ((outcome.probe || outcome.paced) && !ended ? 0 : 1)
-    // Each value is cast in every row, because PostgreSQL treats parameters in VALUES as text.
+    // Numbers and nulls are cast in every row, because PostgreSQL treats uncast parameters in VALUES as text.
     return sql`(${delivery.id}, cast(${delivery.version} as bigint), ${outcome.state}, cast(${outcome.dueAt} as bigint), cast(${attempts} as bigint), cast(${delivery.attemptsEver + 1} as bigint), cast(${ended ? tx.now : null} as bigint), cast(${outcome.startedAt} as bigint), cast(${outcome.status ?? null} as bigint), cast(${outcome.failure ?? null} as text))`
   })
   return sql`update delivery set state = v.column3, due_at = v.column4, attempts = v.column5,
@@ -259,7 +257,7 @@ function* inParts<T>(rows: readonly T[]): Generator<readonly T[]> {
 
 /**
  * Locks an organization's head until the transaction ends, so that no event is published meanwhile. Call it before
- * locking anything else.
+ * locking anything else, to avoid deadlocks.
  */
 export async function lockOrganization(tx: Tx, organizationId: string): Promise<void> {
   await tx.query

@@ -33,7 +33,7 @@ export async function findLeasable(
   return rows.map((row) => row.id)
 }
 
-// Every node asks this every second.
+// Every node runs this query about every second, so it is built only once.
 const leasableAnywhere = keepQuery(['now', 'limit'], (db, search) =>
   leasable(db, search, undefined),
 )
@@ -71,7 +71,8 @@ function leasable(
             ),
         ),
       )
-      // An ordered endpoint sends nothing before its first delivery is due: leasing it would take a lane from others.
+      // An ordered endpoint sends nothing before its first delivery is due. Leased earlier, it would only take up one
+      // of the lanes, which other endpoints need.
       .where((eb) =>
         eb.or([
           eb('endpoint.ordered', '=', 0),
@@ -107,7 +108,7 @@ export async function leaseEndpoints(
       lease_until: lease.until,
       lease_token: eb('lease_token', '+', 1),
     }))
-    // SKIP LOCKED: another transaction is leasing or changing that endpoint.
+    // An endpoint whose row is locked is skipped, because another transaction is leasing or changing it.
     .where('id', 'in', inOneOrder(tx, lease.endpointIds, 'skip'))
     .where((eb) => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<', tx.now)]))
     .where('state', '!=', 'disabled')
@@ -137,7 +138,7 @@ export async function endLeasesOf(tx: Tx, owner: string): Promise<void> {
     .execute()
 }
 
-/** Renews leases; returns the current rows of those endpoints whose lease still holds. */
+/** Renews leases; returns the current rows of those endpoints whose lease is still valid. */
 export async function renewLeases(
   tx: Tx,
   renewal: { owner: string; until: number; leases: readonly Lease[] },

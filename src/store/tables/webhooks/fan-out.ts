@@ -93,7 +93,9 @@ const deliveryColumns = {
   skipped_reason: 'text',
 } as const
 
-/** Selects an organization's endpoints; under the lock on its head, none can be missed. */
+/**
+ * Selects an organization's endpoints. Run it under the lock on the organization's head, so that it misses no endpoint.
+ */
 export function endpointsOf(organizationId: string): RawBuilder<EndpointInput> {
   return sql<EndpointInput>`select id, types, state from endpoint
     where organization_id = ${organizationId} and deleted_at is null`
