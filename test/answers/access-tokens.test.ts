@@ -13,8 +13,8 @@ const owner = await firstOwner(product)
 const operations = await readOperations(product.baseUrl)
 
 /**
- * Operations that refuse even a token with the right permission, and the code they refuse with: only people may call
- * them, or the minimal request fails for another reason.
+ * Operations that refuse even a token with the right permission, each with the code of the refusal. Either only people
+ * may call them, or the minimal request fails for another reason.
  */
 const answeredOtherwise: Readonly<Record<string, string>> = {
   'POST /organizations/:organization/connections/:connection/tests': 'person_required',
@@ -86,7 +86,10 @@ describe('every route of the OpenAPI document, for every kind of access token', 
 
   const wholeExport = 'GET /organizations/:organization/configuration'
 
-  /** Calls an operation with a body that isn't JSON: access is checked first, so only a caller with access gets 415. */
+  /**
+   * Calls an operation with a body that isn't declared as JSON (a GET has no body). Access is checked first, so only a
+   * caller with access gets 415.
+   */
   async function knock(program: Program, operation: Operation, at = 'acme'): Promise<Reply> {
     const address = addressOf(operation, at, ids)
     return operation.method === 'GET'

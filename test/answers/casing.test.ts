@@ -57,7 +57,7 @@ describe('the command line', { timeout: 120_000 }, () => {
     OUTBOUND_ALLOW_LOOPBACK: 'true',
   }
 
-  /** Runs a command with --json and checks everything it prints; returns the last object. */
+  /** Runs a command with --json and checks the names in all JSON that it prints; returns the last object. */
   async function said(line: string, input = 'secret', at: Record<string, string> = env) {
     const { out, err } = await intercept([...line.split(' '), '--json'], { env: at, input })
     const lines = `${out}\n${err}`

@@ -56,7 +56,7 @@ describe('every type of event comes about by its cause', () => {
     upstream.closeAllConnections()
   })
 
-  /** Reads all events so far from the API, page by page, like a receiver without an endpoint. */
+  /** Reads all events that have been published until now, page by page, from the API. */
   async function pulled(): Promise<Seen[]> {
     const seen: Seen[] = []
     let cursor = ''

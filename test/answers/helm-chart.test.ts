@@ -1,4 +1,4 @@
-// The Helm chart is rendered by Helm itself and by Go's own template engine, each where it is installed.
+// Renders the Helm chart with Helm itself and with Go's own template engine, if they are installed.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -92,7 +92,7 @@ const renderers: readonly Renderer[] = [
   },
 ]
 
-/** Runs Helm with changed values, without any of its own files or a cluster. */
+/** Runs Helm with changed values. It finds neither its own configuration files nor a cluster. */
 function helm(words: readonly string[], changed: Values): string {
   const folder = mkdtempSync(join(tmpdir(), 'intercept-helm-'))
   try {

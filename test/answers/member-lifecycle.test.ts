@@ -90,7 +90,7 @@ for (const engine of engines) {
       assert.equal(answer.status, 200, await answer.text())
     }
 
-    /** Gives a person sessions and, from the first of them, two personal keys. */
+    /** Signs a person in several times; with the first session, the person issues two personal keys. */
     async function equip(slug: string, email: string, sessions = 2): Promise<void> {
       for (let at = 0; at < sessions; at++) {
         const person = await signedInByLink(product, email)
@@ -186,7 +186,7 @@ for (const engine of engines) {
               .filter(({ type }) => /^(member|session)\./.test(type))
               .map(({ type, body }) => [type, (JSON.parse(body.toString()) as Seen)['data']]),
           ),
-          // Leave out sessions that go on: a sign-in is one of the entry points and starts one.
+          // Leave out sessions that have not ended: one entry point is a sign-in, which starts another session.
           sessions: sessions
             .filter(({ ended_at: at, end_reason: reason }) => at !== null || reason !== null)
             .map(({ end_reason: reason }) => reason),

@@ -1,5 +1,5 @@
-// An administrator of one organization, with its own directory and provider, must gain nothing over a member who also
-// belongs to another organization: they may see that person as their own member, and nothing more.
+// A person belongs to two organizations. The administrator of one of them, who has a directory and a provider there,
+// must see that person only as a member, and must gain no access to the person's account or to the other organization.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createId } from '../../src/ids.ts'
@@ -13,7 +13,7 @@ const email = 'vera@acme.test'
 describe('an administrator of a neighbouring organization', () => {
   let place: Neighbours
   let vera: Person
-  /** Vera's account, signed in through the neighbour's provider. */
+  /** Uses Vera's account in a session that the neighbour's provider made. */
   let puppet: Person
   let token: string
   let userId: string

@@ -1,4 +1,4 @@
-// An operator's collector gets call records and audit entries; what it misses is resent or counted.
+// An operator's collector gets call records and audit entries. Audit entries that it misses are sent again.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'

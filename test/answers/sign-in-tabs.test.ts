@@ -74,7 +74,10 @@ describe('a sign-in belongs to its state', () => {
   })
 
   describe('a provider that begins a sign-in on another site', () => {
-    /** Signs in like a browser that follows a link from another site: it sends no SameSite=Strict cookies. */
+    /**
+     * Signs in like a browser that follows a link from another site, and so sends no SameSite=Strict cookies. Returns
+     * the response and the cookies that such requests have.
+     */
     async function crossSite(jar: Jar, start: string): Promise<{ other: Jar; answer: Response }> {
       const other = new Jar()
       other.set('__Host-signed-in', jar.get('__Host-signed-in') ?? '')

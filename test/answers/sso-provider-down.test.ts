@@ -50,7 +50,7 @@ describe('a provider that is down', () => {
   const login = (): string => `${product.baseUrl}/api/v1/auth/sso/login?organization=acme`
 
   test('that hangs ends in a page, for everybody who waits at once', async (t) => {
-    // No sign-in starts from a cached discovery document: it is fetched again.
+    // A sign-in never starts from a cached discovery document. These five share one new request for it, which hangs.
     isHanging = true
     const startedAt = performance.now()
     const asked = dying.asked('mortal', '.well-known/openid-configuration')
@@ -59,7 +59,8 @@ describe('a provider that is down', () => {
     )
     const tookMs = Math.round(performance.now() - startedAt)
     t.diagnostic(`the page came after ${tookMs} ms`)
-    // The product's own deadline of 9 s applied, not undici's of minutes; the bound is loose for a busy machine.
+    // This proves that the product's own deadline of 9 s applied, and not undici's, which is several minutes. The bound
+    // is generous because the machine may be busy.
     assert.ok(tookMs < 60_000, `${tookMs} ms`)
     for (const answer of answers) {
       assert.equal(answer.status, 504)
@@ -67,7 +68,7 @@ describe('a provider that is down', () => {
       assert.match(await answer.text(), /Sign in another way/)
     }
     assert.equal(dying.asked('mortal', '.well-known/openid-configuration'), asked + 1)
-    // Set the clock back: the refusals in the tests below must be recorded nevertheless.
+    // Set the clock back, because the refusals in the tests below must be recorded even then.
     product.clock.forward(-minuteMs)
   })
 

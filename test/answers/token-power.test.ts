@@ -1,4 +1,5 @@
-// What an access token may grant, and what happens to its grants when the token or its creator is gone.
+// Which roles and permissions an access token may give to others, and what becomes of the credentials that it issued
+// when the token or its creator is gone.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { permissionsOf } from '../../src/access/index.ts'
@@ -131,7 +132,7 @@ for (const engine of engines) {
         const path = `${at}/connections/${made.id}`
         await refuses(program, `PATCH ${path}`, { group_roles })
         await does(owner, `PATCH ${path}`, { group_roles })
-        // The group roles would stay, but the connection would use an OAuth client that the token chose.
+        // The groups would keep their roles, but the connection would use an OAuth client that the token chose.
         await refuses(program, `PATCH ${path}`, { client_id: 'mine', client_secret: 's' })
         await does(program, `POST ${path}/disable`)
         await refuses(program, `POST ${path}/enable`, undefined)
@@ -157,7 +158,7 @@ for (const engine of engines) {
       test('ends with the one that issued it, however far down', async () => {
         const first = await tokenWith(['tokens.manage', 'traffic.see'])
         const second = await tokenWith(['traffic.see'], first.program)
-        // Only owners may grant tokens.manage.
+        // Only owners may give a token the permission tokens.manage.
         await refuses(first.program, `POST ${at}/access-tokens`, {
           name: 'deeper',
           permissions: ['tokens.manage'],
@@ -237,7 +238,7 @@ for (const engine of engines) {
         name: 'of a leaver',
       })
       await does(owner, `DELETE ${admin.path}`)
-      // The directory keeps working, because if it stopped, people who leave the company would keep their access.
+      // The directory keeps working: if it stopped, people who leave the company would keep their access.
       const body = { schemas: [userUrn], userName: unique(), active: true }
       const users = `${product.baseUrl}/scim/v2/Users`
       assert.equal((await scimCall(users, 'POST', { token: secret, body })).status, 201)

@@ -28,7 +28,7 @@ for (const engine of engines) {
         }),
       )
     }
-    // Shorten the chain after its beginning and end have been read, but none of its entries.
+    // Shorten the chain after its beginning and end have been read, but before any of its entries is read.
     const audit = createAudit({
       store: afterReads(store, 2, async () => {
         assert.equal(await createAudit({ store }).forget(clock.now() - dayMs), 3)

@@ -144,7 +144,8 @@ test('hundreds of counts are not added on the thread of the calls', async () => 
   await using place = await storeForTests('sqlite', steadyClock())
   const { store } = place
   const organizationId = createId('org')
-  // A process that has started the writing thread leaves checkpoints to it, so this setting shows whether one runs.
+  // A process that has started the writing thread leaves checkpoints to that thread, so this setting shows whether the
+  // thread runs.
   const checkpoints = async () =>
     (await sql<object>`pragma wal_autocheckpoint`.execute(store.calls.query)).rows
   const usual = await checkpoints()

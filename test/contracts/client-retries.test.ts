@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { sendWithRetries } from '../../packages/client/src/retry.ts'
 
-/** Sends a request whose first response is this one; returns how often it was sent. */
+/** Sends a request whose first response has this status and these headers; returns how often the request was sent. */
 async function triesAfter(
   status: number,
   { headers = {}, isRepeatable }: { headers?: Record<string, string>; isRepeatable: boolean },

@@ -23,10 +23,7 @@ const writingNothing = {
   changed: () => assert.fail(),
 }
 
-/**
- * Frequent queries of a directory with a million users: each must find its rows by an index, without scanning the
- * others.
- */
+/** Queries that are frequent and must stay fast with a million users: each must find its rows by an index. */
 const questions: Record<string, (db: Db) => Promise<unknown>> = {
   'the users of a page': (at) => directoryUsers.findAll(at, organization, ids),
   'the groups of a page': (at) => directoryGroups.findAll(at, organization, ids),

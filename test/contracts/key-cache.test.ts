@@ -188,7 +188,7 @@ function codeOf(error: unknown): string {
   return error.code
 }
 
-/** Wraps a store so that its next read can be held back: its result is returned only when the read is released. */
+/** Wraps a store so that its next read can be held back: the read runs at once, but its result waits for a release. */
 function heldReads(store: Store) {
   let held: Promise<void> | undefined
   const query = new Proxy(store.query, {

@@ -76,7 +76,7 @@ describe('the fields of a key', () => {
   }
 })
 
-/** Lists the bounds of every integer in a schema, each with its path; ignores `null` as an alternative. */
+/** Lists the bounds of each integer in a schema, outside arrays, with its path. An integer may be nullable. */
 function boundsIn(schema: unknown, path = ''): string[] {
   if (typeof schema !== 'object' || schema === null) return []
   const { type, minimum, maximum, properties = {}, anyOf = [] } = schema as Shape

@@ -24,7 +24,7 @@ import { startDatabaseProxy, type DatabaseProxy } from '../harness/database-prox
 import { postgresForTests } from '../harness/postgres.ts'
 
 const operator = { kind: 'operator' } as const
-// Both kinds of commit end with this text: a statement of its own, and one that is sent together with the last change.
+// Every commit sends this text, whether as a message of its own or together with the last change.
 const commit = 'commit\u0000'
 
 describe('a connection to PostgreSQL that is lost', () => {
@@ -47,7 +47,7 @@ describe('a connection to PostgreSQL that is lost', () => {
     rmSync(folder, { recursive: true })
   })
 
-  /** Does something whose connection is closed once it has sent the given text; returns the refusal. */
+  /** Runs work and closes its connection once this text has been sent over it; returns how the work was refused. */
   async function refusedWhenCutAfter(words: string, work: () => Promise<unknown>) {
     proxy.cutAfter(words)
     try {

@@ -1,4 +1,4 @@
-// Counts of past periods of quotas and past days of rules are deleted; those that are still read stay.
+// Old counts are deleted, both those of past quota periods and those of rules per day. Counts still in use stay.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { sql } from 'kysely'

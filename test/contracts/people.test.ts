@@ -102,7 +102,8 @@ for (const engine of engines) {
       }
       assert.deepEqual(await find(), [proven])
       assert.ok(queries <= 3, String(queries))
-      // Addresses that the other organization gave its people count once it holds their domain.
+      // These people have their address from the other organization. It counts once that organization has verified the
+      // address's domain.
       await store.transaction(async (tx) => {
         const domain = { id: createId('dom'), organizationId: other, name: 'alike.test' }
         const more = { challenge: 'x', connectionId: undefined, nextCheckAt: tx.now }

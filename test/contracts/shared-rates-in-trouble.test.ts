@@ -48,7 +48,7 @@ for (const engine of engines) {
       for (const subject of subjects) {
         for (let call = 0; call < 60; call++) await one.pass(subject, { calls: 50, perSeconds: 1 })
       }
-      // Waits until the busy time is over and its demand is forgotten.
+      // Wait until the first node no longer counts the calls above as demand.
       await pause(2000)
       for (const subject of subjects) {
         assert.ok(await other.pass(subject, { calls: 50, perSeconds: 1 }))
@@ -91,7 +91,7 @@ for (const engine of engines) {
         ...place.store,
         transactionOnCalls: async (work) => {
           const result = await place.store.transactionOnCalls(work)
-          // Only the transaction that finds the node alone returns true; the node spends whole rates from then on.
+          // Only the transaction that finds the node alone returns true. From then on, the node spends whole rates.
           if (result === true && joined === undefined) {
             joined = nodeOver(await place.another())
             await joined

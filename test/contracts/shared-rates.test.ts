@@ -1,4 +1,5 @@
-// Nodes that share a rate through the database admit the same total, whichever of them is asked.
+// Nodes that share a rate through the database together admit as many calls as the rate allows, whichever nodes the
+// calls reach.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { FailedCredentials } from '../../src/access/index.ts'
@@ -116,7 +117,8 @@ for (const engine of engines) {
       const subjects = Array.from({ length: 2000 }, subjectForTests)
       const [node] = nodes.list
       const passed = await Promise.all(subjects.map(async (subject) => await node!.pass(subject)))
-      // A tick may also request shares for keys whose calls are waiting, so a key may be in two batches.
+      // The node's tick, every 250 ms, may request shares for keys whose calls wait already, so a key may be in two
+      // batches.
       const ticks = (performance.now() - startedAt) / 250
       assert.ok(passed.every(Boolean), `${passed.filter((isPassed) => !isPassed).length} refused`)
       assert.ok(transactions <= (2 * 2000) / 64 + 3 * ticks + 5, `${transactions} transactions`)
@@ -202,7 +204,7 @@ for (const engine of engines) {
       ] as const) {
         let round = 0
         let told = 0
-        // On a machine that hangs, a node counts as dead and its share as spent, so another source is tried.
+        // If the machine hangs, a node counts as dead and its share as spent. The test then tries another source.
         await until(async () => {
           const address = `10.0.${asked.length}.${round++ % 250}`
           told = 0

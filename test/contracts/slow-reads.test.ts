@@ -34,7 +34,7 @@ for (const engine of engines) {
     })
     after(async () => await place[Symbol.asyncDispose]())
 
-    /** Returns the records of ten minutes with one call per second, of which every third was refused. */
+    /** Returns the records of ten minutes with one call per second; every third call was refused. */
     function tenMinutes(): CallRecord[] {
       return Array.from({ length: 600 }, (_, index) => callAt(startMs + index * 1000, index))
     }

@@ -1,5 +1,5 @@
-// If what a company sign-in depends on is removed between its admission and the start of its session, no session
-// starts.
+// A company sign-in depends on a membership, an identity and a connection. If one of them is removed or disabled after
+// the sign-in was admitted, but before its session starts, no session remains.
 import assert from 'node:assert/strict'
 import { setImmediate } from 'node:timers/promises'
 import { after, before, describe, test } from 'node:test'
@@ -153,7 +153,7 @@ for (const engine of engines) {
             await sessions.start(input, async (tx, session) => {
               await within?.(tx, session)
               done = act(entry)
-              // Gives the action time to start before this transaction commits.
+              // Give the action time to start before this transaction commits.
               for (let turn = 0; turn < 50; turn++) await setImmediate()
             }),
         })

@@ -34,7 +34,7 @@ describe('an organization whose lock is held for long', { timeout: 60_000 }, () 
         tx.query,
       )
       isHeld = true
-      // The lock is held for longer than one attempt waits for it.
+      // Hold the lock for longer than a single attempt to get it waits.
       await sql`select pg_sleep(1.5)`.execute(tx.query)
     })
     await until(() => isHeld)
@@ -89,8 +89,8 @@ function socketOf(url: string): string {
 }
 
 /**
- * Starts a proxy to the database that goes silent after a given statement: the statement takes effect, but its response
- * never arrives.
+ * Starts a proxy to the database that drops everything after a given statement: the database executes the statement,
+ * but its response never arrives.
  */
 async function blackHole(target: string, folder: string) {
   let words: string | undefined

@@ -132,7 +132,7 @@ for (const engine of engines) {
         await Promise.all(
           nodes.flatMap((node, at) =>
             Array.from({ length: 4 }, async () => {
-              // Some nodes stop early, while they have claimed calls that they will not use.
+              // Three of the nodes stop early, with claimed calls that they will not use.
               for (let call = 0; call < (at < 3 ? calls / 40 : calls); call++) {
                 if ((await node.pass(key)) === 'passed') passed += 1
               }

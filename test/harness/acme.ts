@@ -80,11 +80,14 @@ export async function callOnce(
   await answer.text()
 }
 
-/** Finds the ids for the pages' URLs, and rotates one key; there must be calls and people from a directory. */
+/**
+ * Rotates one key and finds the ids for the pages' URLs. Requires a call that the rules refused, and a member that a
+ * directory created.
+ */
 export async function idsOf(person: Person, made: Furniture): Promise<PageIds> {
   const [key = '', rotated = ''] = made.keys
   await ask(person, `POST /organizations/acme/keys/${rotated}/rotate`, { overlap_seconds: 86_400 })
-  // Call records are written in batches, so the first may appear a moment later.
+  // Call records are written in batches, so the record may appear a moment after the call.
   const until = Date.now() + recordsWithinMs
   let call: string | undefined
   while (call === undefined) {

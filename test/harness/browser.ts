@@ -16,11 +16,11 @@ import { findProgram } from './proxy-program.ts'
 export interface Visitor extends AsyncDisposable {
   readonly page: Page
   readonly context: BrowserContext
-  /** Descriptions of CSP violations, page errors, console errors and requests to foreign hosts. */
+  /** Descriptions of unexpected CSP violations, page errors, console errors and requests to other origins. */
   readonly findings: string[]
 }
 
-/** A real Chromium; visitors have separate cookies and storage. */
+/** A real browser: Chromium, unless TEST_BROWSER says otherwise. Visitors have separate cookies and storage. */
 export interface TestBrowser extends AsyncDisposable {
   readonly browser: Browser
   visit(options?: VisitOptions): Promise<Visitor>
@@ -75,8 +75,8 @@ async function startFirefox(): Promise<Browser> {
 }
 
 /**
- * Drops the command that emulates colour schemes. Playwright sends it for each new context, without a public setting
- * against it, but no Firefox with long-term support knows it yet.
+ * Drops the command that emulates colour schemes, which Firefox releases with long-term support don't know yet.
+ * Playwright sends it for each new context, and has no setting to prevent that.
  */
 function withoutMediaFeatures(browser: Browser): void {
   type Send = (this: unknown, method: string, params: unknown) => Promise<unknown>
@@ -93,8 +93,8 @@ function withoutMediaFeatures(browser: Browser): void {
 }
 
 /**
- * Makes `fill` type the text. In Firefox, Playwright sets the field's value directly, which React does not notice.
- * Replaces the method for all locators.
+ * Makes `fill` of all locators type the text. In Firefox, Playwright's own `fill` sets the field's value directly, and
+ * React does not notice that.
  */
 function typeInsteadOfFilling(page: Page): void {
   const locators = Object.getPrototypeOf(page.locator('body')) as Pick<Locator, 'fill'>
@@ -106,7 +106,7 @@ function typeInsteadOfFilling(page: Page): void {
   }
 }
 
-/** What Firefox reports because of the test itself: styles from Playwright and axe, font downloads that it aborted. */
+/** Matches what Firefox reports because of the tests: blocked styles of Playwright and axe, aborted font downloads. */
 const ofTheDriver = /> eval|blocked an inline style|download failed/
 
 async function visit(browser: Browser, options: VisitOptions): Promise<Visitor> {

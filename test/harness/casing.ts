@@ -7,7 +7,7 @@ const foreign = new Set(['headers', 'schema', 'attributes'])
 /** Members of an exported organization that map names chosen by people to things. */
 const named = new Set(['targets', 'endpoints', 'connections', 'domains', 'groups', 'keys'])
 
-/** Lists the names in a JSON value that are not snake_case, each with its path. */
+/** Lists our own names in a JSON value that are not snake_case, each with its path. */
 export function otherNames(value: unknown, at = ''): string[] {
   if (Array.isArray(value)) return value.flatMap((one) => otherNames(one, `${at}[]`))
   if (typeof value !== 'object' || value === null) return []

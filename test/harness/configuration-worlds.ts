@@ -12,7 +12,7 @@ import { exampleFields } from './key-examples.ts'
 export const operator: Actor = { kind: 'operator', name: 'test' }
 export const sealer = createSealer(['a master secret of the tests, long enough'])
 
-/** Returns the secret for a reference in a generated file: `env:S_<n>`. */
+/** Returns the secret for a reference in a generated file (`env:S_<n>`); undefined for any other reference. */
 export function secretFor(reference: string): string | undefined {
   return reference.startsWith('env:S_') ? `canary-${reference.slice(6)}-9f3c1d77` : undefined
 }

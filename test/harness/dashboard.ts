@@ -127,7 +127,7 @@ export async function inTabs<Item>(
   await Promise.all(tabs)
 }
 
-/** Checks a page in light, dark and at 320 px, without a picture and without reloading. */
+/** Checks a page in the light and the dark theme and at a width of 320 px, without a picture and without reloading. */
 export async function checkWithout(visitor: Visitor, name: string): Promise<void> {
   const { page } = visitor
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
@@ -171,9 +171,9 @@ const interactive = new Set([
   ...['slider', 'spinbutton', 'tab', 'menuitem', 'option', 'grid', 'dialog', 'alertdialog'],
 ])
 
-/** Finds elements that have no accessible name, and pages without a heading or main landmark. */
+/** Lists interactive elements without an accessible name, and a heading or main landmark that the page lacks. */
 async function namelessIn({ page, context }: Visitor): Promise<string[]> {
-  // Only Chromium exposes its accessibility tree.
+  // Playwright can read the accessibility tree of Chromium only.
   if (isFirefox) return []
   const session = await context.newCDPSession(page)
   const { nodes } = await session.send('Accessibility.getFullAXTree')
@@ -188,7 +188,7 @@ async function namelessIn({ page, context }: Visitor): Promise<string[]> {
   return [...nameless, ...missing.map((role) => `no ${role}`)]
 }
 
-/** Waits until the data is there and animations have ended, but at most `maxAnimationMs` for the animations. */
+/** Waits until the page has its data, and then at most `maxAnimationMs` until its animations have ended. */
 async function settle(page: Page): Promise<void> {
   await page.waitForSelector('text=Reading…', { state: 'detached' })
   await page.evaluate(

@@ -9,9 +9,9 @@ export interface DatabaseProxy extends AsyncDisposable {
   cut(): void
   /** Silently drops everything that is sent in either direction. */
   blackHole(): void
-  /** Once a connection has sent this text, drops all that follows: the statement takes effect without a response. */
+  /** Once a connection has sent this text, drops all that follows: the statement is executed, but has no response. */
   blackHoleAfter(words: string): void
-  /** Closes a connection when the response to this text arrives: the statement takes effect without a response. */
+  /** Closes a connection when the response to this text arrives: the statement is executed, but has no response. */
   cutAfter(words: string): void
   delay(ms: number): void
   heal(): void
@@ -87,7 +87,7 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
       mode = 'open'
       delayMs = 0
       fatalWords = undefined
-      // Dropped bytes are missing, so each connection must start over.
+      // Connections that have lost bytes can't be used any more, so clients must open new ones.
       if (!wasOpen) destroyAll()
     },
     async [Symbol.asyncDispose]() {

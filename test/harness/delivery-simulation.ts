@@ -62,7 +62,7 @@ export async function simulate(seed: number): Promise<SimulationResult> {
   const later = async (ms: number): Promise<void> =>
     await new Promise<void>((resolve) => void schedule(ms, resolve))
   let storageDown = false
-  // In some simulations one database call in five is slow, so that later calls overtake it.
+  // In some simulations, one in five messages to or from the database is slow, so that later messages overtake it.
   const slow = random() < 0.4 ? 0.2 : 0
   const wayMs = (): number => random() * (random() < slow ? 400 : 8)
 
@@ -324,7 +324,7 @@ export async function simulate(seed: number): Promise<SimulationResult> {
     if (!next || next.at > end) {
       const waiting = rows.some((row) => row.state === 'pending')
       if (!next || !waiting || hops >= 25) break
-      // A failed delivery may wait for up to 29 hours: move the wall clock beyond that and continue for 16 s.
+      // A failed delivery may wait for up to 29 hours, so move the wall clock on by 30 hours and continue for 16 s.
       hops += 1
       wall += hopMs
       end += 16_000

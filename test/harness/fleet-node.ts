@@ -9,10 +9,12 @@ import type { SessionWithUser } from '../../src/store/index.ts'
 import type { SimDatabase, World } from './fleet-world.ts'
 
 /**
- * Fixes that can be removed, to prove that the simulation finds the defect that each one repairs. Without `history` the
- * feed compares only sequence numbers; without `clock` liveness depends on each node's wall clock; without `locks` a
- * stalled process keeps its locks for 10 s, and waiters are refused; without `settling` a new server's first second is
- * not special; without `lost` a vanished change counts as confirmed.
+ * Fixes that can be removed, to prove that the simulation finds the defect that each of them repairs:
+ * - Without `history`, the feed compares only sequence numbers.
+ * - Without `clock`, whether a node counts as alive depends on each node's wall clock.
+ * - Without `locks`, a stalled process keeps its locks for 10 s, and those who wait for them are refused.
+ * - Without `settling`, a change is confirmed while nodes may still trust what they read from the previous server.
+ * - Without `lost`, a change that has vanished from the database counts as confirmed.
  */
 export const mends = ['history', 'clock', 'locks', 'settling', 'lost'] as const
 export type Mend = (typeof mends)[number]
@@ -214,7 +216,8 @@ export class SimNode extends SimProcess {
     if (this.fleet.without !== 'history') {
       return { server, changes: database.from(from.sequence, limit) }
     }
-    // Simulates a node that compares only sequence numbers: the last change it read always seems to exist.
+    // Without this fix, nodes compare only sequence numbers. So pretend that the change which the node read last is
+    // still in the database, even if that is another database now.
     const newer = database.from(from.sequence + 1, limit)
     const at = { ...(database.changes[0] ?? this.fleet.anyChange), ...from }
     const known = from.sequence === 0 ? newer : [at, ...newer]
@@ -227,7 +230,7 @@ export class SimNode extends SimProcess {
     return { server, mark: { sequence, token } }
   }
 
-  /** Whether a call with this session is allowed, from the cache while it is trusted, otherwise from the database. */
+  /** Tells whether a call with this session is allowed; asks the cache, or the database if the cache can't tell. */
   async lets(id: string): Promise<boolean> {
     const known = this.sessions.peek(id)
     if (known !== undefined) return known.endedAt === undefined
@@ -269,7 +272,7 @@ export class SimNode extends SimProcess {
     const isMended = fleet.without !== 'locks'
     const database = await this.ask(async (at) => {
       await fleet.lockFor(at, owner, isMended ? 1500 : 5000)
-      // A process stalled while holding the lock loses it.
+      // A process that stalls while it holds the lock loses the lock.
       fleet.world.schedule(isMended ? 500 : 10_000, () => at.unlock(owner))
       this.stopsInWork?.()
       this.stopsInWork = undefined

@@ -18,7 +18,7 @@ const sessionsInWorld = 12
 // In one simulation of six, disturbances may last long enough for a node to be declared dead. They end at healAtMs.
 const usualTimes = { healAtMs: 16_000, endMs: 28_000, maxMs: 12_000, longShare: 0.3 }
 const longTimes = { healAtMs: 44_000, endMs: 62_000, maxMs: 30_000, longShare: 0.8 }
-/** How long a revocation may take while one node is stalled; each further one may hold the lock for `lockHeldMs`. */
+/** How long a revocation may take while one node is stalled. Each further stalled node may add `lockHeldMs` to it. */
 const promisedMs = 3000
 const lockHeldMs = 500
 // The timeout of a lost request, plus the time for a new connection: after that, a node must be healthy.
@@ -52,7 +52,7 @@ class Fleet implements Surroundings {
   #answers = 0
   #replacedAt = Number.NEGATIVE_INFINITY
   #slow: number
-  /** A copy from before any node was started. */
+  /** A copy of the database from before any node was started. */
   readonly #backup: SimDatabase
   readonly #times: typeof usualTimes
 
@@ -198,7 +198,10 @@ class Fleet implements Surroundings {
     }
   }
 
-  /** Tells whether this process and the database have been undisturbed since `calmMs` before the given time. */
+  /**
+   * Tells whether this process and the database are well, and have been undisturbed since `calmMs` before the given
+   * time, or since the process started.
+   */
   #isCalm(node: SimNode, since: number): boolean {
     const latest = Math.max(node.disturbedAt, this.#replacedAt, node.startedAt)
     const isWell = !node.isCut && !node.isDead && !node.isPaused && this.database.isAlive

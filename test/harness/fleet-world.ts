@@ -43,7 +43,7 @@ export class World {
       if (next.call === undefined) continue
       this.now = next.at
       next.call()
-      // Runs all promises that are ready: `process.nextTick` calls back only when none is left.
+      // Run the callbacks of all settled promises: `process.nextTick` calls back only when none is left.
       await new Promise<void>((resolve) => process.nextTick(resolve))
     }
     this.now = untilMs
@@ -76,7 +76,7 @@ interface SimNodeRow {
   seen: FeedMark
 }
 
-/** A process waiting for a lock, and a callback for the result. */
+/** A process that waits for a lock; `got` is called when it gets the lock. */
 interface Waiter {
   readonly owner: object
   readonly got: () => void
@@ -89,7 +89,7 @@ export class SimDatabase {
   readonly changes: Change[]
   readonly nodes: Map<string, SimNodeRow>
   readonly revoked: Set<string>
-  /** The server identity that processes saw when they last connected, and when it last changed. */
+  /** The name of the server that processes connected to last, and since when that has been its name. */
   met: string
   since: number
   isAlive = true

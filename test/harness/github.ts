@@ -47,7 +47,7 @@ interface GithubOptions {
   readonly port?: number
 }
 
-/** Starts the fake GitHub on a free port of 127.0.0.1. */
+/** Starts the fake GitHub on 127.0.0.1, on a free port unless `port` is given. */
 export async function githubForTests(options: GithubOptions = {}): Promise<TestGithub> {
   const parts: Parts = {
     people: new Map((options.people ?? []).map((person) => [person.login, person])),

@@ -40,7 +40,7 @@ export interface Lie {
   readonly userinfo?: (claims: Json, idp: Keys, clientId: string) => Json | Raw
 }
 
-/** The provider's key pairs, and an attacker's. */
+/** The issuer, the provider's key pairs, an attacker's (`stranger`), and one that is too short (`weak`). */
 export interface Keys {
   readonly issuer: string
   readonly rsa: KeyPair
@@ -56,7 +56,7 @@ interface KeyPair {
 }
 
 export interface HostileIdp extends AsyncDisposable {
-  /** The issuer that tells this lie; that of `honest` tells none. */
+  /** Returns the issuer that tells this lie; the issuer named `honest` tells none. */
   issuerOf(lie: string): string
   /** How many requests reached an endpoint of the issuer that tells this lie. */
   asked(lie: string, endpoint: string): number
@@ -175,7 +175,7 @@ export async function hostileIdp(lies: Readonly<Record<string, Lie>>): Promise<H
   return state
 }
 
-/** Builds a compact JWS. Parts given as strings are encoded unchanged; a key given as a string makes it an HMAC. */
+/** Builds a compact JWS. Encodes parts that are strings unchanged. If the key is a string, the signature is an HMAC. */
 export function signed(
   header: Json | string,
   claims: Json | string,

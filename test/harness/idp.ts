@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { Provider } from 'oidc-provider'
 
-/** A person at the provider; `claims` go unchanged into the id_token and userinfo. */
+/** A person at the provider; `claims` go unchanged into the id_token and userinfo if `configuration` lists them. */
 export interface IdpPerson {
   readonly subject: string
   readonly email?: string
@@ -34,7 +34,7 @@ interface IdpOptions {
   readonly clientSecret?: string
 }
 
-/** Starts the provider on a free port. */
+/** Starts the provider, on a free port unless `port` is given. */
 export async function idpForTests(options: IdpOptions = {}): Promise<TestIdp> {
   const server = createServer()
   server.listen(options.port ?? 0, '127.0.0.1')

@@ -107,7 +107,7 @@ export function checkKubernetes(resources: readonly KubernetesResource[]): void 
   checkSettings(container.env.map(({ name }) => name))
 }
 
-/** Checks that every name is a setting, and that secrets are given as files, not in the environment itself. */
+/** Checks that every name is a setting (or Node's own), and that secrets, and only they, are given as files. */
 export function checkSettings(names: readonly string[]): void {
   for (const name of names) {
     const setting = listSettings({}).find((one) => one.name === name.replace(/_FILE$/, ''))

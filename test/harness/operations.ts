@@ -24,7 +24,7 @@ export interface Seeded {
   readonly scimToken: string
 }
 
-/** The method and path of an operation, with ids in place of its parameters and with its required query. */
+/** Returns the method and path of an operation, with ids in place of its parameters and with its required query. */
 export function addressOf(
   operation: Operation,
   organization: string,
@@ -102,7 +102,7 @@ async function seedCompany(product: TestProduct, owner: Person, idp: HostileIdp)
   return { ids, scimToken: token.json.secret }
 }
 
-/** Reads every operation from the OpenAPI document, with the smallest valid input. */
+/** Reads the operations of the JSON API from the OpenAPI document, each with a minimal input. */
 export async function readOperations(baseUrl: string): Promise<Operation[]> {
   const answer = await fetch(`${baseUrl}/api/v1/openapi.json`)
   const document = (await answer.json()) as {
@@ -148,7 +148,7 @@ interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>
 }
 
-/** Builds an operation's query: a time range if it takes `step_ms`, because rollups require one; otherwise none. */
+/** Builds an operation's query: a time range and a step if it takes `step_ms`, because charts need them; else none. */
 function queryOf(described: Described): string {
   const names = (described.parameters ?? [])
     .filter((one) => one.in === 'query')
@@ -157,7 +157,7 @@ function queryOf(described: Described): string {
   return '?from=2026-01-01T00:00:00Z&to=2026-01-01T01:00:00Z&step_ms=60000'
 }
 
-/** Makes the smallest value that satisfies a schema. */
+/** Makes a small value of the type and length that a schema asks for; ignores its patterns. */
 function sample(schema: Schema | undefined, schemas: Record<string, Schema>): unknown {
   if (!schema) return undefined
   if (schema.$ref) return sample(schemas[schema.$ref.split('/').at(-1)!], schemas)

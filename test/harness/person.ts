@@ -73,7 +73,7 @@ export async function firstOwner(product: TestProduct): Promise<Person> {
   return person
 }
 
-/** Runs work with sign-in links as the command line makes them, on the product's own database. */
+/** Runs work that makes setup and sign-in links, as the command line does, in the product's own database. */
 export async function withLinks<T>(
   product: TestProduct,
   work: (links: Links) => Promise<T>,

@@ -33,7 +33,8 @@ export interface PostgresCluster extends AsyncDisposable {
   start(options?: { data?: string; promoted?: boolean; standby?: boolean }): Promise<void>
 }
 
-// initdb refuses to run as root; this uid exists in passwd on every Linux, though the gid need not.
+// initdb refuses to run as root, so it runs under this uid and gid. It needs a uid that /etc/passwd knows, and almost
+// every Linux has this one there; the gid need not be known.
 const nobody = 65_534
 const asRoot = process.getuid?.() === 0
 const owner = asRoot ? { uid: nobody, gid: nobody } : {}
@@ -42,8 +43,8 @@ const environment = { cwd: '/', env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' }, ...
 const usualOptions = ['-U', 'postgres', '-A', 'trust', '--locale=C', '-E', 'UTF8', '--no-sync']
 
 /**
- * Starts a new cluster with an empty database, in a folder of its own below `within`. By default it runs the programs
- * that all tests use.
+ * Starts a new cluster with an empty database, in a new folder below `within`. By default it runs the programs that all
+ * tests use.
  */
 export async function postgresCluster(
   within = tmpdir(),
@@ -90,7 +91,7 @@ export async function postgresCluster(
     try {
       await until(async () => await sql('create database node', 'postgres', to), log)
       const databaseUrl = addressOf(to)
-      // Creates the tables; their content is replaced.
+      // Opening a store creates the tables. Their content is replaced below.
       await (
         await openStore({ databaseUrl, folder: to, clock: systemClock, isNode: false })
       )[Symbol.asyncDispose]()
@@ -112,7 +113,7 @@ export async function postgresCluster(
     current = data
     const log = join(folder, 'log')
     const out = openSync(log, 'a', 0o644)
-    // A standby without a primary.
+    // Make the server a standby, although it has no primary.
     if (standby) writeFileSync(join(data, 'standby.signal'), '')
     child = serve(data, folder, out)
     if (promoted) {
@@ -184,7 +185,8 @@ function addressOf(socketFolder: string): string {
   return `postgres://postgres@localhost/node?host=${encodeURIComponent(socketFolder)}`
 }
 
-// The shell outlives this process: when our end of its stdin closes (even by kill -9), it stops the server.
+// The shell outlives this process. It stops the server when our end of its stdin closes, which happens even if this
+// process is killed with -9.
 const script = `
 exec 3<&0
 "$1" -D "$2" -k "$3" -c listen_addresses= -c dynamic_shared_memory_type=mmap -c fsync=off -c full_page_writes=on -c wal_level=replica \\

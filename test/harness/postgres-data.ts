@@ -80,7 +80,7 @@ async function prepareAt(
     }
     renameSync(data, prepared)
   } catch (error) {
-    // Another test process created it first.
+    // It is no error if another test process was faster.
     if (!existsSync(prepared)) throw error
   } finally {
     rmSync(aside, { recursive: true, force: true })
@@ -117,7 +117,7 @@ export async function untilReady(socket: string): Promise<void> {
   }
 }
 
-/** Deletes the data that earlier versions of the migrations left behind. */
+/** Deletes prepared clusters that have not been used for a day, because they belong to earlier migrations. */
 function removeUnused(): void {
   for (const name of readdirSync(cacheFolder)) {
     if (!name.startsWith(start)) continue

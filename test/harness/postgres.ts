@@ -39,7 +39,8 @@ interface Server {
   readonly prepared: string
 }
 
-// initdb refuses to run as root; this uid exists in passwd on every Linux, though the gid need not.
+// PostgreSQL refuses to run as root, so it runs under this uid and gid. It needs a uid that /etc/passwd knows, and
+// almost every Linux has this one there; the gid need not be known.
 const nobody = 65_534
 const user = 'postgres'
 let running: Promise<Server> | undefined
@@ -78,7 +79,7 @@ export async function startPostgresAgain(): Promise<void> {
   await serve(await running)
 }
 
-/** Finds the folder of PostgreSQL's programs, readable by the user that they run as. */
+/** Finds the folder of PostgreSQL's programs, or copies it if the user that runs them could not read it. */
 export function postgresPrograms(): { native: string; isCopy: boolean } {
   const installed = restoreSymlinks(nativeFolder())
   const native = readableByNobody(installed)
@@ -100,8 +101,8 @@ async function serve({ native, isCopy, folder, prepared }: Server): Promise<void
   const asRoot = process.getuid?.() === 0
   const log = join(folder, 'log')
   const out = openSync(log, 'a', 0o644)
-  // The shell outlives this process: when our end of its stdin closes (even by kill -9), it stops the server and cleans
-  // up.
+  // The shell outlives this process. It stops the server and cleans up when our end of its stdin closes, which happens
+  // even if this process is killed with -9.
   const child = spawn(
     '/bin/sh',
     ['-c', script, 'sh', native, folder, prepared, isCopy ? dirname(native) : ''],
@@ -168,7 +169,7 @@ function restoreSymlinks(native: string): string {
     try {
       if (!existsSync(path)) symlinkSync(basename(source), path)
     } catch (error) {
-      // Another test process created it first.
+      // It is no error if another test process was faster.
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     }
   }

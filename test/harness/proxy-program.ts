@@ -25,7 +25,7 @@ export async function startProxy(options: {
   /** The configuration; `{folder}` stands for a folder created for it. */
   readonly configuration: string
   readonly fileName: string
-  /** The arguments; `{file}` stands for the configuration file. */
+  /** The arguments; `{file}` stands for the configuration file, `{folder}` for its folder. */
   readonly args: readonly string[]
   readonly env?: Readonly<Record<string, string>>
 }): Promise<ProxyProgram> {

@@ -1,4 +1,4 @@
-// The samples in deploy/proxies, changed only to use ports of this machine.
+// Runs the samples in deploy/proxies, changed only to use plain HTTP, ports of this machine and a test's own files.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startProxy, type ProxyProgram } from './proxy-program.ts'
@@ -7,7 +7,7 @@ const samples = join(import.meta.dirname, '..', '..', 'deploy', 'proxies')
 
 /** The ports of a sample's parts in a test. */
 export interface SamplePorts {
-  /** The port of the proxy: in front of Intercept, or in front of the upstream and asking Intercept (forward-auth). */
+  /** The port of the proxy. It is in front of Intercept or, with forward-auth, in front of the upstream. */
   readonly proxy: number
   /** nginx's sample has both uses in one file; its forward-auth proxy listens here. */
   readonly other: number

@@ -12,8 +12,8 @@ const types: Readonly<Record<string, string>> = {
 }
 
 /**
- * Builds the dashboard with marked words, which are lengthened English or real German, and serves that build to every
- * page of the browser's context.
+ * Builds the dashboard with marked texts, either lengthened English or real German, and serves that build to every page
+ * of the browser's context.
  */
 export async function showMarked(
   context: BrowserContext,
@@ -75,7 +75,7 @@ const readTexts = `(() => {
   return texts.map((text) => text.trim()).filter((text) => text !== '')
 })()`
 
-// Finds cut-off texts, except in a cell whose tooltip, or whose row's own page, shows the whole text.
+// Runs in the page: finds cut-off texts, except those that a tooltip shows as a whole or that people can scroll to.
 const readCut = `[...document.querySelectorAll('body *')].flatMap((element) => {
   if (element.closest('.visually-hidden, [aria-hidden=true], pre, select') !== null) return []
   if (element.title !== '' && element.title === element.textContent) return []

@@ -6,8 +6,8 @@ import { randomFrom } from '../torture/torture.ts'
 import { World } from './fleet-world.ts'
 
 /**
- * A fix that can be removed: without `claims`, the database grants everything not yet spent, ignoring other nodes'
- * claims; without `returns`, a node forgets what it could not give back.
+ * A fix that can be removed. Without `claims`, the database gives a node all calls that are not spent yet, even if
+ * other nodes have claimed them. Without `returns`, a node forgets the calls that it failed to give back.
  */
 export type QuotaMend = 'claims' | 'returns'
 
@@ -47,7 +47,7 @@ class QuotaWorld {
   readonly #nodes: QuotaNode[] = []
   readonly #row = { spent: 0, claimed: 0 }
   readonly #slowMs: number
-  /** Whether a node died or a response of the database was lost: what had been claimed may be lost too. */
+  /** Whether a node died or a response of the database was lost. The calls claimed by then may be lost, too. */
   #hasLost = false
   #passed = 0
   #refused = 0

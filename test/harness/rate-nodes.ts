@@ -55,7 +55,8 @@ export async function nodeOver(store: Store): Promise<RatesNode> {
 export async function nodesOver(stores: readonly Store[]) {
   const list: RatesNode[] = []
   for (const store of stores) list.push(await nodeOver(store))
-  // To the feed, the nodes of one store are a single process, so each is told that it is not alone.
+  // The feed counts the nodes of one store as a single process, so a node may believe that it is alone. Announce
+  // another node, so that all of them share.
   for (const store of new Set(stores)) {
     await store.transaction(async (tx) => {
       await Promise.resolve()

@@ -4,9 +4,9 @@ import { connect } from 'node:net'
 const firstByteMs = 10_000
 
 /**
- * Sends the text (latin1) and returns everything until the other side closes, or until `quietMs` pass without a byte
- * after the first. Without `quietMs` a busy machine gets `firstByteMs` for the first byte; with it, silence is a valid
- * result.
+ * Sends the text (latin1) and returns everything until the other side closes, or until no byte has come for `quietMs`
+ * (300 ms by default). If `quietMs` is given, it applies to the first byte too, and silence is a valid result.
+ * Otherwise the first byte may take `firstByteMs`, because the machine may be busy.
  */
 export async function exchangeRaw(
   port: number,

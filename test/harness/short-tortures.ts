@@ -13,9 +13,7 @@ const ofSeveralNodes: ReadonlySet<string> = new Set([
   'deliveries',
 ])
 
-/**
- * Runs tortures for a few seconds each; they are split over two files, so that each stays within a file's time limit.
- */
+/** Runs tortures for a few seconds each. Two test files share them, so that each file stays within its time limit. */
 export function runShortTortures(part: 'one node' | 'several nodes'): void {
   describe(`tortures of ${part}, short`, () => {
     for (const [name, torture] of Object.entries(tortures)) {

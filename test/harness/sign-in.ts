@@ -100,7 +100,7 @@ export class Jar {
     return this.#cookies.get(name)
   }
 
-  /** Returns the cookie of the only sign-in in progress. */
+  /** Returns the cookie of the only sign-in in progress; its name and value are empty if there is none. */
   signIn(): { readonly name: string; readonly value: string } {
     const found = [...this.#cookies].filter(([name]) => name.startsWith('__Host-sign-in-'))
     const [name = '', value = ''] = found[0] ?? []

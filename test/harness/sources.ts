@@ -26,7 +26,7 @@ export function readSources(patterns: readonly string[]): SourceFile[] {
     })
 }
 
-/** Finds import statements by their form at the start of a line, which the formatter guarantees. */
+/** Finds dynamic imports anywhere, and import statements at the start of a line, where the formatter puts them. */
 function importsOf(text: string): Import[] {
   const found: Import[] = []
   const statements =

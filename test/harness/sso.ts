@@ -19,7 +19,7 @@ export async function command<T>(product: TestProduct, words: string, input = ''
   return JSON.parse(said.out) as T
 }
 
-/** Connects a provider to an organization and verifies a domain. */
+/** Connects a provider to an organization and, if `domain` is given, verifies that domain. */
 export async function connect(
   product: TestProduct,
   input: {
@@ -55,7 +55,7 @@ export async function connectedIdp(
   return { idp, connection }
 }
 
-/** Signs in at a provider that redirects immediately; returns our response to the callback. */
+/** Signs in at a provider that redirects immediately; returns our response to the callback, or to a refused start. */
 export async function walk(jar: Jar, login: string): Promise<Response> {
   const start = await jar.fetch(login)
   if (start.status !== 302) return start

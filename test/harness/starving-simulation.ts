@@ -8,8 +8,8 @@ import { randomFrom } from '../torture/torture.ts'
 import { World } from './fleet-world.ts'
 
 /**
- * Fixes that can be removed: without `shares` a single limit applies to all requests together, without `connections` an
- * origin gets at most 16 connections.
+ * Fixes that can be removed. Without `shares`, a single limit applies to all requests together. Without `connections`,
+ * an origin gets at most 16 connections.
  */
 export const starvingMends = ['shares', 'connections'] as const
 export type StarvingMend = (typeof starvingMends)[number]
@@ -129,7 +129,7 @@ class StarvingWorld {
     this.#rows.set(id, [])
   }
 
-  /** Schedules the events: bad receivers start with a backlog and get more; the others get one every half second. */
+  /** Schedules the events: a bad endpoint starts with 30 and gets one each second, the others one each half second. */
   #publishing(): void {
     const world = this.#world
     for (const { record, kind } of this.#endpoints.values()) {

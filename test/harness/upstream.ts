@@ -1,5 +1,5 @@
-// APIs behind Intercept: a normal one that reports what it received, and a raw one that sends exactly what a test
-// wants.
+// Upstreams for tests: a normal one that records what it receives, and a raw one that sends exactly the bytes that a
+// test wants.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { createServer as createNetServer, type AddressInfo, type Socket } from 'node:net'
@@ -16,9 +16,9 @@ export interface TestUpstream extends AsyncDisposable {
   readonly port: number
   readonly url: string
   readonly seen: SeenRequest[]
-  /** How many connections have been opened so far. */
+  /** Returns how many connections have been opened until now. */
   readonly connections: () => number
-  /** Accepts upgrades, which are refused otherwise. */
+  /** Lets a function accept upgrades; without it, requests for an upgrade are answered like any others. */
   onUpgrade(take: (request: IncomingMessage, socket: Duplex, head: Buffer) => void): void
 }
 
@@ -58,7 +58,7 @@ export async function upstreamForTests(answer: Answer = sayOk): Promise<TestUpst
 export interface RawUpstream extends AsyncDisposable {
   readonly port: number
   readonly url: string
-  /** Everything received so far, one connection after the other. */
+  /** Returns everything received until now on all connections, in the order in which it arrived. */
   readonly received: () => string
   readonly sockets: ReadonlySet<Socket>
 }

@@ -20,13 +20,13 @@ export interface TestWebhooks extends AsyncDisposable {
   readonly receiver: Receiver
   /** The log, one JSON object per line. */
   readonly lines: string[]
-  /** A second node on the same database. */
+  /** Starts a second node on the same database. */
   another(): Promise<Webhooks>
   /** Publishes events in one transaction. */
   publish(count: number, type?: string): Promise<void>
   /** Waits until a condition holds; `what` names it if that never happens. */
   until(condition: () => boolean | Promise<boolean>, what: string): Promise<void>
-  /** Waits until nothing is in progress and everything is written. */
+  /** Waits until the first node sends nothing and has written all outcomes. */
   quiet(): Promise<void>
   /** The delivery counts, summed over all endpoints; fails unless they add up to `committed`. */
   books(): Promise<Record<string, number>>

@@ -139,7 +139,7 @@ async function torture(
   }
 }
 
-/** Waits until nothing is pending or held, for three minutes at most; returns what is wrong with the records then. */
+/** Waits until no delivery is pending or held, for three minutes at most; then lists what is wrong with the counts. */
 export async function drain(place: Place, organizationId: string): Promise<string[]> {
   await using opened = await openServices(place)
   const until = performance.now() + drainWithinMs
@@ -175,7 +175,7 @@ export function countArrivals(receiver: Receiver, secret: string, random: () => 
     if ((bodies.get(id) ?? text) !== text) differing += 1
     bodies.set(id, text)
     try {
-      // The node that is started after `heal` has a clock that runs ahead, so its timestamps would not verify.
+      // After `heal`, the only node has a clock that runs ahead, so its timestamps would not verify.
       if (failing > 0) library.verify(text, headers as Record<string, string>)
     } catch {
       bad += 1
@@ -197,7 +197,7 @@ export function countArrivals(receiver: Receiver, secret: string, random: () => 
   }
 }
 
-/** Kills a backend with -9 (the server then recovers as after a crash), or suspends the whole server for a while. */
+/** Kills a backend with -9 (the server then recovers as after a crash), or suspends the whole server for 2 s. */
 async function disturb(database: TestDatabase, crash: boolean): Promise<void> {
   const postmaster = await postgresProcess()
   if (crash) {
@@ -253,7 +253,7 @@ async function openServices(place: Place) {
   return { webhooks, [Symbol.asyncDispose]: async () => await closing.disposeAsync() }
 }
 
-/** Starts a node in a process of its own; what it prints is added to the acknowledged events. */
+/** Starts a node in a separate process; the events that it acknowledges are added to `acknowledged`. */
 export async function startNode(
   place: Place,
   organizationId: string,
@@ -273,7 +273,7 @@ export async function startNode(
       if (what === 'acknowledged') for (const id of ids) acknowledged.add(id)
     })
     child.on('close', () => ready.resolve(false))
-    // A recovering database refuses connections for a moment; a supervisor would start the node again.
+    // A recovering database refuses connections for a moment, and the node ends. Start it again, as a supervisor would.
     if (await ready.promise) return child
     await wait(200)
   }

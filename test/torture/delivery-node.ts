@@ -1,4 +1,4 @@
-// Publishes and delivers events, prints what was acknowledged, and will be killed.
+// Publishes (if told to) and delivers events, and prints the ids of acknowledged events, until it is killed.
 import { systemClock, type Clock } from '../../src/clock.ts'
 import { createOutbound } from '../../src/http/index.ts'
 import { createId } from '../../src/ids.ts'

@@ -1,5 +1,5 @@
-// The disk is full: writes are refused, nothing is acknowledged that was not stored, and work resumes when there is
-// space.
+// The disk is full: writes are refused, nothing is acknowledged that was not stored, and work resumes once there is
+// space again.
 import { spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -65,13 +65,13 @@ export const drain: Torture = {
   },
 }
 
-/** Calls over a connection of its own until it is refused. */
+/** Makes calls one after the other, over a single connection while it is open, until a call fails or is refused. */
 async function callOn(url: string, secret: string, tally: Tally): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   for (;;) {
     const outcome = await call(url, secret, agent)
     if (outcome === 'answered') tally.answered++
-    // A connection refused during shutdown is fine: no request was accepted on it.
+    // A connection that is refused during shutdown is fine, because no request was sent over it.
     else if (outcome === 'ECONNREFUSED' && tally.isStopping) break
     else {
       tally.dropped.push(outcome)

@@ -97,7 +97,7 @@ async function setUp(env: Record<string, string>, baseUrl: string): Promise<Pers
   return owner
 }
 
-/** Issues a key and calls with it; revokes every other key and calls again. A step may only be refused with 503. */
+/** Issues a key and calls with it; revokes every other key and calls again. Any step may be answered with 503, too. */
 async function story(owner: Person, baseUrl: string, tally: Tally): Promise<void> {
   const note = (what: string, status: number, expected: readonly number[]): void => {
     const name = `${what}_${status}`

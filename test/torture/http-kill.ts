@@ -27,7 +27,7 @@ interface Told {
   /** Keys whose revocation was requested; without a response, it may or may not have been carried out. */
   readonly doubtful: Set<string>
   readonly revoked: Set<string>
-  /** `life` numbers the server process that was called: its response may be read only after it was killed. */
+  /** `life` is the number of the called server process. A response may be read so late that the process is dead. */
   readonly answered: { readonly requestId: string; readonly at: number; readonly life: number }[]
   readonly wrong: string[]
 }
@@ -178,7 +178,7 @@ async function call(baseUrl: string, secret: string) {
   return { status: answer.status, requestId, at: performance.now() }
 }
 
-/** Checks that the responses were true: calls with every key, and looks up each call that must have a record. */
+/** Checks that the responses told the truth: calls with every key, and looks up each call that must have a record. */
 async function compare(
   owner: Person,
   baseUrl: string,

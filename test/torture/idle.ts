@@ -19,7 +19,7 @@ export const idle: Torture = {
     try {
       await using server = await startServerProcess({ DATA_DIR: folder })
       const { port } = new URL(server.baseUrl)
-      // Warms up until the heap has grown to what requests need, so that only the connections are measured.
+      // Make enough requests for the heap to grow to what requests need, so that only the connections are measured.
       for (let at = 0; at < 3000; at++) await (await fetch(`${server.baseUrl}/healthz`)).text()
       const before = residentBytes(server.pid)
       let refused = 0

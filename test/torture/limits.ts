@@ -94,7 +94,7 @@ export const limits: Torture = {
       if (passed !== calls) findings.push(`${passed} calls passed a quota of ${calls}`)
     }
 
-    // Only the other two are called while the third is paused, disconnected and killed.
+    // When the third node has been paused, disconnected or dead for 1.5 s, only the other two are called.
     const others: Spread = (call) => call % (nodes - 1)
     const troubled = servers.at(-1)
     const troubles: Record<string, { begin: () => void; end: () => void }> = {

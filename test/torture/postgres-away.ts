@@ -1,5 +1,5 @@
-// PostgreSQL is stopped immediately and comes back, and then runs out of connections: everything acknowledged is still
-// there.
+// PostgreSQL is stopped immediately and started again, and then runs out of connections: everything acknowledged is
+// still there.
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -25,7 +25,7 @@ const smallHeap = '--max-old-space-size=128 --max-semi-space-size=16'
 const warmAfterStops = 3
 const grownAtMostMiB = 30
 
-/** Stops the server like `pg_ctl stop -m immediate`; then limits the nodes to fewer connections than they need. */
+/** Stops the server like `pg_ctl stop -m immediate`; then allows fewer connections than the processes need. */
 export const postgresAway: Torture = {
   about: 'PostgreSQL stops at once, and has no connection left',
   isLong: true,
@@ -36,8 +36,7 @@ export const postgresAway: Torture = {
     const env = {
       ...{ DATA_DIR: folder, DATABASE_URL: place.databaseUrl },
       LIMIT_FAILED_CREDENTIALS: 'off',
-      // The first writer opens the database without a master key: a node would not generate one next to a database in
-      // use.
+      // `prepare` creates the database without a master key, and a node generates none for an existing database.
       INTERCEPT_SECRET: randomBytes(32).toString('base64'),
     }
     const findings: string[] = []

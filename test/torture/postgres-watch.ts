@@ -68,7 +68,10 @@ async function ask(url: string, key: string) {
   return { at, status, tookMs: performance.now() - at }
 }
 
-/** Waits until valid calls and readiness succeed again; returns how long after `since` the first such call began. */
+/**
+ * Waits until valid calls and readiness succeed again; returns how many milliseconds after `since` the first successful
+ * call began. Calls and checks that began within 250 ms don't count.
+ */
 export async function recovery(watch: Watch, since: number): Promise<number> {
   await wait(300)
   await until(

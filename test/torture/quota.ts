@@ -1,6 +1,6 @@
 import { wait } from './torture.ts'
 
-/** Calls at full speed until nothing succeeds any more; returns how many succeeded. */
+/** Calls at full speed until no call succeeds any more, or more than `calls` have; returns how many succeeded. */
 export async function useUp(
   calls: number,
   pass: (call: number) => Promise<boolean>,

@@ -24,7 +24,7 @@ const warmUpMs = 200
 const day = () => new Date(Date.now() - 24 * 3_600_000).toISOString()
 const month = () => new Date(Date.now() - 30 * 24 * 3_600_000).toISOString()
 
-/** `--size` calls and a hundredth as many keys: by default 1,000,000 and 10,000, fewer in the short form. */
+/** `--size` sets the number of recorded calls (by default 1,000,000, in the short form 3,000); keys are a hundredth. */
 export const reads: Torture = {
   about:
     'every read of the dashboard on 1,000,000 calls and 10,000 keys, while guarded calls are made',
@@ -211,7 +211,7 @@ async function statusOf(
 
 const here = '/organizations/torture'
 
-/** Lists every GET of the API that a session can make and that ends, heavy reads with filters, and the exports. */
+/** Lists the reads to make: every GET that a session may make and whose response ends, heavy searches, and exports. */
 async function everyRead(look: Look): Promise<Read[]> {
   let description = ''
   await look({ method: 'GET', path: '/openapi.json' }, (text) => (description = text))

@@ -117,7 +117,7 @@ async function revokeOnce(store: Store, servers: readonly ServerProcess[], agent
     }
   })
   await wait(60)
-  // On a busy machine the first calls of a node that has just started take longer than that.
+  // On a busy machine, the first calls to a node that has just started take longer, so wait until one has succeeded.
   for (let turn = 0; successes.length === 0 && turn < 500; turn++) await wait(20)
   const revokedAt = performance.now()
   await keys.revoke(organizationId, key.id, actor)

@@ -32,7 +32,7 @@ export const rollingProxies: Torture = {
     return absent.length === 0 ? undefined : `${absent.join(' and ')} not installed here`
   },
   async run({ short, size = 30 }) {
-    // LAME_DUCK as in containers: longer than two health checks of HAProxy and longer than nginx's keep-alive.
+    // LAME_DUCK must last longer than two health checks of HAProxy (1 s apart) and than nginx's keep-alive (4 s).
     const plan = short
       ? { nodes: 2, replaced: 1, perSecond: 150, lameDuck: '5s' }
       : { nodes: 3, replaced: size, perSecond: 500, lameDuck: '5s' }
@@ -124,7 +124,7 @@ class Pool implements AsyncDisposable {
   }
 }
 
-/** Calls at a steady rate, whatever happens to earlier calls; every other one is a POST. */
+/** Makes calls at a steady rate, whatever happens to earlier calls; half of them are POSTs. */
 class Load implements Disposable {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 200 })
   readonly #ports: readonly number[]

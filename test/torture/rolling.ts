@@ -79,9 +79,9 @@ export const rolling: Torture = {
 }
 
 /**
- * Forwards requests to the nodes in turn. Like any load balancer, it tries another node if nobody listens, or if a
- * kept-alive connection turns out to be closed before a response began (RFC 9112, section 9.3.1), because in both cases
- * the request was not accepted. Every other failure reaches the caller.
+ * Forwards requests to the nodes in turn. Like usual load balancers, it tries another node if no process listens, or if
+ * a kept-alive connection closes before the response begins. RFC 9112, section 9.3.1, allows that for idempotent
+ * requests, and all of these are GETs. Every other failure reaches the caller.
  */
 async function startBalancer(
   pool: readonly ServerProcess[],

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { ServerProcess } from '../harness/server-process.ts'
 
 const mebibyte = 1024 * 1024
-// Allows for caches in an hour of use, but not for a leak of calls or requests.
+// In MiB per hour. These allow for caches that fill, but not for a leak of calls or requests.
 const maxLiveSlope = 4
 const maxAnonymousSlope = 16
 const maxWalMiB = 64
@@ -17,7 +17,7 @@ export interface Sample {
   /** All resident memory; the anonymous part was allocated by the node itself, the rest belongs to files. */
   readonly resident: number
   readonly anonymous: number
-  /** JavaScript's heap on all threads after a collection; undefined before the first report. */
+  /** The JavaScript heap of all threads after a collection, without code; undefined before the first report. */
   readonly heap: number | undefined
   /** Compiled code, which grows for hours because V8 goes on compiling. */
   readonly code: number | undefined

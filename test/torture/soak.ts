@@ -16,7 +16,8 @@ const usualMinutes = 60
 const callsPerSecond = 100
 const callers = 10
 const heapMiB = 128
-// By default, each of V8's two semi-spaces may grow to 64 MiB after a burst, which would hide a leak or look like one.
+// The same as in bin/intercept.js. By V8's own default, each of the two semi-spaces may grow to 64 MiB after a burst,
+// which would hide a leak or look like one.
 const semiSpaceMiB = 16
 const flags = [
   `--max-old-space-size=${heapMiB}`,
@@ -126,7 +127,7 @@ async function startNodes(count: number, env: Record<string, string>) {
   return { all, [Symbol.asyncDispose]: async () => await closing.disposeAsync() }
 }
 
-/** The whole load, whose parts run concurrently; each request goes to the next node. */
+/** Makes all requests of the torture. Its parts run concurrently, and each request goes to the next node in turn. */
 class Load {
   readonly #servers: readonly ServerProcess[]
   readonly #credentials: Credentials
@@ -151,7 +152,7 @@ class Load {
     ]
   }
 
-  /** Returns what went wrong, once everything has stopped. */
+  /** Stops the load; returns what went wrong, once all requests have ended. */
   async end(): Promise<string[]> {
     this.#over.abort()
     await Promise.all(this.#working)

@@ -18,7 +18,7 @@ export interface TortureReport {
 
 export interface Torture {
   readonly about: string
-  /** Too long for every run of the tests, even when short: only `npm run torture -- <name>` runs it. */
+  /** Whether the torture is too long for `npm test`, even in its short form. `npm run torture -- <name>` runs it. */
   readonly isLong?: true
   /** Says which programs the torture needs and this machine lacks; undefined if it can run. */
   readonly missing?: () => string | undefined
@@ -41,7 +41,7 @@ export async function wait(ms: number): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, ms))
 }
 
-/** Puts a prefix before the names of figures, which says where they come from. */
+/** Puts a prefix before the names of figures, to show where the figures come from. */
 export function prefixed(
   prefix: string,
   figures: Readonly<Record<string, number>>,

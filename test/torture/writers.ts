@@ -14,7 +14,7 @@ export interface Place {
   readonly databaseUrl?: string | undefined
 }
 
-/** The writes that were acknowledged, none of which may ever be lost. */
+/** The writes that were acknowledged, none of which may ever be lost, and the number of refused ones. */
 export interface Acknowledged {
   readonly issued: Map<string, string>
   readonly revoked: Set<string>
@@ -37,7 +37,7 @@ export async function prepare(place: Place): Promise<OrganizationId> {
   return (await organizations.create({ slug: 'torture' }, { kind: 'operator' })).id
 }
 
-/** Starts a writer; what it prints is added to the acknowledged writes. */
+/** Starts a writer; the writes that it acknowledges are added to `acknowledged`. */
 export async function startWriter(
   place: Place,
   organizationId: string,
@@ -85,7 +85,7 @@ export async function findLosses(
   return losses
 }
 
-/** Checks that every key has its audit entry in one chain without gaps, because both are committed together. */
+/** Checks that the audit chain has no gaps, and that every key exists whose issuing it records. */
 async function findTornChain(store: Store, organizationId: OrganizationId): Promise<string[]> {
   const torn: string[] = []
   const issued = new Set<string>()

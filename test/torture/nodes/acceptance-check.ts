@@ -5,7 +5,7 @@ const watchForMs = 1500
 const askEveryMs = 20
 const betweenMs = 30
 
-/** The responses to revocations over the whole torture. */
+/** What the check has counted over the whole torture, and the slowest revocation. */
 export interface AcceptanceFigures {
   revocations: number
   acceptedAfter: number
@@ -15,8 +15,8 @@ export interface AcceptanceFigures {
 }
 
 /**
- * Revokes keys that are in use on all nodes, and checks continuously whether a node accepts one after its revocation
- * was answered.
+ * Revokes keys that are in use on all nodes, and checks continuously whether a node accepts a key after the key's
+ * revocation was answered.
  */
 export class AcceptanceCheck {
   readonly figures: AcceptanceFigures = {

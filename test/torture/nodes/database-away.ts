@@ -36,7 +36,7 @@ export async function awayAndBack({ fleet, check, findings }: Trials) {
   await fleet.cluster.start()
   const backAt = performance.now()
   await fleet.allReady()
-  // The end of an outage is logged once two checks, a second apart, found no refusals.
+  // Nodes log the end of an outage only when two checks, a second apart, have found no refusals.
   await wait(3000)
   over.abort()
   await Promise.all(calling)

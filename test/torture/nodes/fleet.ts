@@ -18,7 +18,7 @@ export interface FleetNode {
   readonly name: string
   readonly proxy: DatabaseProxy
   server: ServerProcess
-  /** Whether it is killed or paused, so that no requests can be sent to it. */
+  /** Whether the node is killed or paused. Such a node is not chosen to issue or revoke keys. */
   isDown: boolean
   setClock(offsetMs: number): void
 }
@@ -91,7 +91,7 @@ export class Fleet implements AsyncDisposable {
       const setClock = (offsetMs: number): void =>
         writeFileSync(join(folder, name), String(offsetMs))
       const node = { name, proxy, setClock, isDown: false, server: await start({ name, proxy }) }
-      // Ends whichever process the node has by then.
+      // End the process that the node has at the end, because a restart replaces `node.server`.
       opened.defer(async () => await node.server[Symbol.asyncDispose]())
       nodes.push(node)
     }

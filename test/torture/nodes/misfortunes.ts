@@ -10,7 +10,7 @@ export interface Trials {
   readonly random: () => number
 }
 
-/** A fault of one node or of the database server, and its end. */
+/** A fault of nodes or of the database server; `befall` causes the fault and ends it. */
 export interface Misfortune {
   readonly name: string
   befall(trials: Trials): Promise<void>
@@ -93,8 +93,8 @@ async function stepClocks({ fleet, random }: Trials): Promise<void> {
 }
 
 /**
- * Revokes a key at a node whose clock is wrong while another node is disconnected. The disconnected node must have
- * stopped trusting its cache.
+ * Revokes a key at a node whose clock is wrong while another node is disconnected. Before the revocation is answered,
+ * the disconnected node must have stopped trusting its cache.
  */
 async function skewBesideCut({ fleet, check, findings, random }: Trials): Promise<void> {
   const [revoking, , cut] = fleet.nodes
@@ -102,12 +102,12 @@ async function skewBesideCut({ fleet, check, findings, random }: Trials): Promis
   const [key] = await check.keysInUse(1)
   if (key === undefined) return
   revoking.setClock(skewsMs[Math.floor(random() * skewsMs.length)] ?? 0)
-  // Give the node time to check its clock again.
+  // Give the node time to read the offset of its clock.
   await wait(200)
   cut.proxy.blackHole()
   const { status, nodes, silentNodes } = await check.revoke(revoking, key)
   if (status !== 200) findings.push(`a revocation beside a wrong clock got ${status}`)
-  // More than one may be silent: a node killed a moment ago may still be registered.
+  // More than one node may be silent: a node that was killed a moment ago may still be registered.
   else if (nodes !== nodeCount - 1 || silentNodes < 1) {
     findings.push(`beside a wrong clock ${nodes} + ${silentNodes} nodes were counted`)
   }

@@ -20,7 +20,7 @@ export const replacements: readonly Misfortune[] = [
   })),
   {
     name: 'point-in-time restore',
-    // The backup is old: every node has read changes far beyond it.
+    // This backup is older than the copies above: every node has read many newer changes.
     befall: async (trials) => await replace(trials, await makeBackup(trials)),
   },
 ]
@@ -30,7 +30,7 @@ interface Replacement {
   readonly promoted?: boolean
 }
 
-/** A copy that replaces the database, and keys from before it was made, which every node has cached. */
+/** A copy that replaces the database, and keys that were issued before it was made and that every node has cached. */
 interface Prepared {
   readonly replacement: Replacement
   readonly victims: readonly IssuedKey[]
@@ -60,8 +60,8 @@ async function makeBackup({ fleet, check }: Trials): Promise<Prepared> {
 }
 
 /**
- * Replaces the server. The changes since the copy was made are lost, although they were confirmed; those confirmed from
- * here on must hold.
+ * Replaces the server. Changes made since the copy are lost, although they were confirmed. Changes that the new server
+ * confirms must hold.
  */
 async function replace(trials: Trials, { replacement, victims }: Prepared): Promise<void> {
   const { fleet, check, findings } = trials
@@ -91,8 +91,8 @@ async function replace(trials: Trials, { replacement, victims }: Prepared): Prom
 }
 
 /**
- * Checks that a node notices the replacement, and from then on accepts no lost key while it is ready. Being unready
- * shows that it has noticed. So does its log, because it may be unready so briefly that our checks miss it.
+ * Checks that a node notices the replacement, and from then on accepts no lost key while it is ready. A node has
+ * noticed once it is unready or says so in its log; our checks may miss that it was unready for a moment.
  */
 async function watchReadiness(watch: {
   trials: Trials

@@ -5,7 +5,10 @@ import type { Trials } from './misfortunes.ts'
 const answeredWithinMs = 3000
 const writers = 8
 
-/** Revokes while another node hangs in the middle of its transactions, in the same organization or in another one. */
+/**
+ * Revokes while another node hangs in the middle of its transactions, in the same organization or in another one.
+ * Returns how many milliseconds the revocation took.
+ */
 export async function revokeBesideStuck(
   { fleet, check, findings, random }: Trials,
   { trial, isOther }: { trial: number; isOther: boolean },
