@@ -83,13 +83,16 @@ const settings = [
   'setting-telemetry',
 ]
 
-/** Which folders may import each outside library and risky Node module; files at the root of src go by their name. */
+/**
+ * Which folders may import each outside library and risky Node module; a file at the root of src is listed by its own
+ * name.
+ */
 const keepers: Record<string, readonly string[]> = {
   kysely: ['store'],
   'better-sqlite3': ['store'],
   pg: ['store'],
   jose: ['secrets'],
-  // In http and cli for the WebSocket handshake (SHA-1, RFC 6455): http verifies the upstream's response, and the
+  // http and cli need it for the WebSocket handshake (SHA-1, RFC 6455): http verifies the upstream's response, and the
   // demo's upstream computes its own.
   'node:crypto': ['secrets', 'ids', 'cli', 'http'],
   fastify: ['http'],
@@ -98,7 +101,7 @@ const keepers: Record<string, readonly string[]> = {
   undici: ['http'],
   typebox: ['http'],
   yaml: ['configuration'],
-  // Settings use only isIP.
+  // The parser of settings uses only `isIP`.
   'node:net': ['http', 'setting'],
   // The demo's upstream and the command line's receiver each run a server of their own.
   'node:http': ['http', 'cli'],
@@ -114,7 +117,7 @@ const keepers: Record<string, readonly string[]> = {
   'node:cluster': ['main', 'cli'],
   // A checkout builds its dashboard in a separate process.
   'node:child_process': ['cli', 'pages'],
-  // Used only to reach V8's garbage collector, which has no other API (idle-memory.ts).
+  // The only use is to reach V8's garbage collector, for which Node has no other API (idle-memory.ts).
   'node:vm': ['cli'],
 }
 /** Entry files of parts that the command line imports without loading the rest of their folder. */
@@ -339,7 +342,10 @@ function resolve(from: string, specifier: string): string {
   return normalize(join(dirname(from), specifier))
 }
 
-/** `src/access/keys.ts` → `access`; `src/main.ts` → `main`. */
+/**
+ * Returns the folder below src, or the name of a file at the root of src: `src/access/keys.ts` → `access`;
+ * `src/main.ts` → `main`.
+ */
 function folderOf(path: string): string {
   return (path.split('/')[1] ?? '').replace(/\.ts$/, '')
 }

@@ -62,8 +62,9 @@ function checkUnused(): string | undefined {
 }
 
 /**
- * Finds optional packages of other platforms that have no entry in the lock file. npm 11 and later refuse such a file
- * ("Missing: … from lock file"), although the install that wrote it succeeded.
+ * Finds entries of the lock file that name a registry, and optional packages of other platforms that have no entry. npm
+ * 11 and later refuse a file with such gaps ("Missing: … from lock file"), although the install that wrote it
+ * succeeded.
  */
 function checkLockFile(): string | undefined {
   const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {

@@ -13,7 +13,7 @@ import { startSteps } from './harness/steps.ts'
 
 const steps = await startSteps()
 
-/** Wraps work so that a refusal by SCIM does not fail the test: steps count whether a text is accepted or refused. */
+/** Wraps work so that a refusal by SCIM does not fail the test, because a refused text costs steps too. */
 function answered(work: () => unknown): () => void {
   return () => {
     try {

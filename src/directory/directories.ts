@@ -10,7 +10,10 @@ import type { DirectoryPeople } from '../sso/index.ts'
 import { createSignInLookup } from './sign-in.ts'
 import { DirectoryUsers } from './users.ts'
 
-/** The directories of organizations: users and groups kept in sync with a company's own directory. */
+/**
+ * Everything that organizations' directories need: SCIM tokens, the users and groups that a company keeps in sync over
+ * SCIM, their lists, and the request log.
+ */
 export interface Directories extends AsyncDisposable {
   readonly tokens: DirectoryTokens
   readonly users: DirectoryUsers

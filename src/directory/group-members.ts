@@ -5,7 +5,7 @@ import { directoryMembers, type DirectoryGroupRecord, type Tx } from '../store/i
 export type MemberChange =
   | { readonly kind: 'add' | 'remove' | 'replace'; readonly ids: readonly string[] }
   | { readonly kind: 'clear' }
-  /** Removes the members that match. */
+  /** Removes the members for whose ids `fits` returns true. */
   | { readonly kind: 'removeWhere'; readonly fits: (id: string) => boolean }
 
 /** Who was added to a group and who was removed. */

@@ -40,7 +40,7 @@ export class DirectoryGroups {
   async create(caller: DirectoryCaller, input: DirectoryGroupInput): Promise<DirectoryGroupRecord> {
     return await runChange(this.#deps, caller, async (change) => {
       const { tx, organizationId } = change
-      // No unique index prevents two groups with one name, so such requests run one after the other.
+      // No unique index prevents two groups with one name, so requests that create a group run one after the other.
       await directoryCounts.hold(tx, organizationId)
       await refuseTaken(change, input.data, undefined)
       const made = await directoryGroups.insert(tx, {
@@ -85,7 +85,10 @@ export class DirectoryGroups {
     return await directoryMembers.listPage(this.#deps.store, group, { after, limit })
   }
 
-  /** Changes a group to what `next` returns, all or nothing. Loads the members only to replace or filter them. */
+  /**
+   * Changes a group to what `next` returns, all or nothing. Loads the members only to replace or filter them. Throws
+   * `not_found`, and `conflict` and `invalid_input` as `create` does.
+   */
   async change(
     caller: DirectoryCaller,
     id: string,
@@ -197,7 +200,8 @@ async function loadLocked(
   return found
 }
 
-// Refuses a name that another group has, unless both have external ids that differ (Entra's names are not unique).
+// Throws `conflict` if another group has the name, unless both groups have external ids and these differ (Entra's names
+// are not unique).
 async function refuseTaken(
   { tx, organizationId }: DirectoryChange,
   data: DirectoryGroupData,

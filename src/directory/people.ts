@@ -43,9 +43,9 @@ export interface DirectoryMemberships {
    */
   join(change: DirectoryChange, person: DirectoryPerson): Promise<Joined>
   /**
-   * Creates an account, a membership and a directory user, which it returns, if nobody here has or had one of the
-   * user's identifiers. Otherwise returns `known`, or `taken` if a simultaneous request took the user name or external
-   * id.
+   * Creates an account, a membership and a directory user, and returns the user. Returns `known` instead if a directory
+   * user of the organization has the user name, or has or had the external id, or if any account has one of the
+   * addresses. Returns `taken` if a simultaneous request took the user name or the external id.
    */
   makeIfNew(
     change: DirectoryChange,

@@ -33,7 +33,7 @@ export interface DirectoryPrincipal {
   readonly name: string
 }
 
-/** The refusal of an organization's token that was revoked, or that the organization's plan does not allow. */
+/** The refusal of a known SCIM token: it was revoked, or its organization's plan has no directory. */
 export class RefusedToken extends Problem {
   readonly owner: Pick<DirectoryPrincipal, 'organizationId' | 'tokenId'> | undefined
 

@@ -147,8 +147,8 @@ export class DirectoryUsers {
   }
 
   /**
-   * Creates or restores a user whose name, external id or address belongs, or once belonged, to somebody in this
-   * organization.
+   * Restores, adopts or creates a user for whom `makeIfNew` returned `known`, because an identifier of the user is or
+   * was in use.
    */
   async #createKnown(
     change: DirectoryChange,

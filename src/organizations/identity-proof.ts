@@ -40,8 +40,8 @@ export interface ProofHolder {
 export interface IdentityProofs {
   make(proven: ProvenIdentity, holder: ProofHolder): string
   /**
-   * Returns the content of a proof without consuming it; throws `link_invalid` (400) for an expired or altered proof,
-   * or one of somebody else.
+   * Returns the content of a proof without consuming it; throws `link_invalid` (400) if the proof has expired, was
+   * altered, or belongs to another person or session.
    */
   read(proof: string, holder: ProofHolder): ProvenIdentity
   /** Like `read`, but consumes the proof. */

@@ -105,8 +105,8 @@ export class Links {
 
   /**
    * Creates a single-use link, valid for an hour, that signs in a known person, found by id or by address. With
-   * `organizationId`, an address finds only active members of that organization. Throws `not_found`, or `conflict` if
-   * an address finds several people.
+   * `organizationId`, an address finds only active members of that organization. Throws `invalid_input` for text that
+   * is neither an id nor an address, `not_found`, or `conflict` if an address finds several people.
    */
   async signInLink(
     idOrEmail: string,

@@ -241,7 +241,10 @@ export class Members {
     })
   }
 
-  /** Creates an organization with its first owner. Throws `invalid_input` or `conflict`. */
+  /**
+   * Creates an organization with its first owner. Throws `invalid_input`, `not_found` (the person) or `conflict` (the
+   * slug).
+   */
   async createOrganization(
     userId: UserId,
     input: OrganizationInput,

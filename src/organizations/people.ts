@@ -62,8 +62,8 @@ export class People {
   }
 
   /**
-   * Adds the identity that a person confirms, in the session in which they started. Throws `link_invalid`,
-   * `identity_taken`.
+   * Adds an identity once its person confirms it, which must happen in the session in which they began to add it.
+   * Throws `link_invalid`, `identity_taken`.
    */
   async addIdentity(proof: string, holder: ProofHolder, actor: Actor): Promise<IdentityRecord> {
     const proven = await this.#proofs.use(proof, holder)
@@ -106,7 +106,7 @@ export class People {
     return user
   }
 
-  /** Throws `own_sign_in_required` or `version_conflict`. */
+  /** Throws `own_sign_in_required`, `invalid_input` or `version_conflict`. */
   async rename(
     person: Visitor,
     { name, expectedVersion }: { name: string; expectedVersion: number | undefined },

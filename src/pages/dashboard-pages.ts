@@ -119,8 +119,8 @@ class BuiltPages {
 
   async #buildIfStale(): Promise<void> {
     const { webFolder, log } = this.#deps
-    // Set before the check, so that a request during it is told that the dashboard is being built, not that its files
-    // are missing.
+    // This is set before the check, so that a request during the check is told that the dashboard is being built, not
+    // that its files are missing.
     this.#isBuilding = true
     try {
       if (!(await isStale(webFolder))) return await this.#read()

@@ -1,11 +1,14 @@
-/** Everything people read in a browser: the dashboard, the documentation, and a page for each refusal. */
+/**
+ * The pages that people read in a browser, other than those of sign-in: the dashboard, the documentation, and a page
+ * for each refusal.
+ */
 import { join } from 'node:path'
 import type { App } from '../http/index.ts'
 import { addPages } from './dashboard-pages.ts'
 import { Library } from './site/library.ts'
 import { registerSite } from './site-pages.ts'
 
-/** Registers every page, but nothing below `/api`, which other folders serve. */
+/** Registers these pages; none of them is below `/api`. */
 export function registerPages(
   app: App,
   deps: Omit<Parameters<typeof addPages>[1], 'webFolder'>,

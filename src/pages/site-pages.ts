@@ -25,7 +25,7 @@ export function registerSite(app: App, library: Library): void {
   app.get('/docs', async (_request, reply) => await showPage(reply, 'index'))
   app.get<{ Params: { '*': string } }>('/docs/*', async (request, reply) => {
     const name = request.params['*']
-    // Guides and problems have their own addresses.
+    // Guides and problems have their own addresses, so they are not found here.
     if (/^(guides|problems)\//.test(name)) throw new Problem('not_found')
     return await showPage(reply, name)
   })

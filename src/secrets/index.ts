@@ -1,4 +1,4 @@
-/** The only folder that does cryptography: mints, digests, seals, signs and compares. */
+/** The product's cryptography: mints, digests, seals, signs and compares. */
 export { Secret } from './secret.ts'
 export {
   checksumHolds,

@@ -203,7 +203,7 @@ class CookieLoginStates implements LoginStates {
     }
   }
 
-  /** Returns the cookies that remove the oldest sign-ins from a browser that would have too many with a new one. */
+  /** Returns the cookies that remove a browser's oldest sign-ins, if it would have too many with one more. */
   #surplus(cookieHeader: string | undefined, added: number): string[] {
     const sealed = cookiesWith(cookieHeader, cookiePrefix).map(({ name, value }) => ({
       name: name.slice(cookiePrefix.length),

@@ -249,8 +249,8 @@ async function admitKnown(
 }
 
 /**
- * Admits a person who is not known as a member by this identity: the address must be verified, in a verified domain of
- * the organization. Asks for confirmation where linking an existing account requires it.
+ * Admits a person whose identity does not lead to a member: the address must be verified, in a verified domain of the
+ * organization. Asks for confirmation where linking an existing account requires it.
  */
 async function admitByDomain(
   at: Attempt,

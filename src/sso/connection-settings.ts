@@ -16,7 +16,10 @@ export interface ClaimMap {
   readonly directory: { readonly claim: string; readonly attribute: 'externalId' | 'userName' }
 }
 
-/** A group of the provider and the role it gives while no directory is on; never owner. */
+/**
+ * A group at the provider and the role that it gives. The role is never owner, and does not count while the directory
+ * is on.
+ */
 export interface GroupRole {
   readonly group: string
   readonly role: 'admin' | 'developer' | 'viewer'
@@ -82,8 +85,8 @@ const maxScopes = 20
 const maxGroupRoles = 200
 
 /**
- * Builds a connection's settings: from the input, else as they were, else the defaults of its kind. Throws
- * `invalid_input`.
+ * Builds a connection's settings. A setting that the input omits keeps its value; for a new connection it gets the
+ * default of the kind of provider. Throws `invalid_input`.
  */
 export function settingsFor(
   kind: ConnectionKind,

@@ -72,8 +72,8 @@ export class Domains {
   }
 
   /**
-   * Checks the DNS now and applies the result. Throws `not_found`, or `domain_taken` if another organization holds the
-   * domain.
+   * Checks the DNS now and applies the result. Throws `plan_required`, `not_found`, or `domain_taken` if another
+   * organization holds the domain.
    */
   async check(
     organizationId: OrganizationId,
@@ -91,8 +91,8 @@ export class Domains {
   }
 
   /**
-   * Verifies a domain by decision of the operator, for closed networks without public DNS. Throws `not_found`,
-   * `domain_taken`.
+   * Verifies a domain by decision of the operator, for closed networks without public DNS. Throws `plan_required`,
+   * `domain_invalid`, `domain_public`, `not_found`, `domain_taken`.
    */
   async override(
     organizationId: OrganizationId,
@@ -111,7 +111,10 @@ export class Domains {
     })
   }
 
-  /** Sends people of the domain to one connection; undefined means the default connection. Throws `not_found`. */
+  /**
+   * Sends people of the domain to one connection; undefined means the default connection. Throws `plan_required`,
+   * `not_found`.
+   */
   async route(
     organizationId: OrganizationId,
     idOrName: string,

@@ -128,7 +128,7 @@ describe('examples', () => {
       assert.equal((await fetch(`${address}/hello`)).status, 401)
       const forged = { 'Intercept-Assertion': 'eyJhbGciOiJub25lIn0.e30.x' }
       assert.equal((await fetch(`${address}/hello`, { headers: forged })).status, 401)
-      // A valid assertion, but made for another target.
+      // This call carries a valid assertion, but one that is made for another target.
       await gateway.run('target', 'set', 'acme', 'elsewhere', '--upstream', address, '--assertion')
       assert.equal((await gateway.call('/elsewhere/hello', gateway.xApiKey)).status, 401)
     })

@@ -101,7 +101,8 @@ describe('answers of upstreams', () => {
       answer = text
       end = true
       const transcript = await ask()
-      // Either the head had not been sent yet, or the body stops before its announced end.
+      // What the caller got must neither end cleanly nor announce only the three bytes that arrived as its whole
+      // length.
       const clean = /^HTTP\/1\.1 200 [^]*\r\n0\r\n\r\n$/.test(transcript)
       assert.ok(
         !clean && !/^HTTP\/1\.1 200 [^]*Content-Length: 3\r\n/i.test(transcript),

@@ -184,8 +184,8 @@ describe('samples of proxies that ask for the decision', () => {
 type Ask = (method: string, path: string, key: string | undefined) => Promise<Response>
 
 /**
- * Builds the requests for a decision that the samples make each proxy send: Traefik a GET that describes the call in
- * headers, Envoy the call itself below a prefix.
+ * Returns, by proxy, a function that asks Intercept for a decision as that proxy does with its sample: Traefik sends a
+ * GET that describes the call in headers, Envoy sends the call itself with a prefix before its path.
  */
 function questions(port: number): Record<string, Ask> {
   const { middlewares } = (parse(readSample('traefik.yaml')) as Traefik).http

@@ -112,7 +112,7 @@ import { createClient, verifyWebhook } from '@intercept/client'
 const { INTERCEPT_SERVER: server, INTERCEPT_TOKEN: token } = process.env
 const organization = 'acme'
 let lost = 0
-// The first response to a new key gets lost.
+// The response to the first request that issues a key gets lost.
 const unsteady = async (url, init) => {
   const response = await fetch(url, init)
   if (init.method === 'POST' && url.endsWith('/keys') && lost++ === 0) throw new TypeError('lost')

@@ -307,7 +307,7 @@ describe('the company sign-in with a real browser and a real OpenID provider', (
   })
 })
 
-/** Lists the session cookies of a browser, by name; there are none while nobody is signed in. */
+/** Lists the names of a browser's session cookies; empty while nobody is signed in. */
 async function sessionsIn({ context }: Visitor): Promise<string[]> {
   const names = (await context.cookies()).map(({ name }) => name)
   return names.filter((name) => name === '__Host-session')

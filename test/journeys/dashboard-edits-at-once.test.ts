@@ -50,7 +50,7 @@ describe('edits of one thing at once', { timeout: 120_000 }, () => {
     await quota.fill('77')
     const theirs = { calls: 5, per_seconds: 1 }
     await owner.call(`PATCH ${at}/targets/shop`, { rate_limit: theirs })
-    // The page reads the target again after each change that is made on it.
+    // The page reads the target again after each change that is made on this page.
     await page.getByRole('button', { name: 'Disable target' }).click()
     await page.getByRole('button', { name: 'Enable target' }).click()
     await page.getByRole('button', { name: 'Disable target' }).waitFor()
@@ -140,7 +140,7 @@ describe('edits of one thing at once', { timeout: 120_000 }, () => {
     await groups.first().fill('platform')
     const path = `${at}/connections/${one?.id}`
     await owner.call(`PATCH ${path}`, { name: 'Renamed' })
-    // The page reads the connections again after each change that is made on it.
+    // The page reads the connections again after each change that is made on this page.
     await add.last().click()
     await groups.last().fill('everyone')
     await page.getByRole('button', { name: 'Save', exact: true }).last().click()

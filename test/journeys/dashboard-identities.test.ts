@@ -1,4 +1,5 @@
-// Ways to sign in, on a person's own page: adding one leads to the provider and back, and is confirmed there.
+// Ways to sign in, on a person's own page: adding one leads to the provider and back to this page, where the person
+// confirms it.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { browserForTests, type TestBrowser, type Visitor } from '../harness/browser.ts'
@@ -46,7 +47,7 @@ describe('the ways to sign in on a person’s own page', () => {
     await page.getByRole('button', { name: 'Remove GitHub' }).waitFor()
     await page.waitForURL(`${parts.product.baseUrl}/you`)
     assert.deepEqual(visitor.findings, [])
-    // From now on this account signs in the person who added it.
+    // From now on, signing in with this GitHub account signs in the person who added it.
     await using other = await browser.visit({
       origin: parts.product.baseUrl,
       alsoAllow: [parts.github.url],

@@ -49,7 +49,8 @@ describe('every list of the dashboard', { timeout: 120_000 }, () => {
   test('each list says whether it is being read, could not be read, is empty or is old, keeps old rows and bears many', async () => {
     const waiting = [...lists]
     const walk = async (): Promise<void> => {
-      // One visitor each, so that a changed clock or a broken network affects only one list.
+      // Each walk has a visitor of its own, so that a changed clock or a broken network does not affect the other
+      // walks.
       await using visitor = await parts.visit([/net::ERR_/, /status of 500/])
       await visitor.page.clock.install()
       for (let list = waiting.shift(); list !== undefined; list = waiting.shift()) {

@@ -92,7 +92,7 @@ describe('an organization with many members and calls', { timeout: 120_000 }, ()
     await page.goto(`${product.baseUrl}/o/acme/calls?live=on&key=${json.key.id}`)
     const row = page.locator('tr[data-row]').first()
     await row.focus()
-    // A hidden tab does not look.
+    // A hidden tab does not ask for new calls.
     const show = async (state: string) =>
       await page.evaluate(
         `Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true })`,

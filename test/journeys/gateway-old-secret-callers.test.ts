@@ -9,7 +9,7 @@ import { upstreamForTests, type TestUpstream } from '../harness/upstream.ts'
 
 const at = '/organizations/acme/keys'
 const maxTold = 200
-// Generous, because uses are written every two seconds.
+// The time limit is generous, because uses are written only every two seconds.
 const withinMs = 20_000
 
 for (const engine of engines) {

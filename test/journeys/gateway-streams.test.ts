@@ -85,7 +85,7 @@ describe('streams through the gateway', () => {
     const response = await gateway.call('/echo/events', key)
     await until(() => events > before)
     const closed = closedStreams
-    // Aborted, not ended: a truncated stream must not look complete.
+    // The stream must be aborted rather than ended, because a truncated stream must not look complete.
     const cut = assert.rejects(response.text())
     await gateway.run('key', 'revoke', key.id)
     const revokedAt = performance.now()
@@ -163,7 +163,7 @@ describe('streams through the gateway', () => {
         unknown,
         { statusCode: number },
       ]
-      // The client's own URL parser removes the dot segment, which makes it an unknown target.
+      // The client's own URL parser removes the dot segment: `/ws/../x` arrives as `/x`, which names an unknown target.
       assert.ok([status, 404].includes(response.statusCode))
       socket.on('error', () => {})
       socket.terminate()

@@ -55,7 +55,8 @@ for (const engine of engines) {
       receiver.answer = (response) => response.writeHead(500).end()
       await webhooks.endpoints.create(organizationId, { url: receiver.url }, operator)
       await all.publish(1)
-      // The schedule's waits in seconds, each with the longest jitter, a fifth: together 91 hours, under five days.
+      // The waits of the retry schedule in seconds, each with the longest jitter (a fifth of the wait): 91 hours in
+      // all, less than the five days without success that would disable the endpoint.
       const waits = [6, 360, 2160, 8640, 21_600, 43_200, 60_480, 86_400, 103_680]
       for (const [attempt, seconds] of waits.entries()) {
         await all.until(() => receiver.arrivals.length === attempt + 1, `attempt ${attempt + 1}`)

@@ -22,7 +22,8 @@ describe('a server process', () => {
     const startedAt = performance.now()
     await using server = await startServerProcess({ DATA_DIR: join(folder, 'one') })
     assert.equal((await fetch(`${server.baseUrl}/readyz`)).status, 200)
-    // The limit for a start is 5 s, and about 1 s is usual. On a shared machine times vary, so this one is only printed.
+    // The limit for a start is 5 s, and about 1 s is usual. On a shared machine times vary, so the time is only
+    // printed.
     t.diagnostic(`ready after ${Math.round(performance.now() - startedAt)} ms`)
     await until(() => server.lines.some((line) => /\/setup\?token=/.test(line)))
     server.kill('SIGTERM')
@@ -63,7 +64,8 @@ describe('a server process', () => {
 
   test('with several workers a killed one is replaced, and all end on SIGTERM', async () => {
     const data = join(folder, 'several')
-    // A fixed port: after the only listening process was killed, the next one would otherwise choose another port.
+    // The port is fixed: if the killed process was the only one listening, its replacement would otherwise choose
+    // another.
     const PORT = String(await freePort('127.0.0.1'))
     await using server = await startServerProcess({ DATA_DIR: data, WORKERS: '2', PORT })
     await until(() => childrenOf(server.pid).length === 2)
@@ -117,7 +119,7 @@ describe('a server process', () => {
         try {
           process.kill(-(child.pid ?? 0), 'SIGKILL')
         } catch {
-          // All of them have ended, as expected.
+          // No process of the group is left, as expected.
         }
       }
     }
@@ -157,7 +159,7 @@ describe('a server process', () => {
         stream.setEncoding('utf8').on('data', (part: string) => (text += part))
       }
       await until(() => /Another program listens/.test(text))
-      // Each of the two processes logs the exit code, and waits longer the second time.
+      // The exit code of each worker that could not start is logged, and the wait before the next start grows.
       await until(() => /"code":1.*could not start; it is started again in 2 s/.test(text))
       assert.match(text, /"code":1.*could not start; it is started again in 1 s/)
       assert.doesNotMatch(text, /"code":0|has died/)

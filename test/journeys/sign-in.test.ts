@@ -145,7 +145,7 @@ describe('signing in with a real browser', () => {
       page.waitForRequest(`${baseUrl}/docs`),
       page.getByText('there').click(),
     ])
-    // The document is requested without the cookie and served anyway; the page's own requests send it.
+    // The document is requested without the cookie and served anyway; the page's own requests send the cookie.
     assert.ok(!((await request.allHeaders())['cookie'] ?? '').includes('__Host-session'))
     const answer = await request.response()
     assert.equal(answer?.status(), 200)

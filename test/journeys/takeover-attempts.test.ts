@@ -50,7 +50,7 @@ async function patchUser(token: string, id: string, active: boolean): Promise<vo
 describe('who administers another organization of a person', () => {
   const email = 'vera@acme.test'
   const claims = { sub: 'vera', email }
-  /** Vera, signed in through the provider of her own company. */
+  /** Vera is signed in through the provider of her own company. */
   let vera: Person
   let token: string
   let scimId: string
@@ -148,7 +148,7 @@ describe('who administers another organization of a person', () => {
     assert.equal(written.status, 201)
     const theirs = await place.arrive(place.theirs.start, { sub: 'p', email: 'prey@acme.test' })
     assert.equal(theirs.status, 200, theirs.text)
-    // At home, the person with that address signs in to an account of their own.
+    // Through the provider of their own organization, the person with that address signs in to another account.
     const home = await place.arrive(place.ours.start, { sub: 'prey', email: 'prey@acme.test' })
     assert.equal(home.status, 200, home.text)
     const ids = [theirs, home].map(async ({ person }) => (await person.call('GET /me')).json.id)

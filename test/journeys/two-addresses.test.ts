@@ -17,7 +17,7 @@ test('with an identity address of its own, the callback hands over to the base a
     await owner.call('POST /organizations/acme/invitations', { email, role: 'viewer' })
   }
 
-  // For the browser these are two sites, so the Lax cookie of one is not sent to the other.
+  // For the browser the two addresses are different sites, so the Lax cookie of one is not sent to the other.
   await using browser = await browserForTests()
   await using visitor = await browser.visit({
     origin: base,
@@ -47,7 +47,7 @@ test('with an identity address of its own, the callback hands over to the base a
   assert.deepEqual([claims.iss, claims.aud], [auth, base])
   assert.deepEqual(visitor.findings, [])
 
-  // The same without a browser: the code works once, for 30 seconds, and only in this browser.
+  // The same without a real browser: the code works once, for 30 seconds, and only with the cookies of the sign-in.
   const start = async (jar: Jar): Promise<string> => {
     const callback = await atGithub(jar, parts, 'ada')
     assert.equal(new URL(callback).origin, auth)

@@ -91,7 +91,7 @@ describe('what the SCIM door answers before and beside its resources', () => {
   })
   after(async () => await directory[Symbol.asyncDispose]())
 
-  // One token for each test, because the limit is per token.
+  // Each test gets a token of its own, because the limit is per token.
   const fresh = async (): Promise<TestDirectory['call']> => {
     const words = ['scim', 'token', 'issue', 'acme', '--name', 'fresh']
     const { secret } = await commandLine(words, directory.product)

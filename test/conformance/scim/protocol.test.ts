@@ -79,7 +79,8 @@ for (const engine of engines) {
         const asked = await call('GET', `/ServiceProviderConfig?${query}`)
         assert.equal(asked.status, 200, query)
         const { pagination, ...rest } = asked.body
-        // RFC 7644 section 4: other query parameters are ignored, so the document is complete.
+        // Query parameters can add `pagination` but change nothing else (RFC 7644 section 4), so the rest of the
+        // document is complete.
         assert.deepEqual(rest, plain, query)
         assert.deepEqual(pagination, {
           cursor: true,

@@ -6,7 +6,7 @@ import { withStore } from '../../harness/person.ts'
 import { engines } from '../../harness/store.ts'
 import { directoryForTests, groupUrn, patchUrn, userUrn, type TestDirectory } from './directory.ts'
 
-// Random, so that PostgreSQL cannot compress it to a size that fits into an index entry.
+// The text is random, so that PostgreSQL cannot compress it to a size that fits into an index entry.
 const long = randomBytes(3000).toString('hex')
 
 for (const engine of engines) {
