@@ -8,7 +8,10 @@ import { startServerProcess } from '../test/harness/server-process.ts'
 import { mintCredential } from '../src/secrets/index.ts'
 import { pin, startPeer, unusedPort } from './processes.ts'
 
-/** A program that lets calls with a valid key through to the same upstream, or only decides on them. */
+/**
+ * A program to measure. It lets calls with a valid key through to the upstream that all peers share, or only decides on
+ * such calls, or is that upstream itself.
+ */
 export interface Peer {
   readonly name: string
   readonly kind: 'proxy' | 'check' | 'auth_request' | 'upstream'

@@ -22,7 +22,10 @@ export function cpuSeconds(pid: number): number {
 const quietMs = 300
 const maxQuietTurns = 50
 
-/** Resolves when a process is idle, so that deferred work is charged to the load that caused it. */
+/**
+ * Waits until a process is idle, so that deferred work is charged to the load that caused it. Throws if the process is
+ * still busy after 15 seconds.
+ */
 export async function untilQuiet(pid: number): Promise<void> {
   for (let turn = 0; turn < maxQuietTurns; turn++) {
     const before = cpuSeconds(pid)

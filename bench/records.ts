@@ -1,7 +1,7 @@
 // Records calls at a steady rate, as the gateway does, and counts those that are not stored afterwards: 20,000 a second
 // on SQLite, 10,000 a second on PostgreSQL. Prints the CPU time of the thread that serves calls, of the process's other
-// threads, and on PostgreSQL of the rest of the machine, as shares of a core. Usage: `npm run bench -- records [seconds]`;
-// the default is 60.
+// threads, and of the rest of the machine, which includes PostgreSQL, as shares of a core. Usage: `npm run bench --
+// records [seconds]`; the default is 60.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -9,7 +9,8 @@ let arrivals: [id: string, at: number][] = []
 let count = 0
 
 /**
- * The path selects the behaviour: `/hang` never responds, `/half` never completes its response, `/slow` responds late.
+ * The path selects the behaviour: `/hang` never responds, `/half` never completes its response, `/slow` responds after
+ * two seconds, and every other path responds at once.
  */
 function respond(socket: Socket, how: string): void {
   if (how === 'hang') return

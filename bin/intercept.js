@@ -69,7 +69,7 @@ function startAgain() {
   try {
     process.execve(process.execPath, words)
   } catch {
-    // Replacing the process is forbidden, for instance by Node's permission model. Intercept works without the flag too.
+    // Replacing a process is forbidden, for instance by Node's permission model. Intercept then runs without the flag.
   }
 }
 

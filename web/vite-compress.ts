@@ -6,7 +6,10 @@ import type { Plugin } from 'vite'
 const worthIt = /\.(?:js|css|html|svg)$/
 const smallestBytes = 512
 
-/** Writes a .br and a .gz file next to each text file of the bundle; the server chooses by Accept-Encoding. */
+/**
+ * Writes a .br and a .gz file next to each text file of the bundle that is not tiny; the server chooses by
+ * Accept-Encoding.
+ */
 export function compress(): Plugin {
   return {
     name: 'intercept-compress',

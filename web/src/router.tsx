@@ -13,7 +13,7 @@ import { Loading } from './parts/States.tsx'
 /** The search parameters in which a list keeps its state: optional strings. */
 type Search<Name extends string> = { readonly [N in Name]?: string | undefined }
 
-/** Creates a parser that keeps the named search parameters if they are strings, and drops everything else. */
+/** Creates a parser that keeps the named search parameters if they are non-empty strings, and drops everything else. */
 function texts<Name extends string>(...names: readonly Name[]) {
   return (raw: Record<string, unknown>): Search<Name> =>
     Object.fromEntries(
@@ -294,7 +294,7 @@ const tree = root.addChildren([
   ]),
 ])
 
-/** Creates the router. The code of each page is loaded when the page is first opened. */
+/** Creates the router. The code of a page is loaded when somebody opens the page or points at a link to it. */
 export function createAppRouter() {
   return createRouter({
     routeTree: tree,

@@ -28,7 +28,10 @@ export function chooseLanguage(choice: LanguageChoice): void {
   window.location.reload()
 }
 
-/** The language of this page: the chosen one, or else the first of the browser's languages that has a catalogue. */
+/**
+ * The language of this page: the chosen one, or else the first of the browser's languages that has a catalogue, or else
+ * English.
+ */
 export const language: Language = languageOf(chosenLanguage())
 
 /** The locale in which dates are formatted; in English, the day comes first. */

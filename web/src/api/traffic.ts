@@ -42,7 +42,7 @@ export function rollupQuery(organization: string, input: RollupInput) {
   })
 }
 
-/** The keys and targets with the most calls in a range, and the codes with the most refusals. */
+/** The keys and targets with the most calls in a range, and the most frequent refusals and upstream errors. */
 export function topQuery(organization: string, range: RangeSearch, filter: CallFilter = {}) {
   return queryOptions({
     queryKey: [organization, 'calls', 'top', range, filter],

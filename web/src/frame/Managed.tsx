@@ -70,7 +70,7 @@ export function ManagedNotice({
   )
 }
 
-/** Offers people with the permission to take a thing over from its file; asks for confirmation. */
+/** Lets a person who has the permission take over a thing from its file; tells everybody else who may do so. */
 export function TakeOverButton({ by, name }: { readonly by: ManagedThing; readonly name: string }) {
   const { may } = useOrganization()
   const [asking, setAsking] = useState(false)

@@ -5,7 +5,7 @@ import type { Me } from '../api/me.ts'
 /** One of the person's organizations, with the role and its permissions. */
 export type Membership = Me['organizations'][number]
 
-/** The organization in the URL, and the signed-in person. */
+/** The signed-in person and the organization in the URL; on pages about the person, the organization last open. */
 export const MembershipContext = createContext<
   { readonly me: Me; readonly membership: Membership | undefined } | undefined
 >(undefined)
@@ -27,7 +27,7 @@ export function usePerson(): Me {
   return here.me
 }
 
-/** This page's organization and the person's permissions in it; throws on pages that are not below /o/. */
+/** The organization of `MembershipContext` and the person's permissions in it; throws if there is no organization. */
 export function useOrganization(): {
   readonly slug: string
   readonly membership: Membership

@@ -49,7 +49,10 @@ export function day(at: number | string): string {
   return shownAs(millis(at), 'day')
 }
 
-/** Shows a time, exact in tables and relative in cards. Hovering shows the other form and UTC; a click copies UTC. */
+/**
+ * Shows a time in the given form, or "never" if it is undefined. Hovering also shows the relative or the exact time,
+ * and the time in UTC; a click copies the time in UTC.
+ */
 export function Time({
   at,
   form = 'exact',

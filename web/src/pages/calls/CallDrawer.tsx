@@ -17,7 +17,7 @@ import { Loading, ProblemNotice } from '../../parts/States.tsx'
 import { Facts, Notice } from '../../parts/Surface.tsx'
 import { exact } from '../../parts/Time.tsx'
 
-/** One call with its checks, timings and ids; j and k show the next and the previous one. */
+/** One call with its checks, timings and ids; j shows the next older call, k the next newer one. */
 export function CallDrawer({
   organization,
   id,
@@ -91,7 +91,7 @@ function Turn({
   )
 }
 
-/** Shows the next call on j and the previous one on k, wherever the focus is except in text fields. */
+/** Shows the next older call on j and the next newer one on k, wherever the focus is except in form fields. */
 function useTurning(
   newer: string | undefined,
   older: string | undefined,

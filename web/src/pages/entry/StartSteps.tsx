@@ -16,7 +16,7 @@ import { FirstCall, KeySnippets } from '../keys/KeySecret.tsx'
 const w = entryWords.setup
 const here = getRouteApi('/setup')
 
-/** Step 3: asks for the URL of an API, which is checked before the setup continues. */
+/** Step 3, which can be skipped: asks for the URL of an API, and checks that the API responds before going on. */
 export function TargetStep({
   organization,
   onDone,

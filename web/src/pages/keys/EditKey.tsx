@@ -19,7 +19,7 @@ interface EditProps {
   readonly onDone: () => void
 }
 
-/** Edits a key's restrictions in place; its id, scheme and secret stay the same. */
+/** Edits a key's name, expiry, restrictions and labels in place; its id, scheme and secret stay the same. */
 export function EditKey({ organization, it: newest, onDone }: EditProps) {
   // The form keeps the version that it was opened with, so that saving is refused if someone else has changed the key.
   const [it] = useState(newest)

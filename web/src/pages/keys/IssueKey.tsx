@@ -70,8 +70,8 @@ export function IssueKey({
       title={w.form.title}
       action={w.issue}
       saving={{ isPending: issue.isPending, error: issue.error ?? known.error }}
-      // The form sends every field explicitly, so submitting it before the defaults are loaded would replace them with
-      // empty values.
+      // The form sends every field explicitly, so submitting it before the organization's defaults are loaded would
+      // override them.
       disabled={draft.name.trim() === '' || defaults === undefined}
       onSubmit={() => issue.mutate()}
     >

@@ -103,7 +103,7 @@ const keyFields: Readonly<Record<FieldName, KeyField>> = {
 
   rate_limit: {
     draftOf: (key) => ({ limit: key?.rate_limit === undefined ? '' : `${key.rate_limit.calls}` }),
-    // Keeps the period and the burst of the key's rate limit, which the form does not show.
+    // Keeps the period and the burst of the key's rate limit, which can't be changed in the form.
     inputOf: ({ limit }, before) =>
       limit === ''
         ? {}

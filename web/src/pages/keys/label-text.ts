@@ -22,7 +22,7 @@ export function labelLines(labels: Readonly<Record<string, string>>): string {
     .join('\n')
 }
 
-/** Parses labels typed into the form; `wrong` is the message for the first invalid line. */
+/** Parses labels typed into the form; `wrong` is the message for the first mistake, undefined if there is none. */
 export function readLabels(text: string): {
   readonly labels: Readonly<Record<string, string>>
   readonly wrong: string | undefined

@@ -198,7 +198,7 @@ function figureColumns(hours: Hours | undefined): readonly Column<Target>[] {
   ]
 }
 
-/** The target's state: disabled, unhealthy or healthy. */
+/** The target's state: disabled, healthy, unhealthy, or not known yet. */
 export function TargetState({ target }: { readonly target: Target }) {
   if (!target.enabled) return <Badge tone="caution">{w.disabled}</Badge>
   const tone = ({ healthy: 'pass', unhealthy: 'refuse', unknown: 'plain' } as const)[target.health]

@@ -6,7 +6,10 @@ import { exact, Time } from '../../parts/Time.tsx'
 const w = webhookWords.endpoint
 const worthSaying = 3
 
-/** Explains why an endpoint currently receives nothing, how many deliveries are waiting, and when sending resumes. */
+/**
+ * Explains why an endpoint currently receives nothing, how many deliveries are waiting, and when sending resumes. Warns
+ * if attempts keep failing; otherwise renders nothing.
+ */
 export function HealthNotice({ endpoint }: { readonly endpoint: Endpoint }) {
   const { state, failures, failing_since: failingSince, probe_at: probeAt, deliveries } = endpoint
   const since = failingSince === undefined ? '' : exact(Date.parse(failingSince))
