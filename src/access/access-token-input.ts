@@ -9,7 +9,10 @@ const maxLifetimeMs = 366 * dayMs
 const maxNameLength = 100
 const maxCidrs = 100
 
-/** Permissions that only an owner can give to a token: they decide who rules the organization and whether it exists. */
+/**
+ * Permissions that only an owner can give to a token, because a token with one of them could take control of the
+ * organization or delete the organization.
+ */
 const onlyByOwners: readonly Permission[] = [
   'owners.manage',
   'organization.delete',
@@ -22,7 +25,10 @@ export interface AccessTokenInput {
   readonly name: string
   readonly permissions?: readonly string[] | undefined
   readonly cidrs?: readonly string[] | undefined
-  /** Milliseconds since 1970; undefined = in 90 days, null = never, which is reserved to owners. */
+  /**
+   * Milliseconds since 1970. Undefined = in 90 days, or when the issuing token expires if that is sooner; null = never,
+   * which only owners may choose.
+   */
   readonly expiresAt?: number | null | undefined
 }
 
@@ -31,7 +37,7 @@ export interface TokenMaker {
   /** Undefined for the operator. */
   readonly organization: { readonly id: OrganizationId } | undefined
   readonly permissions: readonly Permission[]
-  /** If the issuer is a token: the addresses from which it works; undefined = any. */
+  /** If the issuer is a token: the addresses from which it may be used; undefined = any. */
   readonly cidrs: readonly string[] | undefined
   /** If the issuer is a token: when it expires; undefined = never. */
   readonly expiresAt: number | undefined
@@ -66,8 +72,8 @@ export function checkTokenInput(input: AccessTokenInput, maker: TokenMaker, nowM
 }
 
 /**
- * Refuses a range outside the issuing token's ranges, because a stolen token must not issue one for the thief's
- * address.
+ * Refuses a range outside the issuing token's ranges. Otherwise, the thief of a token could use it to issue another one
+ * that works from the thief's address.
  */
 function checkCidr(asked: string, { cidrs }: TokenMaker): void {
   const range = parseCidr(asked)

@@ -5,8 +5,8 @@ import type { TokenMaker } from './access-token-input.ts'
 import { heldPermissions } from './permissions/actor-permissions.ts'
 
 /**
- * Returns what the issuer of a token can pass on, and the member whose role limits the token from then on. Throws
- * `credential_revoked` if the issuing token no longer permits anything.
+ * Returns what the issuer of a token can pass on (`maker`), and the member whose role limits the new token (`boundTo`;
+ * undefined if there is none). Throws `credential_revoked` if the issuing token no longer permits anything.
  */
 export async function issuerPower(
   tx: Tx,

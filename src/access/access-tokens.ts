@@ -36,9 +36,11 @@ export interface TokenPrincipal {
   readonly hint: string
   /** Undefined for a token of the operator. */
   readonly organization: { readonly id: OrganizationId; readonly slug: string } | undefined
-  /** The addresses from which it works; undefined = any. */
+  /** The addresses from which the token may be used; undefined = any. */
   readonly cidrs: readonly string[] | undefined
-  /** The permissions that it has right now, never more than its issuer has. */
+  /**
+   * The permissions that the token has right now: what it was given, limited by the role of the member it is bound to.
+   */
   readonly permissions: readonly Permission[]
 }
 
@@ -147,8 +149,8 @@ export class AccessTokens {
   }
 
   /**
-   * Revokes the token with this secret; whoever holds the secret may do so. Returns undefined if no active token has
-   * it.
+   * Revokes the token with this secret; whoever holds the secret may do so. Returns undefined if no token has this
+   * secret or the token was already revoked.
    */
   async revokeSecret(text: string, actor: Actor) {
     if (credentialLookup(text, prefix) === undefined) return undefined
@@ -192,7 +194,7 @@ export class AccessTokens {
     return permissions.every((permission) => left.includes(permission))
   }
 
-  /** Announces tokens that expire within two weeks, once each; returns how many. */
+  /** Announces up to 100 tokens that expire within two weeks and have not been announced yet; returns how many. */
   async announceExpiring() {
     return await this.#store.transaction(async (tx) => {
       const before = tx.now + expiringWithinMs
@@ -202,7 +204,10 @@ export class AccessTokens {
     })
   }
 
-  /** Records a use at most once a minute. No request waits for it, and a later use makes up for a lost write. */
+  /**
+   * Records a use of the token, at most once a minute. No request waits for the write, and a later use makes up for a
+   * lost one.
+   */
   #noteUse(id: string, from: { address: string; agent?: string | undefined }): void {
     const at = this.#clock.now()
     if (!hasPassed(noteUseEveryMs, this.#notedAt.get(id), at)) return
@@ -216,7 +221,8 @@ export class AccessTokens {
 }
 
 /**
- * Returns a token's principal; throws if the token was revoked or has expired, or if its issuer is no longer a member.
+ * Returns a token's principal; throws if the token was revoked or has expired, if the member it is bound to has left,
+ * or if its organization was deleted.
  */
 function principalOf(known: KnownAccessToken, nowMs: number): TokenPrincipal {
   const { token, organizationSlug } = known
@@ -225,7 +231,8 @@ function principalOf(known: KnownAccessToken, nowMs: number): TokenPrincipal {
   const { id, name, hint, cidrs, organizationId } = token
   const named = { kind: 'token', tokenId: id, name, hint, cidrs } as const
   if (organizationId === undefined) return { ...named, organization: undefined, permissions: [] }
-  // The organization was deleted: its token must not pass as one of the operator's, which have no organization.
+  // The organization was deleted. Its token must be refused, because a principal without an organization is the
+  // operator.
   if (organizationSlug === undefined) throw invalid()
   return {
     ...named,

@@ -63,7 +63,8 @@ export class FailedCredentials {
   }
 
   /**
-   * Counts a failure; returns a promise if this node's even share is used up, because the rest may need the database.
+   * Counts a failure. Returns a promise if this node's even share is used up and there are other nodes, because the
+   * rest of the limit may need the database.
    */
   failed(address: string): number | undefined | Promise<number | undefined> {
     const { failures, shared } = this.#deps
@@ -87,8 +88,8 @@ export class FailedCredentials {
     const { shared } = this.#deps
     if (shared?.rates.isShared !== true) return undefined
     const subject = subjectOf(shared, source)
-    // A source that this node does not track counts as within its limit. It has not lately failed here beyond the even
-    // share, or too many sources are tracked already.
+    // A source that this node does not track counts as within its limit: either it has not recently failed here beyond
+    // the even share, or too many sources are tracked already.
     return shared.rates.known(subject, this.#rest(failures)) ?? wellSoFar
   }
 
@@ -130,8 +131,8 @@ async function failedElsewhere(
       return undefined
     }
   } catch {
-    // If the database is unavailable, the caller gets the ordinary refusal, and only what this node holds limits
-    // look-ups.
+    // If the database is unavailable, the caller gets the ordinary refusal. Further look-ups are then limited only by
+    // the shares that this node already has.
     return undefined
   }
 }

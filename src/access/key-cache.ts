@@ -41,8 +41,8 @@ export interface KeyCache {
   /** Reads the database and returns what a principal's key and secret would get now: a principal, or a refusal. */
   recheck(principal: KeyPrincipal): Promise<KeyPrincipal | Problem>
   /**
-   * Calls `heard` with an id when anything about that key, or about all keys of that organization, has changed, and
-   * with undefined when everything may have changed.
+   * Calls `heard` with the id of a key or an organization when anything about that key, or about all keys of that
+   * organization, has changed. Calls it with undefined when everything may have changed.
    */
   onChange(heard: (changed: KeyId | OrganizationId | undefined) => void): void
   /** The number of cached keys. */
@@ -184,7 +184,9 @@ async function asked<T>(read: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Caches the parsed part that all keys of an organization share, because it seldom changes. */
+/**
+ * Caches, for each organization, the part that the principals of all its keys share, because that part seldom changes.
+ */
 class OrganizationParts {
   readonly #byId = new Map<
     OrganizationId,
@@ -205,5 +207,8 @@ class OrganizationParts {
   }
 }
 
-/** The part that all keys of an organization share; two parts are equal exactly if their texts are. */
+/**
+ * The part that the principals of all keys of an organization share. Two such parts are equal exactly if their texts
+ * are.
+ */
 type NamedPart = OrganizationPart & { readonly text: string }

@@ -25,7 +25,7 @@ export function checkInput(input: KeyInput, nowMs: number): KeyEdit {
 
 /**
  * Throws `invalid_input` for grants of targets that do not exist, because such a grant would allow nothing. Grants that
- * the key already had may stay, and any target may be granted while the organization has none.
+ * the key already had may stay. While the organization has no targets, any target may be granted.
  */
 export async function checkGrantedTargets(
   db: Db,

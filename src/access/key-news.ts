@@ -43,8 +43,8 @@ export function recordChange(tx: Tx, key: KeyRecord, news: KeyNews<AuditVerb<'ap
 }
 
 /**
- * Returns all properties of a key except its secrets, for audit entries and events; unrestricted grants and CIDRs read
- * `all`.
+ * Returns all properties of a key except its secrets, for audit entries and events; grants and CIDRs that restrict
+ * nothing appear as `all`.
  */
 export function describe(key: KeyRecord): Record<string, unknown> {
   return { ...keys.describe(key), grants: key.grants ?? 'all', cidrs: key.cidrs ?? 'all' }

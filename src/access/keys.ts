@@ -216,7 +216,7 @@ export class Keys {
     return found.map((key) => ({ ...key, secrets: secrets.get(key.id) ?? [] }))
   }
 
-  /** Returns the names of the keys with these ids, and the hints of their secrets. */
+  /** Maps the ids of keys to their names and the hints of their current secrets; unknown ids are left out. */
   async names(
     organizationId: OrganizationId,
     ids: readonly KeyId[],

@@ -19,7 +19,10 @@ export function publicIdIn(text: string): string {
   return scheme === undefined ? text : publicId
 }
 
-/** Returns the scheme of a text that has the shape and checksum of a key; reads no database. */
+/**
+ * Returns the scheme of a text that has the shape and checksum of a key; undefined for any other text. Reads no
+ * database.
+ */
 export function schemeOfKey(text: string): Scheme | undefined {
   if (credentialLookup(text, schemes['x-api-key'].prefix) !== undefined) return 'x-api-key'
   if (credentialLookup(text, schemes.bearer.prefix) !== undefined) return 'bearer'

@@ -8,15 +8,17 @@ const announceEveryMs = dayMs
 const headsInTurn = 1000
 
 /**
- * Publishes the signed head of each organization's chain, at most once a day and only if it moved: a receiver then
- * holds an anchor that nobody with mere access to the database can forge or take back. Returns how many.
+ * Publishes the signed heads of up to 1000 organizations' chains, each at most once a day and only if entries were
+ * added. A receiver then holds an anchor that nobody who has access only to the database can forge or take back.
+ * Returns how many heads were published.
  */
 export async function announceHeads(store: Store): Promise<number> {
   const before = store.clock.now() - announceEveryMs
   const due = await auditExport.listUnannounced(store.slowReads, { before, limit: headsInTurn })
   let announced = 0
   await eachApart(due, async (organizationId) => {
-    // One transaction per organization, so that none waits for a lock while holding another's.
+    // Each organization gets its own transaction, so that no transaction waits for one organization's lock while it
+    // holds another's.
     const isOurs = await store.transaction(async (tx) => {
       const { sequence, hash, seal } = await signedHead(tx, organizationId)
       if (!(await auditExport.setAnnounced(tx, { organizationId, sequence, before }))) return false

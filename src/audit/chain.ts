@@ -11,7 +11,7 @@ export interface SignedHead {
 /** The result of verifying a chain. */
 export interface ChainReport {
   readonly entries: number
-  /** The sequence number of the first entry that does not follow from the previous one; `reason` says why. */
+  /** Where the chain is broken, as a sequence number; `reason` says how. Both are undefined if the chain is intact. */
   readonly brokenAt: number | undefined
   readonly reason: string | undefined
   readonly lastHash: string
@@ -19,7 +19,7 @@ export interface ChainReport {
 
 const pageSize = 100
 const maxAttempts = 3
-// Lower than any stored number, so that no entry can hide before the first one.
+// Lower than any stored sequence number, so that an entry inserted before the first one is read too.
 const firstNumber = -(2 ** 52)
 
 /** Returns the signed head of a chain. */
@@ -39,7 +39,7 @@ export async function verifyChain(
     if (report.brokenAt === undefined || attempt === maxAttempts) return report
     const begin = await auditEntries.anchorOf(store.slowReads, organizationId)
     if (begin.sequence === anchor.sequence && begin.hash === anchor.hash) return report
-    // Meanwhile retention has removed the oldest entries, which must not look like tampering.
+    // Retention has removed the oldest entries in the meantime, which must not look like tampering.
     anchor = begin
   }
 }
@@ -66,7 +66,7 @@ async function walkFrom(
       limit: pageSize,
     })
     for (const row of rows) {
-      // Entries and head are committed together, so anything added since belongs to a newer head.
+      // Entries and head are committed together, so an entry beyond the head that was read belongs to a newer head.
       if (row.sequence > head.sequence)
         head = await auditEntries.headOf(store.slowReads, organizationId)
       const fault = walk.take(row, head)

@@ -54,7 +54,7 @@ export interface AuditFilter {
   readonly until?: number | undefined
 }
 
-/** The audit log of an organization, or of 'system'. */
+/** The audit log of an organization, or of 'system' for what concerns no organization. */
 export interface Audit {
   /** Lists entries before a sequence number, newest first. */
   list(
@@ -80,7 +80,10 @@ export interface Audit {
   head(organizationId: string): Promise<SignedHead>
   /** Returns the ids of all chains, including the one that belongs to no organization. */
   chains(): Promise<readonly string[]>
-  /** Publishes each organization's head as an event, at most once a day and only if it moved; returns how many. */
+  /**
+   * Publishes the heads of organizations as events, each at most once a day and only if entries were added; returns how
+   * many.
+   */
   announceHeads(): Promise<number>
   /** Counts sign-ins per time step, oldest first, including empty steps. */
   signIns(organizationId: OrganizationId, range: SignInRange): Promise<readonly SignIns[]>
@@ -173,7 +176,7 @@ function toSteps(
   return Array.from({ length: Math.ceil((to - from) / stepMs) }, (_, step) => {
     const of = (action: (typeof counts)[number]['action']) => found.get(`${step} ${action}`) ?? 0
     const company = of('sso.signed_in')
-    // Each of the company's sign-ins starts a session too.
+    // Each sign-in through the company's provider also starts a session, so it is subtracted here.
     const other = Math.max(0, of('session.started') - company)
     return { at: from + step * stepMs, company, other, refused: of('sso.refused') }
   })

@@ -14,8 +14,8 @@ const entriesInBatch = 256
 // Collectors refuse bodies beyond a few MiB; the largest part of an entry is its detail.
 const detailInBatch = 1024 * 1024
 const chainsInTurn = 100
-// Longer than a batch usually takes, so that two processes don't send the same entries; if one takes longer, entries
-// arrive twice.
+// Longer than a batch usually takes, so that two processes don't send the same entries. If a batch takes longer
+// nevertheless, its entries may arrive twice.
 const turnMs = 30_000
 
 export interface AuditExportDeps {
@@ -25,7 +25,7 @@ export interface AuditExportDeps {
    * refuses the body itself.
    */
   readonly post: (body: string) => Promise<void>
-  /** Identifies the sender. */
+  /** The attributes that identify this service to the collector. */
   readonly resource: Attributes
   readonly metrics: Metrics
   readonly log: { warn(fields: object, text: string): void }

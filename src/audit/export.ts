@@ -46,8 +46,8 @@ function toCsvLine(entry: AuditEntry): string {
 
 /**
  * Quotes one CSV cell (RFC 4180, section 2). A spreadsheet would evaluate a cell that starts like a formula, so an
- * apostrophe keeps it text. The text gets apostrophes inside too, because some spreadsheets split even a quoted cell at
- * semicolons, tabs and line breaks.
+ * apostrophe before it makes it plain text. Apostrophes are also added inside the cell, because some spreadsheets split
+ * even a quoted cell at semicolons, tabs and line breaks.
  */
 export function cell(text: string): string {
   const safe = text.replaceAll(/(?:^|(?<=[;\t\r\n]))(?=[=+\-@])|^(?=[\t\r\n])/g, "'")

@@ -173,7 +173,7 @@ async function openRecords(
   { store, postLogs, resource, metrics, log }: Infrastructure,
   opened: AsyncDisposableStack,
 ) {
-  // Done before anything is written, because creating a partition blocks writers.
+  // Creating a partition blocks writers, so the partitions are created before anything is written.
   await store
     .transactionOnCalls(async (tx) => await callPartitions.makePartitions(tx))
     .catch((err: unknown) => log.warn({ err }, 'calls: partitions are made later'))
@@ -182,7 +182,10 @@ async function openRecords(
   return opened.use(openCallLog({ post: postLogs, resource, metrics, log }))
 }
 
-/** Exports call records to the operator's collector; losses are counted and never delay a call. */
+/**
+ * Exports call records to the operator's collector without ever delaying a call; records that cannot be sent are
+ * dropped and counted.
+ */
 function openCallLog(deps: {
   post: (body: string) => Promise<void>
   resource: Attributes

@@ -181,7 +181,8 @@ function openExports(
               post: openCollector(traces, headers, opened),
             }),
           ),
-    // A signal's own endpoint URL is used unchanged (OpenTelemetry, OTLP exporter configuration).
+    // The URL of the endpoint for logs is used unchanged; a path is added only to the URL of the endpoint for all
+    // signals (OpenTelemetry, OTLP exporter configuration).
     postLogs:
       otlpLogsEndpoint === undefined ? undefined : openCollector(otlpLogsEndpoint, headers, opened),
     accessLog:

@@ -4,7 +4,7 @@ import { probeLockWaits, type Store } from '../store/index.ts'
 import type { Quotas } from '../targets/index.ts'
 import type { Metrics } from '../telemetry/index.ts'
 
-/** Exports the version, Node and engine as labels of a gauge with the value 1. */
+/** Exports the versions of the product and of Node, and the database engine, as labels of a gauge with the value 1. */
 export function measureBuild(metrics: Metrics, labels: { version: string; engine: string }): void {
   const about = {
     name: 'intercept_build_info',

@@ -28,7 +28,7 @@ export function reportRequests(
       agent: request.headers['user-agent'],
       request_id: request.id,
     })
-    // Pages and probes get no spans, because theirs would only be noise.
+    // Requests for pages and probes get no spans, because such spans would only be noise.
     if (tracer !== undefined && area !== 'pages') addSpan(tracer, end, clock.now())
   }
 }

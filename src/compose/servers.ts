@@ -109,7 +109,8 @@ async function listen(
   },
 ): Promise<Listening> {
   await using listening = new AsyncDisposableStack()
-  // Opened first, and closed last, so that probes work until the last request has ended.
+  // The listener for metrics and probes opens first and closes last, so that probes work until the last request has
+  // ended.
   if (config.metricsPort !== undefined) {
     const metricsApp = listening.use(openMetrics())
     await metricsApp.listen({ host: config.host, port: config.metricsPort })
@@ -132,7 +133,10 @@ async function listen(
 
 type AppDeps = Omit<Parameters<typeof createApp>[0], 'ownRefusals' | 'onEnd'>
 
-/** The state of shutting down: readiness fails first, for the load balancers; then open-ended responses are aborted. */
+/**
+ * The state of shutting down. First, the readiness probe fails, so that load balancers send nothing new; then
+ * open-ended responses are aborted.
+ */
 class Ending {
   readonly #stopping = new AbortController()
   isDraining = false

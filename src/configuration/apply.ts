@@ -29,7 +29,7 @@ import { emptyState, readState, type State } from './state.ts'
 export interface ApplyOptions {
   /** The file's name, which marks the things it manages. */
   readonly label: string
-  /** Whether to remove things that the file created and no longer names. */
+  /** Whether to remove things that the file manages and no longer names. */
   readonly prune: boolean
   /** The organization that the file must name; undefined accepts any. */
   readonly slug?: string | undefined
@@ -39,10 +39,13 @@ export interface ApplyOptions {
   readonly permissions: readonly Permission[] | undefined
 }
 
-/** Options for applying a file: also who applies it, and where new keys' secrets go. */
+/** The options for applying a file; they also say who applies it and where new keys' secrets go. */
 export interface ApplyBy extends ApplyOptions {
   readonly actor: Actor
-  /** Called as the last step before the commit, and again if the transaction is retried. */
+  /**
+   * Receives the new keys with their secrets as the last step before the commit, and again if the transaction is
+   * retried.
+   */
   readonly onIssued?: ((issued: readonly IssuedKey[]) => void) | undefined
 }
 
@@ -90,7 +93,7 @@ export async function applyFile(
 type Secrets = ReadonlyMap<string, string>
 type Options = ApplyOptions & { readonly secrets: Secrets }
 
-/** Resolves all references in a file; returns the secrets by reference. */
+/** Resolves all references to secrets in a file; returns the secrets by reference. */
 function resolved(file: ConfigurationFile, { resolve }: ApplyOptions): Secrets {
   const secrets = new Map<string, string>()
   for (const key of sectionKeys) {

@@ -20,8 +20,8 @@ const organizationsAtOnce = 20
 
 /**
  * Announces managed things that were changed outside their file, once each, and gives newly arrived groups the role
- * waiting for them. Checks only organizations in which anything has happened since the last check; returns how many
- * things it announced.
+ * waiting for them. Checks up to 20 organizations in which anything has happened since their last check; returns how
+ * many things it announced.
  */
 export async function checkDrift(deps: ConfigurationDeps): Promise<number> {
   let announced = 0
@@ -61,7 +61,10 @@ async function checkOne(
   })
 }
 
-/** Returns the fields of a managed thing that differ from what was applied; `all` if the thing is gone. */
+/**
+ * Returns the fields of a managed thing that differ from what was applied; `all` if the thing is gone, but no field if
+ * a key is gone because it has expired.
+ */
 function driftOf(
   row: ManagedRecord,
   { state, organization }: { readonly state: State; readonly organization: OrganizationRecord },

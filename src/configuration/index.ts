@@ -42,7 +42,7 @@ export interface Configurations {
   apply(text: string, by: ApplyBy): Promise<Applied>
   /** Throws `managed_by_file` for a thing that a file manages. */
   requireUnmanaged(organizationId: OrganizationId, thing: ManagedThing): Promise<void>
-  /** Lists a page of managed things, by section and name. */
+  /** Lists a page of managed things, ordered by section and name. */
   managed(
     organizationId: OrganizationId,
     page: Parameters<typeof managed.page>[2],

@@ -28,7 +28,7 @@ export interface Step extends Difference {
   readonly before: Thing | undefined
 }
 
-/** How to compare a file: under which name, with which secrets, and whether to remove things. */
+/** How to compare a file with an organization. */
 export interface Comparison {
   /** The file's name; only things that it manages are ever removed. */
   readonly label: string
@@ -92,7 +92,8 @@ function hasEnded({ expires_at: end }: Entry, nowMs: number): boolean {
 }
 
 /**
- * Returns the removals of things that the file created and no longer names; what depends on others is removed first.
+ * Returns the removals of things that the file manages and no longer names. What depends on other things is removed
+ * before them.
  */
 function removals(file: ConfigurationFile, state: State, label: string): Step[] {
   return noLongerNamed(file, state, label)
@@ -106,7 +107,7 @@ function removals(file: ConfigurationFile, state: State, label: string): Step[] 
     })
 }
 
-/** Returns the records of what the file created and no longer names. */
+/** Returns the records of what the file manages and no longer names. */
 export function noLongerNamed(
   file: ConfigurationFile,
   state: State,
@@ -165,7 +166,7 @@ export function changedFields(
     .map((field) => ({ field, before: shown(field, present), after: shown(field, after) }))
 }
 
-/** Returns a field's value for display; header names are shown as they are, not converted to our casing. */
+/** Returns a field's value for display; headers are shown as lines such as `Authorization: env:TOKEN`. */
 function shown(field: string, entry: Entry): unknown {
   const value = entry[field] ?? null
   if (field !== 'headers' || value === null) return value
@@ -184,7 +185,7 @@ function changedSecrets(
   return section.secretPaths(after).flatMap((path) => {
     const reference = referenceIn(after, path)
     const [now, wanted] = [before.secrets.get(path), secrets.get(reference)]
-    // A secret that is set for the first time is listed already, as a difference of its field.
+    // A secret that is set for the first time is already listed as a change of its field.
     if (now === undefined || wanted === undefined || sameSecret(now, wanted)) return []
     return [{ field: path, before: 'another secret', after: reference }]
   })

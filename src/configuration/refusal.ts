@@ -21,7 +21,7 @@ const aboutTheFile: ReadonlySet<string> = new Set([
 /** Locates a thing in the file, or one of its fields. */
 export type Where = (field?: string) => string
 
-/** Adds the location in the file to a refusal about it. */
+/** Adds the location in the file to a refusal that concerns the file's content; returns any other error unchanged. */
 export function placedAt(where: Where, error: unknown): unknown {
   if (!(error instanceof Problem) || !aboutTheFile.has(error.code)) return error
   const { field, permission } = error.members ?? {}

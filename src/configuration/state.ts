@@ -99,8 +99,8 @@ export function named(
     const own = thing.name
     let name = own
     let number = numbers.get(own) ?? 2
-    // A taken name is given nevertheless if its entry belongs to a managed thing that does not exist yet: this is that
-    // thing.
+    // A taken name is still given if its entry belongs to a managed thing that did not exist yet, because that thing is
+    // this one.
     for (; taken.has(name) && result.get(name)?.id !== ''; number++) name = `${own}-${number}`
     numbers.set(own, number)
     taken.add(name)
@@ -110,7 +110,8 @@ export function named(
 }
 
 /**
- * Returns the reference that a secret was applied with; without one, an `env:` reference for the next apply to resolve.
+ * Returns the reference that a secret was applied with. If there is none, returns an `env:` reference with a name made
+ * up here, which the next apply resolves.
  */
 function referenceAt(path: string, name: string, applied: Entry | undefined): string {
   const [first = '', ...rest] = path.split('.')

@@ -25,7 +25,7 @@ interface AccessLogDeps {
   readonly log: Pick<Log, 'info' | 'error'>
 }
 
-/** Opens the access log on `stdout`, or on a file to which it appends. */
+/** Opens the access log: for `stdout` on standard output, otherwise on the file with this path, to which it appends. */
 export function openAccessLog(deps: AccessLogDeps): AccessLog {
   const dropped = deps.metrics.counter(
     'intercept_access_log_dropped_total',
@@ -45,7 +45,10 @@ function lineOf(entry: AccessEntry): string {
   return redact(`${JSON.stringify(entry)}\n`)
 }
 
-/** A file that is opened again some time after it could not be written, for example because the disk was full. */
+/**
+ * An access log in a file. If the file cannot be written, for example because the disk is full, it is opened again some
+ * time later.
+ */
 class AccessLogFile implements AccessLog {
   readonly #deps: AccessLogDeps
   readonly #dropped: { add(): void }
@@ -64,7 +67,7 @@ class AccessLogFile implements AccessLog {
       if (this.#deps.clock.monotonic() - this.#failedAt < againAfterMs) return this.#dropped.add()
       this.#failedAt = undefined
       this.#stream = this.#open()
-      // Ends a line of which only a part was written.
+      // The last line may be incomplete, so the next one must start on a new line.
       this.#stream.write('\n')
     }
     if (this.#stream.writableLength > maxWaitingBytes) return this.#dropped.add()
@@ -84,7 +87,7 @@ class AccessLogFile implements AccessLog {
     const stream = createWriteStream(this.#deps.destination, { flags: 'a', mode: 0o600 })
     return stream.on('error', (err) => {
       this.#failedAt = this.#deps.clock.monotonic()
-      // Logged only once, not after each failed attempt.
+      // The failure is logged once, not after each failed attempt.
       if (!this.#isFailing) this.#deps.log.error({ err }, 'the access log cannot be written')
       this.#isFailing = true
     })

@@ -21,7 +21,9 @@ export interface MetricFamily {
 /** Label values by label name. Keep them few, because each combination stays a series forever. */
 export type Labels = Readonly<Record<string, string>>
 
-/** One series of a metric; a bucket's suffix is `_bucket`, a space and the bucket's bound. */
+/**
+ * The value of one series of a metric; a bucket's suffix is `_bucket`, a space and the label with the bucket's bound.
+ */
 export type CollectedSample = readonly [labels: Labels | undefined, value: number, suffix?: string]
 
 /** Renders metrics for a scrape (Prometheus text format 0.0.4). */
@@ -97,7 +99,10 @@ function join(across: Across, one: number, other: number): number {
   return across === 'sum' ? one + other : Math.max(one, other)
 }
 
-/** Renders labels in braces, followed by `more`, a label that is already rendered; empty if there are none. */
+/**
+ * Renders labels in braces, with `more`, an already rendered label, as the last one; returns an empty text if there are
+ * no labels.
+ */
 export function renderLabels(labels: Labels | undefined, more = ''): string {
   const parts = Object.entries(labels ?? {}).map(
     ([name, value]) => `${name}="${escapeValue(value)}"`,

@@ -27,7 +27,7 @@ export function createLog(options: {
   /** Formats lines for people instead of programs. */
   pretty?: boolean
 }): Log {
-  // Loaded when the first log is created, because most commands create none.
+  // pino is loaded only when the first log is created, because most commands create none.
   const pino = load('pino') as typeof pinoOf
   const finish = options.pretty === true ? prettyLine : (line: string) => line
   const destination =
@@ -48,7 +48,9 @@ export function createLog(options: {
 
 const maxCauses = 10
 
-/** Removes the row that PostgreSQL quotes in some errors: it may contain captured bodies or people's names. */
+/**
+ * Removes the row that PostgreSQL quotes in some errors, because the row may contain captured bodies or people's names.
+ */
 function withoutRows(shown: object): object {
   let error: unknown = shown
   for (let depth = 0; depth < maxCauses && typeof error === 'object' && error !== null; depth++) {

@@ -16,12 +16,12 @@ export class LoopDelay {
     this.#sampleSoon()
   }
 
-  /** The delay in seconds that this share of the samples, in percent, did not exceed. */
+  /** Returns the delay in seconds that `percent` percent of the samples did not exceed; 0 without samples. */
   percentile(percent: number): number {
     return this.#lateNs.count === 0 ? 0 : this.#lateNs.percentile(percent) / 1e9
   }
 
-  /** The longest delay in seconds. */
+  /** Returns the longest delay in seconds; 0 without samples. */
   max(): number {
     return this.#lateNs.count === 0 ? 0 : this.#lateNs.max / 1e9
   }
@@ -42,7 +42,7 @@ export class LoopDelay {
   }
 
   #record(lateMs: number): void {
-    // A histogram takes whole numbers from 1 on.
+    // The histogram accepts only whole numbers of at least 1.
     this.#lateNs.record(Math.max(1, Math.round(lateMs * 1e6)))
     const before = this.#used
     this.#used = performance.eventLoopUtilization()

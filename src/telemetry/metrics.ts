@@ -62,9 +62,12 @@ interface Registered {
   readonly collect: () => Iterable<CollectedSample>
 }
 
-/** Maximum series per metric. More indicate a mistake or an attack, so all further ones are counted together as one. */
+/**
+ * Maximum series per metric. More series indicate a mistake or an attack, so all further combinations of labels share
+ * one series.
+ */
 const maxSeries = 2000
-/** How long a scrape waits for values to be refreshed; after that, it returns the previous values. */
+/** How long a scrape waits for values to be refreshed. If they take longer, the scrape returns the previous values. */
 const refreshWithinMs = 1000
 const overflow: Labels = { overflow: 'true' }
 

@@ -1,6 +1,9 @@
 import type { Attributes } from './otlp.ts'
 
-/** Identifies the sender to a collector: OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES and the version. */
+/**
+ * Returns the attributes that identify this service to a collector: OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES and the
+ * version.
+ */
 export function resourceOf(given: {
   readonly serviceName: string | undefined
   readonly attributes: Readonly<Record<string, string>>

@@ -12,7 +12,10 @@ export interface EndpointStep {
   readonly waiting: number
   /** How many deliveries were pending at the end of the step. */
   readonly backlog: number
-  /** From the event to its delivery, including retries; undefined if nothing was delivered. */
+  /**
+   * How long half of the delivered ones took at most, from their creation and including retries; undefined if nothing
+   * was delivered.
+   */
   readonly p50Ms: number | undefined
   readonly p95Ms: number | undefined
 }

@@ -35,7 +35,7 @@ export interface EndpointsDeps {
   readonly outbound: Outbound
   readonly clock: Clock
   readonly secrets: WebhookSecrets
-  /** LIMIT_WEBHOOK_ENDPOINTS per organization; defaults to 50. */
+  /** The maximum number of endpoints per organization (LIMIT_WEBHOOK_ENDPOINTS); defaults to 50. */
   readonly maxEndpoints: number | undefined
 }
 
@@ -239,7 +239,7 @@ interface Subject {
   readonly id: string
 }
 
-/** The part of a change shown in the audit log. */
+/** What the audit log shows of a change. */
 interface AuditedChange {
   readonly actor: Actor
   readonly verb: AuditVerb<'webhook.endpoint_'>

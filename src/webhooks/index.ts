@@ -79,7 +79,7 @@ export interface Webhooks extends AsyncDisposable {
   start(): Promise<void>
   /** Begins to stop: no new attempts start from now on. Closing waits for those in progress. */
   stopSending(): void
-  /** Counts for tests. */
+  /** Returns how much is in progress, for tests. */
   state(): { lanes: number; sending: number; unwritten: number }
 }
 
@@ -268,7 +268,7 @@ function after(ms: number, call: () => void): () => void {
   return () => clearTimeout(timer)
 }
 
-/** For what may come early, together with the node's other background work. */
+/** Like `after`, but may call earlier than asked, together with other background work of this node. */
 function afterAtMost(ms: number, call: () => void): () => void {
   return lazily.after(ms, call)
 }

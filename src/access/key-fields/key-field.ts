@@ -52,7 +52,10 @@ interface ManyValues<Of> {
   parse(texts: readonly string[]): Of
 }
 
-/** Returns a field's description unchanged; through it, TypeScript infers the types of the field's value and JSON. */
+/**
+ * Returns a field's description unchanged. Passing it through this function lets TypeScript infer the types of the
+ * field's value and JSON.
+ */
 export function field<Column extends FieldColumn, Json>(
   described: KeyField<Column, Json>,
 ): KeyField<Column, Json> {

@@ -19,8 +19,8 @@ import {
 import { grantText, parseGrant, parseQuota } from './key-texts.ts'
 
 const maxGrants = 100
-// The target of a grant is a slug and nothing else, because people paste commands with grants from a key's page into a
-// shell.
+// The target of a grant may contain only the characters of a slug. People paste commands with grants from a key's page
+// into a shell, where other characters could run something else.
 const targetSlug = new RegExp(targetSlugPattern, 'u')
 const maxCidrs = 100
 const maxRateCalls = 1_000_000_000

@@ -28,7 +28,7 @@ export function checkLabels(labels: Labels): void {
   }
 }
 
-/** Returns labels sorted by name, so that equal labels are also written the same; undefined if there are none. */
+/** Returns labels sorted by name, so that equal labels are written identically; undefined if there are none. */
 export function inOrder(labels: Labels): Labels | undefined {
   const pairs = Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1))
   return pairs.length === 0 ? undefined : Object.fromEntries(pairs)

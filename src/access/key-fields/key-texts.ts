@@ -3,8 +3,8 @@ import { nearest } from '../../nearest.ts'
 import type { Grant, Quota } from '../../store/index.ts'
 
 /**
- * Fields of keys as people write them. Each parser throws an Error whose message continues a sentence that begins with
- * the flag's name.
+ * Converts fields of keys to and from the text that people write. Each parser throws an Error whose message continues a
+ * sentence that begins with the flag's name.
  */
 
 /** Writes a grant as `echo` or `echo:GET,POST`. */

@@ -43,7 +43,7 @@ export class KeyMemory implements CacheMemory<KnownKey> {
   // numbers.
   readonly #hot: (KnownKey | undefined)[]
   readonly #hotEntries: Int32Array
-  // The next record to forget: the oldest one, unless freed records have been reused since.
+  // The next record to forget: the oldest one, unless freed records have been reused.
   #hand = 0
 
   constructor(limits: KeyMemoryLimits) {
@@ -79,7 +79,8 @@ export class KeyMemory implements CacheMemory<KnownKey> {
 
   add(digest: string, known: KnownKey): void {
     this.drop(digest)
-    // A key whose digest or id has another format is not remembered, so each of its calls reads the database.
+    // A key whose digest or id does not have the expected format is not remembered, so each of its calls reads the
+    // database.
     if (!readDigest(digest, this.#digest) || !readKeyId(known.keyId, this.#id)) return
     if (this.#records.count >= this.#capacity) this.#forgetOldest()
     const shape = this.#numberOf(known.shape)

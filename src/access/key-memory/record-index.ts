@@ -9,8 +9,8 @@ const leastSlots = 8
 const maxLoad = 0.9
 const growth = 1.125
 
-// A slot holds a record's number plus one, or 0 if it is empty. Eight more bits come from the record's field, so that
-// few wrong records are read.
+// The lower 24 bits of a slot hold a record's number plus one, or 0 if the slot is empty. The upper eight bits come
+// from the record's field, so that a search reads few wrong records.
 const entryMask = 0xff_ff_ff
 const tagMask = ~entryMask
 
@@ -100,7 +100,8 @@ export class RecordIndex {
 }
 
 /**
- * Returns the slot where the search for a hash begins; larger hashes never begin earlier, whatever the table's length.
+ * Returns the slot where the search for a hash begins. Hashes map to slots in proportion, so a table may have any
+ * length.
  */
 function homeOf(hash: number, slots: Int32Array): number {
   return Math.floor(((hash & (positions - 1)) * slots.length) / positions)

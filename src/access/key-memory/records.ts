@@ -7,7 +7,7 @@ export const idAt = 4
 const shapeAt = 8
 const wordsInRecord = 9
 
-// Chunks of 144 kB: growth copies nothing, and a node with few keys needs little memory.
+// Each chunk takes 144 KiB. Growth adds a chunk and copies nothing, and a node with few keys needs little memory.
 const chunkBits = 12
 const recordsInChunk = 1 << chunkBits
 const inChunk = recordsInChunk - 1

@@ -67,7 +67,7 @@ export class Shapes {
     return number
   }
 
-  /** Counts one record fewer with this number; without records, the number becomes free. */
+  /** Counts one record fewer for this number; frees the number once no record carries it. */
   release(number: number): void {
     const own = this.#owners[number]
     if (own === undefined) return
@@ -96,7 +96,7 @@ export class Shapes {
   }
 
   /**
-   * Releases a few forgotten shapes: to release half a million at once would hold up every call for tens of
+   * Releases a few forgotten shapes at a time. Releasing half a million at once would delay every call by tens of
    * milliseconds.
    */
   #letGo(): void {

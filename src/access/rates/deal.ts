@@ -15,7 +15,7 @@ export interface ShareRequest {
   /** The smallest share that lets one call pass; `leastNow` is the smallest that lets all waiting calls pass. */
   readonly least: number
   readonly leastNow: number
-  /** The share that the node needs to let all the calls pass that it currently gets. */
+  /** The share that lets all calls pass that the node currently gets. */
   readonly need: number
   readonly demand: number
   readonly short: boolean
@@ -38,8 +38,9 @@ export interface Dealt {
 }
 
 /**
- * Divides a rate among nodes based on its rows, which the caller has locked: all shares together never exceed the
- * whole. What was spent of a share moves with it, so that handing a share over never refills it.
+ * Divides a rate among nodes based on the rate's rows, which the caller has locked. All shares together never exceed
+ * the whole. When a share moves to another node, what was spent of it moves too, so that moving a share never refills
+ * it.
  */
 export function deal(
   request: ShareRequest,
@@ -58,7 +59,7 @@ export function deal(
   const isNew = held.length === 0 && (marker === undefined || marker.wholeAt === 0)
   let freeWholeInMs = isNew ? request.wholeInMs : Math.max(0, (marker?.wholeAt ?? 0) - now)
   for (const { share } of dead) {
-    // How much a dead node had spent is unknown; assume all of it.
+    // How much of its share a dead node had spent is unknown, so all of it counts as spent.
     freeWholeInMs = mixed([free, freeWholeInMs], [share, request.emptyMs])
     free += share
   }

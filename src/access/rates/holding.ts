@@ -22,7 +22,7 @@ const maxWindowMs = minuteMs
 const averagedMs = 4000
 const negligible = 0.01
 const idleAfterMs = 10_000
-// An idle node may keep a small share for a while, because a node that needs the share gets it within one tick.
+// An idle node may keep a small share for a while, because a node that needs the share gets it within two ticks.
 const goneAfterMs = 2 * minuteMs
 const idleShare = whole / 4
 const hysteresis = whole / 50
@@ -188,7 +188,7 @@ export class Holding {
   change(monotonic: number): { want: number; short: boolean } | undefined {
     const want = this.wanted(monotonic)
     const short = this.isShort()
-    // A waiting call needs its small share at once.
+    // A call that waits here needs even the smallest share at once.
     const step = this.waiting > 0 && this.share < this.least ? 1 : hysteresis
     const grows = want >= this.share + step && this.free >= step
     const shrinks = want < this.share - hysteresis || (want === 0 && this.share > 0)
@@ -214,7 +214,9 @@ export class Holding {
     return idleMs > this.#goneAfterMs || (idleMs > idleAfterMs && this.share > idleShare)
   }
 
-  /** How long a holding may be unused before it is dropped; shorter for sources, of which only some are tracked. */
+  /**
+   * How long a holding may be unused before its share is given up; shorter for sources, of which only some are tracked.
+   */
   get #goneAfterMs(): number {
     return this.subject.isSource === true ? idleAfterMs : goneAfterMs
   }

@@ -23,7 +23,7 @@ interface Claim extends PromiseWithResolvers<void> {
 
 /**
  * Settles requests for shares in batches, one transaction after another. When calls of thousands of keys arrive at
- * once, few transactions suffice. Because none overlap, this node holds what the latest one gave it.
+ * once, few transactions suffice. No two transactions overlap, so the latest one says what this node holds.
  */
 export class Settler {
   readonly #deps: SettlerDeps

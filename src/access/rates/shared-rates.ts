@@ -25,13 +25,12 @@ const sourceKeptMs = minuteMs
 const forgetEveryMs = minuteMs
 
 /**
- * Enforces rates across all nodes. A node that is alone spends whole rates and writes nothing. When there are others,
- * each spends only its shares, which are in the database, never add up to more than the rate, and follow demand.
+ * Enforces rates across all nodes. A node that is alone spends whole rates and writes nothing. Several nodes spend only
+ * their shares, which are stored in the database, move to where the calls are, and never add up to more than the rate.
  *
- * A share is the part of a rate that a node may spend, in millionths; a holding is what a node knows of all shares of
- * one rate. To deal is to divide a rate again because a node requests a share. `least` is the smallest share that lets a
- * call pass, and a node is short if it needs more than it could get. Every tick, a quarter of a second, a node renews
- * its lease, reads what others wrote, and returns or requests shares.
+ * A share is the part of a rate that a node may spend, in millionths. A holding is what a node knows of all shares of
+ * one rate. `least` is the smallest share that lets a call pass. A node is short if it needs more than it could get.
+ * Every 250 ms (a tick), a node renews its lease, reads what others wrote, and returns or requests shares.
  */
 export class SharedRates implements AsyncDisposable {
   readonly #deps: SharedRatesDeps
@@ -65,8 +64,8 @@ export class SharedRates implements AsyncDisposable {
 
   /**
    * Joins the other nodes on this database. Waits up to 100 ms for the confirmation that this node is alone; without
-   * it, the node starts sharing. Another node that spends whole rates stops doing so when it hears of this one, or
-   * after a second without the feed.
+   * it, the node starts sharing. Another node spends whole rates until it hears of this one; if it cannot reach the
+   * database, it refuses calls after a second, because it can no longer verify keys.
    */
   async start(): Promise<void> {
     const { store } = this.#deps
@@ -91,7 +90,7 @@ export class SharedRates implements AsyncDisposable {
       ({ confirmation }) => confirmation.nodes + confirmation.silentNodes <= 1,
     )
     const isLate = new Promise<false>((resolve) => void setTimeout(resolve, joinMs, false))
-    // Silent nodes are not waited for: after a second without the feed they stop spending whole rates anyway.
+    // Silent nodes need not confirm: without the database, they soon refuse calls, because they cannot verify keys.
     if (!(await Promise.race([isAlone, isLate]))) this.#share()
     isAlone.catch(this.#deps.onError)
   }
@@ -148,7 +147,7 @@ export class SharedRates implements AsyncDisposable {
     this.#limiter.ask(subject.id, rate, monotonic, true, Math.max(share, 1) / whole)
   }
 
-  /** Returns this node's part of limits that are divided evenly; reads no database. */
+  /** Returns this node's part (above 0, up to 1) of limits that are divided evenly; reads no database. */
   readonly part = (): number => (this.#isShared ? 1 / Math.max(1, this.#nodes.size) : 1)
 
   state(): SharedRatesState {
@@ -377,7 +376,7 @@ export class SharedRates implements AsyncDisposable {
     return request
   }
 
-  /** Stops sharing once no other node is left: this node spends whole rates from now on, less what is spent already. */
+  /** Stops sharing if no other node is left: from then on, this node spends whole rates, less what is already spent. */
   async #beAlone(): Promise<void> {
     const { store } = this.#deps
     const isStillAlone = await this.#settler.inTurn(
@@ -390,7 +389,7 @@ export class SharedRates implements AsyncDisposable {
     )
     if (!isStillAlone) return
     this.#holdings.clear()
-    // In the meantime another node has joined; it may get any share, because no row that holds one is left.
+    // Another node has joined in the meantime and may get any share, because no rows are left: sharing continues.
     if (this.#aloneSince === undefined) return
     this.#isShared = false
     this.#nodes = new Set()

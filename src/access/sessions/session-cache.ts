@@ -1,11 +1,11 @@
 import type { SessionId } from '../../ids.ts'
 import { FeedCache, type Feed, type SessionWithUser } from '../../store/index.ts'
 
-/** Caches the sessions in use, as last read from the database; the change feed drops those that change. */
+/** Caches the sessions in use, as last read from the database; drops those that change according to the change feed. */
 export interface SessionCache {
   /** Returns a cached session; undefined if it is not cached or the change feed is not current. */
   peek(digest: string): SessionWithUser | undefined
-  /** Reads a session and caches it, unless the session changes during the read. */
+  /** Reads a session and caches it; undefined if there is none. Reads again if the session changes during the read. */
   read(digest: string): Promise<SessionWithUser | undefined>
   noteSeen(digest: string, atMs: number): void
   onChange(heard: (sessionId: SessionId | undefined) => void): () => void

@@ -3,8 +3,8 @@ import { cookieValues, hostCookie } from '../../http/message/index.ts'
 
 export const sessionCookieName = '__Host-session'
 
-// This marker names the session but gives no access to it. Unlike the session cookie it is SameSite=Lax, so that
-// browsers also send it when a link on another site is followed.
+// The cookie with this name is a marker: it holds the session's id, which gives no access to the session. Unlike the
+// session cookie it is SameSite=Lax, so that browsers also send it when a link on another site is followed.
 const markerName = '__Host-signed-in'
 
 /**

@@ -34,7 +34,7 @@ export function createSessionTokens(deps: TokenDeps): SessionTokens {
   return deps.format === 'jwt' ? jwtTokens(deps) : opaqueTokens()
 }
 
-/** Returns the digest by which the database finds a session token. */
+/** Returns the digest by which a token's session is found in the database. */
 export function tokenDigest(token: string): string {
   return digest(token)
 }

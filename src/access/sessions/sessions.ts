@@ -52,7 +52,7 @@ export interface SessionInput {
   readonly provider: string
   readonly identityId?: string | undefined
   readonly connectionId?: string | undefined
-  /** Shortens the session below the usual lifetime. */
+  /** The longest time that this session may last, if shorter than the usual lifetime. */
   readonly maxMs?: number | undefined
   readonly address?: string | undefined
   readonly agent?: string | undefined

@@ -44,7 +44,7 @@ class StoredSigningKeys implements SigningKeys {
   readonly #deps: SigningKeysDeps
   #published: ReadonlyMap<string, string> = new Map()
   #current: { readonly signer: Signer; readonly createdAt: number } | undefined
-  /** The earliest time at which one of the published keys was retired. */
+  /** When the first of the published keys that are retired was retired; Infinity if none is. */
   #retiredFirst = Infinity
 
   constructor(deps: SigningKeysDeps) {

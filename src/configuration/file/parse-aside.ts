@@ -11,10 +11,10 @@ export interface ReadingBounds {
 /** A crafted text of 4 MiB can take a minute and 4 GB, while a file that people write takes about a second. */
 const usualBounds: ReadingBounds = { withinMs: 15_000, megabytes: 384 }
 const maxWaiting = 8
-/** Files up to this size don't wait for larger ones. */
+/** Files of up to this many characters don't wait for larger ones. */
 const smallLength = 64 * 1024
 
-/** Parses one file after the other. */
+/** Parses one file after another, and refuses a file while eight others wait or are being parsed. */
 class Lane {
   #waiting = 0
   #last: Promise<unknown> = Promise.resolve()

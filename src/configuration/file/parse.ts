@@ -10,7 +10,7 @@ import {
   type Pair,
 } from 'yaml'
 
-/** A value in a file with its first line; plain data, so that a thread can return it. */
+/** A value in a file, with the number of its first line; plain data, so that a thread can return it. */
 export type FileNode =
   | { readonly kind: 'mapping'; readonly line: number; readonly members: readonly FileMember[] }
   | { readonly kind: 'list'; readonly line: number; readonly items: readonly FileNode[] }
@@ -45,8 +45,8 @@ class Fault {
 /** Parses YAML strictly. Some texts of a few megabytes take seconds: see parse-aside.ts. */
 export function parseFile(text: string): ParsedFile {
   const lines = new LineCounter()
-  // `members` checks for duplicate names, because the parser would compare every pair. Pretty errors are off, because
-  // they quote the file, which may contain a secret.
+  // `membersOf` checks for duplicate names, because the parser's own check compares every pair of names. Pretty errors
+  // are off, because they quote the file, which may contain a secret.
   const options = { lineCounter: lines, uniqueKeys: false, strict: true, prettyErrors: false }
   const document = parseDocument(text, options)
   try {
@@ -63,7 +63,7 @@ interface At {
   readonly depth: number
 }
 
-/** Our messages in place of the YAML library's, where those are meant for programmers. */
+/** Our messages for errors where those of the YAML library are meant for programmers. */
 const faultTexts: Readonly<Record<string, string>> = {
   MULTIPLE_DOCS: 'A second document begins here; a file has one organization',
 }

@@ -59,7 +59,10 @@ export class Place {
     )
   }
 
-  /** Finds the value of a field such as `credential.value` or `rules[0]`; returns the deepest place on the way to it that exists. */
+  /**
+   * Finds the value of a field such as `credential.value` or `rules[0]`. If the field does not exist, returns the
+   * deepest existing place on the way to it.
+   */
   at(field: string): Place {
     const [, name = '', index, rest = ''] = /^([^.[]*)(?:\[(\d+)\])?\.?(.*)$/.exec(field) ?? []
     const found = this.#node.kind === 'mapping' ? this.members().get(name) : undefined

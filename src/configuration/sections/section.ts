@@ -5,7 +5,7 @@ import type { Actor, OrganizationRecord } from '../../store/index.ts'
 import type { Breath } from '../../timers.ts'
 import type { ConfigurationServices } from './services.ts'
 
-/** The sections of a file that map names to entries; applied in this order, removed in reverse. */
+/** The sections of a file; their things are created and changed in this order, and removed in the reverse order. */
 export const sectionKeys = [
   'organization',
   'targets',
@@ -21,7 +21,7 @@ export type SectionKey = (typeof sectionKeys)[number]
 /** A file's description of one thing, with the file's field names; secrets appear as references. */
 export type Entry = Readonly<Record<string, unknown>>
 
-/** A thing that exists, in the form of a file's entry. */
+/** A thing that exists, described like an entry of a file. */
 export interface Thing {
   readonly id: string
   /** The name to give it in a file if no file has named it yet. */

@@ -22,7 +22,7 @@ export interface ConfigurationDeps {
   readonly resolveTxt: ResolveTxt
   readonly authUrl: string
   readonly allowLoopback: boolean
-  /** The settings of a target where the file gives none. */
+  /** The settings that a target has if the file gives none. */
   readonly defaults: TargetSettings
   readonly maxEndpoints: number | undefined
 }

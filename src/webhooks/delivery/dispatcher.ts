@@ -22,9 +22,12 @@ export interface DispatcherDeps {
   readonly clock: Clock
   readonly random: () => number
   readonly after: (ms: number, call: () => void) => () => void
-  /** Schedules what may come early: looking for endpoints to lease, and renewing leases. Defaults to `after`. */
+  /**
+   * Like `after`, but may call earlier than asked; used for searching endpoints to lease and for renewing leases.
+   * Defaults to `after`.
+   */
   readonly afterAtMost?: ((ms: number, call: () => void) => () => void) | undefined
-  /** The shared limit on concurrent requests. */
+  /** The limit on concurrent requests that all endpoints share; defaults to 512 requests. */
   readonly places?: Places | undefined
   /** Reports an error to the log; the failed work is retried. */
   readonly onError: (error: unknown) => void
@@ -124,7 +127,10 @@ export class Dispatcher {
     }
   }
 
-  /** Releases what a committed batch of outcomes occupied, and lets the lanes of its endpoints continue. */
+  /**
+   * Called when a batch of outcomes has been committed: closes the lanes that lost their lease or whose endpoint is
+   * disabled, and lets the other lanes of the batch continue.
+   */
   #written(batch: readonly AttemptOutcome[], { written, lost }: HealthsWritten): void {
     for (const { delivery } of batch) this.#sender.written(delivery)
     for (const { endpoint } of lost) this.#lanes.closeUnder(endpoint)

@@ -20,7 +20,7 @@ export interface EndpointHealth {
   readonly disabledReason: DisabledReason | undefined
   /** Failed attempts since the last success, or since a 429 with Retry-After ended a hold. */
   readonly failures: number
-  /** When the first attempt since the last success failed or was answered with 429 and Retry-After. */
+  /** When, for the first time since the last success, an attempt failed or was answered with 429 and Retry-After. */
   readonly failingSince: number | undefined
   readonly lastSuccessAt: number | undefined
   readonly heldAt: number | undefined

@@ -115,7 +115,10 @@ export class LaneSet implements LeaseHolder {
     for (const lease of lost) this.closeUnder(lease)
   }
 
-  /** Finds an endpoint's lane if it still runs under this lease; a late result says nothing about a newer lane. */
+  /**
+   * Finds an endpoint's lane if it still runs under this lease, because a late result about an old lease must not
+   * affect a newer lane.
+   */
   #under({ id, leaseToken }: Lease): Lane | undefined {
     const lane = this.#lanes.get(id)
     return lane?.endpoint.leaseToken === leaseToken ? lane : undefined

@@ -12,15 +12,17 @@ const concurrencyFirst = 4
 const maxConcurrency = 8
 const maxQueue = 64
 const queueLow = 24
-// Many endpoints may fail for a long time, so a lane keeps few of their deliveries in memory.
+// Many endpoints may fail for a long time, so the lane of a failing endpoint keeps few deliveries in memory.
 const queueOfFailing = 4
-// A request started this close to the lease's end could still be running when another node takes the lease.
+// No request starts this close to the end of the lease, because it might arrive when another node already has the
+// lease.
 const leaseMarginMs = 500
 /** A lane idle for this long releases its endpoint; a delivery due later than this is left to polling. */
 export const idleBeforeReleaseMs = 5000
 const pacePollMs = 1000
 const maxWaitInLaneMs = minuteMs
-// A delivery that was sent but not yet written is sent again after a crash, so few may wait while the database stalls.
+// A delivery that was sent is sent again after a crash if its outcome was not written, so only this many outcomes may
+// wait for a stalled database.
 const maxUnwritten = 32
 const retryStoreMs = 250
 
@@ -53,7 +55,7 @@ export class Lane {
   readonly #pace: Pace
   /** The endpoint as it was when its lease was last taken. */
   #endpoint: EndpointRecord
-  /** The endpoint's health; written with every batch. */
+  /** The endpoint's health, which is written with every batch of outcomes. */
   #health: EndpointHealth
   /** Monotonic time in milliseconds after which nothing may start under this lease. */
   #leaseEndsAt: number
@@ -64,14 +66,14 @@ export class Lane {
    */
   #concurrency = concurrencyFirst
   #isLoading = false
-  /** Whether the store had nothing more to send; a wake-up checks again. */
+  /** Whether the last query found nothing more to send; `wake` queries the store again. */
   #isExhausted = false
   /** Whether something was published while the lane was loading. */
   #isHinted = false
   #isClosed = false
   /** Monotonic time in milliseconds since when the lane has been idle. */
   #idleSince: number | undefined
-  /** Tokens of the endpoint's rate limit, as of a monotonic time. */
+  /** How many tokens of the endpoint's rate limit were left at the monotonic time `#tokensAt`. */
   #tokens: number
   #tokensAt: number
   #cancelWake: (() => void) | undefined
@@ -105,7 +107,10 @@ export class Lane {
     return this.#queue.length > 0
   }
 
-  /** A copy of the health to write, with its lease: both may change while the write is in progress. */
+  /**
+   * The health to write and the lease to write it under, as they are now: both may change while the write is in
+   * progress.
+   */
   get healthOutcome(): HealthOutcome {
     return { endpoint: this.#endpoint, health: this.#health, lastAttemptAt: this.#lastAttemptAt }
   }
@@ -194,7 +199,8 @@ export class Lane {
     if (this.#isLoading) this.#isHinted = true
     if (this.#isLoading || this.#isStopped || this.#queue.length >= queueLow) return
     if (this.#pace.pauseMs(this.#deps.clock.monotonic()) > 0) return
-    // One at a time: the next delivery in order is known only once the previous one is sent and written.
+    // An ordered or held endpoint gets one delivery at a time, because the next one is known only once the outcome of
+    // the previous one is written.
     if (this.#isOneByOne && this.#underWay.size + this.#queue.length > 0) return
     this.#isLoading = true
     this.#isHinted = false
@@ -335,7 +341,10 @@ export class Lane {
     return waitMs > maxWaitInLaneMs ? { ...outcome, dueAt: clock.now() + waitMs } : outcome
   }
 
-  /** Takes one token of the endpoint's rate limit; if there is none, returns the milliseconds until there is one. */
+  /**
+   * Takes one token of the endpoint's rate limit and returns undefined; if none is left, returns the milliseconds until
+   * there is one.
+   */
   #takeToken(monotonic: number): number | undefined {
     const rate = this.#endpoint.ratePerSecond
     if (rate === undefined) return undefined
@@ -367,7 +376,9 @@ export class Lane {
     return this.#isOneByOne ? 1 : this.#concurrency
   }
 
-  /** How many unwritten outcomes the next request need not wait for; an ordered endpoint waits for all of them. */
+  /**
+   * How many unwritten outcomes the next request need not wait for; an ordered or held endpoint waits for all of them.
+   */
   get #unwritten(): number {
     if (this.#endpoint.ordered || this.state !== 'active') return 0
     return Math.min(this.#deps.sender.unwrittenOf(this.#endpoint.id), maxUnwritten)

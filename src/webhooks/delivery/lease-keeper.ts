@@ -14,7 +14,7 @@ export interface LeaseKeeperDeps {
   readonly onError: (error: unknown) => void
 }
 
-/** Uses the leases, and is notified when they change. Times are monotonic milliseconds. */
+/** The user of the leases, which is notified when they change. Times are monotonic milliseconds. */
 export interface LeaseHolder {
   /** How many more endpoints this node can lease. */
   room(): number
@@ -90,7 +90,7 @@ export class LeaseKeeper {
   }
 
   async #leaseSoon(): Promise<void> {
-    // One search at a time; anything newer is found by the next one.
+    // Only one search runs at a time; the next one finds whatever this one misses.
     this.#leasing ??= this.#leaseMore().finally(() => {
       this.#leasing = undefined
       const isMore = this.#hinted.size > 0 || this.#everywhere

@@ -10,7 +10,7 @@ export function leaseOwner(uniqueId: string): string {
 
 /**
  * Ends the leases of this machine's dead processes, so that a restart need not wait for them to expire. If a process
- * was not dead after all, the lease token fences it off: something may be sent twice, but nothing is lost.
+ * was not dead after all, it loses its leases: a delivery may then be sent twice, but none is lost.
  */
 export async function endDeadLeases(store: Store, clock: Clock, self: string): Promise<void> {
   const owners = await endpointLeases.listLeaseOwners(store, clock.now())
@@ -25,7 +25,7 @@ function isDead(owner: string): boolean {
   const [host, pidText, start] = owner.split('/')
   if (host !== hostname()) return false
   const other = Number(pidText)
-  // Our own process id: an earlier process may have had it too.
+  // This is our own process id, which an earlier process may have had too.
   if (other === pid) return start !== String(processStart())
   try {
     kill(other, 0)

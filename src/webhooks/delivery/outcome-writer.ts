@@ -33,8 +33,8 @@ export interface OutcomeWriterDeps {
 }
 
 /**
- * Writes outcomes in batches: those that finish during one commit share the next. Failed writes are kept and retried
- * until they succeed.
+ * Writes outcomes in batches: those that arrive during one commit share the next. Failed writes are retried until they
+ * succeed.
  */
 export class OutcomeWriter {
   readonly #deps: OutcomeWriterDeps
@@ -100,7 +100,7 @@ export class OutcomeWriter {
     const lost = await work.complete({ outcomes, healths })
     const written = healths.filter(({ endpoint }) => !lost.has(endpoint.id))
     if (lost.size === 0) return { written, lost: [] }
-    // While the batch was being written, this node may have re-acquired an expired lease: wait until that is known.
+    // While the batch was being written, this node may have taken an expired lease again: wait until that is known.
     await leasesKnown()
     const gone: HealthOutcome[] = []
     const renewed: HealthOutcome[] = []

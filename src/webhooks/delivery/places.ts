@@ -54,8 +54,9 @@ export class Places {
   }
 
   /**
-   * Whether another request may start. An organization gets a place only while it holds fewer of this standing than the
-   * standing's share has free, so others find room however many endpoints it has.
+   * Whether another request may start. An organization may start one only while its requests of this standing are fewer
+   * than the places that are free in the standing's share. So other organizations find places, however many endpoints
+   * this one has.
    */
   hasRoom(applicant: Applicant): boolean {
     this.#ageYoung()
@@ -78,7 +79,7 @@ export class Places {
     return place
   }
 
-  /** Called when a request has ended: another may start, but this one's outcome is not written yet. */
+  /** Called when a request has ended: another one may start, although the outcome of this one is not written yet. */
   end(place: Place): void {
     if (place.ended) return
     place.ended = true

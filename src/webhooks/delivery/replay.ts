@@ -25,7 +25,10 @@ export interface ReplayDeps {
   readonly store: Store
   readonly clock: Clock
   readonly after: (ms: number, call: () => void) => () => void
-  /** Schedules the next search for replays that another node left, which may come early. */
+  /**
+   * Like a timer, but may call earlier than asked; used for the next search for replays that another node left
+   * unfinished.
+   */
   readonly afterAtMost: (ms: number, call: () => void) => () => void
   readonly onError: (error: unknown) => void
 }
@@ -38,19 +41,21 @@ export class Replay {
   #isStopped = false
   #cancelPoll: (() => void) | undefined
   #working: Promise<void> | undefined
-  /** Whether another replay was started during a search that may have missed it. */
+  /** Whether a replay was started during a search, which may have missed that replay. */
   #startedMeanwhile = false
 
   constructor(deps: ReplayDeps) {
     this.#deps = deps
   }
 
-  /** Counts the deliveries that a filter matches now, except those to disabled endpoints. */
+  /** Counts the deliveries that a filter matches now, except those to disabled or deleted endpoints. */
   async count(organizationId: string, filter: DeliveryFilter): Promise<number> {
     return await deliveries.count(this.#deps.store.slowReads, organizationId, sendable(filter))
   }
 
-  /** Sends one delivery again now, whatever its state. Throws `not_found`. */
+  /**
+   * Sends one delivery again now, whatever its state. Throws `not_found`, or `conflict` if the endpoint is disabled.
+   */
   async one(organizationId: string, deliveryId: string, actor: Actor): Promise<void> {
     await this.#deps.store.transaction(async (tx) => {
       await deliveryWork.lockOrganization(tx, organizationId)
@@ -128,7 +133,7 @@ export class Replay {
       const listed = await operations.listRunning(store, kind)
       const running = listed.filter(({ id }) => !failed.has(id))
       if (running.length === 0 || this.#isStopped) break
-      // One step of each in turn, so that a large operation does not delay a small one.
+      // The operations take turns, one step each, so that a large operation does not delay a small one.
       for (const operation of running) {
         if (this.#isStopped) return
         try {
@@ -158,7 +163,8 @@ export class Replay {
     const cursor = found.at(-1) ?? operation.cursor
     const finished = found.length < deliveriesInStep
     await store.transaction(async (tx) => {
-      // Locked, so that no endpoint is disabled while its deliveries become pending: they would wait forever.
+      // The lock keeps endpoints from being disabled while their deliveries become pending; such deliveries would wait
+      // forever.
       await deliveryWork.lockOrganization(tx, organizationId)
       const ids = await deliveries.idsAmong(tx, { organizationId, filter }, found)
       // The cursor moves in the same transaction, so a step counts once however often a node dies.

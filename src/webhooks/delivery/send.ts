@@ -23,7 +23,7 @@ export interface SendResult {
   readonly durationMs: number
   /** The response's status; undefined if no complete response arrived. */
   readonly status: number | undefined
-  /** Why there was no response. */
+  /** Why no complete response arrived; undefined if one did. */
   readonly failure: string | undefined
   readonly body: Buffer | undefined
   readonly truncated: boolean
@@ -67,7 +67,8 @@ export function createSend(deps: {
         deadlineMs,
         maxResponseBytes: readBytes,
         signal,
-        // Separates organizations whose receivers share a host and port: none uses or waits for another's connection.
+        // Receivers of several organizations may share a host and port. This keeps an organization from using, or
+        // waiting for, another's connections.
         partition: delivery.organizationId,
       })
       return {

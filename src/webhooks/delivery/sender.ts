@@ -79,7 +79,10 @@ export class Sender implements LaneSender {
     this.#givePlace()
   }
 
-  /** Lets each waiting lane start one request in turn; a lane with more to send queues again. */
+  /**
+   * Gives a free place to the first waiting lane that can use it: the lane starts one request, and waits at the end of
+   * the line if it has more to send.
+   */
   #givePlace(): void {
     for (const lane of this.#waitingForPlace) {
       if (lane.hasQueue && !this.#deps.places.hasRoom(lane.applicant)) continue

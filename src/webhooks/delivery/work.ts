@@ -91,7 +91,7 @@ async function complete(
   batch: { outcomes: readonly AttemptOutcome[]; healths: readonly HealthOutcome[] },
 ): Promise<ReadonlySet<string>> {
   const disabled = batch.healths.filter(({ health }) => health.state === 'disabled')
-  // One fixed order everywhere, so that transactions cannot deadlock.
+  // Organizations are always locked in the same order, so that transactions cannot deadlock.
   for (const organizationId of new Set(
     disabled.map(({ endpoint }) => endpoint.organizationId).toSorted(),
   )) {

@@ -1,4 +1,7 @@
-/** A member of an event's `data`; its type parameters define what may be published under its name. */
+/**
+ * A member of an event's `data`. The type parameters say which values may be published under the member's name, and
+ * whether it may be missing.
+ */
 export interface DataField<Value = unknown, Required extends boolean = boolean> {
   readonly schema: Readonly<Record<string, unknown>>
   readonly sample: Value

@@ -64,7 +64,7 @@ export class WebhookSecrets {
 
   /**
    * Creates a new secret; the old one keeps signing during the overlap, 24 hours by default. An overlap of 0 ends the
-   * old one immediately, for use after a leak. Throws `conflict` if too many old ones still sign.
+   * old one immediately, for use after a leak. Throws `conflict` if ten secrets already sign and the overlap is not 0.
    */
   async rotate(organizationId: string, actor: Actor, overlapMs = usualOverlapMs): Promise<Secret> {
     return await this.#deps.store.transaction(async (tx) => {
@@ -98,7 +98,7 @@ export class WebhookSecrets {
     const found = await webhookSecrets.listValid(background, organizationId, this.#deps.clock.now())
     if (found.length > 0) return found
     return await this.#deps.store.transaction(async (tx) => {
-      // Locked, so that two concurrent first uses don't create two secrets.
+      // The lock keeps two concurrent first uses from creating two secrets.
       await deliveryWork.lockOrganization(tx, organizationId)
       const inside = await webhookSecrets.listValid(tx, organizationId, tx.now)
       if (inside.length > 0) return inside

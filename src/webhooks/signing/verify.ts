@@ -9,8 +9,8 @@ export interface ReceivedDelivery {
 }
 
 /**
- * Verifies a delivery as a receiver should: five minutes of tolerance, constant-time comparison, any one of the
- * signatures. Returns undefined if it is genuine, otherwise the reason why not.
+ * Verifies a delivery as a receiver should: allows five minutes of clock difference, compares in constant time, and
+ * accepts any one matching signature. Returns undefined if the delivery is genuine, otherwise the reason why not.
  */
 export function verifyDelivery(
   received: ReceivedDelivery,
