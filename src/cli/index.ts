@@ -226,7 +226,7 @@ function verbSentence(
   if (written === undefined || written.startsWith('-')) {
     return `\`intercept ${noun}\` needs one of these verbs.`
   }
-  // The word may be the first of verbs with two words (`token issue`); then the sentence is about the second word.
+  // If `written` is the first word of two-word verbs (`token` of `token issue`), the second word is missing or wrong.
   const begun = Object.entries(commands).filter(([verb]) => verb.startsWith(`${written} `))
   if (begun.length > 0) {
     const rest = begun.map(([verb, command]) => [verb.slice(written.length + 1), command])

@@ -33,7 +33,7 @@ const codesOfStatus: Readonly<Record<number, ProblemCode>> = {
   501: 'not_found',
 }
 
-/** Creates a function that explains any thrown error in SCIM's terms; an unexpected one becomes a bare 500. */
+/** Creates a function that explains any thrown error in SCIM's terms; unexpected errors get a 500 without details. */
 export function createExplain(
   translate: (error: unknown) => Problem | undefined,
 ): (error: unknown) => Explained {

@@ -8,7 +8,10 @@ const spareReads: Rate = { calls: 200, perSeconds: 1 }
 
 /** Limits wrong tokens per source, like wrong API keys (docs/decisions/014). */
 export interface GuessLimit {
-  /** Runs a token look-up for an address and counts a 401; throws 429 instead once the address is over its limit. */
+  /**
+   * Runs a token look-up for an address, and counts a 401 as a wrong token. Once an address is over its limit, each of
+   * its wrong tokens gets a 429; when the spare look-ups are used up too, so does every token.
+   */
   watch<T>(address: string, lookUp: () => Promise<T>): Promise<T>
 }
 

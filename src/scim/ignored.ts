@@ -64,7 +64,7 @@ function collect(names: Names, { method, path, body }: Parameters<typeof ignored
   if (type === undefined) return
   if (method === 'PATCH') collectPatch(names, type, body)
   else if (method === 'PUT' || method === 'POST') {
-    // Only a PATCH resolves a name such as `name.familyName` as a path; in a whole resource it is unknown.
+    // Only a PATCH resolves a name such as `name.familyName` as a path; in a POST or PUT, such a name is unknown.
     const isKnownForm = (each: string): boolean => !each.includes('.') || isQualified(type, each)
     collectResource(names, { type, isKnownForm }, body)
   }

@@ -118,7 +118,8 @@ async function* largeGroup(
   yield ']}'
 }
 
-// Batches groups whose members fit together into one event-loop turn; a larger group is a batch of its own.
+// Divides groups into batches, each with few enough members for one turn of the event loop. A group with more members
+// than that is a batch of its own.
 function* batchesOf(
   groups: readonly DirectoryGroupRecord[],
 ): Generator<readonly DirectoryGroupRecord[]> {

@@ -27,7 +27,7 @@ const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 export interface ScimServerDeps extends Omit<ScimDeps, 'limits'> {
   readonly limits: ScimLimits
-  /** Wrong tokens per source; undefined means no limit. */
+  /** The rate of wrong tokens per source; undefined means no limit. */
   readonly failedCredentials: Rate | undefined
   readonly rates: SharedRates
   readonly addressOf: (request: AppRequest) => string

@@ -103,7 +103,7 @@ export const directoryRoutes = {
         not_sent: Type.Integer(),
       }),
       last_request_at: nullable(Time),
-      /** Whole hours since an active directory's last request; null if it is off or has never called. */
+      /** Whole hours since the directory's last request; null if the directory is off or has sent no request yet. */
       nothing_for_hours: nullable(Type.Integer()),
       /** The organization's only owner, if the directory has deactivated them: they stay a member. Otherwise null. */
       kept_owner: nullable(Type.Object({ id: Type.String(), name: Type.String() })),

@@ -123,7 +123,7 @@ export const KeyCallers = Type.Object(
     ),
     /** Callers of the newest calls, most recent first. */
     recent: Type.Array(Type.Object(callerProperties, { title: 'KeyCaller' })),
-    /** How many calls were examined to find them. */
+    /** How many of the key's newest calls were examined to find the callers in `recent`. */
     recent_calls: Type.Integer(),
   },
   { title: 'KeyCallers' },

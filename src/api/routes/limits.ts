@@ -6,7 +6,7 @@ const whole = 1_000_000
 
 const RateShare = Type.Object(
   {
-    /** A key, a target, the organization or a SCIM token. */
+    /** The id of a key, a target, the organization or a SCIM token. */
     subject_id: Type.String(),
     node_id: Type.String(),
     /** The fraction of the rate that the node may use now, from 0 to 1. */

@@ -14,7 +14,7 @@ const Member = Type.Object(
     name: Type.String(),
     email: nullable(Type.String()),
     role: Role,
-    /** How they joined; `directory` means that SCIM keeps them in sync. */
+    /** How the member joined; `directory` means that SCIM keeps the membership in sync. */
     source: Type.String(),
     joined_at: Time,
     last_seen_at: nullable(Time),

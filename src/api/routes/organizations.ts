@@ -32,7 +32,7 @@ const OrganizationWithSettings = Type.Object(
   {
     ...Organization.properties,
     key_defaults: Type.Object(KeyDefaults, { title: 'KeyDefaults' }),
-    /** The rate that all its calls share, whatever their key or target; null means no limit. */
+    /** The rate that all calls of the organization share, whatever their key or target; null means no limit. */
     rate_limit: nullable(Rate),
     /** How long this installation keeps data, in seconds; set by the operator. */
     retention: Type.Object(

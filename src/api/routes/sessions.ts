@@ -12,7 +12,7 @@ export const Session = Type.Object(
     started_at: Time,
     last_seen_at: Time,
     expires_at: Time,
-    /** Whether it is the session that makes this request. */
+    /** Whether this request was made with this session. */
     current: Type.Boolean(),
   },
   { title: 'Session' },

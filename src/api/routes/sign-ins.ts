@@ -23,7 +23,7 @@ export const signInRoutes = {
           Type.Object(
             {
               at: Time,
-              /** Through the company's own identity provider. */
+              /** Sign-ins through the company's own identity provider. */
               company: Type.Integer(),
               other: Type.Integer(),
               /** Failed or refused sign-ins through the company's provider; a limited number of them is recorded. */

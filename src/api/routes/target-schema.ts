@@ -248,7 +248,8 @@ export function toApiTarget(target: Target, counts: TargetCounts): Static<typeof
 }
 
 /**
- * Returns a target's health: unhealthy if at least half of these calls failed at the upstream, unknown without calls.
+ * Returns a target's health: unhealthy if at least half of the recent calls failed at the upstream, unknown if there
+ * were no calls.
  */
 function healthOf(recent: TargetCounts['recent']): 'healthy' | 'unhealthy' | 'unknown' {
   if (recent.calls === 0) return 'unknown'

@@ -20,7 +20,7 @@ export interface Services {
   readonly sealer: Sealer
   readonly clock: Clock
   readonly actor: Actor
-  /** Set if the command works over a running Intercept's API; the other services are then unavailable. */
+  /** Set if the command works over a running Intercept's API; using `config`, `store` or `sealer` then throws. */
   readonly remote: Remote | undefined
 }
 

@@ -73,7 +73,7 @@ export function remoteKeys(remote: Remote) {
   } satisfies Partial<Keys>
 }
 
-/** Finds the owner of a working key by asking the gateway. */
+/** Identifies a working key and its organization by asking the gateway; passes the gateway's refusals on. */
 export async function whoIs(remote: Remote, credential: Readonly<Record<string, string>>) {
   const { organization, key } = await remote.whoAmI<WhoAmIJson>(credential)
   const { id, name, hint } = key

@@ -51,7 +51,7 @@ function readText(quoted: string, wrong: ScimType): string {
     const text = parseJson(quoted)
     if (typeof text === 'string') return text
   } catch {
-    // Refused below, because the JSON parser's message would not mention the filter.
+    // The text is refused below, because the JSON parser's message would not mention the filter.
   }
   throw refuse(wrong, 'A quoted text is not a valid JSON string.')
 }

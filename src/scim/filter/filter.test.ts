@@ -55,7 +55,7 @@ const understood: Record<string, string> = {
     '(userType eq "employee" and emails[(type eq "work" and value co "@example.com")])',
   'emails[type eq "work" and value co "@example.com"] or ims[type eq "xmpp" and value co "@foo.com"]':
     '(emails[(type eq "work" and value co "@example.com")] or ims[(type eq "xmpp" and value co "@foo.com")])',
-  // Precedence: not, and, or; grouping.
+  // `not` binds tighter than `and`, which binds tighter than `or`; parentheses group.
   'title pr or title pr and title pr': '(title pr or (title pr and title pr))',
   '(title pr or title pr) and title pr': '((title pr or title pr) and title pr)',
   'not (title pr) and title pr': '(not title pr and title pr)',

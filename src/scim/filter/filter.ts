@@ -30,7 +30,7 @@ export function parseFilter(
     }
     return target
   })
-  // The parser counts the nesting up to `maxDepth`, so the count starts where `depth` levels are left.
+  // The parser counts levels of nesting up to `maxDepth`. Starting at this number leaves it `depth` levels.
   const filter = parser.filter(maxDepth - depth)
   parser.end()
   return filter

@@ -9,8 +9,8 @@ export type JsonObject = { readonly [name: string]: Json }
 const rules = {
   maxDepth: 32,
   maxMembers: 1000,
-  // About twice the number of values in a body of 1 MiB that lists a group's members. Parsing more would block the
-  // event loop for too long.
+  // This is about twice the number of values in a body of 1 MiB that lists a group's members. Parsing more would block
+  // the event loop for too long.
   maxValues: 100_000,
   // These names could reach an object's prototype in later code, and no schema uses them.
   refusedNames: new Set(['__proto__', 'constructor', 'prototype']),

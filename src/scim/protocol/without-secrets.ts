@@ -18,7 +18,10 @@ export function withoutSecrets(body: unknown): string {
   return parts.join('').slice(0, keptCharacters)
 }
 
-/** Like `withoutSecrets`, for a body that was refused before it was parsed. */
+/**
+ * Like `withoutSecrets`, for a body that was refused before it was parsed. Returns undefined if there was no body, and
+ * a remark in parentheses if the body is too long or not JSON.
+ */
 export function unreadWithoutSecrets(bytes: Buffer | undefined): string | undefined {
   if (bytes === undefined || bytes.length === 0) return undefined
   if (bytes.length > maxUnreadBytes) return '(too long to be shown)'

@@ -92,7 +92,7 @@ function cut(value: unknown, choice: Choice): unknown {
 function namesOf(type: ResourceType, paths: readonly string[]): Names {
   const names = new Map<string, Set<string> | 'all'>()
   for (const asked of paths) {
-    // Microsoft's test collection asks for `emails[type eq "work"]`: show the attribute and ignore the filter.
+    // Microsoft's test collection asks for `emails[type eq "work"]`. The filter is ignored, and the attribute shown.
     const path = asked.split('[', 1)[0] ?? ''
     const extension = findExtension(type, path)
     if (extension !== undefined) names.set(extension.id, 'all')

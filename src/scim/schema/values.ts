@@ -3,7 +3,7 @@ import { refuse } from '../protocol/errors.ts'
 import { foldCase, foldText, parseTime } from './fold.ts'
 import { isObject, memberOf, type Json, type JsonObject } from '../protocol/json.ts'
 
-/** A value that fits the schema: names have the schema's case, and it contains no null, empty list or empty object. */
+/** A value that fits the schema. Names have the schema's case; nulls, empty lists and empty objects do not occur. */
 export type Value = string | boolean | Values | readonly (string | Values)[]
 
 /** A complex value: its sub-attributes by name. */

@@ -17,7 +17,10 @@ export const callFilterProperties = {
   key: text(60),
   /** The name of a check, such as `rules`. */
   stopped_at: text(20),
-  /** Answered below 500, failed at the upstream, or refused by one of our checks. */
+  /**
+   * `answered` means a status below 500. `upstream_error` means that the upstream failed, or answered with 500 or
+   * above. `refused` means that one of our checks refused the call.
+   */
   outcome: Type.Optional(oneOf(['answered', 'upstream_error', 'refused'])),
   status: Type.Optional(Type.String({ pattern: '^[1-5](?:xx|\\d\\d)$' })),
   method: text(20),
@@ -65,8 +68,8 @@ function meaningOf(q: string | undefined): 'id' | 'address' | 'status' | 'words'
 }
 
 /**
- * Returns the text to search for in paths, and the ids of at most 50 keys that match the text. A text with a slash can
- * only be a path, so it is not compared with keys.
+ * Returns the text to search for in paths, and the ids of at most 50 keys that match the text. A text with a slash is
+ * taken for a part of a path, so no keys are looked up for it.
  */
 async function wordsOf(organization: RouteOrganization, q: string, services: Services) {
   const text = q.startsWith(recordedPrefix) ? q.slice(recordedPrefix.length) : q

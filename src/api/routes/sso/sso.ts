@@ -85,7 +85,7 @@ async function preview(organizationId: OrganizationId, breakGlass: string[], ser
   const organization = await services.organizations.get(organizationId)
   const sso = { required: true, breakGlass }
   const afterwards = { ...organization, settings: { ...organization.settings, sso } }
-  // Uses the connection for slow reads, because sorting all members' sessions takes a while in a large organization.
+  // This is a slow read, because sorting the sessions of all members takes a while in a large organization.
   const found = await sessions.listOfMembers(services.store.slowReads, {
     organizationId,
     nowMs: services.clock.now(),

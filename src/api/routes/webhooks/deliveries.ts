@@ -125,8 +125,8 @@ export const deliveryRoutes = {
     answer: Type.Object({
       items: Type.Array(Event),
       /**
-       * The cursor of the next page, to be sent as `after`. If the page is empty, it is the cursor of this request, so
-       * that a receiver can poll with it again; null if this request had none.
+       * The cursor to send as `after` in the next request. On an empty page, `next` repeats the cursor of this request,
+       * so that a receiver can keep polling with it; null if this request had none.
        */
       next: nullable(Type.String()),
       more: Type.Boolean(),

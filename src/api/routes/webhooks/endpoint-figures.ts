@@ -18,7 +18,7 @@ const Figures = Type.Object(
           dead: Type.Integer(),
           skipped: Type.Integer(),
           waiting: Type.Integer(),
-          /** How many were pending at the end of the step. */
+          /** How many deliveries were pending at the end of the step. */
           backlog: Type.Integer(),
           /** The time from an event to its delivery, including retries. */
           p50_ms: nullable(Type.Integer()),

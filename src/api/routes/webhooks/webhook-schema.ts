@@ -96,8 +96,8 @@ const deliveryProperties = {
   /** When the next attempt is due; null once the delivery has ended. */
   due_at: nullable(Time),
   /**
-   * Attempts since the delivery became pending, at most ten: failed probes and attempts that got a 429 with Retry-After
-   * don't count. `attempts_ever` counts every attempt.
+   * Attempts since the delivery became pending, at most ten. Failed probes and attempts that got a 429 with Retry-After
+   * are not included. `attempts_ever` counts every attempt.
    */
   attempts: Type.Integer(),
   attempts_ever: Type.Integer(),
