@@ -26,7 +26,7 @@ const FileBody = input({
   file: Type.String({ minLength: 1 }),
   /** The file's name, which marks the things it manages. */
   label: Type.String({ minLength: 1, maxLength: 100, pattern: '^[^\\x00-\\x1f]+$' }),
-  /** Whether to remove things that the file created and no longer names. */
+  /** Whether to remove things that the file manages but no longer names. */
   prune: Type.Optional(Type.Boolean()),
   /** The secrets behind `env:NAME` and `file:PATH`, which the caller has and the node does not. */
   secrets: Type.Optional(
