@@ -24,7 +24,7 @@ export async function together(tx: Tx, writes: readonly Write[]): Promise<void> 
 
 /**
  * Runs writes that touch different rows, then a read of rows that none of them touches, and returns the rows read. On
- * PostgreSQL the read is part of the last statement, and sees only what was committed before that statement began.
+ * PostgreSQL the read is part of the last statement, and sees the data as they were when that statement began.
  */
 export async function togetherThen<T>(
   tx: Tx,

@@ -47,7 +47,7 @@ export async function writeLedger(
 
 /**
  * Thrown when nothing can ever be recorded for an organization, because the database does not know the organization:
- * the database was restored from a backup that is older.
+ * the database was restored from a backup that is older than the organization.
  */
 export class UnknownOrganization extends Error {
   readonly organizationId: string

@@ -10,8 +10,8 @@ import { hourMs } from '../../units.ts'
 const changesKeptMs = hourMs
 
 /**
- * Creates the book in which nodes record their heartbeats in the database. It uses the background connections, because
- * the main ones may all be waiting for locks.
+ * Creates the `NodeBook` through which this node records its heartbeats in the database. It uses the background
+ * connections, because the main ones may all be waiting for locks.
  */
 export function createNodeBook(handle: EngineHandle, id: string): NodeBook {
   const lane = handle.background

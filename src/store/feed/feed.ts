@@ -69,7 +69,7 @@ export interface Feed {
     heard: (change: ChangeOf<Kind>) => void,
     reset: () => void | Promise<void>,
   ): void
-  /** Registers a callback that runs when anything read from the database so far may be wrong. */
+  /** Registers a callback that runs when anything that was read from the database before may be wrong. */
   onReset(reset: () => void | Promise<void>): void
   /**
    * Whether the feed was read within the last second and other nodes wait for this one: only then may caches be

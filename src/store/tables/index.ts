@@ -118,8 +118,8 @@ interface ChangeTable {
   token: string
 }
 
-// Declared here rather than in `db.ts`: `Db` is typed by all tables, whose files import `Db`, so this avoids a circular
-// import.
+// This is declared here and not in `db.ts`, to avoid a circular import: `Db` is typed by all tables, whose files import
+// `Db`.
 declare module '../db/db.ts' {
   interface KnownTables extends Tables {}
 }

@@ -25,7 +25,7 @@ export class SqliteCallWriter {
   constructor(given: {
     path: string
     file: Database.Database
-    /** This process's other transactions on the same file, which a batch must not run into. */
+    /** This process's other transactions on the same file; a batch must not overlap with them. */
     others: { idle(): Promise<void> }
   }) {
     this.#path = given.path

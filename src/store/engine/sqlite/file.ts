@@ -168,7 +168,7 @@ export function openFile(
   const file = new Database(path, { timeout: busyTimeoutMs, fileMustExist })
   chmodSync(path, 0o600)
   file.pragma('journal_mode = WAL')
-  // Set explicitly, because the driver's build lowers it to NORMAL for WAL files.
+  // This is set explicitly, because the driver's build lowers it to NORMAL for WAL files.
   file.pragma(`synchronous = ${synchronous}`)
   file.pragma('foreign_keys = true')
   // Jobs that share a commit use savepoints, whose journals must not go through temporary files.
@@ -212,7 +212,8 @@ export async function migrateFile(
         applied,
       ),
   }
-  // Nothing below yields to the event loop, so that another store in this process never runs into the lock.
+  // Lets other work run first. Nothing below this yields to the event loop, because another store in this process could
+  // then run into the lock.
   await nextTurn()
   file.exec('begin immediate')
   try {

@@ -72,7 +72,9 @@ export async function insert(tx: Tx, token: NewToken): Promise<AccessTokenRecord
   return fromRow(row)
 }
 
-/** Counts an organization's tokens that are neither revoked nor expired; without an organization, the operator's. */
+/**
+ * Counts the tokens of an organization, or of the operator if that is undefined, that are neither revoked nor expired.
+ */
 export async function countActive(
   tx: Tx,
   organizationId: OrganizationId | undefined,
@@ -96,7 +98,7 @@ export async function findByDigest(db: Db, digest: string): Promise<KnownAccessT
   return row && known(row)
 }
 
-/** Like `findByDigest`, but by id and within an organization; without an organization, among the operator's tokens. */
+/** Like `findByDigest`, but by id and within an organization, or among the operator's tokens if that is undefined. */
 export async function findKnown(
   db: Db,
   organizationId: OrganizationId | undefined,
@@ -120,8 +122,8 @@ export async function find(db: Db, id: string): Promise<AccessTokenRecord | unde
 }
 
 /**
- * Lists a page of an organization's tokens, or of the operator's without one, newest first, including revoked and
- * expired ones.
+ * Lists a page of the tokens of an organization, or of the operator if that is undefined. The newest come first;
+ * revoked and expired ones are included.
  */
 export async function list(
   db: Db,

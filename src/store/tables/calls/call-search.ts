@@ -17,7 +17,7 @@ export interface CallSearch extends CallFilter {
   readonly hasTime?: () => boolean
 }
 
-/** The results found so far. */
+/** What a search found before it stopped. */
 export interface CallsFound {
   readonly calls: readonly CallRecord[]
   /** The search stopped at this id and has to continue below it; undefined when the page is complete. */

@@ -236,7 +236,7 @@ export async function list(
   page: NewestPage & {
     state?: 'active' | 'expiring' | 'unused' | 'revoked' | 'expired' | undefined
     nowMs: number
-    /** Part of the name, the whole id, or a secret's public id; `publicId` is the latter where it differs. */
+    /** Matches part of the name, the id, or a secret's public id (`publicId`; if that is missing, `search` itself). */
     search?: string | undefined
     publicId?: string | undefined
     createdBy?: string | undefined
