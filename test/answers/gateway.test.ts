@@ -1,4 +1,4 @@
-// Every check of a call, in the documented order and with both key schemes, against the running product.
+// Tests every check of a call against the running product, in the documented order and with both key schemes.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { freePort } from '../../src/http/index.ts'

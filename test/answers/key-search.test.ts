@@ -1,4 +1,4 @@
-// What somebody has of a key (its name, its hint, its public id) leads to the key.
+// People find a key by whatever they know of it: its name, its hint or its public id.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { firstOwner } from '../harness/person.ts'

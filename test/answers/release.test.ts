@@ -37,7 +37,7 @@ describe('release', () => {
     const notices = renderNotices(bundled)
     for (const { name, version } of bundled) assert.ok(notices.includes(`${name} ${version} (`))
     assert.match(notices, /SIL Open Font License/i)
-    // These packages belong to the dashboard, so each must be in the bundle, and thereby among the notices.
+    // Each package that the dashboard uses must be in the bundle, and thereby among the notices.
     const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
       devDependencies: Record<string, string>
     }

@@ -1,5 +1,5 @@
-// The head of each audit chain is sealed, first by the migration itself, and announced daily; no forged row blocks
-// later entries.
+// The head of each audit chain is sealed, even the one that the first migration creates, and is announced daily. A
+// forged row does not block later entries.
 import { sql } from 'kysely'
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'

@@ -16,7 +16,7 @@ import { engines, storeForTests } from '../harness/store.ts'
 import { until } from '../harness/webhooks.ts'
 import { chance } from '../harness/chance.ts'
 
-// A call is recorded here at most this long after it was decided.
+// These tests note an admitted call at most this long after the node admitted it.
 const slackSeconds = 0.02
 
 for (const engine of engines) {

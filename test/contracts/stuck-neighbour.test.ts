@@ -1,4 +1,5 @@
-// An organization's lock is held for a long time, by a slow transaction or by a node that hangs.
+// Changes must succeed although an organization's lock is held for a long time, by a slow transaction or by a node that
+// hangs.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, connect, type Socket } from 'node:net'
@@ -34,7 +35,7 @@ describe('an organization whose lock is held for long', { timeout: 60_000 }, () 
         tx.query,
       )
       isHeld = true
-      // Hold the lock for longer than a single attempt to get it waits.
+      // Hold the lock for longer than one attempt to take it may last.
       await sql`select pg_sleep(1.5)`.execute(tx.query)
     })
     await until(() => isHeld)

@@ -12,9 +12,7 @@ interface Furniture {
   readonly endpoint: string
 }
 
-/**
- * Creates targets, rules, several kinds of keys, open invitations and an endpoint with a ping, in organization acme.
- */
+/** Creates targets, rules, several kinds of keys, open invitations and an endpoint in acme, and pings the endpoint. */
 export async function furnish(person: Person, upstreamUrl: string): Promise<Furniture> {
   const rules = [
     { effect: 'allow', methods: ['GET'], path: '/v1/charges/*', trial: false },

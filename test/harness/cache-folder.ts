@@ -1,4 +1,4 @@
 import { tmpdir } from 'node:os'
 
-/** Where tests keep what is slow to create for later runs: an unpacked browser, the data of a database server. */
+/** Tests keep things here that are slow to create and that later runs need: a browser, a database server's data. */
 export const cacheFolder = process.env['TEST_CACHE_FOLDER'] ?? tmpdir()

@@ -5,7 +5,7 @@ import type { TestProduct } from './product.ts'
 import { groupUrn, patchUrn, scimCall, userUrn } from '../conformance/scim/directory.ts'
 import { command } from './sso.ts'
 
-/** The company shown in the screenshots; its identity provider must run for as long as the pages are open. */
+/** The identity provider of the company in the screenshots. It must run for as long as the pages are open. */
 export type Company = AsyncDisposable
 
 /** The directory's people: name, login, group. */

@@ -23,7 +23,7 @@ interface Visit {
   readonly alsoAllow?: readonly string[]
 }
 
-/** Builds web/dist if a source is newer, so that journeys test the current sources. */
+/** Builds web/dist if it is missing or older than a source, so that journeys test the current sources. */
 export function freshDashboard(): void {
   const built = join(web, 'dist', 'index.html')
   const sources = globSync(['*.{ts,html,json}', 'src/**/*', 'words/**/*', 'public/*'], { cwd: web })

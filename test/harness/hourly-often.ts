@@ -1,4 +1,4 @@
-// Loaded before a node's own code: repeats intervals of an hour or longer every 20 seconds instead.
+// Loaded before a node's own code: calls that `setInterval` repeats every hour or less often come every 20 seconds.
 const hourMs = 3_600_000
 const oftenMs = 20_000
 const usual = globalThis.setInterval

@@ -1,4 +1,4 @@
-/** Every page of an organization, by the name of its picture; braces contain an id that the caller supplies. */
+/** The path of every page of an organization, by the name of its picture; `PageIds` replace the names in braces. */
 export const organizationPages = {
   overview: '',
   calls: '/calls',

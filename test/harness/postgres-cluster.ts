@@ -29,7 +29,10 @@ export interface PostgresCluster extends AsyncDisposable {
   copyAnew(): Promise<string>
   /** Kills the server with SIGKILL; resolves once its address is free. */
   kill(): Promise<void>
-  /** Starts the server again on its own data or on a copy; optionally as a standby, which `promoted` then promotes. */
+  /**
+   * Starts the server again: on its data or, if `data` is given, on that copy, which replaces the data. With `standby`
+   * it becomes a standby, and with `promoted` a standby that is promoted at once.
+   */
   start(options?: { data?: string; promoted?: boolean; standby?: boolean }): Promise<void>
 }
 

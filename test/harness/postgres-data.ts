@@ -18,7 +18,7 @@ import { migratePostgres } from '../../src/store/engine/postgres/migrate-postgre
 import { migrationFiles } from '../../src/store/engine/migrate.ts'
 import { cacheFolder } from './cache-folder.ts'
 
-/** A database in every prepared cluster that has our tables but no rows; test databases are created from it. */
+/** The name of a database in every prepared cluster. It has our tables but no rows; test databases are copies of it. */
 export const migratedDatabase = 'migrated'
 
 const start = 'intercept-pg-data-'

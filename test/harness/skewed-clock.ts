@@ -1,4 +1,5 @@
-// Loaded before a node's own code: offsets its wall clock by the milliseconds in the file CLOCK_OFFSET_FILE.
+// Loaded before a node's own code: offsets the node's wall clock by as many milliseconds as the file says that
+// CLOCK_OFFSET_FILE names.
 import { readFileSync } from 'node:fs'
 
 const file = process.env['CLOCK_OFFSET_FILE'] ?? ''

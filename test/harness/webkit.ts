@@ -1,4 +1,4 @@
-// A WebKit driven by WebDriver (W3C), where a machine has one: Debian's webkit2gtk-driver and xvfb.
+// Drives WebKit through WebDriver (W3C), on machines that have Debian's packages webkit2gtk-driver and xvfb.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'

@@ -26,7 +26,7 @@ keys:
 `,
 ] as const
 
-/** Writes a configuration file for an organization with this many targets of ten rules each. */
+/** Returns the text of a configuration file for an organization with this many targets of ten rules each. */
 export function bigFile(count: number): string {
   const rules = Array.from({ length: 10 }, (_, n) => `      - deny GET /a${n}/*\n`).join('')
   const all = Array.from(

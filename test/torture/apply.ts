@@ -1,5 +1,5 @@
-// Configuration files: kill -9 during an apply leaves all of it or nothing, and after every apply of a generated file a
-// second plan is empty.
+// Configuration files: kill -9 during an apply leaves all of its changes or none, and once a generated file has been
+// applied, a plan of the same file is empty.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -125,7 +125,7 @@ async function planAgain(
   }
   const random = randomFrom(seed)
   for (let world = 0; world < size; world++) {
-    // Each organization is changed four times: what one file created, the next one deletes.
+    // Four files are applied to each organization, so later files change and delete what earlier files created.
     const text = fileOf(random, `world-${world >> 2}`)
     await configurations.apply(text, by)
     const plan = await configurations.plan(text, by)

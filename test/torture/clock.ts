@@ -127,7 +127,7 @@ async function onEngine(
   }
 }
 
-/** Refuses every delivery after a moment, and counts the concurrent ones. */
+/** Starts a receiver that refuses every delivery after 50 ms, and counts deliveries and concurrent deliveries. */
 async function startFailingReceiver() {
   let open = 0
   let most = 0

@@ -1,4 +1,4 @@
-// Failovers, skewed clocks, stuck and disconnected nodes in 100,000 simulations, each generated from its seed.
+// Simulates failovers, skewed clocks, and stuck and disconnected nodes in 100,000 worlds, each generated from a seed.
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { availableParallelism } from 'node:os'

@@ -189,7 +189,7 @@ async function exactQuotas({ fleet }: Trials, { figures, findings }: Note): Prom
   }
 }
 
-/** Runs the database on a small disk of its own, which only root can mount. */
+/** Runs the database on a small disk of its own. Only root can mount one, so this part is left out for others. */
 async function onFullDisk({
   options,
   note,

@@ -3,7 +3,7 @@ import { wait } from './torture.ts'
 
 /** The results that callers get while something happens to the database. */
 export interface Watch {
-  /** Statuses of calls with a valid key, by start time. */
+  /** The results of calls with a valid key; `at` is when the call began. */
   readonly good: { at: number; status: number; tookMs: number }[]
   /** Like `good`, for a crowd: more concurrent callers than there are connections. */
   readonly crowd: Watch['good']

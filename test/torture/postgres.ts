@@ -52,7 +52,7 @@ export const postgres: Torture = {
       const during = watch.good.filter(
         (call) => call.at > stoodStillAt + 1500 && call.at + call.tookMs < wentOnAt,
       )
-      // A crowd occupies all connections, which hang; callers waiting for one must be refused just as soon.
+      // The crowd occupies all connections, which hang. Callers that wait for a connection must be refused in time.
       const crowd = watch.crowd.filter(
         (call) => call.at > stoodStillAt && call.at < stoodStillAt + 2500,
       )

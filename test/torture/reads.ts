@@ -1,4 +1,4 @@
-// Runs every read that the dashboard makes, on a large organization, while calls pass through the gateway, which must not
+// Makes every read of the dashboard on a large organization, while calls pass through the gateway. The calls must not
 // become slower.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, request } from 'node:http'
@@ -24,7 +24,10 @@ const warmUpMs = 200
 const day = () => new Date(Date.now() - 24 * 3_600_000).toISOString()
 const month = () => new Date(Date.now() - 30 * 24 * 3_600_000).toISOString()
 
-/** `--size` sets the number of recorded calls (by default 1,000,000, in the short form 3,000); keys are a hundredth. */
+/**
+ * `--size` sets the number of recorded calls: by default 1,000,000, in the short form 3,000. There are a hundredth as
+ * many keys.
+ */
 export const reads: Torture = {
   about:
     'every read of the dashboard on 1,000,000 calls and 10,000 keys, while guarded calls are made',

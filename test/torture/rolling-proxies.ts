@@ -186,7 +186,7 @@ class Load implements Disposable {
   }
 }
 
-/** Starts an upstream that responds with what it received, and counts the POSTs by number. */
+/** Starts an upstream that responds with what it received, and counts how often each POST arrives. */
 async function startCountingUpstream() {
   const posts = new Map<string, number>()
   const upstream = await startUpstream((request, response) => {

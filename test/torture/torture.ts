@@ -5,7 +5,7 @@ export interface TortureOptions {
   readonly seed: number
   /** How long to run, for tortures without a fixed end. */
   readonly minutes?: number | undefined
-  /** The amount of data, for tortures in which it can be chosen. */
+  /** The amount of data or the number of trials, for tortures in which it can be chosen. */
   readonly size?: number | undefined
   readonly say: (line: string) => void
 }

@@ -70,8 +70,8 @@ const misbehaviours: Readonly<Record<string, Misbehaviour>> = {
 }
 
 /**
- * One target for each misbehaviour, with a hundred concurrent calls (five in the short form); a healthy target next to
- * them must not be affected.
+ * Makes a hundred concurrent calls (five in the short form) to one target for each misbehaviour. A healthy target must
+ * not be affected by them.
  */
 export const upstreams: Torture = {
   about: 'hanging, lying and babbling upstreams',

@@ -1,6 +1,6 @@
 // Messages on which both lanes must agree: malicious, ambiguous and ordinary ones.
 
-/** Malicious requests with the expected status. A request that a test sends right after one must never be processed. */
+/** Malicious requests with the expected status. A second request appended to one of these must never be processed. */
 export const refused: [name: string, status: number, message: string][] = [
   ['no Host', 400, 'GET / HTTP/1.1\r\n\r\n'],
   ['two Hosts', 400, 'GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n'],
