@@ -3,7 +3,7 @@ import { defineConfig } from 'vite'
 import { compress } from './vite-compress.ts'
 import { preloadApp } from './vite-preload.ts'
 
-/** Modules loaded only when somebody opens something; each stays in a file of its own. */
+/** Modules loaded only when needed, for instance when somebody opens a menu; each stays in a file of its own. */
 const late =
   /parts.(MenuParts|WindowedBody|LeaveQuestion|CustomRange)|frame.(Palette|palette-choices|Help|Sheet|SignedOutDialog|TakeOver)/
 /** Modules shared by a few pages that people rarely visit first. */

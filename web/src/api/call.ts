@@ -155,7 +155,8 @@ async function send(address: string, head: RequestInit): Promise<Response> {
 }
 
 /**
- * Returns the response to a request that start.js already sent, and forgets it, because a body can be read only once.
+ * Returns the response to a request that start.js already sent, undefined if it sent no such request. Forgets the
+ * response, because a body can be read only once.
  */
 function takeAsked(address: string, { method }: RequestInit): Promise<Response> | undefined {
   const early = method === 'GET' ? window.asked?.[address] : undefined

@@ -21,7 +21,7 @@ export type SsoPolicy = Answer<'GET /organizations/:organization/sso'>
 export type ConnectionTest =
   Answer<'GET /organizations/:organization/connections/:connection/tests/:test'>
 
-/** Domains, refetched while one of them waits for its DNS record to be found. */
+/** Domains, refetched while one of them is not verified. */
 export function domainsQuery(organization: string) {
   return queryOptions({
     queryKey: [organization, 'sso', 'domains'],
@@ -43,7 +43,7 @@ export function connectionsQuery(organization: string) {
   })
 }
 
-/** The people affected by deleting a connection or changing its issuer. */
+/** How many people are affected by deleting a connection or changing its issuer. */
 export function dependentsQuery(organization: string, connection: string) {
   return queryOptions({
     queryKey: [organization, 'sso', 'dependents', connection],

@@ -4,7 +4,7 @@ import { Button, ButtonLink } from '../parts/Button.tsx'
 import { Card, PageHead } from '../parts/Surface.tsx'
 import { isFileGone, reloadOnceAfterUpgrade } from '../parts/upgrade.ts'
 
-/** Says that nothing was found, without revealing whether it exists in another organization. */
+/** Says that the page was not found, without revealing whether it exists in another organization. */
 export function NotFound() {
   return (
     <>

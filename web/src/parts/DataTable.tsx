@@ -40,7 +40,7 @@ export interface BodyProps<Row> {
   readonly renderRow: (row: Row, index: number, isBrief?: boolean) => ReactNode
 }
 
-/** The part of a TanStack Query list result that a table needs, so that no state can be forgotten. */
+/** The part of a TanStack Query list result that a table needs; passed as a whole, so that no state is forgotten. */
 export interface ListState {
   readonly isPending: boolean
   readonly isError: boolean

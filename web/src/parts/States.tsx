@@ -115,7 +115,7 @@ export function asRefused(error: unknown): Refused {
   return new Refused(0, 'internal_error', { detail })
 }
 
-/** The server's message about one field of a form. */
+/** The server's message about one field of a form; undefined if there is none. */
 export function fieldError(error: unknown, field: string): string | undefined {
   if (!(error instanceof Refused)) return undefined
   return error.fields.find((one) => one.field === field || one.field === `/${field}`)?.message

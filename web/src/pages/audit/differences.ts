@@ -5,7 +5,7 @@ export interface FieldChange {
   readonly after: string
 }
 
-/** Returns the fields that an entry changed; none if it records no values from before or after the change. */
+/** Returns the fields that an entry changed; none if the entry has no values from before or after the change. */
 export function differences(detail: Readonly<Record<string, unknown>>): readonly FieldChange[] {
   const before = asObject(detail['before'])
   const after = asObject(detail['after'])

@@ -60,7 +60,7 @@ export function useEdit(
 /** The body that restores the changed fields; undefined if it would need a credential, which can't be read back. */
 function beforeOf(it: Target, body: Body): Body | undefined {
   if ('credential' in body) return undefined
-  // Moving to a different origin removes the stored credential.
+  // Moving to a different origin removes the stored credential, so undoing a new URL could need the credential again.
   if (it.credential_header !== undefined && body.upstream !== it.upstream && 'upstream' in body) {
     return undefined
   }
