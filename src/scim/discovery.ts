@@ -58,7 +58,7 @@ export function providerConfig(
   }
 }
 
-// Returned only on request, because strict clients refuse a document with a member that RFC 7643 does not define.
+// This member is returned only on request: RFC 7643 does not define it, and strict clients refuse unknown members.
 const pagination = {
   cursor: true,
   index: true,

@@ -9,8 +9,8 @@ const spareReads: Rate = { calls: 200, perSeconds: 1 }
 /** Limits wrong tokens per source, like wrong API keys (docs/decisions/014). */
 export interface GuessLimit {
   /**
-   * Runs a token look-up for an address, and counts a 401 as a wrong token. Once an address is over its limit, each of
-   * its wrong tokens gets a 429; when the spare look-ups are used up too, so does every token.
+   * Runs a token look-up for an address, and counts a 401 as a wrong token. Once an address is over its limit, a wrong
+   * token gets a 429. If no spare look-ups are left either, every token gets a 429.
    */
   watch<T>(address: string, lookUp: () => Promise<T>): Promise<T>
 }

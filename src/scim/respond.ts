@@ -33,7 +33,7 @@ export function sendWrong(request: AppRequest, reply: AppReply, wrong: Explained
 }
 
 function sendBody(reply: AppReply, body: Record<string, unknown>): AppReply {
-  // Sent as bytes, so that the framework adds no charset to the type.
+  // The body is sent as bytes, so that the framework adds no charset to the content type.
   return reply.header('Content-Type', contentType).send(Buffer.from(JSON.stringify(body)))
 }
 

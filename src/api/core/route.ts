@@ -106,7 +106,7 @@ export interface Route<Query = unknown, Body = unknown, Answer = unknown> {
     request: RouteRequest<Query, Body>,
     services: Services,
   ) => Promise<Answer | Answered<Answer> | Streamed>
-  /** Exists only at the type level; never set. */
+  /** This member exists only at the type level and is never set. */
   readonly types?: { readonly query: Query; readonly body: Body; readonly answer: Answer }
 }
 

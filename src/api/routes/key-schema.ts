@@ -21,7 +21,7 @@ const editableColumns = eachField((schema) => nullable(schema)) as {
 const shownColumns = Object.fromEntries(
   Object.entries(keys.shownSchemas).map(([name, schema]) => [name, Type.Unsafe(schema)]),
 ) as { readonly [Name in keyof keys.KeyShown]: Type.TUnsafe<keys.KeyShown[Name]> }
-/** The fields of a key as a request sends them; null or missing means none. */
+/** The fields of a key as a request sends them; null means none, and so does a missing field that has no default. */
 const askedFields = eachField((schema) => Type.Optional(nullable(schema))) as {
   readonly [Name in keyof KeyFieldsJson]: Type.TOptional<Type.TUnsafe<KeyFieldsJson[Name]>>
 }
@@ -32,7 +32,8 @@ function eachField(change: (schema: TSchema) => TSchema): unknown {
 }
 
 /**
- * The fields of a key that a person sets; null or missing means no limit, every target, every address or no expiry.
+ * The fields of a key that a person sets. Depending on the field, null means no limit, every target, every address or
+ * no expiry. A missing field means the same, but a new key then takes the organization's default if there is one.
  */
 export const keyInputProperties = {
   name: Type.String({ minLength: 1, maxLength: 100 }),

@@ -52,7 +52,7 @@ async function serve(config: Config, terminal: Terminal, log: Log): Promise<void
   const stopped = cluster.isWorker
     ? Promise.race([terminal.untilStopped(), untilOrphaned()])
     : terminal.untilStopped()
-  // Imported here, because the supervisor of several workers does not need it.
+  // The module is imported here, because the supervisor of several workers does not need it.
   const { start } = await import('../../main.ts')
   const running = await start(config, { log })
   if (cluster.isWorker) reportToSupervisor(async () => await running.report())

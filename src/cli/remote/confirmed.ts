@@ -1,6 +1,6 @@
 import type { Confirmation } from '../../store/index.ts'
 
-/** The API's report of when a change reached every node. */
+/** The API's report of how many nodes have confirmed a change, how many were silent, and how long that took. */
 export interface Confirmed {
   readonly nodes: number
   readonly silent_nodes: number

@@ -2,7 +2,7 @@ import { Type } from '../../../http/index.ts'
 import { route } from '../../core/route.ts'
 import { hourMs } from '../../../units.ts'
 
-/** The last 24 hours of every target at a glance. */
+/** How many calls each target had in each of the last 24 hours. */
 export const targetTrafficRoutes = {
   'GET /organizations/:organization/rollups/targets': route({
     summary:
@@ -15,7 +15,7 @@ export const targetTrafficRoutes = {
           {
             target_id: Type.String(),
             calls: Type.Array(Type.Integer()),
-            /** Refused by us, or failed at the upstream. */
+            /** The calls of each hour that were refused here or failed at the upstream. */
             failed: Type.Array(Type.Integer()),
           },
           { title: 'TargetTraffic' },

@@ -7,7 +7,7 @@ import { input, nullable, oneOf, Time, time, timeOrNull } from '../../core/schem
 const Domain = Type.Object(
   {
     id: Type.String(),
-    /** In lower-case ASCII (IDNA). */
+    /** The domain's name in lower-case ASCII (IDNA). */
     name: Type.String(),
     state: oneOf(['waiting', 'verified', 'lost']),
     /** The connection for people with an address at this domain; null means the default one. */

@@ -58,7 +58,7 @@ export const ssoRoutes = {
     body: input({ break_glass: Type.Array(Type.String({ maxLength: 40 }), { maxItems: 10 }) }),
     answer: Type.Object(
       {
-        /** Most recently seen first. */
+        /** The people who would be affected, the most recently seen first. */
         people: Type.Array(
           Type.Object({
             user_id: Type.String(),

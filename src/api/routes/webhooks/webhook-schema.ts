@@ -29,7 +29,7 @@ export const Endpoint = Type.Object(
     description: Type.String(),
     /** null means every type. */
     types: nullable(Type.Array(Type.String())),
-    /** Only names, because the values may be a receiver's secrets. */
+    /** The names of the additional headers, without their values, which may be a receiver's secrets. */
     header_names: Type.Array(Type.String()),
     rate_per_second: nullable(Type.Integer()),
     ordered: Type.Boolean(),

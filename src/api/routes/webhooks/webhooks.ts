@@ -41,7 +41,7 @@ const Secrets = Type.Object(
   {
     /** The secret, with its `svc_` prefix; Standard Webhooks libraries take it without that prefix. */
     current: Type.Object({ secret: Type.String(), hint: Type.String(), created_at: Time }),
-    /** Older secrets that still sign. */
+    /** Older secrets with which deliveries are still signed too. */
     old: Type.Array(Type.Object({ hint: Type.String(), created_at: Time, valid_until: Time })),
   },
   { title: 'WebhookSecrets' },
