@@ -38,7 +38,9 @@ export interface KeyCache {
    * Reads the database; throws `credential_invalid` (401) if the key is gone, or `credential_unverifiable` (503).
    */
   describe(principal: KeyPrincipal): Promise<KeyDescription>
-  /** Reads the database and returns what a principal's key and secret would get now: a principal, or a refusal. */
+  /**
+   * Reads the database and returns what a call with the same key and secret would get now: a principal, or a refusal.
+   */
   recheck(principal: KeyPrincipal): Promise<KeyPrincipal | Problem>
   /**
    * Calls `heard` with the id of a key or an organization when anything about that key, or about all keys of that

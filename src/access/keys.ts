@@ -142,8 +142,8 @@ export class Keys {
   }
 
   /**
-   * Revokes a key permanently, and resolves when every node refuses it; a revoked key stays as it is. Throws
-   * `not_found`.
+   * Revokes a key permanently, and resolves when every node refuses it; changes nothing if the key is already revoked.
+   * Throws `not_found`.
    */
   async revoke(organizationId: OrganizationId, id: string, actor: Actor): Promise<ConfirmedKey> {
     return await this.#confirm(async (tx) => {
@@ -189,7 +189,7 @@ export class Keys {
     return key
   }
 
-  /** Returns who made a key's newest calls, and who still calls with its old secret. Throws `not_found`. */
+  /** Returns who made a key's newest 1000 calls, and who still calls with its old secret. Throws `not_found`. */
   async callers(organizationId: OrganizationId, id: string) {
     const { id: keyId } = await this.get(organizationId, id)
     const { slowCallReads } = this.#store

@@ -30,8 +30,8 @@ export async function checkMasterKey(store: Store, sealer: Sealer): Promise<void
 }
 
 /**
- * Refuses to start if an older master key was removed too early: running would overwrite secrets that only that key
- * opens.
+ * Refuses to start if an older master key was removed too early, because the secrets that are still sealed under it
+ * could not be opened.
  */
 async function refuseUnknownKeys(store: Store, sealer: Sealer): Promise<void> {
   const { unknown } = await countSealed(store, sealer, { lasting: true })

@@ -11,7 +11,7 @@ export interface SignedHead {
 /** The result of verifying a chain. */
 export interface ChainReport {
   readonly entries: number
-  /** Where the chain is broken, as a sequence number; `reason` says how. Both are undefined if the chain is intact. */
+  /** Where the chain is broken, as a sequence number; `reason` says why. Both are undefined if the chain is intact. */
   readonly brokenAt: number | undefined
   readonly reason: string | undefined
   readonly lastHash: string

@@ -110,8 +110,8 @@ export function named(
 }
 
 /**
- * Returns the reference that a secret was applied with. If there is none, returns an `env:` reference with a name made
- * up here, which the next apply resolves.
+ * Returns the reference that a secret was applied with. If there is none, returns an `env:` reference named after the
+ * thing and the field, which the next apply resolves.
  */
 function referenceAt(path: string, name: string, applied: Entry | undefined): string {
   const [first = '', ...rest] = path.split('.')

@@ -13,8 +13,7 @@ export interface EndpointStep {
   /** How many deliveries were pending at the end of the step. */
   readonly backlog: number
   /**
-   * How long half of the delivered ones took at most, from their creation and including retries; undefined if nothing
-   * was delivered.
+   * The median time from a delivery's creation to its success, including retries; undefined if nothing was delivered.
    */
   readonly p50Ms: number | undefined
   readonly p95Ms: number | undefined

@@ -13,7 +13,7 @@ export function permissionsOfToken(known: KnownAccessToken, nowMs: number): read
 }
 
 /**
- * Returns why a token is refused: it was revoked, it has expired, or the member who issued it has left. Undefined if
+ * Returns why a token is refused: it was revoked, it has expired, or the member it is bound to has left. Undefined if
  * the token is accepted.
  */
 export function tokenFault(known: KnownAccessToken, nowMs: number): Problem | undefined {

@@ -198,7 +198,8 @@ function count(calls: readonly string[], name: string): number {
 type Call = keyof DeliveryWork | 'send' | 'prepare'
 
 /**
- * One endpoint with its receiver, a database that responds immediately unless held, and a clock that the test moves.
+ * One endpoint with its receiver, a database that responds immediately unless `hold` delays it, and a clock that the
+ * test moves.
  */
 function createWorld({ ordered = false } = {}) {
   let monotonic = 0
@@ -215,7 +216,10 @@ function createWorld({ ordered = false } = {}) {
     readable: true,
     bodiesAreGone: false,
     row: { token: 0, held: false, until: 0, health: freshHealth },
-    /** Holds the next call of a kind, before it arrives or before its response; returns a function to release it. */
+    /**
+     * Delays the next call of a kind, before it arrives or before its response; returns a function that lets it
+     * continue.
+     */
     hold(call: Call, where: 'way' | 'answer'): () => void {
       const gate = Promise.withResolvers<void>()
       gates.set(`${call} ${where}`, gate.promise)
@@ -224,7 +228,7 @@ function createWorld({ ordered = false } = {}) {
     async pass(ms: number): Promise<void> {
       const end = monotonic + ms
       for (;;) {
-        // Lets everything run that does not need time to pass.
+        // Lets everything run that can run without time passing.
         for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
         const [next] = timers.toSorted((a, b) => a.at - b.at)
         if (!next || next.at > end) break

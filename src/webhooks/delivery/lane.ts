@@ -152,7 +152,10 @@ export class Lane {
     return { id, leaseToken, restMs: this.#pace.pauseMs(this.#deps.clock.monotonic()) }
   }
 
-  /** Whether the lane has been idle for long enough to release the endpoint, or is paused for that long. */
+  /**
+   * Whether the lane can release its endpoint: it has been idle for long enough, the endpoint is held and the lane is
+   * idle, or the receiver asked for a long pause.
+   */
   isIdle(): boolean {
     const monotonic = this.#deps.clock.monotonic()
     const pauseMs = this.#pace.pauseMs(monotonic)

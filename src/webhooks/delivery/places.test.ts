@@ -34,7 +34,7 @@ describe('places for requests', () => {
     assert.equal(world.hasRoom('org_1', 'prompt'), false)
     world.monotonic += 1000
     assert.equal(world.hasRoom('org_1', 'prompt'), true)
-    // Its own requests show that it is slow, whatever its health says.
+    // The endpoint's own requests have shown that it is slow, whatever its health says.
     assert.equal(world.hasRoom('org_1', 'prompt', 'ep_org_1_0'), false)
   })
 
@@ -71,7 +71,9 @@ function delivery(organizationId: string, endpointId: string): DueDelivery {
   return { id: `dlv_${deliveries}`, organizationId, endpointId } as DueDelivery
 }
 
-/** Creates a limit, and lets organizations start as many requests as it allows. */
+/**
+ * Creates `Places` for `max` requests, with a function that starts as many requests of an organization as they allow.
+ */
 function placesForTests(max: number) {
   const world = { monotonic: 0 }
   const places = new Places(max, () => world.monotonic)
@@ -79,7 +81,7 @@ function placesForTests(max: number) {
     places,
     hasRoom: (organizationId: string, standing: Standing, endpointId = 'ep_other') =>
       places.hasRoom({ organizationId, endpointId, standing }),
-    /** Starts up to eight requests for each of an organization's endpoints. */
+    /** Starts up to eight requests for each of an organization's endpoints, and returns those that were allowed. */
     fill(organizationId: string, standing: Standing, endpoints: number): Place[] {
       const taken: Place[] = []
       for (let number = 0; number < endpoints * 8; number++) {

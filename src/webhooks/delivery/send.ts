@@ -67,8 +67,8 @@ export function createSend(deps: {
         deadlineMs,
         maxResponseBytes: readBytes,
         signal,
-        // Receivers of several organizations may share a host and port. This keeps an organization from using, or
-        // waiting for, another's connections.
+        // Receivers of several organizations may share a host and port. The partition keeps an organization from using,
+        // or waiting for, another's connections.
         partition: delivery.organizationId,
       })
       return {
