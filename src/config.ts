@@ -214,7 +214,7 @@ export interface SettingLine {
   readonly default: string
   readonly about: string
   readonly isSet: boolean
-  /** The origin of the value: `default`, `environment`, or the file of a secret. */
+  /** The origin of the value: `default`, `environment`, or the path of the file that contains the secret. */
   readonly source: string
   readonly isSecret: boolean
 }
@@ -258,8 +258,8 @@ export function remarks(config: Config): string[] {
 }
 
 /**
- * Returns warnings about names that nearly match a short setting such as PORT. They are never refused, because other
- * programs share the environment.
+ * Returns warnings about names that nearly match a short setting such as PORT. Such names are never refused, because
+ * other programs share the environment.
  */
 export function suspicions(env: Environment): string[] {
   return misspeltWarnings(env, known())

@@ -15,7 +15,8 @@ export const problems = {
   transfer_encoding_unsupported: { status: 501, title: 'This transfer encoding is not supported' },
   host_invalid: { status: 400, title: 'The Host header is missing, doubled or wrong' },
 
-  // The gateway's refusals, in the order of its checks.
+  // Refusals of guarded calls, roughly in the order of the checks. The first and the last code belong to
+  // administration.
   person_required: { status: 403, title: 'This belongs to a person' },
   credential_missing: { status: 401, title: 'No API key was sent' },
   credential_invalid: { status: 401, title: 'The API key is not valid' },
@@ -53,7 +54,8 @@ export const problems = {
   callback_issuer_mismatch: { status: 400, title: 'The answer comes from another provider' },
   logout_token_invalid: { status: 400, title: 'The logout token is not valid' },
 
-  // Refusals to sign someone in through an organization's identity provider.
+  // Refusals about an organization's identity provider and domains: when somebody signs in through the provider, and
+  // when an administrator sets these up.
   sso_not_available: { status: 404, title: 'There is no company sign-in here' },
   sso_connection_disabled: { status: 403, title: 'The connection to the identity provider is off' },
   sso_email_missing: { status: 403, title: 'The identity provider named no usable e-mail address' },

@@ -39,7 +39,7 @@ export type RequestId = Id<'req'>
 /** The pattern of a target's slug, which is also a label of a host name: 1 to 63 of a–z, 0–9 and inner hyphens. */
 export const targetSlugPattern = '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$'
 
-// Crockford's base 32: sorts like the number, and has no easily confused letters.
+// Crockford's base 32: its texts sort like the numbers that they encode, and it has no easily confused letters.
 export const idAlphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 const timeDigits = 10
 const randomDigits = 16

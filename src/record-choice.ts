@@ -1,4 +1,4 @@
-/** The choice of calls to record: all, only refused ones, one in `n`, or none. */
+/** The choice of calls to record: all; only refused ones; refused ones and one in `n` of the others; or none. */
 export type RecordChoice = 'all' | 'refused' | 'none' | `sampled 1/${number}`
 
 /** Parses a choice; undefined if it is invalid. */

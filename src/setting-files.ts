@@ -5,8 +5,8 @@ import { readFileSync, statSync } from 'node:fs'
 export type ReadFile = (path: string) => string
 
 /**
- * Returns the secret in a file, without the trailing line break that editors and `echo` add. Throws an Error whose
- * message completes the sentence "NAME …".
+ * Returns the secret in a file, without whitespace around it, such as the line break that editors and `echo` add.
+ * Throws an Error whose message completes the sentence "NAME …".
  */
 export function textOfFile(path: string, readFile: ReadFile): string {
   let text: string

@@ -59,8 +59,8 @@ function allNames({ settings, secrets }: KnownNames): string[] {
 }
 
 /**
- * Whether a name belongs to other programs. Kubernetes and Docker add a service's address to the environment of
- * neighboring containers, and a service with our name may look like a setting.
+ * Whether a name belongs to other programs. Kubernetes and Docker add the address of each service to the environment of
+ * neighboring containers, and for a service called "intercept" these variables look like settings.
  */
 function isOfOthers(name: string): boolean {
   return !/^\w{3,60}$/.test(name) || /^INTERCEPT_(SERVICE|PORT|ENV|NAME)(_|$)/.test(name)

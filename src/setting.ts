@@ -7,7 +7,10 @@ import type { Rate } from './rate.ts'
 import { parseRecordChoice, type RecordChoice } from './record-choice.ts'
 import { hourMs, parseDuration } from './units.ts'
 
-/** The proxies whose X-Forwarded-For is trusted: the last `count` of them, or peers in these ranges. */
+/**
+ * The proxies whose X-Forwarded-For is trusted: the nearest `count` of them, or those whose addresses are in these
+ * ranges.
+ */
 export type TrustedProxies =
   | { readonly kind: 'count'; readonly count: number }
   | { readonly kind: 'ranges'; readonly ranges: readonly string[] }
@@ -117,7 +120,10 @@ export function parseUrlOf(protocols: readonly string[]): (text: string) => stri
   }
 }
 
-/** Parses an origin; drops a trailing slash. Refuses http except on loopback, where browsers still keep our cookies. */
+/**
+ * Parses an origin; drops a trailing slash. Refuses http except on loopback, where most browsers still keep our
+ * cookies.
+ */
 export function parseOrigin(text: string): string {
   const url = URL.parse(parseUrlOf(['https:', 'http:'])(text))
   if (url === null || `${url.origin}/` !== url.href) {

@@ -3,7 +3,10 @@ import { mock, test } from 'node:test'
 import { every, LazyTimers } from './timers.ts'
 import { hourMs, minuteMs } from './units.ts'
 
-/** Lazy timers over mocked time, which passes in steps of a millisecond, and the wake-ups of the process. */
+/**
+ * Creates lazy timers over mocked time, which passes in steps of a millisecond; also records the wake-ups of the
+ * process.
+ */
 function lazyTimers(t: { mock: typeof mock }) {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   let now = 0
@@ -73,7 +76,7 @@ test('a lazy call is never late, at most half of its time or 0.85 s early, and n
       assert.ok(tookMs >= fromMs && tookMs <= ms, `${tookMs} of ${ms} ms`)
     }
   }
-  // Neighbours every 70 ms bring it forward by no more than that.
+  // The timer of 70 ms brings the call of every second forward by at most 70 ms.
   assert.ok(seconds.length <= minuteMs / 930, `${seconds.length} calls`)
 })
 

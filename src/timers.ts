@@ -4,7 +4,8 @@ import { minuteMs } from './units.ts'
 // Hourly tasks must also run on a node that never lives for an hour.
 const maxFirstMs = 5 * minuteMs
 
-// Less than the shortest period of a node's background work, so that work that is hardly due does not run twice as often.
+// The most that a call may come early. It is less than the shortest period of a node's background work, so that a call
+// is not repeated as soon as another one wakes the process.
 const maxEarlyMs = 850
 
 interface LazyCall {
@@ -17,9 +18,9 @@ interface LazyCall {
 }
 
 /**
- * Timers for background work, which may come up to half of their time early, but at most 0.85 s, so that one wake-up of
- * an idle process serves several: each wake-up costs more than most of the work. They keep no process alive. Calls are
- * told how many milliseconds late the process woke up.
+ * Timers for background work. A call may come early, by up to half of its time and at most 0.85 s, so that one wake-up
+ * of an idle process serves several calls: each wake-up costs more than most of the work. The timers keep no process
+ * alive. Calls are told how many milliseconds late the process woke up.
  */
 export class LazyTimers {
   readonly #monotonic: () => number
@@ -62,7 +63,7 @@ export class LazyTimers {
     const now = this.#wakesAt + lateMs
     this.#now = now
     try {
-      // A call that would be the reason for the next wake-up is made now if it may be.
+      // The call that would cause the next wake-up is made now if it may already be made.
       for (let next = this.#next(); next !== undefined && next.from <= now; next = this.#next()) {
         if (next.everyMs === undefined) this.#calls.delete(next)
         else Object.assign(next, windowOf(now, next.everyMs))
@@ -91,8 +92,9 @@ function windowOf(now: number, ms: number): Pick<LazyCall, 'from' | 'until'> {
 export const lazily = new LazyTimers(() => performance.now())
 
 /**
- * Runs a task repeatedly, first after one interval or five minutes, whichever is shorter, and never concurrently; each
- * time up to 0.85 s early. A failing task is reported and retried at the next interval. Closing waits for a running task.
+ * Runs a task repeatedly and never concurrently. The first run comes after one interval or five minutes, whichever is
+ * shorter, and each run may come up to 0.85 s early. A failing task is reported and retried at the next interval.
+ * Closing waits for a running task.
  */
 export function every(
   intervalMs: number,

@@ -13,7 +13,7 @@ const maxCells = 10_000
 // The columns of a rule's row.
 const [decided, wouldRefuse, ruleColumns] = [0, 1, 2]
 
-/** The counts of one minute's calls that have all counted attributes in common. */
+/** The counts of those calls of one minute that agree in all the attributes listed here. */
 interface Cell {
   readonly organizationId: string
   readonly minute: number
@@ -51,7 +51,7 @@ export class CallCounts {
    */
   readonly #latestOfRule = new Map<string, RuleCell>()
 
-  /** The size of the larger of the two sets of counts, and so how many to take from each to empty both. */
+  /** The number of counts of calls or of rules, whichever is larger: `take` with this limit returns all of both. */
   get size(): number {
     return Math.max(this.#cells.size, this.#rules.size)
   }

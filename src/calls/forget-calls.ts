@@ -15,11 +15,11 @@ const rowsInCommit = 512
 const subjectsInCommit = 16
 const rowsInRead = 8192
 /**
- * More than two months: the longest period of a quota is a month, and a node whose clock is slow may still use the
- * previous one.
+ * The longest that two months can last: the longest period of a quota is a month, and a node whose clock is slow may
+ * still use the previous period.
  */
 const quotaPeriodsKeptMs = 62 * dayMs
-/** The page of a target shows its rules' last seven days, however short the retention of calls is. */
+/** The page of a target shows its rules' counts of the last seven days, however short the retention of calls is. */
 const ruleDaysKeptMs = 8 * dayMs
 
 /** Deletes records and counts older than the given time, in small commits, so that calls are never delayed for long. */
@@ -47,8 +47,9 @@ export async function forgetCalls(store: Store, olderThanMs: number): Promise<vo
 }
 
 /**
- * Drops the partitions whose records are all older than the given time, in two transactions at once: PostgreSQL deletes
- * the files of dropped tables after it has released the locks, and that takes most of the time.
+ * Drops the partitions whose records are all older than the given time. Two transactions at a time do so, because
+ * PostgreSQL deletes the files of a dropped table only after it has released the locks, and that takes most of the
+ * time.
  */
 export async function dropOldPartitions(store: Store, olderThanMs: number): Promise<void> {
   const dropAll = async (): Promise<void> => {

@@ -22,7 +22,7 @@ interface Sum {
   readonly firstAt: number
   lastAt: number
   count: number
-  /** Publishes the summary in its final state. */
+  /** Publishes the summary, whose counts are final by then. */
   readonly publish: (tx: Tx, sum: Sum) => void
 }
 
@@ -117,7 +117,7 @@ class SummingAnnouncer implements Announcer {
         const { organizationId: unknown } = error
         return await this.#publish(batch.filter(({ organizationId }) => organizationId !== unknown))
       }
-      // Retried once the database is back.
+      // The batch is published when the database is reachable again.
       this.#due = [...batch, ...this.#due].slice(0, maxSums)
       throw error
     }

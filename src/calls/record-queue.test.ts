@@ -32,7 +32,7 @@ describe('records and counts that the database refuses', () => {
   })
 })
 
-/** A queue over a database that refuses certain batches, and what was written. */
+/** Creates a queue over a database that refuses certain batches, and collects what was written. */
 function openWorld(isRefused: (rows: CallRows, counts: readonly CountRows[]) => boolean) {
   const world = { written: [] as string[], tables: [] as string[], dropped: 0, reported: 0 }
   const insertCalls = async (rows: CallRows, counts: readonly CountRows[] = []) => {

@@ -123,9 +123,9 @@ export class RecordQueue {
   }
 
   /**
-   * Replaces a batch that the database refused with two smaller ones, or drops it if it can't be split, so that one
-   * record or statement of counts cannot block all others. The counts stay with the first half of the records; once
-   * that is a single record, they are split from it, to show which of the two is refused.
+   * Replaces a batch that the database refused with two smaller ones, or drops it if it can't be split, so that one bad
+   * record or count cannot block all others. The counts stay with the first half of the records. Once that half is a
+   * single record, the counts become a batch of their own, to show whether the record or the counts are refused.
    */
   #divide(batch: Batch, error: unknown): void {
     const parts = partsOf(batch)

@@ -101,7 +101,7 @@ class CallRecorder implements Recorder {
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer)
-    // Twice, because the first may only join a flush that began before the last call was recorded.
+    // Runs everything twice, because the first run may only join a flush that began before the last call was recorded.
     await this.#runAllReported()
     await this.#runAllReported()
     await this.#runReported(
@@ -135,7 +135,7 @@ class CallRecorder implements Recorder {
   }
 }
 
-/** Work that never runs twice at once: a caller that arrives during a run waits for that run. */
+/** Work that never runs twice at once: `run` joins a run that is already in progress. */
 class FlushTask {
   readonly name: string
   readonly #work: () => Promise<void>

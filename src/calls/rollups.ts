@@ -178,7 +178,7 @@ export class Rollups {
 
   /**
    * Reads percentiles from records: of all calls if they are few, otherwise of a sample. If the calls are many and
-   * counted, leaves out the percentiles of the whole duration, which the caller estimates from the counts.
+   * counted, the percentiles of the whole duration are left out: `#fromQuarters` estimates them from the counts.
    */
   async #timesOf(
     organizationId: OrganizationId,
@@ -221,7 +221,10 @@ export class Rollups {
 
 const none: Times = new Map()
 
-/** Counts per minute are kept by target and check only; any other condition needs finer counts or records. */
+/**
+ * Whether counts per minute can answer: they are kept by target and check only, so any other condition needs finer
+ * counts or records.
+ */
 function isCountedByMinute({ id, keyId, statuses, method, path, words, address }: CallFilter) {
   const others = [id, keyId, statuses, method, path, words, address]
   return others.every((value) => value === undefined)

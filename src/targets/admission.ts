@@ -70,7 +70,7 @@ interface Step<Asks, Given, Found> {
   readonly ask: (question: Asks, given: Given) => Found | Problem | Promise<Found | Problem>
 }
 
-/** The checks of where a request comes from, which do not depend on what it asks for. */
+/** The checks of where a request comes from; a request that names no target passes only these. */
 const ofCaller: readonly [Step<Caller, void, void>, Step<Caller, void, void>] = [
   {
     name: 'address',
@@ -185,7 +185,7 @@ function admitted(
   return { isAdmitted: true, target, decision, limitHeaders }
 }
 
-/** Returns the table unchanged; the call compiles only if each check returns what the next one needs. */
+/** Returns the table unchanged. The code compiles only if each check returns what the next one needs. */
 function inOrder<A, B, C>(
   steps: readonly [
     ...typeof ofCaller,

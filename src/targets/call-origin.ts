@@ -9,7 +9,7 @@ export function checkAddress(principal: KeyPrincipal, address: string): void {
   throw new Problem('address_not_allowed', `The API key may not be used from ${address}.`)
 }
 
-/** The headers by which a browser identifies the page behind a request. */
+/** The headers that show that a web page in a browser sent a request. */
 export interface BrowserSigns {
   readonly secFetchSite: string | undefined
   readonly accessControlRequestMethod: string | undefined

@@ -15,7 +15,10 @@ export function checkReadable(asked: Asked): void {
   if (fault !== undefined) throw ambiguous(fault)
 }
 
-/** Returns the target if this key may reach it; throws 404 `target_not_found` or 403 `target_disabled`. */
+/**
+ * Returns the target if this key may call it with all of these methods. Throws 404 `target_not_found` or 403
+ * `target_disabled`.
+ */
 export function findTarget(
   named: { readonly slug: string; readonly target: GuardedTarget | undefined },
   principal: KeyPrincipal,

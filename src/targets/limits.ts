@@ -91,8 +91,8 @@ class PlannedLimits implements Limits {
   }
 
   /**
-   * Decides synchronously; if a share of a rate or a quota must be claimed first, returns a promise after which to
-   * attempt again.
+   * Decides synchronously. If a share of a rate or a quota must be claimed first, returns a promise instead: when it
+   * resolves, the attempt must be repeated.
    */
   #attempt(plan: Plan, spend: boolean): LimitResult | Promise<unknown> {
     const { rates, quotas, clock } = this.#deps

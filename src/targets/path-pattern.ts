@@ -35,7 +35,7 @@ function matchesSegments(segments: readonly Segment[], path: string, isWide: boo
   return from > path.length
 }
 
-/** A part of a pattern between slashes: texts with any characters between them. */
+/** The part of a pattern between two slashes: texts, with any characters in place of the stars between them. */
 class Segment {
   readonly isStar: boolean
   readonly endsWithStar: boolean
@@ -73,7 +73,7 @@ class Segment {
 /** Finds a text in a single pass, which reads no character of the path twice (Knuth, Morris and Pratt). */
 class Search {
   readonly #text: string
-  /** For each number of matched characters: how many of them still match when the next one does not. */
+  /** For each number of matched characters: how many are still matched if the next character of the path differs. */
   readonly #fallbacks: Uint16Array
 
   constructor(text: string) {

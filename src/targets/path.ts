@@ -11,7 +11,8 @@ export function pathAmbiguity(path: string, mode: PathMode): string | undefined 
 /** The ways in which an upstream may read a path; rules are matched against these. */
 export interface PathReadings {
   /**
-   * Decoded, with and without parameters after `;`, and with `//` as one slash; an allow rule must match all of these.
+   * The decoded path, with and without parameters after `;`, and each of these also with `//` as one slash. An allow
+   * rule must match all of these readings.
    */
   readonly usual: readonly string[]
   /** The usual readings and rarer ones; a deny rule refuses if it matches any of them. */
@@ -108,8 +109,8 @@ function escapeFault(path: string, mode: PathMode): string | undefined {
   return undefined
 }
 
-// Says whether a path holds a dot segment: also `..;x`, which servers that strip parameters first read as a parent
-// directory, and `%2e`, which all of them read as a dot.
+// Returns a fault if a path contains a dot segment. This includes `..;x`, which servers that strip parameters first
+// read as a parent directory, and `%2e`, which all servers read as a dot.
 function dotFault(path: string): string | undefined {
   for (const segment of decode(path).split('/')) {
     const [name] = segment.split(';')

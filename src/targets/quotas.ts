@@ -46,7 +46,7 @@ interface Holding {
   /** What all nodes have claimed and what they have spent, as the database last reported. */
   claimed: number
   spent: number
-  /** Calls removed from `available` that are being returned to the store. */
+  /** Claimed calls that the next claim returns to the database; they are no longer part of `available`. */
   returning: number
   /** Calls waiting for a claim. */
   waiting: number
@@ -79,7 +79,7 @@ const patienceMs = 750
 const patiencePollMs = 50
 const emptyForMs = 1000
 
-/** The store in which quotas are claimed; the simulation hands in its own. */
+/** The store in which quotas are claimed; tests hand in simulated ones. */
 interface QuotaBook {
   claim(claims: readonly traffic.QuotaClaim[]): Promise<traffic.QuotaStanding[]>
   /** Whether a claim that failed with this error certainly had no effect. */
@@ -185,7 +185,7 @@ export class ClaimedQuotas implements Quotas {
       ...{ subject, periodAt, available: 0, returning: 0, pending: 0, claimed: 0, spent: 0 },
       ...{ waiting: 0, asked: 0, demand: 0, shortSince: undefined, emptyUntil: 0 },
     }
-    // Forgets the oldest empty holding. If none of the 999 oldest is empty, the next one and what it claimed are lost.
+    // Forgets the oldest empty holding. If none of the 999 oldest is empty, the thousandth and its claims are lost.
     if (this.#holdings.size >= maxHoldings) this.#forgetOne()
     this.#holdings.set(name, holding)
     return holding
@@ -201,7 +201,7 @@ export class ClaimedQuotas implements Quotas {
     }
   }
 
-  /** Claims calls for the callers that wait; resolves when some are available, or when none can be expected for now. */
+  /** Claims part of the quota for a waiting call; resolves when some is available, or when none is expected for now. */
   async #claimFor(holding: Holding): Promise<void> {
     holding.waiting += 1
     try {
@@ -216,7 +216,7 @@ export class ClaimedQuotas implements Quotas {
     }
   }
 
-  /** Runs one round of claims at a time; callers that arrive during a round share the next one. */
+  /** Runs one round of claims at a time; whatever is asked for during a round is done in the next one. */
   async #deal(which: 'whole' | 'waiting'): Promise<void> {
     const running = this.#round
     this.#nextIsWhole ||= which === 'whole'
@@ -390,7 +390,7 @@ function periodEnd(period: Quota['period'], nowMs: number): number {
 
 type QuotaEvent = 'quota.warning' | 'quota.exhausted'
 
-// Returns the events for the thresholds that one node's step of the total crosses: no other node announces the same.
+// Returns the events for the thresholds that one node's report makes the total cross: no other report crosses them.
 function crossedBy(quota: Quota, before: number, after: number): QuotaEvent[] {
   const crossed = (mark: number) => before < mark && after >= mark
   return [

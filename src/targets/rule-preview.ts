@@ -20,7 +20,10 @@ export interface RulePreview {
   readonly newlyRefused: number
   /** Calls that the current rules refuse and the new ones would allow. */
   readonly newlyAllowed: number
-  /** False if there were more calls than can be examined, so that only the newest were. */
+  /**
+   * False if not all calls were examined: either there were too many, and only the newest were examined, or the preview
+   * was aborted.
+   */
   readonly complete: boolean
   readonly lastLine: LastLine
   /** The refused calls by method and path, most frequent first; the rest are only counted. */

@@ -66,7 +66,7 @@ export function defaultSettings(bodyBytes: number, records: RecordChoice = 'all'
   }
 }
 
-/** Merges changes into stored settings and validates them; only differences from the defaults are stored. */
+/** Merges changes into stored settings and validates them. Only settings that somebody has set are stored. */
 export function mergeSettings(
   stored: Readonly<Record<string, unknown>>,
   input: TargetSettingsInput,

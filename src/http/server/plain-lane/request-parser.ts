@@ -198,7 +198,7 @@ function matchEnd(bytes: Buffer, given: { at: number; end: number; text: string 
   return at + text.length
 }
 
-/** Returns the only method that can start with these first two letters; the caller compares the rest. */
+/** Returns the only method that can start with these first two letters; `parse` compares the rest. */
 function methodAt(bytes: Buffer, at: number): string | undefined {
   switch (bytes[at]) {
     case 0x47:
