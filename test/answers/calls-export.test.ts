@@ -138,7 +138,7 @@ describe('calls as a file, and what was captured of them', () => {
     }
   })
 
-  /** Seeds three pages of calls with long paths, so that a page does not fit into a connection's buffers. */
+  /** Adds calls with paths of 16 KB, so that an export of them does not fit into a connection's buffers. */
   async function fillPaths(organizationId: OrganizationId): Promise<void> {
     const more = Array.from({ length: 1100 }, (_, index) => ({
       ...record(organizationId, undefined, index),

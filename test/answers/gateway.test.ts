@@ -17,7 +17,7 @@ interface Problem {
 
 let gateway: TestGateway
 
-/** Checks every part of a refusal, and that nothing reached the upstream. */
+/** Checks the status, the headers and the body of a refusal; returns the body. */
 async function refused(response: Response, status: number, code: string): Promise<Problem> {
   const problem = (await response.json()) as Problem
   assert.equal(problem.code, code)

@@ -54,7 +54,7 @@ export async function postgresForTests({ migrated = false } = {}): Promise<TestD
   const { socket } = await running
   const name = `test_${randomBytes(6).toString('hex')}`
   const template = migrated ? migratedDatabase : 'template1'
-  // Copies files instead of logging each page, which is the default and costs five times as much.
+  // Copy files: PostgreSQL's default, to log each page, takes five times as long.
   await query(socket, 'postgres', `create database ${name} template ${template} strategy file_copy`)
   return {
     name,

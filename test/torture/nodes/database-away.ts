@@ -36,7 +36,7 @@ export async function awayAndBack({ fleet, check, findings }: Trials) {
   await fleet.cluster.start()
   const backAt = performance.now()
   await fleet.allReady()
-  // Nodes log the end of an outage only when two checks, a second apart, have found no refusals.
+  // A node logs the end of an outage once a check, made every second, finds no refusals since the previous check.
   await wait(3000)
   over.abort()
   await Promise.all(calling)
