@@ -100,7 +100,10 @@ export class FailedCredentials {
     return share * (failures.burst ?? failures.calls) < 1 ? 0 : share
   }
 
-  /** Returns the part of the limit that nodes share by demand: all of it if an even share is less than one failure. */
+  /**
+   * Returns the part of the limit that nodes share according to demand: all of it if an even share is less than one
+   * failure.
+   */
   #rest(failures: Rate): Rate {
     if (this.#evenShare(failures) === 0) return failures
     const { calls, perSeconds, burst = calls } = failures

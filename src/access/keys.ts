@@ -28,7 +28,7 @@ export interface Key extends KeyRecord {
   readonly secrets: readonly KeySecretRecord[]
 }
 
-/** A changed key, and which nodes confirmed the change. */
+/** A changed key, and how many nodes confirmed the change. */
 interface ConfirmedKey {
   readonly key: Key
   readonly confirmation: Confirmation

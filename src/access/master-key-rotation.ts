@@ -2,7 +2,7 @@ import { record } from '../audit/index.ts'
 import type { Sealer } from '../secrets/index.ts'
 import { auditSeals, sealed, type Actor, type SealedColumn, type Store } from '../store/index.ts'
 
-/** How many values are sealed under which master key. */
+/** How many values are sealed under the newest master key, under older ones, and under unknown ones. */
 export interface SealedCounts {
   readonly newest: number
   /** Under an older key that is still configured; `intercept reseal` moves these to the newest. */

@@ -32,11 +32,11 @@ export interface AuditEntry {
 export interface SignIns {
   /** Milliseconds since 1970 at which the step began. */
   readonly at: number
-  /** Through the company's own identity provider. */
+  /** Through the organization's own identity provider. */
   readonly company: number
   /** In any other way. */
   readonly other: number
-  /** Attempts through the company's provider that failed or were refused. */
+  /** Attempts through the organization's provider that failed or were refused. */
   readonly refused: number
 }
 
@@ -176,7 +176,7 @@ function toSteps(
   return Array.from({ length: Math.ceil((to - from) / stepMs) }, (_, step) => {
     const of = (action: (typeof counts)[number]['action']) => found.get(`${step} ${action}`) ?? 0
     const company = of('sso.signed_in')
-    // Each sign-in through the company's provider also starts a session, so it is subtracted here.
+    // Each sign-in through the organization's provider also starts a session, so it is subtracted here.
     const other = Math.max(0, of('session.started') - company)
     return { at: from + step * stepMs, company, other, refused: of('sso.refused') }
   })

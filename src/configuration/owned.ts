@@ -69,7 +69,7 @@ export function digestsOf(
   )
 }
 
-/** Unseals the digests stored with a managed thing. */
+/** Unseals the digests of a managed thing's secrets; empty if it has none. */
 export function openDigests(
   row: Pick<ManagedRecord, 'section' | 'name' | 'secretsSealed'>,
   organizationId: string,

@@ -63,7 +63,7 @@ export interface Wanted {
 /** How things of one kind are read, compared and applied. */
 export interface Section {
   readonly key: SectionKey
-  /** The thing's label in differences, such as `target payments`. */
+  /** The word for such a thing in differences: `target` in `target payments`. */
   readonly noun: string
   /** The permission required to change a thing of this kind. */
   readonly permission: Permission

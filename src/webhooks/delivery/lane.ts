@@ -26,7 +26,7 @@ const maxWaitInLaneMs = minuteMs
 const maxUnwritten = 32
 const retryStoreMs = 250
 
-/** Sends for all lanes. */
+/** Sends the deliveries of all lanes. */
 export interface LaneSender {
   readonly isStopped: boolean
   /** The ids of an endpoint's deliveries that are being sent or not yet written. */

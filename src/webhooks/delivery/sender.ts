@@ -19,7 +19,7 @@ export interface SenderDeps {
   readonly onAttempt: ((outcome: AttemptOutcome) => void) | undefined
 }
 
-/** Sends for all lanes, with as many concurrent requests as the limit allows. */
+/** Sends the deliveries of all lanes, with as many concurrent requests as the limit allows. */
 export class Sender implements LaneSender {
   readonly #deps: SenderDeps
   readonly #waitingForPlace = new Set<Lane>()
