@@ -17,7 +17,10 @@ export const idDigits = 8
 export const checksumDigits = 6
 /** 43 base62 characters carry 256 random bits. */
 export const identifiedDigits = 43
-/** With the checksum, 48 characters: a multiple of four, which even a strict base64 decoder accepts without padding. */
+/**
+ * 42 digits and the checksum make 48 characters: a multiple of four, which even a strict base64 decoder accepts without
+ * padding.
+ */
 export const plainDigits = 42
 
 export const credentialFormats = {

@@ -8,7 +8,7 @@ import { startSchedule } from './compose/schedule.ts'
 import type { Readiness } from './operations/index.ts'
 import type { MetricFamily } from './telemetry/index.ts'
 
-/** A running Intercept. */
+/** A running node. */
 export interface Running extends AsyncDisposable {
   readonly baseUrl: string
   readonly host: string

@@ -1,4 +1,7 @@
-/** The methods that are forwarded; never CONNECT (an open proxy) or TRACE (it would echo the injected credential). */
+/**
+ * The methods that are forwarded; never CONNECT (which would make an open proxy) or TRACE (which would echo the
+ * injected credential).
+ */
 export const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 
 const known: ReadonlySet<string> = new Set(methods)

@@ -10,7 +10,8 @@ export function nearest(written: string, known: readonly string[]): string | und
 }
 
 /**
- * Whether a name was probably meant: up to two letters omitted, added, changed or swapped; only one in a short name.
+ * Whether a written name probably means another one: it differs by at most two letters that are omitted, added, changed
+ * or swapped, and in a short name by at most one.
  */
 export function isNear(written: string, meant: string): boolean {
   const most = meant.length < 8 ? 1 : 2

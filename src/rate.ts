@@ -1,4 +1,4 @@
-/** `calls` per `perSeconds` on average, refilled evenly. */
+/** A limit of `calls` per `perSeconds` seconds on average, which is refilled evenly. */
 export interface Rate {
   readonly calls: number
   readonly perSeconds: number

@@ -200,7 +200,7 @@ export function parseRatio(text: string): number {
   return ratio
 }
 
-/** Whether the host name of a URL is this machine. */
+/** Whether the host name of a URL means this machine. */
 export function isLoopback(hostname: string): boolean {
   return (
     hostname === 'localhost' ||

@@ -10,7 +10,7 @@ const maxEarlyMs = 850
 
 interface LazyCall {
   readonly call: (lateMs: number) => void
-  /** Between calls; undefined for a call that is made once. */
+  /** The time between two calls; undefined for a call that is made once. */
   readonly everyMs: number | undefined
   /** The call is made between these times, in monotonic milliseconds. */
   from: number
@@ -83,7 +83,7 @@ export class LazyTimers {
 }
 
 function windowOf(now: number, ms: number): Pick<LazyCall, 'from' | 'until'> {
-  // At least 1 ms from now, so that calls that come again and again let the process sleep.
+  // A call is made after 1 ms at the earliest, so that the process can sleep between repeated calls.
   const until = now + Math.max(1, ms)
   return { from: Math.max(now + 1, until - Math.min(ms / 2, maxEarlyMs)), until }
 }

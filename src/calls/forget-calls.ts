@@ -24,7 +24,7 @@ const ruleDaysKeptMs = 8 * dayMs
 
 /** Deletes records and counts older than the given time, in small commits, so that calls are never delayed for long. */
 export async function forgetCalls(store: Store, olderThanMs: number): Promise<void> {
-  // Ids begin with their time, so an id minted for the cutoff time splits the range.
+  // Ids begin with their time, so an id made for the cutoff time separates older records from newer ones.
   const before = createId('req', olderThanMs)
   await forgetCounts(store, olderThanMs)
   const now = store.clock.now()
@@ -87,7 +87,7 @@ async function forgetCounts(store: Store, olderThanMs: number): Promise<void> {
 }
 
 /**
- * Deletes the counts of quotas' periods or of rules' days that began before a given time. It finds them through
+ * Deletes the counts of quotas' periods or of rules' days that began before a given time. They are found through
  * `slowCallReads`, so that no call waits for the search.
  */
 async function forgetSubjects(store: Store, table: CountsBySubject, before: number): Promise<void> {

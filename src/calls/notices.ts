@@ -79,7 +79,7 @@ class SummingAnnouncer implements Announcer {
   }
 
   upstream(target: GuardedTarget, answered: boolean): void {
-    // In the common case nothing has failed.
+    // Usually no upstream has failed.
     if (answered && this.#failures.size === 0) return
     const before = this.#failures.get(target.id) ?? 0
     const at = this.#clock.now()

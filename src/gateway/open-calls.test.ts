@@ -123,8 +123,8 @@ describe('open calls', () => {
 })
 
 /**
- * Open calls over a fake key cache; tests trigger its changes and see which keys were checked and which calls were cut
- * off.
+ * Creates the register of open calls over a fake key cache. Tests trigger changes of the cache and see which keys were
+ * checked and which calls were cut off.
  */
 function openWorld() {
   const checked: string[] = []

@@ -172,7 +172,7 @@ export class ClaimedQuotas implements Quotas {
       if (known.subject.quota.calls !== quota.calls) {
         known.emptyUntil = 0
         known.shortSince = undefined
-        // The quota was reduced: calls claimed under the larger one are returned, and claimed again if there is room.
+        // The quota was reduced: calls claimed under the old one are returned, and claimed again if the new one allows.
         if (quota.calls < known.subject.quota.calls) {
           known.returning += known.available
           known.available = 0
