@@ -157,7 +157,8 @@ export class Endpoints {
   }
 
   /**
-   * Sends the sample event of a type (a ping by default) to this endpoint only; throws `conflict` if it is disabled.
+   * Sends the sample event of a type (a ping by default) to this endpoint only. Throws `not_found`, or `conflict` if
+   * the endpoint is disabled.
    */
   async sendSample(
     organizationId: string,

@@ -89,7 +89,7 @@ export function quotaUpTo(calls: number): TSchema {
   )
 }
 
-/** The rate of a target or an organization. */
+/** The schema of the rate of a target or an organization. */
 export const rate = rateUpTo(1_000_000)
-/** The quota of a target. */
+/** The schema of the quota of a target. */
 export const quota = quotaUpTo(Number.MAX_SAFE_INTEGER)

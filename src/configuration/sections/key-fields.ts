@@ -57,9 +57,7 @@ export function tidyFields(entry: Entry): Entry {
   return Object.fromEntries(tidied.filter(([name]) => entry[name] !== undefined))
 }
 
-/**
- * Parses a grant without checking its methods: unknown ones are refused when the key is saved, with the API's message.
- */
+/** Parses a grant without checking its methods; `checkFields` refuses unknown methods, with the API's message. */
 function parseGrant(text: string): { readonly target: string; readonly methods?: string[] } {
   const [target = '', methods] = text.split(':')
   return methods === undefined

@@ -29,7 +29,7 @@ const retryStoreMs = 250
 /** Sends the deliveries of all lanes. */
 export interface LaneSender {
   readonly isStopped: boolean
-  /** The ids of an endpoint's deliveries that are being sent or not yet written. */
+  /** The ids of an endpoint's deliveries that are being sent or whose outcomes are not written yet. */
   underWay(endpointId: string): ReadonlySet<string>
   unwrittenOf(endpointId: string): number
   /** Whether another request may start; if not, the lane is called back when one may. */

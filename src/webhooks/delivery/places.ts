@@ -31,8 +31,8 @@ const shares: Record<Standing, number> = { prompt: 1, unproven: 1 / 2, sluggish:
 const none: ReadonlySet<string> = new Set()
 
 /**
- * Tracks the requests in progress and decides whether another may start: one limit for all, with fair shares below it.
- * It also tracks deliveries sent but not yet written, which may outlive their lane.
+ * Tracks the requests in progress and decides whether another may start: there is one limit for all, with fair shares
+ * below it. Also tracks deliveries whose outcomes are not written yet, which may outlive their lane.
  */
 export class Places {
   readonly #max: number
@@ -97,7 +97,7 @@ export class Places {
     if (own?.size === 0) this.#unwritten.delete(endpointId)
   }
 
-  /** The ids of an endpoint's deliveries that are being sent or not yet written. */
+  /** The ids of an endpoint's deliveries that are being sent or whose outcomes are not written yet. */
   of(endpointId: string): ReadonlySet<string> {
     return this.#unwritten.get(endpointId) ?? none
   }

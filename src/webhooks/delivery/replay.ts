@@ -72,7 +72,10 @@ export class Replay {
     })
   }
 
-  /** Starts an operation that resends everything a filter matches now. */
+  /**
+   * Starts an operation that sends again all deliveries that a filter matches now, except those to disabled or deleted
+   * endpoints. Throws `conflict` or `not_found` if the filter names such an endpoint.
+   */
   async start(
     organizationId: string,
     filter: DeliveryFilter,
