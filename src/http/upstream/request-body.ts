@@ -7,7 +7,7 @@ import type { UpstreamConnection } from './connection.ts'
 /** What a request body needs from the call to which it belongs. */
 export interface BodyOwner {
   readonly bodyBytes: number
-  /** The lower-case name of the header that the target injects, if any. */
+  /** The normalized name of the header that the target injects, if any. */
   readonly injectedName: string | undefined
   /** Sends the request's head, with the first bytes of the body if they have arrived. */
   begin(body: string, ended: boolean): void
