@@ -14,7 +14,7 @@ import { pin, startPeer, unusedPort } from './processes.ts'
  */
 export interface Peer {
   readonly name: string
-  readonly kind: 'proxy' | 'check' | 'auth_request' | 'upstream'
+  readonly kind: 'proxy' | 'relay' | 'check' | 'auth_request' | 'upstream'
   readonly port: number
   readonly pid: number
   /** Further processes whose CPU time counts as the peer's. */
@@ -125,6 +125,19 @@ backend api
   return {
     ...{ name: 'HAProxy SHA-256 map', kind: 'proxy' as const, port, pid: child.pid ?? 0 },
     ...{ prefix: '', key },
+    end: async () => void child.kill('SIGKILL'),
+  }
+}
+
+/** Starts a relay of bytes on `node:net`, which tells what reading and writing alone cost a program on Node. */
+export async function startRelay(upstreamPort: number): Promise<Peer> {
+  const port = await unusedPort()
+  const file = join(import.meta.dirname, 'gateway-relay.ts')
+  const words = ['--max-semi-space-size=16', file, String(port), String(upstreamPort)]
+  const child = await startPeer(process.execPath, words, port)
+  return {
+    ...{ name: 'bytes alone, node:net', kind: 'relay', port, pid: child.pid ?? 0 },
+    ...{ prefix: '', key: '' },
     end: async () => void child.kill('SIGKILL'),
   }
 }

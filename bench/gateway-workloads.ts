@@ -23,8 +23,8 @@ const usualRate = 3000
 const pauseMs = 10
 
 export const workloads: readonly Workload[] = [
-  { ...full('GET 1 KB'), tellsCapacity: true },
-  full('POST 1 KB', { method: 'POST', bodyBytes: kib }),
+  { ...withRelay(full('GET 1 KB')), tellsCapacity: true },
+  withRelay(full('POST 1 KB', { method: 'POST', bodyBytes: kib })),
   offered('GET 1 KB offered at half of what the slowest takes'),
   full('1 MB down', { path: '/items/large', connections: 16 }),
   full('1 MB up', { path: '/items/up', method: 'POST', bodyBytes: kib * kib, connections: 16 }),
@@ -48,6 +48,10 @@ function full(name: string, what: WrkLoad = {}): Workload {
   }
 }
 
+function withRelay(workload: Workload): Workload {
+  return { ...workload, isFor: (peer) => workload.isFor(peer) || peer.kind === 'relay' }
+}
+
 function ours(name: string, what: WrkLoad = {}): Workload {
   return { ...full(name, what), isFor: ({ name: peer }) => peer === 'Intercept' }
 }
@@ -64,7 +68,7 @@ function load(name: string, what: Parameters<typeof measureLoad>[2]): Workload {
 function offered(name: string): Workload {
   return {
     name,
-    isFor: ({ kind }) => kind === 'proxy' || kind === 'upstream',
+    isFor: ({ kind }) => kind === 'proxy' || kind === 'relay' || kind === 'upstream',
     run: async (peer, task) => {
       const rate = task.capacity === undefined ? usualRate : task.capacity / 2
       return await measureFull(peer, task, {

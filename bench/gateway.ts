@@ -15,6 +15,7 @@ import {
   startHaproxy,
   startIntercept,
   startNginx,
+  startRelay,
   startUpstream,
 } from './gateway-peers.ts'
 import type { Peer } from './gateway-peers.ts'
@@ -71,6 +72,7 @@ try {
   peers.push(await startNginx(nginx, folder, { upstreamPort, accessLog: false }))
   peers.push(await startNginx(nginx, folder, { upstreamPort, accessLog: true }))
   if (haproxy !== undefined) peers.push(await startHaproxy(haproxy, folder, upstreamPort))
+  peers.push(await startRelay(upstreamPort))
   const profile = values.profile === true
   const intercept = await startIntercept(folder, { upstreamPort, profile })
   peers.push(intercept, ...(await startDecisions(nginx, folder, { intercept, upstreamPort })))
