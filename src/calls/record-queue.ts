@@ -36,7 +36,7 @@ export class RecordQueue {
   readonly #clock: Clock
   readonly #report: (error: unknown) => void
   readonly #dropped: () => void
-  readonly #rows = new CallRowsBuffer()
+  readonly #rows: CallRowsBuffer
   readonly #batches: Batch[] = []
   readonly #counts = new CallCounts()
   #waiting = 0
@@ -51,6 +51,7 @@ export class RecordQueue {
     dropped: () => void
   }) {
     this.#store = given.store
+    this.#rows = new CallRowsBuffer(given.store.engine)
     this.#clock = given.clock
     this.#report = given.report
     this.#dropped = given.dropped

@@ -1,5 +1,13 @@
 import type Database from 'better-sqlite3'
-import { insertBoundText, rarePositions, usualPositions } from '../../tables/calls/call-rows.ts'
+import {
+  commonPositions,
+  insertAlikeText,
+  insertBoundText,
+  rarePositions,
+  unpacked,
+  usualPositions,
+  type PackedRow,
+} from '../../tables/calls/call-rows.ts'
 import { addRowText, type CountRows, type CountTable } from '../../tables/calls/count-rows.ts'
 
 /** A batch for one commit: call records as a JSON array of rows (as ASCII if they are bytes), and counts. */
@@ -25,9 +33,7 @@ export function batchInserter(
   database: Database.Database,
   between?: () => void,
 ): (batch: CallBatch) => void {
-  const insertOne = database.prepare(insertBoundText(1))
-  const insertSome = database.prepare(insertBoundText(rowsAtOnce))
-  const insertUsual = database.prepare(insertBoundText(rowsAtOnce, usualPositions))
+  const rowsInserter = new RowsInserter(database, between)
   const counting = new Map<CountTable, Database.Statement>()
   const adderTo = (table: CountTable): Database.Statement => {
     const known = counting.get(table) ?? database.prepare(addRowText(table))
@@ -35,24 +41,92 @@ export function batchInserter(
     return known
   }
   const inserting = database.transaction((batch: CallBatch) => {
-    const rows = JSON.parse(textOf(batch.rows)) as unknown[][]
-    let [at, inserted] = [0, 0]
-    for (; at + rowsAtOnce <= rows.length; at += rowsAtOnce) {
-      const some = rows.slice(at, at + rowsAtOnce)
-      inserted += some.every(isUsual)
-        ? insertUsual.run(some.flatMap(usualValues)).changes
-        : insertSome.run(some.flat()).changes
-      between?.()
-    }
-    for (; at < rows.length; at++) inserted += insertOne.run(rows[at]).changes
+    const rows = JSON.parse(textOf(batch.rows)) as PackedRow[]
     // If every record exists already, an earlier try was committed, and only its reply was lost.
-    if (rows.length > 0 && inserted === 0) return
+    if (rows.length > 0 && rowsInserter.insert(rows) === 0) return
     for (const { table, json } of batch.counts) {
       const adder = adderTo(table)
       for (const row of JSON.parse(json) as unknown[][]) adder.run(row)
     }
   })
   return (batch) => inserting.immediate(batch)
+}
+
+/** Inserts rows, those with a common part in statements that bind this part once: binding costs most of a row's time. */
+class RowsInserter {
+  readonly #one: Database.Statement
+  readonly #some: Database.Statement
+  readonly #usual: Database.Statement
+  readonly #alike: Database.Statement
+  readonly #between: (() => void) | undefined
+
+  constructor(database: Database.Database, between: (() => void) | undefined) {
+    this.#one = database.prepare(insertBoundText(1))
+    this.#some = database.prepare(insertBoundText(rowsAtOnce))
+    this.#usual = database.prepare(insertBoundText(rowsAtOnce, usualPositions))
+    this.#alike = database.prepare(insertAlikeText(rowsAtOnce))
+    this.#between = between
+  }
+
+  /** Returns how many rows were inserted; the others existed already. */
+  insert(rows: readonly PackedRow[]): number {
+    const { single, alike } = sortRows(rows)
+    let inserted = 0
+    for (const { first, others } of alike) {
+      const common = commonPositions.map((at) => first[at])
+      let at = 0
+      for (; at + rowsAtOnce <= others.length; at += rowsAtOnce) {
+        const own = others.slice(at, at + rowsAtOnce).flatMap(ownValues)
+        inserted += this.#alike.run([...common, ...own]).changes
+        this.#between?.()
+      }
+      for (; at < others.length; at++) single.push(unpacked(others[at] ?? [], first))
+    }
+    return inserted + this.#insertSingle(single)
+  }
+
+  #insertSingle(rows: readonly (readonly unknown[])[]): number {
+    let [at, inserted] = [0, 0]
+    for (; at + rowsAtOnce <= rows.length; at += rowsAtOnce) {
+      const some = rows.slice(at, at + rowsAtOnce)
+      inserted += some.every(isUsual)
+        ? this.#usual.run(some.flatMap(usualValues)).changes
+        : this.#some.run(some.flat()).changes
+      this.#between?.()
+    }
+    for (; at < rows.length; at++) inserted += this.#one.run(rows[at]).changes
+    return inserted
+  }
+}
+
+/** Rows with the same common part: the first one in full, and the others packed. */
+interface AlikeRows {
+  readonly first: readonly unknown[]
+  readonly others: PackedRow[]
+}
+
+/** Separates rows whose common part no other row has from groups of rows that have the same one. */
+function sortRows(rows: readonly PackedRow[]): {
+  single: (readonly unknown[])[]
+  alike: AlikeRows[]
+} {
+  const single: (readonly unknown[])[] = []
+  const alike = new Map<unknown, AlikeRows>()
+  for (const row of rows) {
+    const [like] = row
+    if (typeof like !== 'number') {
+      single.push(row)
+      continue
+    }
+    const group = alike.get(like)
+    if (group === undefined) alike.set(like, { first: rows[like] ?? [], others: [row] })
+    else group.others.push(row)
+  }
+  return { single, alike: [...alike.values()] }
+}
+
+function ownValues(row: PackedRow): readonly unknown[] {
+  return row.slice(1)
 }
 
 function textOf(rows: string | Uint8Array): string {

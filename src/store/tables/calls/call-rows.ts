@@ -2,8 +2,9 @@ import { toStorable } from '../../../storable.ts'
 import type { Engine } from '../../db/db.ts'
 import type { CallRecord } from './call-record.ts'
 
-/** Call records as one parameter of a statement: a JSON array of rows, in ASCII. */
+/** Call records as one parameter of a statement. */
 export interface CallRows {
+  /** A JSON array of rows, in ASCII; for SQLite some of them may be packed. */
   readonly json: string
   readonly count: number
   /** The same text as bytes in shared memory, which another thread reads without a copy. */
@@ -69,6 +70,38 @@ export const [rarePositions, usualPositions] = [
   all.filter((at) => !emptyForMost.has(columns[at] ?? '')),
 ]
 
+/** The columns in which a packed row differs from the row that it refers to, and the others, as positions in a row. */
+const ownNames = ['id', 'at', 'path', 'bytes_in', 'bytes_out', 'duration_us', 'upstream_us']
+const ownPositions = ownNames.map((name) => columns.indexOf(name))
+export const commonPositions = all.filter((at) => !ownPositions.includes(at))
+
+/**
+ * A row of a batch: all of its values, or packed: the index of a row in the same batch whose common columns it has too,
+ * and the values of its own columns.
+ */
+export type PackedRow = readonly unknown[]
+
+/** Returns a packed row's values in full. */
+export function unpacked(row: PackedRow, like: readonly unknown[]): unknown[] {
+  const full = [...like]
+  for (const [index, at] of ownPositions.entries()) full[at] = row[index + 1]
+  return full
+}
+
+/**
+ * The statement that adds this many rows with the same common columns to SQLite; the values of these are bound first.
+ */
+export function insertAlikeText(rows: number): string {
+  const common = commonPositions.map((at) => `? as ${columns[at]}`)
+  const values = Array.from({ length: rows }, () => `(${ownNames.map(() => '?').join(', ')})`)
+  const own = ownNames.map((name, index) => `own.column${index + 1} as ${name}`)
+  const names = [...commonPositions.map((at) => columns[at] ?? ''), ...ownNames]
+  const chosen = [...commonPositions.map((at) => `common.${columns[at]}`), ...own]
+  return `insert or rollback into call (${names.join(', ')}) select ${chosen.join(', ')}
+    from (select ${common.join(', ')}) as common, (values ${values.join(', ')}) as own
+    where true on conflict do nothing`
+}
+
 const bufferBytes = 512 * 1024
 const maxSpare = 4
 
@@ -96,11 +129,15 @@ class FilledBuffer implements CallRows {
 export class CallRowsBuffer {
   readonly #spare: Buffer[] = []
   #bytes = sharedBuffer()
-  readonly #parts = new SharedParts()
+  readonly #parts: SharedParts | PackedParts
   #used = 0
   #count = 0
   /** Batches that filled up before they were taken. */
   readonly #full: CallRows[] = []
+
+  constructor(engine: Engine) {
+    this.#parts = engine === 'sqlite' ? new PackedParts() : new SharedParts()
+  }
 
   /** The number of rows in the batch being filled. */
   get count(): number {
@@ -108,10 +145,14 @@ export class CallRowsBuffer {
   }
 
   add(call: CallRecord): void {
-    const row = this.#parts.rowOf(call)
+    let row = this.#parts.rowOf(call, this.#count)
     // The 2 bytes are a bracket or comma before the row, and the closing bracket.
-    if (this.#used + row.length + 2 > bufferBytes) this.#close()
+    if (this.#used + row.length + 2 > bufferBytes) {
+      this.#close()
+      row = this.#parts.rowOf(call, 0)
+    }
     if (row.length + 2 > bufferBytes) {
+      this.#parts.reset()
       this.#full.push({ json: `[${row}]`, count: 1 })
       return
     }
@@ -132,6 +173,7 @@ export class CallRowsBuffer {
   }
 
   #close(): void {
+    this.#parts.reset()
     if (this.#count === 0) return
     this.#bytes[this.#used++] = closeBracket
     this.#full.push(new FilledBuffer(this.#bytes, this.#used, this.#count))
@@ -151,7 +193,10 @@ const comma = 0x2c
 
 /** Splits rows in two, in order to find the record that the database refuses. */
 export function halvesOf({ json }: CallRows): readonly [CallRows, CallRows] {
-  const rows = JSON.parse(json) as unknown[]
+  const packed = JSON.parse(json) as PackedRow[]
+  const rows = packed.map((row) =>
+    typeof row[0] === 'number' ? unpacked(row, packed[row[0]] ?? []) : row,
+  )
   const middle = Math.ceil(rows.length / 2)
   const [first, second] = [rows.slice(0, middle), rows.slice(middle)]
   return [
@@ -173,6 +218,10 @@ class SharedParts {
   #decided = ''
   #caller = ''
 
+  reset(): void {
+    this.#last = undefined
+  }
+
   // Ids, methods and codes are generated or validated by us: plain ASCII without quotes. Other values are escaped, and
   // what no database can store is replaced: it would stop the whole batch.
   rowOf(call: CallRecord): string {
@@ -189,6 +238,42 @@ class SharedParts {
     this.#last = call
     return `["${call.organizationId}","${call.id}",${call.at}${this.#called}${text(call.path)}${this.#decided}${call.bytesIn},${call.bytesOut},${call.durationUs},${call.upstreamUs ?? 'null'}${this.#caller}${text(call.capture)}]`
   }
+}
+
+/**
+ * Packs rows for SQLite: a row refers to an earlier one of its batch that has the same common columns, if there is one.
+ */
+class PackedParts {
+  readonly #parts = new SharedParts()
+  /** Each key's last row that was not packed, and its index in the batch. */
+  readonly #likes = new Map<string, { readonly call: CallRecord; readonly index: number }>()
+
+  /** Forgets the rows so far, because the next one begins another batch. */
+  reset(): void {
+    this.#parts.reset()
+    this.#likes.clear()
+  }
+
+  rowOf(call: CallRecord, index: number): string {
+    const like = this.#likes.get(call.keyId)
+    if (like !== undefined && isAlike(like.call, call)) {
+      return `[${like.index},"${call.id}",${call.at},${text(call.path)},${call.bytesIn},${call.bytesOut},${call.durationUs},${call.upstreamUs ?? 'null'}]`
+    }
+    this.#likes.set(call.keyId, { call, index })
+    return this.#parts.rowOf(call)
+  }
+}
+
+function isAlike(a: CallRecord, b: CallRecord): boolean {
+  return (
+    isSameCalled(a, b) &&
+    isSameDecided(a, b) &&
+    a.organizationId === b.organizationId &&
+    a.address === b.address &&
+    a.agent === b.agent &&
+    a.capture === undefined &&
+    b.capture === undefined
+  )
 }
 
 function isSameCalled(a: CallRecord, b: CallRecord): boolean {
