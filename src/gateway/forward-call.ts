@@ -1,3 +1,4 @@
+import type { KeyPrincipal } from '../access/index.ts'
 import type { Problem } from '../errors.ts'
 import {
   forward,
@@ -149,13 +150,22 @@ class ForwardedCall implements ForwardOwner {
     const traceparent = this.#trace
       ? renderTraceparent(this.#trace)
       : passTraceparentOn(head.traceparent)
-    return `Intercept-Organization: ${principal.organizationSlug}\r
-Intercept-Organization-Id: ${principal.organizationId}\r
-Intercept-Key-Id: ${principal.keyId}\r
-Intercept-Request-Id: ${exchange.requestId}\r
+    return `${keyLinesOf(principal)}Intercept-Request-Id: ${exchange.requestId}\r
 traceparent: ${traceparent}\r
 ${addresses.forwardingLines(exchange.peerAddress, head, protocol)}${assertion === undefined ? '' : `Intercept-Assertion: ${assertion}\r\n`}${this.#forwarding.target.credential?.line ?? ''}`
   }
+}
+
+const keyLines = new WeakMap<KeyPrincipal, string>()
+
+/** Returns the lines that name a key to the upstream; they are the same for all of its calls. */
+function keyLinesOf(principal: KeyPrincipal): string {
+  const known = keyLines.get(principal)
+  if (known !== undefined) return known
+  const { organizationSlug, organizationId, keyId } = principal
+  const lines = `Intercept-Organization: ${organizationSlug}\r\nIntercept-Organization-Id: ${organizationId}\r\nIntercept-Key-Id: ${keyId}\r\n`
+  keyLines.set(principal, lines)
+  return lines
 }
 
 const upstreamFailures: ReadonlySet<string> = new Set([

@@ -153,7 +153,7 @@ export class Exchange {
   relayLines(response: RelayedLines, own: readonly string[]): void {
     if (this.finished || this.#gone) return
     this.#beginResponse()
-    this.bytesOut += response.body.length
+    this.bytesOut += response.bodyBytes
     this.#carrier.relay?.(response, own)
     this.#finish()
   }

@@ -10,7 +10,7 @@ function userForTests(heard: (what: string) => void): ConnectionUser {
     head: () => heard('head'),
     whole: (_head, body) => heard(body),
     takesUsual: false,
-    usual: ({ body }) => heard(body),
+    usual: () => heard('usual'),
     data: () => heard('data'),
     end: () => heard('end'),
     writable: () => undefined,

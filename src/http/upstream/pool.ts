@@ -1,7 +1,7 @@
 import { connect as connectNet } from 'node:net'
 import type { Socket } from 'node:net'
 import type { Clock } from '../../clock.ts'
-import { ReadBuffer } from '../message/read-buffer.ts'
+import { SharedBuffer } from '../message/shared-buffer.ts'
 import { createConnector, systemConnect } from '../outbound/connector.ts'
 import type { ConnectTo, Connector, Destination } from '../outbound/connector.ts'
 import type { AddressGuard } from '../outbound/guard.ts'
@@ -198,7 +198,7 @@ export class UpstreamOrigin {
 }
 
 // One buffer for all plain sockets: each read is processed before the next can begin.
-const shared = new ReadBuffer()
+const shared = new SharedBuffer()
 
 /** The function that receives each plain socket's bytes; TLS sockets are read as streams instead. */
 const receivers = new WeakMap<Socket, { received: (bytes: Buffer) => void; spokeFirst: boolean }>()
@@ -206,7 +206,7 @@ const receivers = new WeakMap<Socket, { received: (bytes: Buffer) => void; spoke
 /** Opens a plain socket that reads into the shared buffer, the fastest way in node:net. */
 function connectPlain(address: string, port: number): Socket {
   // Windows fills the buffer in the background, so each socket needs its own there.
-  const buffer = process.platform === 'win32' ? new ReadBuffer() : shared
+  const buffer = process.platform === 'win32' ? new SharedBuffer() : shared
   const receiver = {
     received: (_bytes: Buffer): void => {
       receiver.spokeFirst = true

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { randomFrom } from '../../../test/torture/torture.ts'
-import { renderRelayedHead, renderResponseHead } from '../server/plain-lane/response-head.ts'
+import { renderResponseHead, renderRestOfHead } from '../server/plain-lane/response-head.ts'
 import { parseUpstreamHead } from './response-head.ts'
 import { filterAnswerHeaders } from './response-headers.ts'
-import { UsualResponses } from './usual-response.ts'
+import { UsualResponses, type UsualResponse } from './usual-response.ts'
 
 const ending = { closes: false, keepAliveSeconds: 5, date: () => 'Sun, 22 Nov 2026 00:00:00 GMT' }
 const own = ['Intercept-Request-Id', 'req_1']
@@ -36,10 +36,20 @@ function relayedInFull(
   return { text: rendered.text + body, keepAliveMs }
 }
 
+function relayed(response: UsualResponse): string {
+  const rest = renderRestOfHead(response.hasDate, own, ending)
+  const buffer = Buffer.alloc(response.lineBytes + rest.length + response.bodyBytes)
+  const restAt = response.copyLines(buffer, 0)
+  assert.equal(restAt, response.lineBytes)
+  buffer.write(rest, restAt, 'latin1')
+  response.copyBody(buffer, restAt + rest.length)
+  return buffer.toString('latin1')
+}
+
 function relayedAsLines(text: string): string | undefined {
   const bytes = Buffer.from(`earlier${text}`, 'latin1')
   const response = reader.read(bytes, 7)
-  return response && renderRelayedHead(response, own, ending) + response.body
+  return response && relayed(response)
 }
 
 const usual =

@@ -2,21 +2,26 @@ import { codes, tokenCodes } from '../message/codes.ts'
 import { HeaderNames } from '../message/header-names.ts'
 import { responseHeaderFate } from '../message/header-rules.ts'
 
-/** A complete response whose lines are passed on unchanged; all strings have one character per byte. */
+/** A complete response whose lines are passed on unchanged; it is valid until the next response is read. */
 export interface UsualResponse {
   readonly status: number
-  /** The status line and the header lines for the caller, each with CRLF. */
-  readonly lines: string
   readonly hasDate: boolean
-  readonly body: string
+  /** The size of the status line and the header lines for the caller, each with CRLF. */
+  readonly lineBytes: number
+  readonly bodyBytes: number
   /** The value of Keep-Alive; '' if there is none. */
   readonly keepAlive: string
+  /** Copies the lines to an offset; returns the offset after them. */
+  copyLines(to: Buffer, at: number): number
+  /** Copies the body to an offset. */
+  copyBody(to: Buffer, at: number): void
 }
 
 const maxFields = 64
 const maxBodyBytes = 16 * 1024
 const maxLengthDigits = 6
 const version = Buffer.from('HTTP/1.1 ')
+const noBytes = Buffer.alloc(0)
 
 const cr = 0x0d
 const lf = 0x0a
@@ -32,16 +37,23 @@ type Kind = (typeof kinds)[keyof typeof kinds]
  * lines of the form `Name: value`, and only headers that always pass or are always dropped. Everything else is left to
  * the full parser, which gives the same result for the responses read here.
  */
-export class UsualResponses {
+export class UsualResponses implements UsualResponse {
+  status = 0
+  hasDate = false
+  lineBytes = 0
   readonly #names = new HeaderNames<Kind>(usual, kindOf)
-  // State of the response being read.
+  #bytes: Buffer = noBytes
+  #start = 0
+  /** The offset of the empty line that ends the head. */
+  #end = 0
+  /** The length of the body; -1 if the head has no Content-Length. */
   #length = -1
-  #hasDate = false
   #keepAliveAt = 0
   #keepAliveEnd = 0
   /** Pairs of offsets: where each dropped line starts and ends. */
   readonly #gaps = new Uint32Array(2 * maxFields)
   #gapCount = 0
+  #droppedBytes = 0
 
   /** Reads the response that starts at an offset; returns undefined if the full parser must read it. */
   read(bytes: Buffer, start: number): UsualResponse | undefined {
@@ -51,22 +63,43 @@ export class UsualResponses {
     const end = fieldsAt === 0 ? 0 : this.#readFields(bytes, fieldsAt)
     if (end === 0 || this.#length === -1 || this.#length > maxBodyBytes) return undefined
     if (end + 2 + this.#length !== bytes.length) return undefined
-    const text = bytes.toString('latin1', start)
-    return {
-      status,
-      lines: this.#linesOf(text, start, end),
-      hasDate: this.#hasDate,
-      body: text.slice(end + 2 - start),
-      keepAlive: text.slice(this.#keepAliveAt - start, this.#keepAliveEnd - start),
+    this.status = status
+    this.lineBytes = end - start - this.#droppedBytes
+    this.#bytes = bytes
+    this.#start = start
+    this.#end = end
+    return this
+  }
+
+  get bodyBytes(): number {
+    return this.#length
+  }
+
+  get keepAlive(): string {
+    return this.#bytes.toString('latin1', this.#keepAliveAt, this.#keepAliveEnd)
+  }
+
+  copyLines(to: Buffer, at: number): number {
+    let from = this.#start
+    let next = at
+    for (let gap = 0; gap < this.#gapCount; gap++) {
+      next += this.#bytes.copy(to, next, from, this.#gaps[2 * gap])
+      from = this.#gaps[2 * gap + 1] ?? 0
     }
+    return next + this.#bytes.copy(to, next, from, this.#end)
+  }
+
+  copyBody(to: Buffer, at: number): void {
+    this.#bytes.copy(to, at, this.#end + 2)
   }
 
   /** Reads all header lines; returns the offset of the empty line that ends them, or 0 if any is unusual. */
   #readFields(bytes: Buffer, start: number): number {
     this.#length = -1
-    this.#hasDate = false
+    this.hasDate = false
     this.#keepAliveAt = this.#keepAliveEnd = start
     this.#gapCount = 0
+    this.#droppedBytes = 0
     let at = start
     for (let count = 0; count < maxFields; count++) {
       if (bytes[at] === cr) return bytes[at + 1] === lf ? at : 0
@@ -91,7 +124,7 @@ export class UsualResponses {
       case kinds.passes:
         return next
       case kinds.date:
-        this.#hasDate = true
+        this.hasDate = true
         return next
       case kinds.length:
         if (this.#length !== -1) return 0
@@ -113,18 +146,8 @@ export class UsualResponses {
     this.#gaps[2 * this.#gapCount] = at
     this.#gaps[2 * this.#gapCount + 1] = next
     this.#gapCount++
+    this.#droppedBytes += next - at
     return next
-  }
-
-  /** Returns the text between two offsets without the dropped lines. */
-  #linesOf(text: string, start: number, end: number): string {
-    let lines = ''
-    let from = start
-    for (let gap = 0; gap < this.#gapCount; gap++) {
-      lines += text.slice(from - start, (this.#gaps[2 * gap] ?? 0) - start)
-      from = this.#gaps[2 * gap + 1] ?? 0
-    }
-    return lines + text.slice(from - start, end - start)
   }
 }
 

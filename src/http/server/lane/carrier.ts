@@ -58,12 +58,16 @@ export interface Carrier {
   destroy(): void
 }
 
-/** A complete response as an upstream sent it, without the lines that are dropped; characters are bytes (latin1). */
+/** A complete response as an upstream sent it, without the lines that are dropped; valid only during the call. */
 export interface RelayedLines {
-  /** The status line and header lines, each with CRLF, including Content-Length. */
-  readonly lines: string
   readonly hasDate: boolean
-  readonly body: string
+  /** The size of the status line and the header lines, each with CRLF, including Content-Length. */
+  readonly lineBytes: number
+  readonly bodyBytes: number
+  /** Copies the lines to an offset; returns the offset after them. */
+  copyLines(to: Buffer, at: number): number
+  /** Copies the body to an offset. */
+  copyBody(to: Buffer, at: number): void
 }
 
 /** The head of a response; `headers` is a flat list without Date, Connection and Transfer-Encoding. */

@@ -1,4 +1,4 @@
-import type { RelayedLines, ResponseHead } from '../lane/carrier.ts'
+import type { ResponseHead } from '../lane/carrier.ts'
 
 const { STATUS_CODES } = process.getBuiltinModule('node:http')
 
@@ -45,13 +45,13 @@ export function renderResponseHead(head: ResponseHead, ending: ResponseEnding): 
   }
 }
 
-/** Renders the head of a response whose lines are passed on unchanged, followed by our own headers (flat list). */
-export function renderRelayedHead(
-  { lines, hasDate }: RelayedLines,
+/** Renders what follows the lines of a relayed response: our own headers (flat list) and the end of the head. */
+export function renderRestOfHead(
+  hasDate: boolean,
   own: readonly string[],
   ending: ResponseEnding,
 ): string {
-  let text = lines
+  let text = ''
   for (let at = 0; at + 1 < own.length; at += 2) text += `${own[at]}: ${own[at + 1]}\r\n`
   return `${text}${endingLines(ending, hasDate)}\r\n`
 }

@@ -1,9 +1,11 @@
 import type { Socket } from 'node:net'
 import { ChunkCopies } from '../../message/chunk-copies.ts'
 import type { RelayedLines, ResponseHead } from '../lane/carrier.ts'
-import { renderRelayedHead, renderResponseHead, type ResponseEnding } from './response-head.ts'
+import { RelayWriter } from './relay-writer.ts'
+import { renderResponseHead, renderRestOfHead, type ResponseEnding } from './response-head.ts'
 
 const copies = new ChunkCopies()
+const relays = new RelayWriter()
 
 /** Chunks up to this size are joined with the surrounding bytes into one write. */
 const maxJoinedBytes = 16 * 1024
@@ -29,7 +31,7 @@ export class ResponseWriter {
   }
 
   relay(response: RelayedLines, own: readonly string[], ending: ResponseEnding): void {
-    this.#write(renderRelayedHead(response, own, ending) + response.body)
+    relays.write(this.#socket, response, renderRestOfHead(response.hasDate, own, ending))
   }
 
   begin(head: ResponseHead, ending: ResponseEnding): void {

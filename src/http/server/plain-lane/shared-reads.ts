@@ -1,5 +1,5 @@
 import { Socket, type Server } from 'node:net'
-import { ReadBuffer } from '../../message/read-buffer.ts'
+import { SharedBuffer } from '../../message/shared-buffer.ts'
 
 /** Private properties of accepted sockets: their handle, and the server that counts them. */
 interface Accepted {
@@ -8,7 +8,7 @@ interface Accepted {
 }
 
 // One buffer for all connections: each read is processed before the next can begin.
-const shared = new ReadBuffer()
+const shared = new SharedBuffer()
 
 /**
  * Makes a server accept connections without reading from them, as `readShared` requires; does nothing where reads are

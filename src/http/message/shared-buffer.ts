@@ -1,15 +1,14 @@
 const maxRememberedViews = 4096
 
-/** A buffer that many sockets read into; each read is processed before the next can begin. */
-export class ReadBuffer {
+/** A buffer that is used again for each read of many sockets, or for each write to them. */
+export class SharedBuffer {
   readonly bytes = Buffer.allocUnsafeSlow(64 * 1024)
   /**
-   * Views by length, kept because reads of the same size recur and creating a view costs as much as reading a short
-   * head.
+   * Views by length, kept because the same lengths recur and creating a view costs as much as reading a short head.
    */
   readonly #views: (Buffer | undefined)[] = Array.from({ length: maxRememberedViews })
 
-  /** Returns the bytes of one read; they are valid until the next read. */
+  /** Returns the buffer's first bytes, which are valid until the buffer is used again. */
   view(count: number): Buffer {
     if (count >= maxRememberedViews) return this.bytes.subarray(0, count)
     return (this.#views[count] ??= this.bytes.subarray(0, count))
