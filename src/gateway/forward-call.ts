@@ -103,7 +103,7 @@ class ForwardedCall implements ForwardOwner {
         path: upstreamPath(target, path, exchange.url),
         host: target.upstream.authority,
         rawHeaders: exchange.rawHeaders,
-        connectionNames: exchange.head.connectionNames,
+        head: exchange.head,
         injectedName: credential?.name,
         own: this.#ownLines(assertion),
       }),

@@ -19,7 +19,7 @@ const spareReads: Rate = { calls: 200, perSeconds: 1 }
 type Head = Pick<
   Exchange['head'],
   'apiKey' | 'apiKeyCount' | 'authorization' | 'authorizationCount'
->
+> & { keyDigest?: string | undefined }
 
 /** Identifies the caller from a request's head and address; refuses with 400, 401, 429 or 503. */
 export type Identify = (head: Head, address: string) => KeyPrincipal | Promise<KeyPrincipal>
@@ -61,6 +61,13 @@ export function createIdentify(deps: {
     if (retrySeconds !== undefined) throw tooManyFailures(retrySeconds)
   }
 
+  /** Computes the digest of a key that can be taken as it is; further requests with the same header lines find it. */
+  function digestAtHand(head: Head): string | undefined {
+    const atHand = keyAtHand(head, enabledSchemes)
+    if (atHand !== undefined) head.keyDigest = digest(atHand)
+    return head.keyDigest
+  }
+
   async function settle(found: Promise<KeyPrincipal>, address: string): Promise<KeyPrincipal> {
     try {
       return await found
@@ -72,8 +79,7 @@ export function createIdentify(deps: {
   return (head, address) => {
     let presented: PresentedKey
     try {
-      const atHand = keyAtHand(head, enabledSchemes)
-      const keyDigest = atHand && digest(atHand)
+      const keyDigest = head.keyDigest ?? digestAtHand(head)
       const known = keyDigest && keyCache.known(keyDigest)
       if (known) return known
       presented = { ...present(head, enabledSchemes), digest: keyDigest }

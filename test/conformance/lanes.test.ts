@@ -6,6 +6,7 @@ import {
   disagreement,
   messagesTo,
   places,
+  randomConversation,
   randomPieces,
   type Lanes,
 } from '../harness/lanes/compare.ts'
@@ -13,6 +14,7 @@ import { LaneObserver } from '../harness/lanes/observe.ts'
 import { randomFrom } from '../torture/torture.ts'
 
 const randomMessages = 3000
+const randomConversations = 1000
 const seed = 20_261_122
 
 describe('the plain lane beside the standard lane', () => {
@@ -47,6 +49,11 @@ describe('the plain lane beside the standard lane', () => {
     for (const [, bytes] of messagesTo('up/x')) {
       if (bytes.length < 300) await agree([...bytes].map((byte) => Buffer.from([byte])))
     }
+  })
+
+  test(`the lanes agree on ${randomConversations} connections on which header lines come again`, async () => {
+    const random = randomFrom(seed)
+    for (let left = randomConversations; left > 0; left--) await agree(randomConversation(random))
   })
 
   test(`the lanes agree on ${randomMessages} mutated messages`, async () => {

@@ -27,6 +27,16 @@ export interface RequestHead {
   forwardedProto: string | undefined
   forwardedHost: string | undefined
   traceparent: string | undefined
+  /** The digest of its key, once the gateway has computed it; requests with the same header lines share it. */
+  keyDigest: string | undefined
+  /** Its header lines for an upstream, once rendered. */
+  forwarded: ForwardedLines | undefined
+}
+
+/** The header lines that pass on to an upstream, for targets that inject this header. */
+export interface ForwardedLines {
+  readonly injectedName: string | undefined
+  readonly text: string
 }
 
 const none: readonly string[] = []
@@ -77,6 +87,8 @@ function emptyHead(): RequestHead {
     forwardedProto: undefined,
     forwardedHost: undefined,
     traceparent: undefined,
+    keyDigest: undefined,
+    forwarded: undefined,
   }
 }
 

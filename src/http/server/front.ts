@@ -150,17 +150,18 @@ class TwoLaneFront implements Front {
     return createPlainLane({
       ...{ clock, limits: this.#connectionLimits, prefix },
       accept: (request) => {
-        const head = readRequestHead(request.rawHeaders)
+        const { fields } = request
+        const head = (fields.head ??= readRequestHead(fields.rawHeaders))
         const line = { method: request.method, url: request.url, httpVersion: '1.1' }
         return checkFraming(line, head, this.#limits) === undefined ? head : undefined
       },
-      take: ({ method, url, rawHeaders }, head, carrier) => {
+      take: ({ method, url, fields }, head, carrier) => {
         // Every member is set individually: this runs for each call, and spreading objects is measurably slower.
         const exchange = new Exchange({
           method,
           url,
           httpVersion: '1.1',
-          rawHeaders,
+          rawHeaders: fields.rawHeaders,
           head,
           requestId: createId('req', clock.now()),
           baseUrl,

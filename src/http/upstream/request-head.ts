@@ -1,3 +1,4 @@
+import type { RequestHead } from '../message/head.ts'
 import { isSameHeader, requestHeaderFate } from '../message/header-rules.ts'
 
 /** The parts of a forwarded request's head. */
@@ -8,8 +9,8 @@ export interface RequestHeadParts {
   /** The upstream's authority, for Host. */
   readonly host: string
   readonly rawHeaders: readonly string[]
-  /** Lower-case names listed in the caller's Connection header. */
-  readonly connectionNames: readonly string[]
+  /** What was read from `rawHeaders`; it keeps the rendered lines for requests with the same header lines. */
+  readonly head: Pick<RequestHead, 'connectionNames' | 'forwarded'>
   /** The normalized name of the header that the target injects, if any. */
   readonly injectedName: string | undefined
   /** Our own header lines, each with CRLF. */
@@ -22,8 +23,17 @@ export interface RequestHeadParts {
  * end.
  */
 export function renderRequestHead(parts: RequestHeadParts): string {
-  const { rawHeaders, connectionNames, injectedName } = parts
-  let text = `${parts.method} ${parts.path} HTTP/1.1\r\nHost: ${parts.host}\r\n`
+  const { head, injectedName } = parts
+  if (head.forwarded?.injectedName !== injectedName || head.forwarded === undefined) {
+    head.forwarded = { injectedName, text: forwardedLines(parts) }
+  }
+  return `${parts.method} ${parts.path} HTTP/1.1\r\nHost: ${parts.host}\r\n${head.forwarded.text}${parts.own}`
+}
+
+/** Renders the caller's header lines that pass on. */
+function forwardedLines({ rawHeaders, head, injectedName }: RequestHeadParts): string {
+  const { connectionNames } = head
+  let text = ''
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] ?? ''
     const fate = requestHeaderFate(name)
@@ -38,7 +48,7 @@ export function renderRequestHead(parts: RequestHeadParts): string {
     }
     text += `${name}: ${value}\r\n`
   }
-  return text + parts.own
+  return text
 }
 
 /** Returns the caller's cookies without those of our own origin, whose names all begin with `__Host-`. */

@@ -164,3 +164,35 @@ function pick<T>(choices: readonly T[], random: () => number): T {
   if (choice === undefined) throw new Error('nothing to pick from')
   return choice
 }
+
+const headerLines = [
+  'Host: a\r\n',
+  'Host: a\r\nX-API-Key: k\r\nAccept: */*\r\n',
+  'Host: a\r\nContent-Length: 3\r\nX-API-Key: k\r\n',
+  'host: a\r\nconnection: keep-alive\r\ntraceparent: 00-1-2-00\r\nUser-Agent: b\r\n',
+  `Host: a\r\nX-A: ${'a'.repeat(1100)}\r\n`,
+]
+
+/**
+ * Makes a connection on which the same header lines come several times, each request in a piece of its own, and ends it
+ * with such a request that was mutated up to twice and cut in up to three pieces. The plain lane keeps such lines.
+ */
+export function randomConversation(random: () => number): Buffer[] {
+  const lines = pick(headerLines, random)
+  const body = lines.includes('Content-Length') ? 'abc' : ''
+  const requestOf = (): Buffer => {
+    const method = pick(['GET', 'POST', 'PUT'], random)
+    const path = `${guarded}/${pick(places, random)}`
+    return Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines}\r\n${body}`, 'latin1')
+  }
+  const pieces = Array.from({ length: 2 + Math.floor(random() * 3) }, requestOf)
+  let last = requestOf()
+  for (let left = Math.floor(random() * 3); left > 0; left--) last = mutate(last, random)
+  const cuts = Array.from({ length: Math.floor(random() * 3) }, () =>
+    Math.floor(random() * last.length),
+  ).toSorted((a, b) => a - b)
+  for (const [index, cut] of [...cuts, last.length].entries()) {
+    pieces.push(last.subarray(cuts[index - 1] ?? 0, cut))
+  }
+  return pieces.filter(({ length }) => length > 0)
+}

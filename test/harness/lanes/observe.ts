@@ -160,7 +160,7 @@ function headFor(exchange: Exchange, path: string): string {
   const { method, rawHeaders, head } = exchange
   return renderRequestHead({
     ...{ method, path, rawHeaders, host: 'upstream', trusted: false, injectedName: undefined },
-    connectionNames: head.connectionNames,
+    head,
     own: '',
   })
 }

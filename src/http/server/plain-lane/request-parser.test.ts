@@ -9,14 +9,50 @@ describe('the parser of ordinary requests', () => {
   test('an ordinary request is read as it was written', () => {
     const head =
       'POST /guarded/a?b=c HTTP/1.1\r\nHost: x\r\nX-A:  b c \r\ncontent-length: 3\r\n\r\n'
-    assert.deepEqual(parse(`${head}abc`), {
-      method: 'POST',
-      url: '/guarded/a?b=c',
+    const fields = {
       rawHeaders: ['Host', 'x', 'X-A', 'b c', 'content-length', '3'],
       contentLength: 3,
       closes: false,
+      bytes: undefined,
+      head: undefined,
+    }
+    assert.deepEqual(parse(`${head}abc`), {
+      method: 'POST',
+      url: '/guarded/a?b=c',
+      fields,
+      fieldsAt: head.indexOf('Host'),
       bodyAt: head.length,
     })
+  })
+
+  test('header lines that were kept are recognized only if they come again byte for byte, and whole', () => {
+    const lines = 'Host: x\r\nX-A: b\r\nContent-Length: 2\r\n\r\n'
+    const kept = {
+      rawHeaders: ['kept', 'lines'],
+      contentLength: 2,
+      closes: false,
+      bytes: Buffer.from(lines),
+      head: undefined,
+    }
+    const line = 'GET /guarded/b HTTP/1.1\r\n'
+    const again = parser.parse(Buffer.from(`..${line}${lines}ok`), 2, kept)
+    assert.ok(typeof again === 'object')
+    assert.equal(again.fields, kept)
+    assert.equal(again.url, '/guarded/b')
+    assert.equal(again.bodyAt, 2 + line.length + lines.length)
+    for (let cut = 0; cut < lines.length; cut++) {
+      const outcome = parser.parse(Buffer.from(line + lines.slice(0, cut)), 0, kept)
+      assert.equal(outcome, 'partial', lines.slice(0, cut))
+    }
+    for (let at = 0; at < lines.length; at++) {
+      const other = Buffer.from(line + lines)
+      other[line.length + at] = (other[line.length + at] ?? 0) ^ 1
+      const outcome = parser.parse(other, 0, kept)
+      assert.ok(typeof outcome === 'string' || outcome.fields !== kept, String(at))
+    }
+    const long = Buffer.from(`GET /guarded/${'b'.repeat(50)} HTTP/1.1\r\n${lines}`)
+    const narrow = new RequestParser({ prefix: '/guarded', urlBytes: 100, headBytes: 100 })
+    assert.equal(narrow.parse(long, 0, kept), narrow.parse(long, 0))
   })
 
   test('the beginning of an ordinary request, cut anywhere, waits for more', () => {
@@ -71,7 +107,7 @@ describe('the parser of ordinary requests', () => {
     for (let number = 0; number < 3000; number++) {
       const parsed = parse(`GET /guarded ${lines}X-${number}: ${number}\r\n\r\n`)
       assert.ok(typeof parsed === 'object')
-      assert.deepEqual(parsed.rawHeaders.slice(2), [`X-${number}`, String(number)])
+      assert.deepEqual(parsed.fields.rawHeaders.slice(2), [`X-${number}`, String(number)])
     }
     assert.equal(parse(`GET /guarded ${lines}Transfer-encoding: x`), 'unusual')
   })

@@ -1,16 +1,31 @@
 import { codes, tokenCodes } from '../../message/codes.ts'
+import type { RequestHead } from '../../message/head.ts'
 import { nameKind, requestNames, type NameKind } from './header-names.ts'
+
+/**
+ * The header lines of an ordinary request. Further requests on its connection that have the same lines share this
+ * object.
+ */
+export interface PlainFields {
+  /** Names and values in a flat list, as in node:http. */
+  readonly rawHeaders: readonly string[]
+  /** -1 if there is no Content-Length. */
+  readonly contentLength: number
+  /** Whether the caller sent `Connection: close`. */
+  readonly closes: boolean
+  /** The lines and the empty line after them; undefined unless they are kept to be compared with further requests. */
+  bytes: Buffer | undefined
+  /** The head that was read from the lines; undefined until it is needed. */
+  head: RequestHead | undefined
+}
 
 /** The head of an ordinary request. */
 export interface PlainRequest {
   readonly method: string
   readonly url: string
-  /** Names and values in a flat list, as in node:http. */
-  readonly rawHeaders: string[]
-  /** -1 if the head has no Content-Length. */
-  readonly contentLength: number
-  /** Whether the caller sent `Connection: close`. */
-  readonly closes: boolean
+  readonly fields: PlainFields
+  /** The offset of the header lines. */
+  readonly fieldsAt: number
   /** The offset of the body. */
   readonly bodyAt: number
 }
@@ -56,8 +71,11 @@ export class RequestParser {
     this.#headBytes = Math.min(limits.headBytes, maxHeadBytes)
   }
 
-  /** Parses the head that starts at an offset. */
-  parse(bytes: Buffer, start: number): ParseOutcome {
+  /**
+   * Parses the head that starts at an offset. `kept` has header lines of the same connection: if they come again, they
+   * need not be parsed again.
+   */
+  parse(bytes: Buffer, start: number, kept?: PlainFields): ParseOutcome {
     const end = Math.min(bytes.length, start + this.#headBytes)
     // If there are enough bytes for the largest head but they do not contain its end, waiting for more would be
     // pointless.
@@ -73,17 +91,22 @@ export class RequestParser {
     const fieldsAt = matchEnd(bytes, { at: urlEnd + 1, end, text: versionLine })
     if (fieldsAt < 0) return fieldsAt === ranOut ? short : 'unusual'
 
+    const url = (): string => bytes.toString('latin1', urlAt, urlEnd)
+    if (kept !== undefined && hasAt(bytes, kept.bytes, fieldsAt, end)) {
+      const bodyAt = fieldsAt + (kept.bytes?.length ?? 0)
+      return { method, url: url(), fields: kept, fieldsAt, bodyAt }
+    }
     const fieldsEnd = this.#readFields(bytes, fieldsAt, end)
     if (fieldsEnd < 0) return fieldsEnd === ranOut ? short : 'unusual'
-    this.#fillValues(bytes, start, fieldsEnd)
-    return {
-      method,
-      url: bytes.toString('latin1', urlAt, urlEnd),
+    this.#fillValues(bytes, fieldsAt, fieldsEnd)
+    const fields = {
       rawHeaders: this.#rawHeaders,
       contentLength: this.#contentLength,
       closes: this.#connection === closeOption,
-      bodyAt: fieldsEnd + 2,
+      bytes: undefined,
+      head: undefined,
     }
+    return { method, url: url(), fields, fieldsAt, bodyAt: fieldsEnd + 2 }
   }
 
   /** Parses all header lines; returns the offset of the empty line that ends them, or `ranOut` or `mismatch`. */
@@ -196,6 +219,12 @@ function matchEnd(bytes: Buffer, given: { at: number; end: number; text: string 
     if (bytes[at + offset] !== text.charCodeAt(offset)) return mismatch
   }
   return at + text.length
+}
+
+/** Whether these bytes are at an offset, and end before another one. */
+function hasAt(bytes: Buffer, part: Buffer | undefined, at: number, end: number): boolean {
+  if (part === undefined || at + part.length > end) return false
+  return bytes.compare(part, 0, part.length, at, at + part.length) === 0
 }
 
 /** Returns the only method that can start with these first two letters; `parse` compares the rest. */
