@@ -61,13 +61,6 @@ export function createIdentify(deps: {
     if (retrySeconds !== undefined) throw tooManyFailures(retrySeconds)
   }
 
-  /** Computes the digest of a key that can be taken as it is; further requests with the same header lines find it. */
-  function digestAtHand(head: Head): string | undefined {
-    const atHand = keyAtHand(head, enabledSchemes)
-    if (atHand !== undefined) head.keyDigest = digest(atHand)
-    return head.keyDigest
-  }
-
   async function settle(found: Promise<KeyPrincipal>, address: string): Promise<KeyPrincipal> {
     try {
       return await found
@@ -79,7 +72,7 @@ export function createIdentify(deps: {
   return (head, address) => {
     let presented: PresentedKey
     try {
-      const keyDigest = head.keyDigest ?? digestAtHand(head)
+      const keyDigest = head.keyDigest ?? digestAtHand(head, enabledSchemes)
       const known = keyDigest && keyCache.known(keyDigest)
       if (known) return known
       presented = { ...present(head, enabledSchemes), digest: keyDigest }
@@ -99,6 +92,13 @@ const guesses: ReadonlySet<string> = new Set([
   'credential_wrong_header',
   'credential_ambiguous',
 ])
+
+/** Computes the digest of a key that can be taken as it is; further requests with the same header lines find it. */
+function digestAtHand(head: Head, enabled: readonly Scheme[]): string | undefined {
+  const atHand = keyAtHand(head, enabled)
+  if (atHand !== undefined) head.keyDigest = digest(atHand)
+  return head.keyDigest
+}
 
 function present(head: Head, enabled: readonly Scheme[]): PresentedKey {
   const xApiKey = valuesOf(head.apiKey, head.apiKeyCount)

@@ -31,6 +31,8 @@ export interface RequestHead {
   keyDigest: string | undefined
   /** Its header lines for an upstream, once rendered. */
   forwarded: ForwardedLines | undefined
+  /** The lines that tell an upstream where the request came from, once rendered for its connection. */
+  forwarding: string | undefined
 }
 
 /** The header lines that pass on to an upstream, for targets that inject this header. */
@@ -89,6 +91,7 @@ function emptyHead(): RequestHead {
     traceparent: undefined,
     keyDigest: undefined,
     forwarded: undefined,
+    forwarding: undefined,
   }
 }
 

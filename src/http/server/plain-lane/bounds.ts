@@ -11,9 +11,3 @@ export const maxPieces = 16
 export const maxTakenPerTurn = 32
 /** How much longer than announced an idle connection is kept, as in Node. */
 export const keepAliveGraceMs = 1000
-/** The largest header lines that a connection keeps in order to recognize them in its next request. */
-export const maxKeptFieldBytes = 1024
-/** How often a connection replaces the header lines that it keeps; after that it keeps the last ones. */
-export const maxFieldChanges = 8
-/** How long an idle connection keeps them. */
-export const fieldsKeptMs = 2000

@@ -2,17 +2,9 @@ import type { Socket } from 'node:net'
 import { Pace } from '../lane/pace.ts'
 import type { CarriedExchange, RelayedLines, ResponseHead } from '../lane/carrier.ts'
 import { endWithLinger, foldMapped } from '../lane/front-connection.ts'
-import {
-  fieldsKeptMs,
-  keepAliveGraceMs,
-  maxFieldChanges,
-  maxHeldBytes,
-  maxKeptFieldBytes,
-  maxPieces,
-  maxTakenPerTurn,
-} from './bounds.ts'
-import type { PlainFields, PlainRequest } from './request-parser.ts'
+import { keepAliveGraceMs, maxHeldBytes, maxPieces, maxTakenPerTurn } from './bounds.ts'
 import type { LaneConnection, PlainDeps } from './deps.ts'
+import { KeptFields } from './kept-fields.ts'
 import type { ResponseEnding } from './response-head.ts'
 import { ResponseWriter } from './response-writer.ts'
 import { readShared } from './shared-reads.ts'
@@ -52,9 +44,7 @@ export class PlainConnection implements LaneConnection {
   /** The monotonic time since which a head is awaited; -1 during a request, 0 until the next check sets it. */
   #waitsSince: number
   #isFresh = true
-  /** The header lines of an earlier request, with their bytes. */
-  #fields: PlainFields | undefined
-  #fieldChanges = 0
+  readonly #kept = new KeptFields()
 
   constructor(accepted: Socket, deps: PlainDeps) {
     const shared = readShared(accepted, (bytes) => this.#onShared(bytes))
@@ -172,20 +162,19 @@ export class PlainConnection implements LaneConnection {
 
   /** Takes the request at an offset; returns the offset after it, or undefined if the standard lane must take it. */
   #takeOne(bytes: Buffer, at: number): number | undefined {
-    const request = this.#deps.parser.parse(bytes, at, this.#fields)
+    const request = this.#deps.parser.parse(bytes, at, this.#kept.fields)
     if (request === 'unusual') return undefined
     if (request === 'partial') return this.#awaitHead(at === 0 ? bytes : bytes.subarray(at), at)
-    const { fields } = request
-    const length = Math.max(0, fields.contentLength)
+    const length = Math.max(0, request.fields.contentLength)
     // The standard lane decides what becomes of bytes after a request with `Connection: close`.
-    if (fields.closes && bytes.length > request.bodyAt + length) return undefined
+    if (request.fields.closes && bytes.length > request.bodyAt + length) return undefined
     const head = this.#deps.accept(request)
     if (head === undefined) return undefined
     this.#bodyLeft = length
-    this.#closes = fields.closes
-    this.#isLast = fields.closes
-    if (fields !== this.#fields) this.#keepFields(bytes, request)
+    this.#closes = request.fields.closes
+    this.#isLast = request.fields.closes
     this.#waitsSince = -1
+    this.#kept.keep(bytes, request)
     this.#isFresh = false
     this.#pieces = 0
     this.#takenThisTurn++
@@ -193,17 +182,6 @@ export class PlainConnection implements LaneConnection {
     this.#deps.take(request, head, this)
     this.#isBodyAtHand = false
     return this.#takeBody(bytes, request.bodyAt)
-  }
-
-  /** Keeps the header lines of a request, because programs send the same ones with each request. */
-  #keepFields(bytes: Buffer, { fields, fieldsAt, bodyAt }: PlainRequest): void {
-    // The first request may be the only one, and a caller whose lines differ each time gains nothing.
-    if (this.#isFresh || this.#fieldChanges === maxFieldChanges) return
-    if (bodyAt - fieldsAt > maxKeptFieldBytes) return
-    this.#fieldChanges++
-    fields.bytes = Buffer.allocUnsafeSlow(bodyAt - fieldsAt)
-    bytes.copy(fields.bytes, 0, fieldsAt, bodyAt)
-    this.#fields = fields
   }
 
   #awaitHead(bytes: Buffer, at: number): number | undefined {
@@ -269,7 +247,7 @@ export class PlainConnection implements LaneConnection {
   }
 
   get trailers(): readonly string[] {
-    return none
+    return []
   }
 
   opened(exchange: CarriedExchange): void {
@@ -394,8 +372,7 @@ export class PlainConnection implements LaneConnection {
     if (this.#waitsSince === 0) this.#waitsSince = nowMs
     const { headMs, keepAliveMs } = this.#deps.limits
     const waitedMs = nowMs - this.#waitsSince
-    // An idle connection should take little memory.
-    if (waitedMs > fieldsKeptMs) this.#fields = undefined
+    this.#kept.idleFor(waitedMs)
     if (this.#isFresh || this.#held !== undefined) {
       if (waitedMs >= headMs) this.#deps.fail(this, 'ERR_HTTP_REQUEST_TIMEOUT')
     } else if (waitedMs >= keepAliveMs + keepAliveGraceMs) {
@@ -420,5 +397,3 @@ export class PlainConnection implements LaneConnection {
     return this.socket
   }
 }
-
-const none: readonly string[] = []

@@ -92,8 +92,8 @@ export class RequestParser {
     if (fieldsAt < 0) return fieldsAt === ranOut ? short : 'unusual'
 
     const url = (): string => bytes.toString('latin1', urlAt, urlEnd)
-    if (kept !== undefined && hasAt(bytes, kept.bytes, fieldsAt, end)) {
-      const bodyAt = fieldsAt + (kept.bytes?.length ?? 0)
+    const bodyAt = kept === undefined ? 0 : endOfKept(bytes, fieldsAt, kept)
+    if (kept !== undefined && bodyAt > 0 && bodyAt <= end) {
       return { method, url: url(), fields: kept, fieldsAt, bodyAt }
     }
     const fieldsEnd = this.#readFields(bytes, fieldsAt, end)
@@ -221,10 +221,12 @@ function matchEnd(bytes: Buffer, given: { at: number; end: number; text: string 
   return at + text.length
 }
 
-/** Whether these bytes are at an offset, and end before another one. */
-function hasAt(bytes: Buffer, part: Buffer | undefined, at: number, end: number): boolean {
-  if (part === undefined || at + part.length > end) return false
-  return bytes.compare(part, 0, part.length, at, at + part.length) === 0
+/** Returns the offset after the kept header lines; 0 if other ones are at this offset. */
+function endOfKept(bytes: Buffer, at: number, { bytes: lines }: PlainFields): number {
+  if (lines === undefined) return 0
+  const end = at + lines.length
+  const isSame = end <= bytes.length && bytes.compare(lines, 0, lines.length, at, end) === 0
+  return isSame ? end : 0
 }
 
 /** Returns the only method that can start with these first two letters; `parse` compares the rest. */

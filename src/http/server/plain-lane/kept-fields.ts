@@ -1,0 +1,42 @@
+import type { PlainFields, PlainRequest } from './request-parser.ts'
+
+/** The largest header lines to keep, in bytes. */
+const maxBytes = 1024
+/** How often a connection keeps other lines; after that it keeps the last ones. */
+const maxChanges = 8
+const keptMs = 2000
+
+/**
+ * The header lines of a connection's requests. Programs send the same ones with each request, so they are parsed once:
+ * the parser recognizes them by their bytes.
+ */
+export class KeptFields {
+  /** The lines to compare with those of the next request; undefined if none are kept. */
+  fields: PlainFields | undefined
+  #changes = 0
+  #isFirst = true
+
+  /**
+   * Keeps the header lines of a request, unless they are kept already, too long, or different each time. Those of the
+   * first request are not kept, because it may be the connection's only one.
+   */
+  keep(bytes: Buffer, { fields, fieldsAt, bodyAt }: PlainRequest): void {
+    if (this.#isFirst) {
+      this.#isFirst = false
+      return
+    }
+    const length = bodyAt - fieldsAt
+    if (fields === this.fields || length > maxBytes || this.#changes === maxChanges) return
+    this.#changes++
+    fields.bytes = Buffer.allocUnsafeSlow(length)
+    bytes.copy(fields.bytes, 0, fieldsAt, bodyAt)
+    this.fields = fields
+  }
+
+  /** Called with the time for which the connection has been idle: an idle one should take little memory. */
+  idleFor(ms: number): void {
+    if (ms <= keptMs) return
+    this.fields = undefined
+    this.#changes = 0
+  }
+}
