@@ -35,8 +35,19 @@ export class KeyUses {
    */
   async write(now: boolean): Promise<void> {
     const nowMs = this.#clock.monotonic()
-    if (this.#last.size === 0 || (!now && nowMs < this.#dueAt)) return
+    const isEmpty = this.#last.size === 0 && this.#oldSecretCallers.size === 0
+    if (isEmpty || (!now && nowMs < this.#dueAt)) return
     this.#dueAt = nowMs + everyMs
+    try {
+      await this.#writeUses()
+      await this.#oldSecretCallers.write(this.#store)
+    } catch (error) {
+      this.#dueAt = -Infinity
+      throw error
+    }
+  }
+
+  async #writeUses(): Promise<void> {
     // All nodes use the same order, so they can't deadlock on each other's rows.
     const waiting = [...this.#last].toSorted(([, a], [, b]) => (a.keyId < b.keyId ? -1 : 1))
     this.#last = new Map()
@@ -53,10 +64,8 @@ export class KeyUses {
       for (const [digest, entry] of waiting) {
         if (!this.#last.has(digest)) this.#last.set(digest, entry)
       }
-      this.#dueAt = -Infinity
       throw error
     }
-    await this.#oldSecretCallers.write(this.#store)
   }
 }
 

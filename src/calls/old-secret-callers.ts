@@ -6,6 +6,8 @@ const maxWaiting = 2000
  * Remembers the callers that still use an old secret, by address and user agent, until they are written to the store.
  */
 export interface OldSecretCallers {
+  /** The number of remembered callers. */
+  readonly size: number
   note(digest: string, call: CallRecord): void
   /** Writes the remembered callers, and keeps them if that fails. */
   write(store: Store): Promise<void>
@@ -33,6 +35,9 @@ export function createOldSecretCallers(): OldSecretCallers {
   }
 
   return {
+    get size() {
+      return noted.size
+    },
     note,
     async write(store) {
       if (noted.size === 0) return

@@ -261,7 +261,7 @@ export interface Operations {
   updateConnection: { input: { organization: string; connection: string; body?: { "name"?: string; "scopes"?: (string)[]; "claims"?: { "email"?: string; "email_verified"?: string; "name"?: string; "groups"?: string; "directory"?: { "claim": string; "attribute": "externalId" | "userName" } }; "ask_user_info"?: boolean; "admits_new_people"?: boolean; "ends_provider_session"?: boolean; "required_group"?: string | null; "group_roles"?: ({ "group": string; "role": "admin" | "developer" | "viewer" })[]; "session_maximum_seconds"?: number | null; "client_secret"?: string; "private_key"?: boolean; "issuer"?: string; "client_id"?: string } }; output: Connection }
   /** Delete a connection; its sessions end. */
   deleteConnection: { input: { organization: string; connection: string }; output: undefined }
-  /** The people affected by deleting a connection or changing its issuer. */
+  /** How many people are affected by deleting a connection or changing its issuer. */
   getConnectionDependents: { input: { organization: string; connection: string }; output: ConnectionDependents }
   /** Make a connection the default, for people who name only the organization. */
   makeConnectionDefault: { input: { organization: string; connection: string }; output: Connection }
@@ -339,7 +339,7 @@ export interface Operations {
   listCalls: { input: { organization: string; query?: { after?: string; limit?: number; newer?: string; q?: string; target?: string; key?: string; stopped_at?: string; outcome?: "answered" | "upstream_error" | "refused"; status?: string; method?: string; path?: string; address?: string; from?: string; to?: string } }; output: { "items": (Call)[]; "next": string | null; "searched_back_to"?: string } }
   /** A call with its checks, timings and captured data. */
   getCall: { input: { organization: string; call: string }; output: Call }
-  /** The keys and targets with the most calls, and the codes with the most refusals. */
+  /** The keys and targets with the most calls, and the most frequent codes of refusals and upstream errors. */
   getTopOfCalls: { input: { organization: string; query?: { q?: string; target?: string; key?: string; stopped_at?: string; outcome?: "answered" | "upstream_error" | "refused"; status?: string; method?: string; path?: string; address?: string; from?: string; to?: string; limit?: number } }; output: TopOfCalls }
   /** Calls per time step by outcome and latency, and the checks that refused calls. */
   listRollups: { input: { organization: string; query?: { q?: string; target?: string; key?: string; stopped_at?: string; outcome?: "answered" | "upstream_error" | "refused"; status?: string; method?: string; path?: string; address?: string; from?: string; to?: string; step_ms?: number; parts?: boolean } }; output: Rollup }

@@ -63,7 +63,8 @@ export const callRoutes = {
   }),
 
   'GET /organizations/:organization/calls/top': route({
-    summary: 'The keys and targets with the most calls, and the codes with the most refusals',
+    summary:
+      'The keys and targets with the most calls, and the most frequent codes of refusals and upstream errors',
     permission: 'traffic.see',
     query: Type.Object({
       ...callFilterProperties,

@@ -106,7 +106,7 @@ export const connectionRoutes = {
   }),
 
   [`GET ${one}/dependents` as const]: route({
-    summary: 'The people affected by deleting a connection or changing its issuer',
+    summary: 'How many people are affected by deleting a connection or changing its issuer',
     permission: 'sso.manage',
     answer: Type.Object(
       {
