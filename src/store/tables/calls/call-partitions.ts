@@ -19,8 +19,11 @@ export async function makePartitions(tx: Tx): Promise<number> {
   if (tx.engine === 'sqlite') return 0
   const today = tx.now - (tx.now % dayMs)
   const wanted = Array.from({ length: daysAhead + 1 }, (_, day) => today + day * dayMs)
-  // This is checked without the lock first, because there is almost never anything to do.
-  if ((await missingOf(tx, wanted)).length === 0) return 0
+  // This is checked without the lock first, because there is almost never anything to do. The check reads only the
+  // catalog: a transaction that has read the default partition and then waits for the lock would deadlock with the one
+  // that has the lock, because creating or dropping a partition locks the default one.
+  const known = await listPartitions(tx)
+  if (wanted.every((from) => known.includes(nameOf(from)))) return 0
   await takeLock(tx)
   let made = 0
   for (const from of await missingOf(tx, wanted)) {
