@@ -389,6 +389,7 @@ export class PlainConnection implements LaneConnection {
   /** Stops reading the socket and returns it to its new owner. */
   detach(): Socket {
     this.#isDetached = true
+    this.#kept.forget()
     this.socket.off('data', this.#onData)
     this.socket.off('end', this.#onEnd)
     this.socket.off('drain', this.#onSocketDrain)

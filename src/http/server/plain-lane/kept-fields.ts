@@ -35,7 +35,11 @@ export class KeptFields {
 
   /** Called with the time for which the connection has been idle: an idle one should take little memory. */
   idleFor(ms: number): void {
-    if (ms <= keptMs) return
+    if (ms > keptMs) this.forget()
+  }
+
+  /** Also called when the connection hands over its socket, which refers to the connection until it closes. */
+  forget(): void {
     this.fields = undefined
     this.#changes = 0
   }
