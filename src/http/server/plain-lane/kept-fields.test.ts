@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import { heapInUse } from '../../../../test/harness/heap.ts'
 import { systemClock } from '../../../clock.ts'
 import { nextTurn } from '../../../timers.ts'
 import { createFront } from '../front.ts'
+import { KeptFields } from './kept-fields.ts'
+import { RequestParser } from './request-parser.ts'
 
 test('header lines are not kept for a connection that the standard lane has taken over', async () => {
   const heads: WeakRef<object>[] = []
@@ -35,4 +37,52 @@ test('header lines are not kept for a connection that the standard lane has take
   await front.drain(500)
   assert.ok(isShared)
   assert.equal(kept.length, 0)
+})
+
+describe('the header lines that a connection keeps', () => {
+  const parser = new RequestParser({ prefix: '/guarded', urlBytes: 100, headBytes: 8192 })
+  const take = (kept: KeptFields, lines: string): boolean => {
+    const bytes = Buffer.from(`GET /guarded HTTP/1.1\r\n${lines}\r\n`)
+    const request = parser.parse(bytes, 0, kept.fields)
+    assert.ok(typeof request === 'object')
+    kept.keep(bytes, request)
+    return request.fields === kept.fields
+  }
+  const lineOf = (number: number): string => `X-Number: ${number}\r\n`
+
+  test('are those of its second request, not of its only one, nor long ones', () => {
+    const kept = new KeptFields()
+    assert.deepEqual([take(kept, lineOf(1)), kept.fields], [false, undefined])
+    assert.equal(take(kept, `X-Long: ${'x'.repeat(1024)}\r\n`), false)
+    assert.equal(take(kept, lineOf(1)), true)
+  })
+
+  test('are copied at most eight times until the connection has been idle, which forgets them', () => {
+    const kept = new KeptFields()
+    const numbers = Array.from({ length: 12 }, (_, number) => number)
+    const isKept = numbers.map((number) => take(kept, lineOf(number)))
+    assert.deepEqual(
+      isKept,
+      numbers.map((number) => number > 0 && number <= 8),
+    )
+    kept.idleFor(2000)
+    assert.equal(take(kept, lineOf(8)), true)
+    kept.idleFor(2001)
+    assert.equal(kept.fields, undefined)
+    assert.equal(take(kept, lineOf(11)), true)
+  })
+
+  test('do not change when the bytes that they were read from are used again', () => {
+    const kept = new KeptFields()
+    take(kept, lineOf(0))
+    const bytes = Buffer.from('GET /guarded HTTP/1.1\r\nX-Key: one\r\n\r\n')
+    const first = parser.parse(bytes, 0)
+    assert.ok(typeof first === 'object')
+    kept.keep(bytes, first)
+    bytes.write('two', bytes.indexOf('one'))
+    const second = parser.parse(bytes, 0, kept.fields)
+    assert.ok(typeof second === 'object')
+    assert.deepEqual(first.fields.rawHeaders, ['X-Key', 'one'])
+    assert.deepEqual(second.fields.rawHeaders, ['X-Key', 'two'])
+  })
 })
