@@ -83,8 +83,8 @@ function missing(enabled: readonly Scheme[]): Problem {
 }
 
 /**
- * Returns the refusal of anything that is not one of our keys. All callers share one object, because strangers cause
- * this refusal often.
+ * Returns the refusal of anything that is not a key of an enabled scheme. Each list of schemes has one shared object,
+ * because strangers cause this refusal often.
  */
 export function invalid(enabled: readonly Scheme[]): Problem {
   return wordsFor(enabled).invalid

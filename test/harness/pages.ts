@@ -1,4 +1,4 @@
-/** The path of every page of an organization, by the name of its picture; `PageIds` replace the names in braces. */
+/** The paths of an organization's pages that have pictures, by picture; `PageIds` replace the names in braces. */
 export const organizationPages = {
   overview: '',
   calls: '/calls',

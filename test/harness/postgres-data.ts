@@ -18,7 +18,10 @@ import { migratePostgres } from '../../src/store/engine/postgres/migrate-postgre
 import { migrationFiles } from '../../src/store/engine/migrate.ts'
 import { cacheFolder } from './cache-folder.ts'
 
-/** The name of a database in every prepared cluster. It has our tables but no rows; test databases are copies of it. */
+/**
+ * The name of a database in every prepared cluster. It has our tables and only the rows that the
+ * migrations insert; test databases are copies of it.
+ */
 export const migratedDatabase = 'migrated'
 
 const start = 'intercept-pg-data-'

@@ -127,7 +127,10 @@ async function onEngine(
   }
 }
 
-/** Starts a receiver that refuses every delivery after 50 ms, and counts deliveries and concurrent deliveries. */
+/**
+ * Starts a receiver that answers every delivery with 500, 50 ms after it arrived. It counts the deliveries and records
+ * the most that were open at once.
+ */
 async function startFailingReceiver() {
   let open = 0
   let most = 0

@@ -44,7 +44,7 @@ class StoredSigningKeys implements SigningKeys {
   readonly #deps: SigningKeysDeps
   #published: ReadonlyMap<string, string> = new Map()
   #current: { readonly signer: Signer; readonly createdAt: number } | undefined
-  /** When the first of the published keys that are retired was retired; Infinity if none is. */
+  /** When the published key that was retired earliest was retired; Infinity if none is retired. */
   #retiredFirst = Infinity
 
   constructor(deps: SigningKeysDeps) {

@@ -130,7 +130,7 @@ async function organizationOf(
     caller.kind === 'person'
       ? await membershipOf(caller.person, slugOrId, services)
       : ofToken(caller.token, slugOrId)
-  // The same refusal for both cases: outsiders must not learn whether an organization of this name exists.
+  // An organization that does not exist is refused in the same words, so outsiders do not learn which names exist.
   if (!found) throw new Problem('not_found', 'You are in no organization of this name.')
   return found
 }

@@ -188,7 +188,7 @@ async function shown(organization: RouteOrganization, target: Target, services: 
   return toApiTarget(target, countsOf(target))
 }
 
-/** Reads the counts of an organization's targets and rules. */
+/** Reads how many calls an organization's targets and rules had; returns a function that picks those of one target. */
 async function counts(
   { id }: RouteOrganization,
   services: Services,

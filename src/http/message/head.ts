@@ -35,7 +35,7 @@ export interface RequestHead {
   forwarding: string | undefined
 }
 
-/** The header lines that pass on to an upstream, for targets that inject this header. */
+/** The header lines that are forwarded to the upstreams of targets that inject this header. */
 export interface ForwardedLines {
   readonly injectedName: string | undefined
   readonly text: string

@@ -30,7 +30,7 @@ export function renderRequestHead(parts: RequestHeadParts): string {
   return `${parts.method} ${parts.path} HTTP/1.1\r\nHost: ${parts.host}\r\n${head.forwarded.text}${parts.own}`
 }
 
-/** Renders the caller's header lines that pass on. */
+/** Renders those of the caller's header lines that are forwarded. */
 function forwardedLines({ rawHeaders, head, injectedName }: RequestHeadParts): string {
   const { connectionNames } = head
   let text = ''

@@ -6,8 +6,8 @@ const backWithinMs = 1000
 const maxLines = 2
 
 /**
- * Kills the server and starts it again: calls are refused in time and succeed again soon, and each node logs at most
- * two lines about it.
+ * Kills the database server and starts it again: calls are refused in time and succeed again soon, and each node logs
+ * at most two lines about the outage.
  */
 export async function awayAndBack({ fleet, check, findings }: Trials) {
   await check.pause()

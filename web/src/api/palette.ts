@@ -1,7 +1,7 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { call, type Answer } from './call.ts'
 
-/** The things that the command palette (Ctrl K) finds besides pages and keys. */
+/** The targets and endpoints of an organization, which the command palette (Ctrl K) searches in the browser. */
 export interface Things {
   readonly targets: Answer<'GET /organizations/:organization/targets'>['items']
   readonly endpoints: Answer<'GET /organizations/:organization/webhooks/endpoints'>['items']

@@ -165,7 +165,7 @@ export async function setDisabled(
   return row && fromRow(row)
 }
 
-/** Makes a connection the organization's default, which its people use unless their domain names another. */
+/** Makes a connection the organization's default: people sign in through it unless their domain leads to another one. */
 export async function setDefault(tx: Tx, organizationId: string, id: string): Promise<void> {
   await tx.query
     .updateTable('connection')

@@ -19,7 +19,7 @@ import classes from './webhooks.module.css'
 
 const w = webhookWords.delivery
 
-/** One delivery in a drawer: its body, attempts and signature, and a button to resend it. */
+/** One delivery in a drawer: its attempts, its body, a command to verify its signature, and a button to resend it. */
 export function DeliveryDrawer({
   id,
   endpoints,
