@@ -16,21 +16,30 @@ const keys = Number(process.argv[2] ?? 10_000)
 const seconds = Number(process.argv[3] ?? 30)
 const nodes = 3
 const turnMs = 50
-const settlingSeconds = 20
 
-/** For each load: the rate limit of a key, and how many calls per second the key gets on each node. */
-const loads: Readonly<Record<string, { rate: Rate; perSecond: readonly number[] }>> = {
+interface Load {
+  readonly rate: Rate
+  /** How many calls per second a key gets on each node. */
+  readonly perSecond: readonly number[]
+  /** How long the load runs before it counts: until each key has been called and its shares have come to rest. */
+  readonly settlingSeconds: number
+}
+
+const loads: Readonly<Record<string, Load>> = {
   'a call a second on each node, of 100/s': {
     rate: { calls: 100, perSeconds: 1 },
     perSecond: [1, 1, 1],
+    settlingSeconds: 20,
   },
   'two calls a second on one node and rare ones elsewhere, of 10/s': {
     rate: { calls: 10, perSeconds: 1 },
     perSecond: [2, 0.2, 0.1],
+    settlingSeconds: 20,
   },
   'a call a minute on each node, of 100/m': {
     rate: { calls: 100, perSeconds: 60 },
     perSecond: [1 / 60, 1 / 60, 1 / 60],
+    settlingSeconds: 80,
   },
 }
 
@@ -49,18 +58,20 @@ for (let at = 0; at < nodes; at++) {
 console.log(`${nodes} nodes on one PostgreSQL; load of the machine ${loadavg()[0]?.toFixed(1)}`)
 await untilJoined()
 print('no limited key', await cpuDuring(async () => await pause(seconds * 1000)))
-for (const [name, { rate, perSecond }] of Object.entries(loads)) {
+for (const [name, { rate, perSecond, settlingSeconds }] of Object.entries(loads)) {
   const subjects = Array.from({ length: keys }, () => ({
     ...{ id: createId('key'), organizationId: createId('org') },
   }))
   const offer = async (forSeconds: number): Promise<Offered> =>
     await offerFor(forSeconds, { subjects, rate, perSecond })
-  await offer(settlingSeconds)
+  const first = await cpuDuring(async () => void (await offer(settlingSeconds)))
   let offered: Offered | undefined
   const used = await cpuDuring(async () => {
     offered = await offer(seconds)
   })
-  print(`${keys} keys, ${name}`, used, `; ${offered?.calls} calls, ${offered?.refused} refused`)
+  const calls = `${offered?.calls} calls, ${offered?.refused} refused`
+  const before = `${percent(first.database)} in the ${settlingSeconds} s before, with each key's first calls`
+  print(`${keys} keys, ${name}`, used, `; ${calls}; PostgreSQL ${before}`)
 }
 
 interface Offered {
@@ -137,10 +148,13 @@ async function cpuDuring(work: () => Promise<void>): Promise<Used> {
 }
 
 function print(name: string, { database, nodes: own }: Used, more = ''): void {
-  const percent = (share: number): string => `${(share * 100).toFixed(1)} %`
   console.log(
     `${name}: PostgreSQL ${percent(database)} of a core, the nodes and their load ${percent(own)}${more}`,
   )
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(1)} %`
 }
 
 async function untilJoined(): Promise<void> {
