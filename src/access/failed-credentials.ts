@@ -11,13 +11,18 @@ const maxSources = 100_000
  */
 const evenPart = 1 / 4
 
+/**
+ * The spare look-ups for keys and tokens, which cost about 10 ms of CPU a second on SQLite (docs/decisions/014).
+ */
+export const spareLookUps: Rate = { calls: 200, perSeconds: 1 }
+
 export interface FailedCredentialsDeps {
   readonly clock: Pick<Clock, 'monotonic'>
   /** How many failures a source may have; undefined = no limit. */
   readonly failures: Rate | undefined
   /**
    * How many look-ups this node still makes for sources over their limit, all of them together, so that valid
-   * credentials from such a source can succeed.
+   * credentials from such a source can succeed; none if left out.
    */
   readonly spare?: Rate | undefined
   /** How to count together with other nodes; if left out, this node counts alone. */

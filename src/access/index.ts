@@ -4,7 +4,7 @@ export { heldPermissions, permissionsNow } from './permissions/actor-permissions
 export { endTokensOf } from './access-token-news.ts'
 export { cidrContains, parseCidr, type Cidr } from './key-fields/cidr.ts'
 export { keyAtHand, readKey, type PresentedKey } from './credential.ts'
-export { FailedCredentials } from './failed-credentials.ts'
+export { FailedCredentials, spareLookUps } from './failed-credentials.ts'
 export type { RateSubject } from './rates/holding.ts'
 export { checkOrganizationRate, readOrganizationRate } from './rates/organization-rate.ts'
 export { SharedRates } from './rates/shared-rates.ts'

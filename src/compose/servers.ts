@@ -1,4 +1,4 @@
-import { FailedCredentials } from '../access/index.ts'
+import { FailedCredentials, spareLookUps } from '../access/index.ts'
 import { setTimeout } from 'node:timers/promises'
 import type { Config } from '../config.ts'
 import { registerApi } from '../api/index.ts'
@@ -181,7 +181,7 @@ function registerRoutes(
       jsonDepth: limits.jsonDepth,
       maxScimTokens: limits.scimTokens,
       findings: new FailedCredentials({
-        ...{ clock, failures: failedCredentials },
+        ...{ clock, failures: failedCredentials, spare: spareLookUps },
         shared: { rates, kind: 'access_token' },
       }),
       providers: providers.map(({ name }) => name),

@@ -3,6 +3,7 @@ import {
   type SharedRates,
   keyAtHand,
   readKey,
+  spareLookUps,
   type KeyPrincipal,
   type KeyCache,
   type PresentedKey,
@@ -13,8 +14,6 @@ import { Problem } from '../errors.ts'
 import { digest } from '../secrets/index.ts'
 import type { Exchange } from '../http/index.ts'
 import type { Rate } from '../rate.ts'
-
-const spareReads: Rate = { calls: 200, perSeconds: 1 }
 
 type Head = Pick<
   Exchange['head'],
@@ -39,7 +38,7 @@ export function createIdentify(deps: {
 }): Identify {
   const { keyCache, enabledSchemes, rates } = deps
   const shared = rates && { rates, kind: 'key' }
-  const failures = new FailedCredentials({ ...deps, shared, spare: spareReads })
+  const failures = new FailedCredentials({ ...deps, shared, spare: spareLookUps })
 
   /**
    * Throws the failure itself, or 429 if there were too many. Throws synchronously unless this node must first get a

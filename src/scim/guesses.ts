@@ -1,10 +1,8 @@
 import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
-import { FailedCredentials, type SharedRates } from '../access/index.ts'
+import { FailedCredentials, spareLookUps, type SharedRates } from '../access/index.ts'
 import type { Rate } from '../rate.ts'
 import { ScimError, tooMany } from './protocol/errors.ts'
-
-const spareReads: Rate = { calls: 200, perSeconds: 1 }
 
 /** Limits wrong tokens per source, like wrong API keys (docs/decisions/014). */
 export interface GuessLimit {
@@ -23,7 +21,7 @@ export function createGuessLimit(deps: {
   readonly rates?: SharedRates | undefined
 }): GuessLimit {
   const shared = deps.rates && { rates: deps.rates, kind: 'scim' }
-  const failures = new FailedCredentials({ ...deps, shared, spare: spareReads })
+  const failures = new FailedCredentials({ ...deps, shared, spare: spareLookUps })
   return {
     async watch(address, lookUp) {
       const refusedFor = failures.beforeLookUp(address)

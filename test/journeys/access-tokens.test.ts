@@ -251,6 +251,18 @@ describe('guessed access tokens', () => {
     assert.equal(codes[0], 'credential_invalid')
     assert.equal(codes.at(-1), 'rate_limited')
   })
+
+  test('a valid token works at an address that is over its limit for wrong ones', async () => {
+    await using product = await productForTests({
+      settings: { LIMIT_FAILED_CREDENTIALS: '1/s burst 3' },
+    })
+    const owner = await firstOwner(product)
+    const { secret } = await issuedBy(owner, { permissions: ['traffic.see'] })
+    const wrong = programWith(product.baseUrl, 'svc_admin_nothing')
+    for (let attempt = 0; attempt < 6; attempt++) await wrong.call(`GET ${at}`)
+    assert.equal((await wrong.call(`GET ${at}`)).json.code, 'rate_limited')
+    assert.equal((await programWith(product.baseUrl, secret).call(`GET ${at}`)).status, 200)
+  })
 })
 
 /** Waits for an effect that comes after the response. */

@@ -82,8 +82,8 @@ async function identify(presented: Presented, services: Services): Promise<Calle
 }
 
 /**
- * Authenticates an access token. Wrong tokens are counted per source, and a source over its limit is refused without a
- * database query (docs/decisions/014).
+ * Authenticates an access token. Wrong tokens are counted per source. A source over its limit is refused without a
+ * database query, unless a spare look-up is left for it (docs/decisions/014).
  */
 async function identifyToken(
   secret: string,
