@@ -21,6 +21,7 @@ import { addressOf, days, keyOf, targetOf } from './calls-seed.ts'
 
 const dayMs = 24 * 60 * 60_000
 const maxDropMs = 1000
+const giveUpMs = 60_000
 
 /** Measures how long retention takes to drop half of the days, and how long commits of records take meanwhile. */
 export async function measureRetention(
@@ -64,11 +65,12 @@ export async function measureRetention(
  */
 async function untilDropped(store: Store, olderThanMs: number): Promise<number> {
   const first = `call_d${new Date(olderThanMs).toISOString().slice(0, 10).replaceAll('-', '')}`
-  for (;;) {
+  for (const endsAt = performance.now() + giveUpMs; performance.now() < endsAt;) {
     const [oldest] = await callPartitions.listPartitions(store.slowCallReads)
     if (oldest === undefined || oldest >= first) return performance.now()
     await sleep(10)
   }
+  throw new Error(`the days were not dropped within ${giveUpMs / 1000} s`)
 }
 
 /** Returns the number of partitions, their size, and how many rows the seed's `vacuum analyze` counted in them. */

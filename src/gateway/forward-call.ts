@@ -147,13 +147,13 @@ class ForwardedCall implements ForwardOwner {
     const { exchange, principal } = this.#call
     const { addresses, protocol } = this.#deps
     const { head } = exchange
-    head.forwarding ??= addresses.forwardingLines(exchange.peerAddress, head, protocol)
+    head.forwardingLines ??= addresses.forwardingLines(exchange.peerAddress, head, protocol)
     const traceparent = this.#trace
       ? renderTraceparent(this.#trace)
       : passTraceparentOn(head.traceparent)
     return `${keyLinesOf(principal)}Intercept-Request-Id: ${exchange.requestId}\r
 traceparent: ${traceparent}\r
-${head.forwarding}${assertion === undefined ? '' : `Intercept-Assertion: ${assertion}\r\n`}${this.#forwarding.target.credential?.line ?? ''}`
+${head.forwardingLines}${assertion === undefined ? '' : `Intercept-Assertion: ${assertion}\r\n`}${this.#forwarding.target.credential?.line ?? ''}`
   }
 }
 

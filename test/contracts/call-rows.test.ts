@@ -10,6 +10,7 @@ import {
   halvesOf,
   type CallRecord,
   type CallRows,
+  type Store,
 } from '../../src/store/index.ts'
 import { emptyPlace, engines } from './engines.ts'
 
@@ -49,18 +50,23 @@ const odd: Partial<CallRecord>[] = [
   { capture: JSON.stringify({ body: 'a\u0000b\u{1f600}\n"' }), agent: '' },
 ]
 
+/** Collects records as a node does and writes them; each must come back as it was. */
+async function keepAll(store: Store, records: readonly CallRecord[]): Promise<void> {
+  const rows = new CallRowsBuffer(store.engine)
+  for (const one of records) rows.add(one)
+  for (const batch of rows.take()) await store.insertCalls(batch)
+  for (const one of records) {
+    assert.deepEqual(await calls.find(store.calls, organizationId, one.id), one)
+  }
+}
+
 for (const engine of engines) {
   describe(`call records on ${engine}`, () => {
     test('a record comes back as it was, whatever callers wrote into it', async () => {
       await using place = await emptyPlace(engine)
       await using store = await place.open()
       const records = Array.from({ length: 7 }, () => odd.map(record)).flat()
-      const rows = new CallRowsBuffer(engine)
-      for (const one of records) rows.add(one)
-      for (const batch of rows.take()) await store.insertCalls(batch)
-      for (const one of records) {
-        assert.deepEqual(await calls.find(store.calls, organizationId, one.id), one)
-      }
+      await keepAll(store, records)
     })
 
     test('records that share most of their columns with others come back as they were', async () => {
@@ -86,12 +92,7 @@ for (const engine of engines) {
           upstreamUs: at % 5 === 0 ? undefined : at,
         }),
       )
-      const rows = new CallRowsBuffer(engine)
-      for (const one of records) rows.add(one)
-      for (const batch of rows.take()) await store.insertCalls(batch)
-      for (const one of records) {
-        assert.deepEqual(await calls.find(store.calls, organizationId, one.id), one)
-      }
+      await keepAll(store, records)
     })
 
     test('either half of a batch can be written without the other', async () => {

@@ -30,9 +30,9 @@ export interface RequestHead {
   /** The digest of its key, once the gateway has computed it; requests with the same header lines share it. */
   keyDigest: string | undefined
   /** Its header lines for an upstream, once rendered. */
-  forwarded: ForwardedLines | undefined
+  forwardedLines: ForwardedLines | undefined
   /** The lines that tell an upstream where the request came from, once rendered for its connection. */
-  forwarding: string | undefined
+  forwardingLines: string | undefined
 }
 
 /** The header lines that are forwarded to the upstreams of targets that inject this header. */
@@ -90,8 +90,8 @@ function emptyHead(): RequestHead {
     forwardedHost: undefined,
     traceparent: undefined,
     keyDigest: undefined,
-    forwarded: undefined,
-    forwarding: undefined,
+    forwardedLines: undefined,
+    forwardingLines: undefined,
   }
 }
 

@@ -10,7 +10,7 @@ export interface RequestHeadParts {
   readonly host: string
   readonly rawHeaders: readonly string[]
   /** What was read from `rawHeaders`; it keeps the rendered lines for requests with the same header lines. */
-  readonly head: Pick<RequestHead, 'connectionNames' | 'forwarded'>
+  readonly head: Pick<RequestHead, 'connectionNames' | 'forwardedLines'>
   /** The normalized name of the header that the target injects, if any. */
   readonly injectedName: string | undefined
   /** Our own header lines, each with CRLF. */
@@ -24,14 +24,16 @@ export interface RequestHeadParts {
  */
 export function renderRequestHead(parts: RequestHeadParts): string {
   const { head, injectedName } = parts
-  if (head.forwarded?.injectedName !== injectedName || head.forwarded === undefined) {
-    head.forwarded = { injectedName, text: forwardedLines(parts) }
+  let { forwardedLines: forwarded } = head
+  if (forwarded === undefined || forwarded.injectedName !== injectedName) {
+    forwarded = { injectedName, text: renderForwardedLines(parts) }
+    head.forwardedLines = forwarded
   }
-  return `${parts.method} ${parts.path} HTTP/1.1\r\nHost: ${parts.host}\r\n${head.forwarded.text}${parts.own}`
+  return `${parts.method} ${parts.path} HTTP/1.1\r\nHost: ${parts.host}\r\n${forwarded.text}${parts.own}`
 }
 
 /** Renders those of the caller's header lines that are forwarded. */
-function forwardedLines({ rawHeaders, head, injectedName }: RequestHeadParts): string {
+function renderForwardedLines({ rawHeaders, head, injectedName }: RequestHeadParts): string {
   const { connectionNames } = head
   let text = ''
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {

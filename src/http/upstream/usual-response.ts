@@ -1,20 +1,13 @@
 import { codes, tokenCodes } from '../message/codes.ts'
 import { HeaderNames } from '../message/header-names.ts'
 import { responseHeaderFate } from '../message/header-rules.ts'
+import type { RelayedLines } from '../server/lane/carrier.ts'
 
 /** A complete response whose lines are passed on unchanged; it is valid until the next response is read. */
-export interface UsualResponse {
+export interface UsualResponse extends RelayedLines {
   readonly status: number
-  readonly hasDate: boolean
-  /** The size of the status line and the header lines for the caller, each with CRLF. */
-  readonly lineBytes: number
-  readonly bodyBytes: number
   /** The value of Keep-Alive; '' if there is none. */
   readonly keepAlive: string
-  /** Copies the lines to an offset; returns the offset after them. */
-  copyLines(to: Buffer, at: number): number
-  /** Copies the body to an offset. */
-  copyBody(to: Buffer, at: number): void
 }
 
 const maxFields = 64
