@@ -10,10 +10,10 @@ import { dayMs, minuteMs, quarterHourMs } from '../units.ts'
 // Bounds memory while the database is unreachable. Once this many cells exist, calls are no longer counted per key; at
 // twice as many, a call that would need a new cell is not counted at all.
 const maxCells = 10_000
-// The columns of a rule's row.
+// The columns of a rule's row, and how many there are.
 const [decided, wouldRefuse, ruleColumns] = [0, 1, 2]
 
-/** The counts of those calls of one minute that agree in all the attributes listed here. */
+/** The counts of one minute's calls that have the same organization, key, target, check, refusal and status. */
 interface Cell {
   readonly organizationId: string
   readonly minute: number
@@ -38,8 +38,8 @@ interface RuleCell {
 }
 
 /**
- * Counts calls in memory until the counts are taken and written. Charts read these counts, which are exact even where
- * not every call leaves a record.
+ * Counts calls in memory until the counts are taken and written to the database. Calls that leave no record are counted
+ * too, so that charts include them.
  */
 export class CallCounts {
   readonly #cells = new Map<string, Cell>()

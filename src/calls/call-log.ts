@@ -2,8 +2,8 @@ import type { CallRecord } from '../store/index.ts'
 import type { LogRecord } from '../telemetry/index.ts'
 
 /**
- * Converts a call record to a log record for a collector; names follow OpenTelemetry's semantic conventions where they
- * exist.
+ * Converts a call record to a log record for a collector. Attributes have the names of OpenTelemetry's semantic
+ * conventions; those without such a name begin with `intercept.`.
  */
 export function callLogOf(record: CallRecord): LogRecord {
   return {
