@@ -48,7 +48,7 @@ export function createAssert(deps: {
     const name = `${principal.keyId} ${target.id} ${signingKeys.signer().kid}`
     const known = remembered.get(name)
     const ageMs = known === undefined ? Infinity : clock.now() - known.signedAt
-    // A negative age means that the clock was set back: the token would be valid for longer than a minute from now.
+    // A negative age means that the clock was set back: the token could be valid for longer than a minute from now.
     return known !== undefined && ageMs >= 0 && ageMs < reusedMs
       ? known.token
       : sign(name, principal, target)

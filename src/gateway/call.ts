@@ -15,20 +15,23 @@ import type { CallTrace } from './trace.ts'
 /** A request to the gateway before its sender is identified. */
 export interface Arrival {
   readonly exchange: Exchange
-  /** The caller's address, even if proxies are in between. */
+  /** The caller's address; behind the operator's proxies, the address that they report. */
   readonly address: string
   /** Monotonic milliseconds. */
   readonly startedAt: number
   /** The path without the query. */
   readonly path: string
-  /** Whether a proxy asks only for the decision: refusals are then in a header too, because nginx drops their body. */
+  /**
+   * Whether a proxy asks only for the decision. A refusal is then also sent in a header if it fits,
+   * because nginx drops its body.
+   */
   readonly isQuestion: boolean
 }
 
 /** What forwarding a call has produced for its record and its trace. */
 export interface Passed {
   readonly upstreamUs: number | undefined
-  /** What the target's capture setting recorded, as JSON; undefined if it records nothing. */
+  /** What was captured of the call, as JSON; undefined if the target captures nothing or nothing was forwarded. */
   readonly capture: string | undefined
   /** The call's place in a trace; undefined if no spans are reported or nothing was forwarded. */
   readonly trace: CallTrace | undefined
@@ -45,7 +48,7 @@ export class Call {
   current: KeyPrincipal
   /** Why the call would be refused if it came now, although its key is good. */
   refusedNow: Problem | undefined
-  /** The method called; for forward-auth, the method asked about. */
+  /** The request's method; if a proxy asks about another request and names its method, that method. */
   method: string
   path: string
   /** The check in progress. */
@@ -68,7 +71,7 @@ export class Call {
     this.path = arrival.path
   }
 
-  /** Ends the call with a refusal; an error that is not a `Problem` is a bug of ours and becomes `internal_error`. */
+  /** Responds with a refusal. An error that is not a `Problem` is a bug of ours and becomes `internal_error`. */
   refuse(error: unknown): void {
     const problem = error instanceof Problem ? error : new Problem('internal_error')
     this.refusal = problem.code
@@ -126,9 +129,7 @@ export class Call {
 const noHeaders: readonly string[] = []
 const maxAgentLength = 200
 
-/**
- * Shortens a User-Agent to fit its database column. A header value is latin1 without NUL, so it can be cut anywhere.
- */
+/** Shortens a User-Agent for the call record. A header value is latin1 text without NUL, so it can be cut anywhere. */
 function agentOf(agent: string | undefined): string | undefined {
   return agent !== undefined && agent.length > maxAgentLength
     ? agent.slice(0, maxAgentLength)

@@ -8,7 +8,7 @@ export interface Capture extends ForwardTap {
   text(): string
 }
 
-/** Starts capturing; undefined for targets that capture nothing, which is nearly all. */
+/** Starts capturing; undefined if the target captures nothing. */
 export function createCapture(
   requestHeaders: readonly string[],
   settings: CaptureSettings | undefined,
@@ -90,8 +90,8 @@ function keptHeaders(
 }
 
 /**
- * Decodes UTF-8, whose invalid bytes are replaced, and UTF-16, which many readers of JSON recognize by its first two
- * bytes (RFC 4627, section 3) and in which no name would be found otherwise.
+ * Decodes UTF-8 or UTF-16; invalid bytes are replaced. Like many JSON parsers, this function recognizes UTF-16 by the
+ * first two bytes (RFC 4627, section 3). Read as UTF-8, such a body would hide the names whose values must be masked.
  */
 function decoded(bytes: Buffer): string {
   const [first, second] = bytes

@@ -16,7 +16,7 @@ export interface GatewayDeps {
   }
   /** The log for work that talks only to the database; defaults to `log`. */
   readonly storeLog?: GatewayDeps['log'] | undefined
-  /** Counts a refusal caused by a database outage, which is logged once per outage rather than per call. */
+  /** Counts a refusal caused by a database outage. Each outage is logged once, rather than once per refused call. */
   readonly refusedByStorage: (cause: unknown) => void
   readonly metrics: Metrics
   /** Receives spans, if traces are exported. */
@@ -36,7 +36,7 @@ export interface GatewayDeps {
   /** Failed credentials allowed per source; undefined means no limit. */
   readonly failedCredentials: Rate | undefined
   readonly rates: SharedRates
-  /** The choice of calls to record if the target does not specify it. */
+  /** Which calls to record, unless their target has a choice of its own. */
   readonly callRecords: RecordChoice
   /** How many targets get their own series in the metrics. */
   readonly metricsTargets: number

@@ -13,14 +13,14 @@ import type { GatewayDeps } from './deps.ts'
 import type { OpenCalls } from './open-calls.ts'
 import { accessEntryOf, endedCall, spansOf, type Ended } from './reports.ts'
 
-/** Ends calls: refuses or responds, then counts, records and announces them. */
+/** Ends calls: sends the refusal if there is one, then counts, records and reports the call. */
 export interface Ending extends AsyncDisposable {
   readonly announcer: Announcer
-  /** Refuses a request without an identified key: it is counted but not recorded. */
+  /** Refuses a request whose key was not identified. Such a request is counted, but has no call record. */
   refuseStranger(arrival: Arrival, error: unknown): void
-  /** Refuses a call and marks it as finished. */
+  /** Refuses a call, unless it has been refused already, and finishes it. */
   readonly refuse: (call: Call, error: unknown, passed?: Passed) => void
-  /** Marks a call as finished; has an effect only once. */
+  /** Counts, records and reports a call that has ended; does so only once per call. */
   readonly finish: (call: Call, passed: Passed) => void
   forget(olderThanMs: number): Promise<void>
   flush(): Promise<void>
@@ -118,7 +118,10 @@ class CallEnding implements Ending {
     if (tracer) for (const span of spansOf(ended, tracer)) tracer.add(span)
   }
 
-  /** Returns the refusal to show for an error; logs the error unless the caller caused it. */
+  /**
+   * Returns the problem to show for an error, or the error itself if it is a bug of ours. Logs the error unless the
+   * caller caused it; refusals caused by a database outage are counted instead.
+   */
   #shown(error: unknown, requestId: string): unknown {
     const { log, refusedByStorage } = this.#deps
     const problem = error instanceof Problem ? error : asStorageProblem(error)

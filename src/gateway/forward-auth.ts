@@ -13,8 +13,8 @@ const allMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 /**
  * Reads the original method and URI from a proxy's question: nginx sends X-Original-…, Traefik and Caddy send
- * X-Forwarded-…, Envoy appends the path to the URL. A proxy may pass on its caller's own headers, so sources that
- * contradict each other are refused (CVE-2026-40575).
+ * X-Forwarded-…, Envoy appends the path to the URL. A proxy may pass on its caller's own headers, so headers that
+ * contradict each other, or name a URI beside an appended path, are refused (CVE-2026-40575).
  */
 export function readQuestion(question: {
   rawHeaders: readonly string[]
@@ -65,7 +65,9 @@ function askedAbout(
   return askedOf(path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : path)
 }
 
-/** Returns the path of an origin-form or absolute URI, unmodified. */
+/**
+ * Returns the path of an origin-form or absolute URI, without the query and otherwise unmodified; `/` if it is empty.
+ */
 function pathOf(uri: string): string {
   const path = uri.replace(/^https?:\/\/[^/?#]*/i, '')
   const [bare = ''] = path.split('?', 1)

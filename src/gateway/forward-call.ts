@@ -30,7 +30,7 @@ export interface ForwardDeps {
   readonly tracer: Pick<Tracer, 'place' | 'spanId'> | undefined
   readonly clock: Pick<Clock, 'monotonic'>
   /**
-   * Called when the call has ended with the upstream's response, because the caller left, or because it was cut off.
+   * Called when the upstream's response has ended, when the caller has left, or when the call was cut off.
    */
   finish(call: Call, passed: Passed): void
   /** Called when the call ended without a response; `passed` has what was measured and captured until then. */
@@ -62,7 +62,7 @@ async function forwardSigned(
 ): Promise<void> {
   try {
     const assertion = await deps.signed
-    // The key was revoked, or the caller left, while the signature was computed: nothing is sent to the upstream.
+    // If the call was cut off, or the caller left, while the signature was computed, nothing is sent to the upstream.
     if (call.exchange.finished || call.exchange.gone) deps.finish(call, notPassed)
     else new ForwardedCall(call, forwarding, deps).start(assertion)
   } catch (error) {
@@ -70,7 +70,6 @@ async function forwardSigned(
   }
 }
 
-/** A call being forwarded. */
 class ForwardedCall implements ForwardOwner {
   readonly #call: Call
   readonly #forwarding: Forwarding

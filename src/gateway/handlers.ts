@@ -34,8 +34,8 @@ export interface Handlers {
 }
 
 /**
- * Creates the handlers. They run synchronously, except where they must wait for the database or for the signature of an
- * assertion.
+ * Creates the handlers. `guard` and `forwardAuth` run synchronously, unless they must wait for the database or for the
+ * signature of an assertion.
  */
 export function createHandlers(deps: HandlersDeps): Handlers {
   return new GatewayHandlers(deps)
@@ -121,13 +121,13 @@ class GatewayHandlers implements Handlers {
     if (!this.#isAdmitted(call, verdict)) return // 400 403 404 429
     const { target } = verdict
     call.check = 'forward'
-    // The key was revoked, or the caller left, during the checks.
+    // The call may have been cut off, or the caller may have left, during the checks.
     const isOver = call.exchange.gone || call.exchange.finished
     if (isOver) this.#deps.ending.finish(call, notPassed)
     else forwardCall(call, { target, path: asked.path }, this.#forwardDeps) // 400 413 502 504
   }
 
-  /** Runs every check of an identified call, in order. */
+  /** Runs the checks of an identified call, in order. */
   #judge(call: Call, wanted: Wanted): Verdict | Promise<Verdict> {
     call.check = 'target'
     const targets = this.#deps.targetCache.of(call.principal.organizationId)

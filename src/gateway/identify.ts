@@ -24,8 +24,9 @@ type Head = Pick<
 export type Identify = (head: Head, address: string) => KeyPrincipal | Promise<KeyPrincipal>
 
 /**
- * Identifies the caller by the one key in a request. Failures are limited per source: beyond the limit they become 429,
- * and all such sources share a few look-ups in the database. Cached keys are not affected.
+ * Identifies the caller by the only key in a request. Failures are limited per source. Further failures of a source
+ * over its limit become 429, and all sources over their limits share a few look-ups in the database. Keys that this
+ * node has cached are not affected.
  */
 export function createIdentify(deps: {
   keyCache: KeyCache
@@ -92,7 +93,10 @@ const guesses: ReadonlySet<string> = new Set([
   'credential_ambiguous',
 ])
 
-/** Computes the digest of a key that can be taken as it is; further requests with the same header lines find it. */
+/**
+ * Computes the digest of a key that may be cached, and stores it in the head, which later requests with the same header
+ * lines share; undefined if `readKey` must read the key.
+ */
 function digestAtHand(head: Head, enabled: readonly Scheme[]): string | undefined {
   const atHand = keyAtHand(head, enabled)
   if (atHand !== undefined) head.keyDigest = digest(atHand)
@@ -108,8 +112,8 @@ function present(head: Head, enabled: readonly Scheme[]): PresentedKey {
 const none: readonly string[] = []
 
 /**
- * Returns one header value as a list. If there were several, only their number matters, so two copies of one stand for
- * them.
+ * Returns a header's values as a list. If the header was sent several times, the list has the same value twice, because
+ * the caller only needs to see that there was more than one.
  */
 function valuesOf(value: string | undefined, count: number): readonly string[] {
   if (value === undefined) return none

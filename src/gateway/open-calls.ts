@@ -17,7 +17,7 @@ export interface OpenCalls {
   add(call: Call, keyId: KeyId): void
   remove(call: Call, keyId: KeyId): void
   readonly size: number
-  /** How many of the calls are streams, which never end by themselves. */
+  /** How many of the calls are event streams or WebSockets. */
   streams(): number
   /** Ends event streams and WebSockets, which would otherwise keep a stopping process alive. */
   endStreams(): void
@@ -49,8 +49,8 @@ class CallsByKey implements OpenCalls {
   /** Runs while there are calls. */
   #sweep: NodeJS.Timeout | undefined
   /**
-   * The rechecks in progress, by organization (undefined stands for all); an outdated one starts over when it has
-   * finished.
+   * The rechecks in progress, by organization (undefined stands for all organizations). A recheck marked as outdated
+   * starts over when it has finished.
    */
   readonly #rechecks = new Map<OrganizationId | undefined, { isOutdated: boolean }>()
   /** Keys that could not be checked, because the database could not be read; they are checked again. */
@@ -142,8 +142,8 @@ class CallsByKey implements OpenCalls {
   }
 
   /**
-   * Cuts off those calls of a key that are no longer allowed. Each secret is checked on its own, because a rotated
-   * key's old and new secrets end at different times.
+   * Checks one key's calls again: cuts them off if the key has ended, and judges them again otherwise. Each secret is
+   * checked on its own, because a rotated key's old and new secrets end at different times.
    */
   async #recheck(calls: ReadonlySet<Call>): Promise<void> {
     const verdicts = new Map<string, Promise<KeyPrincipal | Problem>>()
@@ -153,7 +153,7 @@ class CallsByKey implements OpenCalls {
       verdicts.set(principal.digest, asked)
       try {
         const found = await asked
-        // A database outage refuses new calls but does not cut off the ones in progress.
+        // A database outage is no reason to cut off calls in progress.
         if (!(found instanceof Problem)) call.current = found
         else if (found.code === 'credential_unverifiable') this.#unchecked.add(principal.keyId)
         else {

@@ -111,7 +111,7 @@ function endOfValue(text: string, start: number): number {
   return text.length
 }
 
-/** Masks a string that itself contains JSON or a form; undefined if there is nothing to mask. */
+/** Masks a string that itself contains JSON or a form; undefined if it is nested too deeply or has nothing to mask. */
 function innerText(raw: string, wanted: ReadonlySet<string>, depth: number): string | undefined {
   if (depth >= maxDepth || !/\\|=/.test(raw)) return undefined
   const inner = unescaped(raw)
@@ -130,12 +130,12 @@ function unescaped(raw: string): string {
 }
 
 /**
- * Masks form fields, including `a[name]` and escaped names: those of a text that is a form as a whole, and those in
- * forms and URLs within other texts.
+ * Masks form fields, including `a[name]` and escaped names. The whole text may be a form, or it may contain forms and
+ * URLs.
  */
 function withoutFields(text: string, wanted: ReadonlySet<string>, depth: number): string {
   if (!beginsWithField.test(text)) return withoutInnerFields(text, wanted)
-  // Not every client escapes blanks and quotes, so a field ends at the next `&` only.
+  // Not every client escapes blanks and quotes, so only the next `&` ends a field.
   const fields = text.split('&').map((field) => maskedField(field, wanted, depth))
   return fields.join('&')
 }
@@ -174,11 +174,12 @@ function plused(text: string): string {
 function withoutParts(text: string, wanted: ReadonlySet<string>): string {
   const named = /\bname=(?:"([^"\r\n]{1,256})"|([^";\s]{1,256}))(?=[;\r\n])/gi
   const headEnd = /\r?\n\r?\n/g
-  // Only the boundary ends a part: a value may well have lines that begin with `--`, such as those of a key in PEM form.
+  // Only the boundary ends a part: a value may well have lines that begin with `--`, such as those of a key in PEM
+  // form.
   const boundary = /^--[^\r\n]{1,100}/m.exec(text)?.[0]
   let result = ''
   let copied = 0
-  // Each search continues where the previous one ended, so no body is scanned twice.
+  // Each search continues where the previous one ended, so the time grows only linearly with the body.
   for (let found = named.exec(text); found !== null; found = named.exec(text)) {
     if (!isWanted(found[1] ?? found[2] ?? '', wanted)) continue
     headEnd.lastIndex = named.lastIndex

@@ -63,8 +63,8 @@ export function accessEntryOf(ended: Ended): AccessEntry {
 }
 
 /**
- * Returns the spans of a request: the call's and, as its child, the upstream's; none if the trace is not sampled.
- * Attributes have OpenTelemetry's names where such names exist.
+ * Returns the spans of a request: the call's and, if it was forwarded, the upstream's as its child; none if the trace
+ * is not sampled. Attributes have OpenTelemetry's names where such names exist.
  */
 export function spansOf(ended: Ended, tracer: Pick<Tracer, 'place'>): Span[] {
   const { arrival, target, principal, trace } = ended

@@ -4,7 +4,7 @@ import type { Exchange } from '../http/index.ts'
 import { reachable, type TargetsBySlug } from '../targets/index.ts'
 import type { Call } from './call.ts'
 
-/** Refuses anything but a read with 405. */
+/** Throws 405 unless the method is GET or HEAD. */
 export function checkReading(exchange: Exchange): void {
   if (exchange.method !== 'GET' && exchange.method !== 'HEAD') {
     throw new Problem('method_not_allowed', 'This address answers GET.', {
