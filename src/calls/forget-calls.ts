@@ -22,7 +22,10 @@ const quotaPeriodsKeptMs = 62 * dayMs
 /** The page of a target shows its rules' counts of the last seven days, however short the retention of calls is. */
 const ruleDaysKeptMs = 8 * dayMs
 
-/** Deletes records and counts older than the given time, in small commits, so that calls are never delayed for long. */
+/**
+ * Deletes records and counts older than the given time, in small commits, so that calls are never delayed for long.
+ * Counts of quotas and of rules have the minimum ages above; quotas' counts are deleted at that age.
+ */
 export async function forgetCalls(store: Store, olderThanMs: number): Promise<void> {
   // Ids begin with their time, so an id made for the cutoff time separates older records from newer ones.
   const before = createId('req', olderThanMs)

@@ -30,8 +30,8 @@ export class KeyUses {
   }
 
   /**
-   * Writes at most every two seconds unless `now` is set. A use that could not be written is retried, unless a later
-   * one has replaced it.
+   * Writes at most every two seconds, unless `now` is set or the last write failed. A use that could not be written is
+   * retried, unless a later use of the same secret has replaced it.
    */
   async write(now: boolean): Promise<void> {
     const nowMs = this.#clock.monotonic()

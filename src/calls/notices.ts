@@ -9,7 +9,7 @@ import { publish } from '../webhooks/events/index.ts'
 export interface Announcer {
   /** Called when a web page sent a key. */
   exposed(call: CallRecord): void
-  /** Called when a call with an identified key was refused. */
+  /** Called when a call with an identified key was refused or its upstream failed. */
   refused(call: CallRecord): void
   /** Called when an upstream responded, or failed to. */
   upstream(target: GuardedTarget, answered: boolean): void

@@ -17,8 +17,8 @@ import { CallCounts } from './call-counts.ts'
 const maxWaiting = 100_000
 const rowsInCommit = 512
 /**
- * Counts written in one commit: each becomes up to seven rows, which takes about 15 µs on the thread that also serves
- * calls.
+ * The most counts of calls, and the most counts of rules, that are written in one commit. A count of calls becomes up
+ * to seven rows, which takes about 15 µs on the thread that also serves calls.
  */
 const countsInCommit = 500
 const partitionsEveryMs = hourMs
@@ -62,7 +62,9 @@ export class RecordQueue {
     return this.#waiting
   }
 
-  /** Whether enough records wait to fill a commit; false after a failed write, which the timer retries. */
+  /**
+   * Whether enough records wait to fill a commit. False during a write and after a failed one, which the timer retries.
+   */
   get isDue(): boolean {
     return this.#rows.count >= rowsInCommit && !this.#isFailing
   }

@@ -3,7 +3,7 @@ import type { SummedRow, Times } from './rollup.ts'
 
 type SummedCall = callSearch.SummedCall
 
-/** Sums calls as they are read, by step and by outcome, and collects their durations. */
+/** Sums calls as they are read, by step and by the check that stopped them, and collects their durations. */
 export class RecordSums {
   readonly #from: number
   readonly #stepMs: number

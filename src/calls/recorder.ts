@@ -13,7 +13,10 @@ export interface Recorder {
   record(entry: CallRecord, secret: UsedSecret, choice: RecordChoice): void
   /** Deletes records and counts older than the given time, in small commits. */
   forget(olderThanMs: number): Promise<void>
-  /** Writes everything that waits; throws if any of it could not be written. */
+  /**
+   * Writes what waits; throws if any of it could not be written. Last uses of keys are left out if they were written
+   * less than two seconds ago.
+   */
   flush(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }

@@ -11,13 +11,16 @@ export interface RollupPoint {
   readonly at: number
   /** Calls that the upstream answered with a status below 500. */
   readonly passed: number
-  /** Calls that the upstream answered with 500 or above, or failed to answer. */
+  /** Calls that the upstream answered with 500 or above, and calls that failed while they were being forwarded. */
   readonly errors: number
   /** Calls that one of our checks refused. */
   readonly refused: number
   /** Undefined if no call was timed. */
   readonly latency: Latency | undefined
-  /** The upstream's part of the duration, and the rest; undefined unless the input asked for `parts`. */
+  /**
+   * The 95th percentiles of the upstream's part of the duration and of the rest; undefined unless the input asked for
+   * `parts` and calls were timed.
+   */
   readonly upstreamP95Ms: number | undefined
   readonly ownP95Ms: number | undefined
 }
@@ -32,7 +35,7 @@ export interface Rollup {
   readonly latency: Latency | undefined
   /** Whether percentiles are estimates, because there were too many calls to read or not all of them left a record. */
   readonly sampled: boolean
-  /** The time at which the search stopped, because there were too many calls to read; undefined if all were read. */
+  /** Calls before this time were left out, because there were too many to read; undefined if none were left out. */
   readonly searchedBackTo: number | undefined
 }
 
@@ -92,7 +95,7 @@ export function rollupOf(input: RollupInput, parts: RollupParts): Rollup {
   return { points, refused, answered, latency, sampled, searchedBackTo }
 }
 
-/** Counts the calls in these rows that ended with the wanted outcome, or all of them. */
+/** Counts the calls in these rows that ended with the wanted outcome; all of them if `wanted` is undefined. */
 export function countOutcome(rows: readonly SummedRow[], wanted: CallOutcome | undefined): number {
   return rows.reduce((sum, row) => {
     const { passed, errors, refused } = outcomesOf(row, wanted)

@@ -22,7 +22,8 @@ import {
   type Times,
 } from './rollup.ts'
 
-// Percentiles of up to this many calls are exact; beyond it they are estimated, to bound the time of a read.
+// Where counts answer, percentiles of up to this many calls are read from records. Percentiles of more calls are
+// estimated, to bound the time of a read.
 const maxExact = 10_000
 const searchMs = 120
 
@@ -33,7 +34,7 @@ export interface TopOfCalls {
   readonly keys: readonly TopRow[]
   readonly targets: readonly TopRow[]
   readonly codes: readonly TopRow[]
-  /** The time at which the search stopped, because there were too many calls to read; undefined if all were read. */
+  /** Calls before this time were left out, because there were too many to read; undefined if none were left out. */
   readonly searchedBackTo: number | undefined
 }
 
@@ -203,8 +204,8 @@ export class Rollups {
   }
 
   /**
-   * Reads matching calls, newest first, for a limited time; returns the time that it reached, or undefined if it read
-   * them all.
+   * Reads matching calls, newest first, until its time is up or it has read enough records. Returns how far back it
+   * came; undefined if it read all of them.
    */
   async #readRecords(
     organizationId: OrganizationId,
@@ -241,9 +242,9 @@ function isLong({ from, to }: Range): boolean {
 }
 
 /**
- * Whether a range may be extended to whole quarters of an hour. A range of a day or more may, if its steps are whole
- * quarters. A shorter one may only if it has several steps and counts per minute cannot answer; a single step is a sum
- * that is compared with others, so it stays exact.
+ * Whether a range may be extended to whole quarters of an hour. Its steps must be whole quarters. If the range is
+ * shorter than a day, it must also have several steps, and counts per minute must be unable to answer; a single step is
+ * a sum that is compared with others, so it stays exact.
  */
 function mayWiden(input: RollupInput): boolean {
   if (input.stepMs % quarterHourMs !== 0) return false

@@ -24,9 +24,9 @@ export interface TargetHours {
 export interface Traffic {
   rollup(organizationId: OrganizationId, input: RollupInput): Promise<Rollup>
   top(organizationId: OrganizationId, filter: CallFilter, limit: number): Promise<TopOfCalls>
-  /** Keyed by target id; a target without calls is missing. */
+  /** Keyed by target id; a target without calls in the last 24 hours is missing. */
   ofTargets(organizationId: OrganizationId): Promise<ReadonlyMap<string, TargetTraffic>>
-  /** Keyed by target id; a target without calls is missing. */
+  /** Keyed by target id; a target without calls in the last 24 hours is missing. */
   hoursOfTargets(organizationId: OrganizationId): Promise<ReadonlyMap<string, TargetHours>>
   /**
    * Keyed by rule id: how many calls of the last 7 days the rule decided, or would have refused if it were not on

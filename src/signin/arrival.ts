@@ -7,11 +7,11 @@ import type { LoginState, LoginStates } from './login-state.ts'
 export interface Arrival {
   /** The URL to which the browser must take the response; undefined if it may be processed here. */
   readonly handOver: string | undefined
-  /** Finds the browser's sign-in that the response belongs to, and consumes nothing. Throws `callback_invalid`. */
+  /** Finds the browser's sign-in that the response belongs to, without consuming anything. Throws if there is none. */
   open(): LoginState
   /**
    * Runs `work` with the response's query; a response that was handed over can be used only once. Removes the sign-in's
-   * cookies from the browser, whether or not `work` succeeds.
+   * cookie from the browser, whether or not `work` succeeds.
    */
   finish<T>(login: LoginState, reply: AppReply, work: (query: string) => Promise<T>): Promise<T>
 }

@@ -5,11 +5,12 @@ import type { Rate } from '../rate.ts'
 
 const spareEnds: Rate = { calls: 20, perSeconds: 1 }
 
-/** Limits failed sign-ins per source, like wrong API keys (docs/decisions/014). */
+/** Limits how many sign-ins from one source address may fail, as wrong API keys are limited (docs/decisions/014). */
 export interface CallbackLimit {
   /**
-   * Completes a sign-in from a source address: `open` is cheap, `finish` may write rows and call a provider. Refusals
-   * of either are counted, and beyond the limit become 429 `rate_limited`; a successful sign-in is never counted.
+   * Completes a sign-in from a source address: `open` is cheap, `finish` may write rows and call a provider. A refusal
+   * by either is counted, unless its status is 429 or 503. Beyond the limit, refusals become 429 `rate_limited`. A
+   * successful sign-in is never counted.
    */
   watch<Opened, T>(
     address: string,

@@ -16,7 +16,7 @@ export function createGoogle(deps: {
   return {
     name: 'google',
     async start(fresh, redirectUri) {
-      // The document is fetched anew, so that no one is sent to a provider that is down.
+      // The discovery document is fetched anew, so that no one is sent to a provider that is down.
       const provider = await relyingParty.provider(deps.issuer, { fresh: true })
       const url = authorizationUrl(provider, {
         clientId,

@@ -30,9 +30,10 @@ export interface HandOvers {
 }
 
 /**
- * Whether a response that arrived at the identity URL must be handed over to the base URL. It must if the browser sent
- * no cookie of the sign-in: the sign-in was then started at the base URL. It also must whenever both URLs have the same
- * host, because cookies ignore ports and so do not show where a sign-in was started.
+ * Whether a response must be handed over from the identity URL to the base URL. It need not if the two URLs are equal,
+ * or if it was handed over already. Otherwise it must in two cases: if the browser sent no cookie of the sign-in, which
+ * was then started at the base URL; and if both URLs have the same host, because cookies ignore ports and so do not
+ * show where a sign-in was started.
  */
 export function isForBase(
   deps: { baseUrl: string; authUrl: string },

@@ -57,7 +57,8 @@ export interface LoginStates {
   /**
    * Finds the browser's sign-in by the state of a response. Throws `callback_invalid` (400) if there is none, if its
    * cookie came twice, if it is older than ten minutes, or if it was started with another provider. A response that was
-   * refused before is refused with the same text.
+   * refused before is refused with the same text. If the browser has only other sign-ins with this provider, the
+   * refusal is that of `readState`.
    */
   read(cookieHeader: string | undefined, answer: { provider: string; query: string }): LoginState
   /**
@@ -180,7 +181,10 @@ class CookieLoginStates implements LoginStates {
     })
   }
 
-  /** Throws the refusal that this browser already got for the same response, so that a reload shows the same text. */
+  /**
+   * Throws the refusal that this browser already got for the same response, if any, so that a reload shows the same
+   * text.
+   */
   #repeatRefusal(
     cookieHeader: string | undefined,
     response: { provider: string; state: string },

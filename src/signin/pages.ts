@@ -11,7 +11,7 @@ export interface Page {
 const stylePath = '/api/v1/auth/page.css'
 const scriptPath = '/api/v1/auth/page.js'
 
-/** The headers of every page here: no foreign content, no caching, no referrer. */
+/** The headers of these pages: no foreign content, no caching, and no referrer unless a page needs one. */
 export const pageHeaders = {
   'Content-Type': 'text/html; charset=utf-8',
   'Cache-Control': 'no-store',
@@ -39,7 +39,10 @@ export function landingPage(path: string): Page {
   }
 }
 
-/** Builds the page shown when the browser did not keep the cookie: it explains the reason instead of looping. */
+/**
+ * Builds the page shown if the browser did not keep the session's cookie. It says so, instead of asking the person to
+ * sign in again and again.
+ */
 export function cookieLostPage(baseUrl: string): Page {
   return {
     status: 400,

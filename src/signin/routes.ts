@@ -94,7 +94,10 @@ export async function startSignIn(
     .redirect(url, 302)
 }
 
-/** GET callback: performs every check, then creates a session and shows a page that redirects by itself. */
+/**
+ * GET callback: performs every check, then shows a page that redirects by itself. It creates a session, unless the
+ * person is adding an identity. A response that must be handed over is only redirected.
+ */
 export async function finishSignIn(
   { deps, name }: BuiltIn,
   request: AppRequest,

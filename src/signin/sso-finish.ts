@@ -75,8 +75,8 @@ export class SsoFinishes {
   }
 
   /**
-   * Verifies the response, admits the person and starts a session; throws the `callback_…`, `idp_…`, `id_token_…` and
-   * `sso_…` problems.
+   * Verifies the response and admits the person. Starts a session, unless the person must confirm something first or
+   * this is a test. Throws the `callback_…`, `idp_…`, `id_token_…` and `sso_…` problems.
    */
   async finish(login: LoginState, query: string, visitor: Visitor): Promise<SsoEnd> {
     const { sso } = this.#deps
@@ -234,7 +234,7 @@ const passedSentences = {
   userinfo: 'UserInfo speaks of the same person.',
 } as const
 
-/** Returns the actor for the audit log until the person's identity is verified. */
+/** Returns the actor for a sign-in's audit entries: nobody is signed in until it succeeds. */
 export function actorOf(visitor: Visitor): Actor {
   return {
     kind: 'system',

@@ -181,7 +181,10 @@ class SsoRoutes {
     }
   }
 
-  /** Serves the public key with which a connection authenticates to its provider. */
+  /**
+   * Serves the public key with which the provider verifies a connection's client authentication; no key if the
+   * connection uses a client secret.
+   */
   async keys(request: AppRequest, reply: AppReply): Promise<AppReply> {
     const connection = await this.#deps.sso.connections.findForSignIn(connectionOf(request))
     if (!connection) throw new Problem('sso_not_available')
@@ -278,8 +281,8 @@ class SsoRoutes {
 const freshForMs = hourMs
 
 /**
- * Returns a function that finds the sign-in of a response, or returns the refusal if the response belongs to none in
- * progress.
+ * Returns a function that finds the sign-in of a response. If the response fits none of the browser's sign-ins with
+ * this provider, the function returns the refusal; it throws any other error.
  */
 function opening(arrival: Arrival): () => LoginState | Problem {
   return () => {

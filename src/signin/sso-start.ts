@@ -88,8 +88,8 @@ export class SsoStarts {
   ): Promise<Start> {
     const { relyingParty, logins, clock } = this.#deps
     const isTest = testId !== undefined
-    // The document is fetched anew, so that no one is sent to a provider that is down and a test shows the current
-    // state.
+    // The discovery document is fetched anew, so that no one is sent to a provider that is down and a test shows the
+    // current state.
     const provider = await relyingParty
       .provider(connection.issuer, { fresh: true, freshKeys: isTest })
       .catch(async (error: unknown) => {
