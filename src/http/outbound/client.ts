@@ -26,7 +26,10 @@ export interface OutboundOptions extends GuardOptions {
   readonly connectionsPerOrigin?: number | undefined
 }
 
-/** The client for every configured URL: receivers, identity providers, upstreams. */
+/**
+ * The client for requests to configured URLs, such as those of receivers and identity providers. Calls are not
+ * forwarded with it.
+ */
 export interface Outbound extends AsyncDisposable {
   readonly guard: AddressGuard
   /** Parses a URL to be saved or called; throws Problem `outbound_blocked` with a public reason. */

@@ -31,7 +31,7 @@ export class Connections {
 
   /** Lends a partition's connections for one request. */
   async lend(name = ''): Promise<Disposable & { readonly agent: Agent }> {
-    // undici is loaded for the first request, because a node that sends none saves 8 MB of memory.
+    // undici is loaded for the first request, so that a node that sends none saves 8 MB of memory.
     this.#undici ??= import('undici')
     const { Agent } = await this.#undici
     if (this.#closed) throw new Error('the outbound client is closed')

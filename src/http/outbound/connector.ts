@@ -32,8 +32,8 @@ export function systemConnect(address: string, port: number): Socket {
 
 /**
  * Creates a connector that resolves a name, checks **every** address that it may connect to and connects to the checked
- * address itself, so that no second look-up can return another one (DNS rebinding). A single forbidden address refuses
- * the whole destination. `timeoutMs` limits look-up, TCP and TLS together.
+ * address itself, so that no second look-up can return another one (DNS rebinding). If one of these addresses is
+ * forbidden, none of them is called. `timeoutMs` limits look-up, TCP and TLS together.
  */
 export function createConnector(deps: {
   guard: AddressGuard

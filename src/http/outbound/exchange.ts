@@ -21,7 +21,7 @@ export interface OutboundRequest {
   readonly partition?: string | undefined
 }
 
-/** A complete response. */
+/** A response; its body is complete unless it was `truncated`. */
 export interface OutboundAnswer {
   readonly status: number
   /** Header names are in lower case; repeated headers are a list. */
@@ -159,6 +159,6 @@ class OutboundExchange implements Dispatcher.DispatchHandler {
 function joined(chunks: Buffer[] | undefined): Buffer<ArrayBuffer> {
   const [first, second] = chunks ?? []
   if (first === undefined) return nothing
-  // Copied, because undici reuses the buffer that it passes.
+  // Copied, so that the body does not keep the buffer in memory into which the socket was read.
   return Buffer.concat(second === undefined ? [first] : (chunks ?? []))
 }

@@ -6,7 +6,7 @@ import { checkUrl, createAddressGuard, createConnector, OutboundError } from './
 // A guard without exceptions by the operator.
 const closed = createAddressGuard()
 
-/** Forbidden addresses in every notation. */
+/** URLs that are refused: forbidden addresses in many notations, and texts of a wrong form. */
 const blockedUrls = [
   // Loopback as people write it, and as attackers do.
   'http://127.0.0.1/',
@@ -40,7 +40,7 @@ const blockedUrls = [
   'http://0x0/',
   'http://0.1.2.3/',
   'http://[::]/',
-  // Private and shared.
+  // Private, shared, documentation, multicast and reserved addresses.
   'http://10.0.0.1/',
   'http://10.255.255.255/',
   'http://167772161/',
@@ -321,7 +321,7 @@ describe('the address guard', () => {
       )
     }
     assert.deepEqual(kinds, ['connect', 'blocked', 'connect'])
-    // The connection goes to the checked address itself; the name is never resolved again.
+    // Each call connects to the address that it has checked, and does not resolve the name a second time.
     assert.deepEqual(tried, ['93.184.216.34', '93.184.216.34'])
   })
 

@@ -62,5 +62,5 @@ export const ranges6: readonly Range[] = [
   { cidr: 'ff00::/8', name: 'multicast', opens: 'never' },
 ]
 
-/** Global unicast (RFC 4291, section 2.4): the only globally reachable IPv6 block. */
+/** The only block from which global unicast addresses are assigned (RFC 4291, section 2.4). */
 export const globalUnicast6 = '2000::/3'

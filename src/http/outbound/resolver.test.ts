@@ -5,7 +5,7 @@ import { createResolver } from './resolver.ts'
 
 const hourMs = 3_600_000
 
-/** A resolver on a clock that the test moves, whose look-ups end when the test says so. */
+/** A resolver whose clock the test moves, and whose look-ups end when the test says so. */
 function worldOfNames() {
   let now = 0
   const open = new Map<string, (found: readonly string[]) => void>()

@@ -24,9 +24,9 @@ export async function systemResolve(host: string): Promise<readonly string[]> {
 
 /**
  * Creates a resolver that runs one look-up per name at a time and remembers failures for two seconds. getaddrinfo has
- * few threads for the whole process, and names with unresponsive servers must not occupy them all. New names, and names
- * whose latest look-ups failed or took long, are therefore looked up one after the other. Successful results are never
- * cached.
+ * few threads for the whole process, and names with unresponsive servers must not occupy them all. New names, names
+ * whose latest look-up failed, and names that took long within the last hour are therefore looked up one after the
+ * other. Successful results are never cached.
  */
 export function createResolver(resolve: Resolve, nowMs: () => number): Resolve {
   const asking = new Map<string, Promise<readonly string[]>>()

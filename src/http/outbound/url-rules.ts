@@ -8,8 +8,8 @@ const maxHostLength = 253
 const hostShape = /^(?!-)[a-z0-9_-]{1,63}(?<!-)(\.(?!-)[a-z0-9_-]{1,63}(?<!-))*$/
 
 /**
- * Ports of protocols other than HTTP ("bad ports" of the Fetch standard): their servers could take a request for a
- * message of their own protocol, such as an e-mail.
+ * The "bad ports" of the Fetch standard, and those of Redis (6379) and memcached (11211). A server behind such a port
+ * speaks another protocol and could mistake an HTTP request for one of its own messages, such as an e-mail.
  */
 const badPorts = new Set([
   0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102,

@@ -49,7 +49,8 @@ export function createApp(deps: AppDeps): App {
     bodyLimit: deps.bodyLimitBytes,
     exposeHeadRoutes: true,
     return503OnClosing: false,
-    // If the router cannot decode the URL, no hooks run, so the headers that hooks set on other responses are set here.
+    // If the router cannot decode the URL, no hooks run, so these two headers, which a hook sets on other responses,
+    // are set here.
     frameworkErrors: (error, request, reply) => {
       reply.header('Intercept-Request-Id', request.id)
       reply.header('Cache-Control', 'no-store')
@@ -143,7 +144,7 @@ export function peerAddress(request: AppRequest): string {
   return address.startsWith('::ffff:') ? address.slice(7) : address
 }
 
-/** Passes requests from the front server to the app, which never listens itself. */
+/** Returns the handler that passes requests from the front server to the app, which never listens itself. */
 export function answerWith(app: App): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => app.routing(request, response)
 }

@@ -22,13 +22,16 @@ export interface ForwardingHead {
 
 /** Distinguishes a caller's own address from those of the operator's proxies. */
 export interface ClientAddresses {
-  /** Whether a connection's peer is one of the operator's proxies, whose forwarding headers are trusted. */
+  /**
+   * Whether the forwarding headers of this peer are trusted: its address is in one of the ranges, or the number of
+   * proxies is not 0.
+   */
   isTrusted(peer: string): boolean
   /** The caller's address: the peer, or an entry of X-Forwarded-For that one of the operator's proxies wrote. */
   of(peer: string, forwardedFor: string | undefined): string
   /**
-   * Renders the X-Forwarded-For, -Proto and -Host lines for the upstream: a trusted proxy's values are kept, a caller's
-   * never are.
+   * Renders the X-Forwarded-For, -Proto and -Host lines for the upstream. Only the forwarding headers of a trusted
+   * proxy are used; those of any other peer are ignored.
    */
   forwardingLines(peer: string, head: ForwardingHead, protocol: string): string
 }

@@ -13,7 +13,7 @@ export interface ConnectionLimits {
   /** In each window of this length, at least `bodyWindowBytes` of an awaited body must arrive. */
   readonly bodyWindowMs: number
   readonly bodyWindowBytes: number
-  /** Maximum concurrent requests on one connection; beyond it, reading pauses. */
+  /** Once this many calls are in progress on one connection, reading pauses. */
   readonly pipelined: number
   /** Maximum responses queued behind the one being written; a caller that requests more is disconnected. */
   readonly queued: number
@@ -31,9 +31,9 @@ export function connectionOf(socket: object): ClientConnection | undefined {
 /** One caller's connection: its exchanges in progress, and whether further requests on it are processed. */
 export class ClientConnection implements FrontConnection {
   readonly peerAddress: string
-  /** True once a refusal has ended this connection: later requests on it are discarded. */
+  /** Whether this connection processes no further requests: any that still arrive are discarded. */
   refused = false
-  /** True once the process stops: every response announces that the connection ends. */
+  /** True once the process is stopping: every response announces that the connection ends. */
   draining = false
   readonly socket: Socket
   readonly #responses = new Set<ServerResponse>()

@@ -85,7 +85,10 @@ const reasons: Readonly<Record<number, string>> = {
   505: 'HTTP Version Not Supported',
 }
 
-/** Returns the requested URL if the bytes being parsed begin with its request line; otherwise ''. */
+/**
+ * Returns the URL if the bytes being parsed begin with a request line; otherwise ''. Only the first 1024 bytes are
+ * read, so a long URL is cut off.
+ */
 export function urlAtHand(packet: Buffer | undefined): string {
   const line = /^[A-Z]{3,8} (\/[^\s]*)/.exec(packet?.toString('latin1', 0, 1024) ?? '')
   return line?.[1] ?? ''

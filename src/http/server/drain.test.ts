@@ -93,8 +93,8 @@ describe('a listener that closes', () => {
           gatewayPrefix: guarded,
           lane,
           clock: systemClock,
-          // If drain() did not recognize the two connections that it makes itself, it would wait until the test's time
-          // limit.
+          // If drain() did not recognize the first of the two connections that it makes itself, it would wait until the
+          // test's time limit.
           limits: { acceptMs: 10 * 60_000, leaveMs: 10_000 },
           log: { error: () => {} },
           handleApp: (_request, response) => response.end('ok'),

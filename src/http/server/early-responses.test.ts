@@ -97,7 +97,7 @@ async function frontForTests(
   return { port, urls, [Symbol.asyncDispose]: async () => await front.drain(100) }
 }
 
-/** Returns what a socket receives until it matches; fails if the connection ends before that. */
+/** Reads from a socket until the text received matches, and returns that text; fails if the connection ends first. */
 async function saidUntil(socket: Socket, wanted: RegExp): Promise<string> {
   let said = ''
   socket.resume()

@@ -10,8 +10,9 @@ export interface BodySink {
 }
 
 /**
- * Is notified when the caller leaves. It is an object rather than a function, because V8 kept a closure created per
- * call, with everything it referenced, until the next full garbage collection.
+ * Is notified when the caller leaves or when we give up the call, so that the upstream can be released. It is an object
+ * rather than a function, because V8 kept a closure created per call, with everything it referenced, until the next
+ * full garbage collection.
  */
 export interface ExchangeWatcher {
   callerLeft(): void
@@ -30,7 +31,7 @@ export interface UpgradedStream {
 const discardedBytes = 64 * 1024
 /** The largest problem document, in bytes, that is repeated in a header: by default, nginx accepts heads of 4 KiB. */
 const maxProblemHeader = 2048
-/** How much of a body is buffered until the checks are done. */
+/** How much of a body, in bytes, is buffered before anything reads it; then the caller is paused. */
 const maxHeldBytes = 64 * 1024
 
 export interface ExchangeParts {
@@ -60,14 +61,14 @@ export class Exchange {
   readonly contentLength: number | undefined
   readonly upgrade: UpgradedStream | undefined
   readonly expectsContinue: boolean
-  /** Whether any byte of a response has been written. */
+  /** Whether the final response has begun, although its first bytes may not have been written yet. */
   started = false
   finished = false
   bytesIn = 0
   bytesOut = 0
   /** Whether the response is an event stream, which never ends by itself. */
   isEventStream = false
-  /** Notified at most once, if the caller leaves before the response has ended. */
+  /** Notified if the caller leaves, or we give up the call, before the response has ended. */
   watcher: ExchangeWatcher | undefined
   readonly #carrier: Carrier
   readonly #baseUrl: string
@@ -111,8 +112,8 @@ export class Exchange {
   }
 
   /**
-   * Responds with a problem document. With `inHeader`, the document is also sent in a header, for proxies that drop
-   * bodies. A response that has already begun is cut off instead.
+   * Responds with a problem document. With `inHeader`, a document of up to 2 KiB is also sent in a header, for proxies
+   * that drop bodies. A response that has already begun is cut off instead.
    */
   refuse(error: unknown, moreHeaders: readonly string[] = [], inHeader = false): void {
     if (this.finished || this.#gone) return
@@ -319,7 +320,10 @@ export class Exchange {
     return this.isEventStream || this.#isTakenOver
   }
 
-  /** Takes over the raw stream after a 101; nothing more is sent through this exchange. */
+  /**
+   * Takes over the raw stream after a 101; nothing more is sent through this exchange. Returns undefined if the request
+   * asked for no upgrade, or if the exchange is over.
+   */
   takeOver(): UpgradedStream | undefined {
     if (this.upgrade === undefined || this.finished || this.#gone) return undefined
     this.started = true

@@ -35,8 +35,8 @@ export function checkFraming(
   return checkHost(head, httpVersion) ?? checkBodyFraming(head, httpVersion) ?? checkExpect(head)
 }
 
-// Requires one well-formed Host. Intercept itself ignores its value, but two readers of a duplicate or malformed one
-// could see different requests (RFC 9112, section 3.2).
+// Requires exactly one well-formed Host, which only HTTP/1.0 may leave out: two readers of a duplicate or malformed
+// Host could see different requests (RFC 9112, section 3.2).
 function checkHost(head: RequestHead, httpVersion: string): Problem | undefined {
   if (head.hostCount > 1) return new Problem('host_invalid', 'Send exactly one Host header.')
   if (head.host === undefined) {
@@ -107,7 +107,10 @@ export function originForm(
   return rest.startsWith('/') ? rest : `/${rest}`
 }
 
-/** Whether a request may switch protocols: only to a WebSocket; h2c and everything else stays an ordinary request. */
+/**
+ * Whether a request may switch protocols: only to a WebSocket. A request to upgrade to h2c or anything else is handled
+ * like an ordinary one.
+ */
 export function isWebSocket(request: IncomingMessage): boolean {
   const { headers } = request
   return (

@@ -104,7 +104,7 @@ function testFront(lane: Lane): void {
         const last = `GET ${path} HTTP/1.1\r\nHost:a\r\nConnection: close\r\n\r\n`
         const transcript = await exchangeRaw(port, request.repeat(many - 1) + last)
         isOver = true
-        // The standard lane disconnects a caller with a hundred responses in its queue.
+        // The standard lane disconnects a caller that has more than a hundred responses queued.
         assert.ok(most <= (lane === 'plain' ? 64 : 101), `${most} in one turn`)
         if (lane === 'plain') assert.equal(statusesOf(transcript).length, many)
       })

@@ -21,10 +21,10 @@ import { acceptUnread } from './plain-lane/shared-reads.ts'
 import { StandardCarrier } from './standard-carrier.ts'
 import { stopAccepting } from './stop-accepting.ts'
 
-/** The product's single listener. */
+/** The listener that serves both the gateway and the app. */
 export interface Front {
   listen(where: { host: string; port: number }): Promise<AddressInfo>
-  /** Handles a connection that was accepted elsewhere. */
+  /** Handles a connection that has been accepted. */
   accept(socket: Socket): void
   /** The number of open connections. */
   connectionCount(): number
@@ -38,7 +38,9 @@ const lingerMs = 1000
 const checkEveryMs = 2000
 const requestIds = new WeakMap<IncomingMessage, string>()
 
-/** The id given to a request; every response carries it as Intercept-Request-Id. */
+/**
+ * Returns the id given to a request, which every response carries as Intercept-Request-Id; a new id if none was given.
+ */
 export function requestIdOf(request: IncomingMessage): string {
   return requestIds.get(request) ?? createId('req')
 }
@@ -99,8 +101,8 @@ class TwoLaneFront implements Front {
     if (this.#isLeaving) connection.drain()
   }
 
-  // Announces the end of each connection in advance, because a load balancer could lose a request that it sends on a
-  // connection that is just being closed.
+  // Announces the end of each connection in advance: a request that a load balancer sends while we close the connection
+  // could be lost.
   leave(): void {
     this.#isLeaving = true
     for (const connection of this.#connections) connection.drain()

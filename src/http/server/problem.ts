@@ -1,6 +1,6 @@
 import { Problem, problems } from '../../errors.ts'
 
-/** A refusal ready to be sent: a flat list of headers, and a body of ASCII JSON text. */
+/** A refusal ready to be sent: `headers` is a flat list, and `body` is text whose characters are bytes (latin1). */
 export interface RenderedProblem {
   readonly status: number
   readonly headers: string[]

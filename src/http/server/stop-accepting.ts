@@ -18,9 +18,9 @@ interface Handle {
 }
 
 /**
- * Closes a listener without resetting a connection that a caller has already made: closing resets those that still wait
- * in the kernel's queue, even if requests were sent on them. Waits about `acceptMs` at most, in milliseconds. `closed` is
- * called when the last open connection has ended.
+ * Closes a listener without resetting the connections that callers have already made: a plain close would reset those
+ * that still wait in the kernel's queue, even if requests were sent on them. Waits about `acceptMs` at most, in
+ * milliseconds. `closed` is called when the last open connection has ended.
  */
 export async function stopAccepting(
   server: Server,
@@ -85,7 +85,7 @@ async function acceptUpToOwn(
   clearTimeout(limit)
   server.off('connection', onConnection)
   for (const socket of own) socket.destroy()
-  // Restores the usual limit: while it is 0, callers could send requests on connections that are then reset.
+  // Raises the limit again: while it is 0, callers could send requests on connections that are then reset.
   if (!isEmpty) handle.listen(usualBacklog)
   return isEmpty
 }

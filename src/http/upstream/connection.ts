@@ -103,7 +103,7 @@ export class UpstreamConnection {
     if (this.#dead) return true
     if (typeof chunk === 'string') this.#socket.write(chunk, 'latin1')
     else this.#socket.write(chunk)
-    // Only bytes that the kernel did not take at once make the sender wait.
+    // Only bytes that the kernel did not take at once count.
     return this.#socket.writableLength <= maxWaitingBytes
   }
 

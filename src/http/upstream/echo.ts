@@ -19,7 +19,8 @@ export interface Echo extends AsyncDisposable {
 }
 
 const maxBody = 16 * 1024
-// The only headers that are echoed: a target's own credential and the caller's assertion must not reach the caller.
+// The only headers that are echoed: a target's own credential and the signed assertion about the caller must not reach
+// the caller.
 const echoedHeaders = [
   'accept',
   'content-length',

@@ -36,11 +36,11 @@ export interface ForwardTap {
 
 /** How a call ended; failures before the response began are reported as a `Problem` instead. */
 export interface ForwardResult {
-  /** The upstream's status; 0 if the caller left before there was one. */
+  /** The upstream's status; 0 if the call was given up before there was one. */
   readonly status: number
-  /** Why the response broke off after it had begun; undefined if it was complete or the caller left. */
+  /** Why the response broke off after it had begun; undefined if it was complete or the call was given up. */
   readonly broken: UpstreamFailure['code'] | undefined
-  /** Whether the caller left before the end. */
+  /** Whether the call was given up before its end: the caller left, or we severed the exchange. */
   readonly gone: boolean
   /** Milliseconds until the upstream's response began, including connecting; undefined if it never did. */
   readonly upstreamMs: number | undefined

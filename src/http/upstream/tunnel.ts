@@ -2,7 +2,7 @@ import type { Exchange, ExchangeWatcher, UpgradedStream } from '../server/exchan
 import type { TunnelEnd, UpstreamConnection } from './connection.ts'
 
 /**
- * Joins two raw streams after a 101 and ends when either one ends; each stream is paused while the other accepts no
+ * Joins two raw streams after a 101: when one ends, so does the other. Each stream is paused while the other accepts no
  * more.
  */
 export class Tunnel implements TunnelEnd, ExchangeWatcher {

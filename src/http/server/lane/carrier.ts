@@ -70,7 +70,10 @@ export interface RelayedLines {
   copyBody(to: Buffer, at: number): void
 }
 
-/** The head of a response; `headers` is a flat list without Date, Connection and Transfer-Encoding. */
+/**
+ * The head of a response. `headers` is a flat list without Connection and Transfer-Encoding; the lane adds them as
+ * needed, and a Date if there is none.
+ */
 export interface ResponseHead {
   readonly status: number
   /** The upstream's own reason phrase; undefined for the standard one. */
@@ -80,6 +83,6 @@ export interface ResponseHead {
    * Whether a parser has already rejected headers that could split the head; otherwise they are checked when rendered.
    */
   readonly isChecked: boolean
-  /** Whether a body follows, as the request's method and the status allow. */
+  /** Whether the request's method and the status allow a body. */
   readonly hasBody: boolean
 }

@@ -26,7 +26,7 @@ export interface FrontConnection {
   readonly owesNothing: boolean
   /** Whether all responses have been sent, although a request body is still arriving. */
   readonly isAnswered: boolean
-  /** Ends the connection after everything written has reached the caller. */
+  /** Ends the connection once everything written has been sent; further requests on it are not processed. */
   endInOrder(): void
   /** Makes sure that no further requests are processed. */
   refuseFurther(): void
@@ -41,7 +41,7 @@ export interface FrontConnection {
 }
 
 /**
- * Ends a connection once the caller has read what was written, but waits up to `lingerMs` for the caller to end it too:
+ * Ends a connection once everything written has been sent, but waits up to `lingerMs` for the caller to end it too:
  * closing at once with unread bytes in the kernel would send a reset, which can destroy the response.
  */
 export function endWithLinger(socket: Socket, lingerMs: number): void {
@@ -53,7 +53,7 @@ export function endWithLinger(socket: Socket, lingerMs: number): void {
   socket.once('end', () => socket.destroy())
 }
 
-/** Converts an IPv4-mapped IPv6 address to the IPv4 address. */
+/** Converts an IPv4-mapped IPv6 address to the IPv4 address; returns any other address unchanged. */
 export function foldMapped(address: string): string {
   return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address
 }

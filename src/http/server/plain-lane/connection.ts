@@ -12,7 +12,7 @@ import { readShared } from './shared-reads.ts'
 /** One caller's connection on the plain lane: one request after the other, parsed directly from the socket's bytes. */
 export class PlainConnection implements LaneConnection {
   readonly socket: Socket
-  /** Whether received bytes are valid only during the call. */
+  /** Whether received bytes are valid only until the next read, because connections share the buffer. */
   readonly #isShared: boolean
   #isDetached = false
   readonly peerAddress: string
@@ -20,14 +20,14 @@ export class PlainConnection implements LaneConnection {
   readonly pace: Pace
   readonly #writer: ResponseWriter
   #exchange: CarriedExchange | undefined
-  /** Bytes not yet consumed: the start of a head, or requests after the one in progress. */
+  /** Bytes not yet consumed: the start of a head, or requests that must still wait. */
   #held: Buffer | undefined
   /** Whether the held bytes are the start of an incomplete head. */
   #isPartial = false
   #pieces = 0
   /**
-   * Requests taken in this turn of the event loop. A new read does not reset the count, because promises can answer one
-   * request after the other without yielding to the event loop.
+   * Requests taken since the connection last yielded to the event loop. A new read does not reset the count, because
+   * promises can answer one request after the other without yielding.
    */
   #takenThisTurn = 0
   #bodyLeft = 0
@@ -386,7 +386,7 @@ export class PlainConnection implements LaneConnection {
     if (isIdle && this.socket.writableLength === 0) this.destroy()
   }
 
-  /** Stops reading the socket and returns it to its new owner. */
+  /** Gives up the socket and returns it for its new owner. */
   detach(): Socket {
     this.#isDetached = true
     this.#kept.forget()

@@ -26,12 +26,14 @@ export interface PlainDeps {
   take(request: PlainRequest, head: RequestHead, connection: LaneConnection): void
   /** Hands the socket to the standard lane, with the bytes not yet consumed. */
   handOver(connection: LaneConnection, bytes: Buffer): void
-  /** Responds to unreadable input if a response is still possible, and ends the connection. */
+  /**
+   * Refuses a request that is incomplete, forbidden or late, if a response is still possible, and ends the connection.
+   */
   fail(connection: LaneConnection, code: FailureCode): void
   closed(connection: LaneConnection): void
 }
 
-/** Why bytes are not a valid request; a code of node:http's parser. */
+/** Why a request is refused; an error code of node:http. */
 export type FailureCode =
   | 'HPE_INVALID_EOF_STATE'
   | 'HPE_CLOSED_CONNECTION'
@@ -43,6 +45,6 @@ export interface LaneConnection extends Carrier, FrontConnection {
   endIfLate(nowMs: number): void
   /** Ends the connection if no request is in progress and everything written has been sent. */
   endIfIdle(): void
-  /** Stops reading the socket and hands it to its new owner. */
+  /** Gives up the socket and returns it for its new owner. */
   detach(): Socket
 }

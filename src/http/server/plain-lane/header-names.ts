@@ -3,7 +3,7 @@ import { HeaderNames } from '../../message/header-names.ts'
 /** The meanings of header names for the plain lane. */
 export const nameKind = {
   ordinary: 0,
-  /** Leaves the request to the standard lane. */
+  /** A request with such a header is left to the standard lane. */
   unusual: 1,
   connection: 2,
   contentLength: 3,
@@ -18,7 +18,9 @@ export function requestNames(): HeaderNames<NameKind> {
   return new HeaderNames(usual, kindOf)
 }
 
-/** Classifies a name; the rare ones about framing, the connection or other protocols leave the request to node:http. */
+/**
+ * Classifies a name. Requests with a rare header for framing, the connection or another protocol are left to node:http.
+ */
 function kindOf(lower: string): NameKind {
   switch (lower) {
     case 'transfer-encoding':

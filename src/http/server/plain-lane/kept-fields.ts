@@ -1,8 +1,8 @@
 import type { PlainFields, PlainRequest } from './request-parser.ts'
 
-/** The largest header lines to keep, in bytes. */
+/** Header lines that take more than this many bytes together are not kept. */
 const maxBytes = 1024
-/** How often a connection keeps other lines; after that it keeps the last ones. */
+/** How many times a connection may keep new lines; after that, the last ones stay until it has been idle. */
 const maxChanges = 8
 const keptMs = 2000
 
@@ -33,12 +33,18 @@ export class KeptFields {
     this.fields = fields
   }
 
-  /** Called with the time for which the connection has been idle: an idle one should take little memory. */
+  /**
+   * Forgets the lines if the connection has been idle for more than 2 s, because an idle connection should use little
+   * memory.
+   */
   idleFor(ms: number): void {
     if (ms > keptMs) this.forget()
   }
 
-  /** Also called when the connection hands over its socket, which refers to the connection until it closes. */
+  /**
+   * Forgets the lines. Also called when the connection hands over its socket, which keeps the connection in memory
+   * until the socket closes.
+   */
   forget(): void {
     this.fields = undefined
     this.#changes = 0

@@ -3,8 +3,8 @@ import { SharedBuffer } from '../../message/shared-buffer.ts'
 import type { RelayedLines } from '../lane/carrier.ts'
 
 /**
- * Writes relayed responses, each in one write: it puts them together in one buffer for all sockets, because memory that
- * is allocated for each response costs more than copying its bytes.
+ * Writes each relayed response in one write. Most responses are assembled in one buffer that all sockets share, because
+ * allocating memory for each response would cost more than copying its bytes.
  */
 export class RelayWriter {
   #shared = new SharedBuffer()

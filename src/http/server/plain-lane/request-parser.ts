@@ -48,8 +48,8 @@ const colon = 0x3a
 
 /**
  * Parses the heads of ordinary requests (RFC 9112, sections 3 and 5) and nothing else: one of seven methods,
- * origin-form below the gateway's prefix, HTTP/1.1, complete lines with CRLF, printable ASCII in values, at most one
- * Content-Length. It never repairs anything: a single doubtful byte makes the request unusual.
+ * origin-form at or below the gateway's prefix, HTTP/1.1, complete lines with CRLF, printable ASCII in values, at most
+ * one Content-Length. It never repairs anything: a single doubtful byte makes the request unusual.
  */
 export class RequestParser {
   readonly #prefix: string
@@ -172,7 +172,8 @@ export class RequestParser {
   }
 
   /**
-   * Whether the beginning of a value already rules out a usual value, so that waiting for its end would be pointless.
+   * Whether the start of a Content-Length is unusual already, so that waiting for its end would be pointless. False for
+   * any other header.
    */
   #isDoubtful(bytes: Buffer, from: number, to: number): boolean {
     return (
@@ -229,7 +230,10 @@ function endOfKept(bytes: Buffer, at: number, { bytes: lines }: PlainFields): nu
   return isSame ? end : 0
 }
 
-/** Returns the only method that can start with these first two letters; `parse` compares the rest. */
+/**
+ * Returns the only method that can start with the letters at this offset; undefined if none can. `parse` compares all
+ * of the method's letters.
+ */
 function methodAt(bytes: Buffer, at: number): string | undefined {
   switch (bytes[at]) {
     case 0x47:

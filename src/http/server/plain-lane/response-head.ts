@@ -20,7 +20,7 @@ export interface RenderedHead {
 
 /**
  * Renders a response's head exactly as node:http would, so that callers cannot distinguish the lanes. Throws if a
- * header would split the head (RFC 9112, section 11.1).
+ * header that no parser has checked would split the head (RFC 9112, section 11.1).
  */
 export function renderResponseHead(head: ResponseHead, ending: ResponseEnding): RenderedHead {
   const { status, headers } = head
@@ -63,7 +63,10 @@ function endingLines(ending: ResponseEnding, hasDate: boolean): string {
     : `${date}Connection: keep-alive\r\nKeep-Alive: timeout=${ending.keepAliveSeconds}\r\n`
 }
 
-/** Whether a text consists of this many lines that end with CRLF and contain no control characters except tabs. */
+/**
+ * Whether a text consists of this many lines that end with CRLF, and contains only one-byte characters and no control
+ * characters except tabs.
+ */
 function isFieldLines(text: string, lines: number): boolean {
   let count = 0
   for (let at = 0; at < text.length; at++) {

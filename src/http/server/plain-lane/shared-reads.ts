@@ -19,10 +19,10 @@ export function acceptUnread(server: Server): void {
 }
 
 /**
- * Moves an accepted, unread connection to a socket that reads into the shared buffer, because a buffer and a stream
- * push per read cost more than parsing; `node:net` offers this only for outgoing sockets. The bytes passed to `take`
- * are valid only during the call; `take` returns false to stop reading. Returns undefined where this is impossible: the
- * connection must then be read as a stream.
+ * Moves an accepted, unread connection to a new socket that reads into the shared buffer, which `node:net` offers only
+ * for outgoing sockets. With an ordinary socket, the buffer and the stream push for each read would cost more than
+ * parsing. The bytes passed to `take` are valid only during the call; `take` returns false to stop reading. Returns
+ * undefined if the buffer cannot be shared: the connection must then be read as a stream.
  */
 export function readShared(accepted: Socket, take: (bytes: Buffer) => boolean): Socket | undefined {
   const { _handle: handle, _server: server } = accepted as unknown as Accepted
