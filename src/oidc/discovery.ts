@@ -49,8 +49,8 @@ export async function discover(
 }
 
 /**
- * Returns an issuer unchanged, or refuses it unless it is an https URL (http only on loopback, where that is allowed)
- * without query and fragment.
+ * Returns an issuer unchanged if it is an https URL (http only on loopback, where that is allowed) without query and
+ * fragment; otherwise throws.
  */
 export function checkedIssuer(issuer: string, allowLoopback: boolean): string {
   if (issuer.length > 512 || /[?#\s]/.test(issuer)) throw fault('issuer_syntax', 'discovery')
@@ -155,7 +155,7 @@ function algorithmsOf(document: JsonObject): readonly SignatureAlgorithm[] {
   if (accepted.length === 0) {
     throw fault('algorithms', 'discovery', `It offers ${quoted(named.join(', '))}.`)
   }
-  // RFC 9864 replaced EdDSA with Ed25519 for this curve; both names mean the same signature.
+  // RFC 9864 calls EdDSA on the curve Ed25519 `Ed25519`; both names mean the same signature algorithm.
   const edwards = accepted.includes('EdDSA') || accepted.includes('Ed25519')
   return edwards ? [...new Set([...accepted, 'EdDSA', 'Ed25519'] as const)] : accepted
 }

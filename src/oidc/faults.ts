@@ -137,7 +137,10 @@ export function faultOf(error: unknown): { check: Check; step: Step } | undefine
   return { check: check as Check, step: step as Step }
 }
 
-/** Makes a provider's text safe to repeat: one line, printable ASCII, at most 200 characters. */
+/**
+ * Quotes a provider's text so that it is safe to repeat: one line of printable ASCII, at most 200 characters. Of any
+ * other value it returns only the type.
+ */
 export function quoted(text: unknown): string {
   if (typeof text !== 'string') return `(${text === null ? 'null' : typeof text})`
   return `«${text.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, 200)}»`

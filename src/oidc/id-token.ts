@@ -57,7 +57,10 @@ export function checkIssuerAndAudience(
   }
 }
 
-/** Checks steps 9 and 10: not expired, issued recently, already valid; times are in seconds, possibly fractional. */
+/**
+ * Checks steps 9 and 10: not expired, issued recently, already valid. The times in claims are in seconds, possibly
+ * fractional.
+ */
 export function checkTimes(claims: JsonObject, nowMs: number, step: Step): void {
   const now = nowMs / 1000
   const { exp, iat, nbf } = claims
@@ -88,7 +91,10 @@ export function checkIssuedAt(iat: unknown, nowMs: number, step: Step): void {
   }
 }
 
-/** Returns the subject, which must be 1 to 255 ASCII characters (section 2) and is compared byte by byte. */
+/**
+ * Returns the subject, which must be 1 to 255 printable ASCII characters (section 2) without a space at either end, and
+ * is compared byte by byte.
+ */
 export function subjectOf(claims: JsonObject, step: Step): string {
   const { sub } = claims
   if (

@@ -35,7 +35,7 @@ export interface SignedIn {
   readonly idToken: string
 }
 
-/** The values sent with a redirect to a provider, and the code that came back. */
+/** The code that came back from a provider, with what its exchange and the check of the id_token need. */
 export interface Grant {
   readonly code: string
   readonly verifier: string

@@ -157,7 +157,7 @@ function fitting(keys: readonly PublicJwk[], wanted: Wanted): PublicJwk | undefi
 
 function serves(key: PublicJwk, algorithm: SignatureAlgorithm): boolean {
   const expected: { kty: string; curve?: string } = signatureAlgorithms[algorithm]
-  // RFC 9864 renamed EdDSA to Ed25519 for this curve; a key may carry either name.
+  // RFC 9864 calls EdDSA on the curve Ed25519 `Ed25519`; a key may carry either name.
   const names: readonly unknown[] = expected.kty === 'OKP' ? ['EdDSA', 'Ed25519'] : [algorithm]
   return (
     key['kty'] === expected.kty &&

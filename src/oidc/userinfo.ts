@@ -11,8 +11,8 @@ const maxBytes = 256 * 1024
 const timeoutMs = 5_000
 
 /**
- * Requests UserInfo (OpenID Connect Core 1.0, section 5.3), whose claims count only for the id_token's subject;
- * undefined if the provider has no such endpoint.
+ * Requests UserInfo (OpenID Connect Core 1.0, section 5.3), and refuses claims about another subject than the
+ * id_token's. Returns undefined if the provider has no such endpoint.
  */
 export async function fetchUserInfo(
   provider: Provider,

@@ -5,7 +5,7 @@ import { renderFamilies, type Metrics } from '../telemetry/index.ts'
 /** Whether this node should receive traffic. */
 export interface Readiness {
   readonly isReady: boolean
-  /** The text of a probe's response. */
+  /** The first line of a probe's response. */
   readonly state: 'ready' | 'draining' | 'storage_unavailable'
   /** A warning about a node that works nevertheless; the second line of a probe's response. */
   readonly remark?: string | undefined

@@ -1,7 +1,7 @@
 import { Problem } from '../errors.ts'
 import { organizations, type Db } from '../store/index.ts'
 
-/** Throws `plan_required` unless the organization has the plan `enterprise`. */
+/** Throws `plan_required` unless the organization has the plan `enterprise`, and `not_found` if it does not exist. */
 export async function requireEnterprise(db: Db, organizationId: string): Promise<void> {
   const found = await organizations.find(db, organizationId)
   if (!found) throw new Problem('not_found', 'There is no such organization.')

@@ -44,7 +44,9 @@ export async function insertIdentity(
   return identity
 }
 
-/** Makes an address that an organization supplied for a person count everywhere, once the person has proven it. */
+/**
+ * If an organization supplied the person's e-mail address and the person has now proven it, makes it count everywhere.
+ */
 export async function confirmEmail(
   tx: Tx,
   user: UserRecord,
@@ -57,8 +59,8 @@ export async function confirmEmail(
 }
 
 /**
- * Removes one of a person's identities and ends all their sessions. Throws `not_found`, or `conflict` for the only
- * identity with which the person can still sign in.
+ * Removes one of a person's identities and ends all of the person's sessions. Throws `not_found`, or `conflict` for the
+ * only identity with which the person can still sign in.
  */
 export async function removeIdentity(
   { tx, sessions }: { readonly tx: Tx; readonly sessions: Sessions },

@@ -44,7 +44,7 @@ export interface IdentityProofs {
    * altered, or belongs to another person or session.
    */
   read(proof: string, holder: ProofHolder): ProvenIdentity
-  /** Like `read`, but consumes the proof. */
+  /** Like `read`, but consumes the proof; also throws `link_invalid` if the proof was used before. */
   use(proof: string, holder: ProofHolder): Promise<ProvenIdentity>
 }
 

@@ -9,9 +9,10 @@ export interface VerifiedAddress {
 
 /**
  * Returns the addresses that a person's providers have verified; addresses that the person typed do not count. An
- * address verified by an organization's own provider opens only that organization's invitations. An invitation as owner
- * also requires that an owner set up the connection, and that no owner has yet to confirm the identity. A session that
- * began at such a provider opens no other organization's invitations, whatever else the person has proven.
+ * address verified by an organization's own provider opens only that organization's invitations. To open one with the
+ * role `owner`, an owner must have set up the connection, and the identity must not be waiting for an owner to confirm
+ * it. A session through an organization's own provider opens no other organization's invitations, whatever else the
+ * person has proven.
  */
 export async function verifiedAddressesOf(db: Db, person: SignedIn): Promise<VerifiedAddress[]> {
   const addresses: VerifiedAddress[] = []

@@ -55,8 +55,8 @@ export class Invitations {
   }
 
   /**
-   * Creates an invitation, whose link is returned here (and mailed) but stored nowhere. Throws `invalid_input`,
-   * `permission_required`.
+   * Creates an invitation and revokes open ones for the same address. The link is returned (and mailed, if a mail
+   * server is configured) but stored nowhere. Throws `invalid_input`, `permission_required`.
    */
   async invite(
     organizationId: OrganizationId,
@@ -134,7 +134,7 @@ export class Invitations {
 
   /**
    * Joins by an invitation to one of the person's own verified addresses, without its link. Throws `not_found`,
-   * `conflict`.
+   * `invitation_invalid`, `conflict`.
    */
   async acceptOwn(id: string, person: SignedIn, actor: Actor): Promise<MembershipRecord> {
     const open = await this.openFor(person)
@@ -143,7 +143,7 @@ export class Invitations {
     return await this.#join(found.invitation, person, actor)
   }
 
-  /** Lists the open invitations to a person's verified addresses. */
+  /** Lists the open invitations to a person's verified addresses that the person may accept in this session. */
   async openFor(person: SignedIn): Promise<OpenInvitation[]> {
     const nowMs = this.#deps.clock.now()
     const found = new Map<string, InvitationRecord>()

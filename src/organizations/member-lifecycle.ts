@@ -122,7 +122,7 @@ export async function deactivate(
 }
 
 /**
- * Ends every session of the last owner that reaches the organization and suspends the personal keys, as deactivation
+ * Ends the last owner's sessions that reach the organization and suspends the owner's personal keys, as deactivation
  * does, but leaves the membership active.
  */
 export async function keepLastOwner(

@@ -52,7 +52,7 @@ export interface MemberChange {
   readonly expectedVersion?: number | undefined
 }
 
-/** How many sessions and keys a change ended, and which nodes confirmed it. */
+/** How many sessions a change ended, how many keys it revoked or suspended, and how many nodes confirmed it. */
 export interface Ended {
   readonly sessions: number
   readonly keys: number
@@ -166,7 +166,7 @@ export class Members {
     await this.#store.transactionConfirmed(
       async (tx) => {
         if (role !== undefined) await giveRole(tx, { ...change, role })
-        // A role change has already checked the version and created a new one.
+        // A role change has already checked the version, and may have created a new one.
         const rest = role === undefined ? change : { ...change, expectedVersion: undefined }
         if (active === false) await deactivate(tx, rest)
         if (active === true) await reactivate(tx, rest)
@@ -308,7 +308,7 @@ async function reactivate(tx: Tx, change: MemberChange): Promise<void> {
   await lifecycle.reactivate(tx, before, change.actor)
 }
 
-/** Records the sessions that a person has ended, in each of the organizations they reached. */
+/** Records the sessions that a person has ended, in each organization that the sessions reached. */
 async function noteOwnEnded(
   tx: Tx,
   own: {
@@ -337,8 +337,8 @@ async function noteOwnEnded(
 }
 
 /**
- * Refuses to remove, deactivate or demote the last active owner (`last_owner`) or the last break-glass owner
- * (`break_glass_missing`).
+ * Refuses to remove, deactivate or demote the last active owner (`last_owner`) or, while company sign-in is required,
+ * the last break-glass owner (`break_glass_missing`).
  */
 async function requireAnotherOwner(
   tx: Tx,
@@ -374,8 +374,9 @@ async function findMember(
 }
 
 /**
- * Locks and returns the member to change, because roles may have changed since the request was admitted. Only an owner
- * with a fresh sign-in may change an owner or make one. Throws `version_conflict` for another version than expected.
+ * Locks and returns the member to change, because roles may have changed since the request was admitted. A change that
+ * concerns an owner, or makes one, requires an owner's power and calls `stepUp`. Throws `version_conflict` for another
+ * version than expected.
  */
 async function getForChange(
   tx: Tx,

@@ -41,12 +41,12 @@ export interface OrganizationInput {
 export interface OrganizationChange {
   readonly name?: string | undefined
   readonly keyDefaults?: Partial<KeyDefaults> | undefined
-  /** The rate that all of its calls share; null = no limit. */
+  /** The rate that all calls of the organization share; null removes it. */
   readonly rateLimit?: Rate | null | undefined
   readonly expectedVersion?: number | undefined
 }
 
-/** Creates, finds and changes organizations, and sets their plans. */
+/** Creates, finds, changes and deletes organizations, and sets their plans. */
 export class Organizations {
   readonly #store: Store
 

@@ -31,8 +31,8 @@ export async function isOwner(
 }
 
 /**
- * Throws `permission_required` for everybody who is not an owner at this moment, whatever they were when the request
- * came in. Call it inside the transaction that then writes.
+ * Throws `permission_required` for everybody without an owner's power at this moment, whatever power they had when the
+ * request came in. Call it inside the transaction that then writes.
  */
 export async function requireActingOwner(
   tx: Tx,

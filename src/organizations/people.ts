@@ -62,8 +62,8 @@ export class People {
   }
 
   /**
-   * Adds an identity once its person confirms it, which must happen in the session in which they began to add it.
-   * Throws `link_invalid`, `identity_taken`.
+   * Adds the identity of a proof. The person must confirm it in the session in which they began to add it. Throws
+   * `link_invalid`, `identity_taken`, `not_found`.
    */
   async addIdentity(proof: string, holder: ProofHolder, actor: Actor): Promise<IdentityRecord> {
     const proven = await this.#proofs.use(proof, holder)

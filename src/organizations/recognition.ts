@@ -31,10 +31,10 @@ export interface RecognitionDeps {
 }
 
 /**
- * Returns the person to whom a proven identity belongs. An unknown identity needs a verified address, which never leads
- * to an account that somebody has used. The identity is added to an account that the operator created for this address
- * and nobody has used, or to a new account, if there is a pending invitation (which is then accepted) or sign-up is
- * open. Throws `sign_in_refused`, `email_not_verified`, `account_exists` (403).
+ * Returns the person to whom a proven identity belongs. An unknown identity needs a verified address. It is added to
+ * the account that the operator created for this address, if nobody has used that account yet. If no account has the
+ * address, a new account is created, provided that sign-up is open or there is an open invitation, which is then
+ * accepted. Throws `sign_in_refused`, `email_not_verified`, `account_exists` (403).
  */
 export async function recognize(
   deps: RecognitionDeps,

@@ -12,8 +12,8 @@ import { join } from 'node:path'
 import { makeFolder } from '../folder.ts'
 
 /**
- * Loads the master secrets, newest first: from the setting, where commas separate them, or from `secret.key` in the
- * data folder, which the first start creates with mode 0600.
+ * Loads the master secrets, newest first: from the setting, where commas separate them, or from the file `secret.key`
+ * in the data folder. The first start without the setting creates this file with mode 0600.
  */
 export function loadMasterSecrets(
   setting: string | undefined,

@@ -25,7 +25,10 @@ interface AccessLogDeps {
   readonly log: Pick<Log, 'info' | 'error'>
 }
 
-/** Opens the access log: for `stdout` on standard output, otherwise on the file with this path, to which it appends. */
+/**
+ * Opens the access log. It writes to standard output if the destination is `stdout`; otherwise it appends to the file
+ * with that path.
+ */
 export function openAccessLog(deps: AccessLogDeps): AccessLog {
   const dropped = deps.metrics.counter(
     'intercept_access_log_dropped_total',

@@ -28,7 +28,7 @@ export interface MetricAbout {
   readonly across?: Across
 }
 
-/** All metrics of a process; requesting the same name again returns the same metric. */
+/** All metrics of a process. Asking for a counter or histogram by the same name again returns the same one. */
 export interface Metrics {
   /**
    * Creates a counter whose series exist from the start with the value 0: the given ones, or the one without labels.
@@ -63,8 +63,8 @@ interface Registered {
 }
 
 /**
- * Maximum series per metric. More series indicate a mistake or an attack, so all further combinations of labels share
- * one series.
+ * Maximum series per counter or histogram. More series indicate a mistake or an attack, so all further combinations of
+ * labels share one series.
  */
 const maxSeries = 2000
 /** How long a scrape waits for values to be refreshed. If they take longer, the scrape returns the previous values. */

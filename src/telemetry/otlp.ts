@@ -1,6 +1,6 @@
 /**
- * Thrown when the collector refuses the content of a body, so that sending the same body again is pointless but others
- * may be accepted.
+ * Thrown when the collector refuses a body because of its content: sending the same body again is pointless, but other
+ * bodies may be accepted.
  */
 export class CollectorRefusal extends Error {}
 

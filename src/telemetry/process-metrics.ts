@@ -3,7 +3,7 @@ import { LoopDelay } from './loop-delay.ts'
 import type { Metrics } from './metrics.ts'
 
 /**
- * Registers process metrics under the names that Prometheus' own client libraries use; returns a function that stops
+ * Registers process metrics under the names that Prometheus client libraries use; returns a function that stops
  * measuring.
  */
 export function measureProcess(metrics: Metrics): () => void {
@@ -52,7 +52,7 @@ function measureDelay(metrics: Metrics): () => void {
   return () => delay.stop()
 }
 
-/** Reads the limit on open files from /proc, which only Linux has; elsewhere the two metrics are left out. */
+/** Reads the limit on open files from /proc, which only Linux has; elsewhere `maxFiles` is undefined. */
 function readLimits(): { maxFiles: number | undefined } {
   try {
     const [, most] =

@@ -11,7 +11,10 @@ export interface TracePlace {
 
 const traceparentShape = /^00-((?!0{32})[0-9a-f]{32})-((?!0{16})[0-9a-f]{16})-([0-9a-f]{2})$/
 
-/** Whether a `traceparent` header is valid, so that its trace can be continued (W3C Trace Context, section 3.2). */
+/**
+ * Whether a `traceparent` header is valid in version 00, so that its trace can be continued (W3C Trace Context, section
+ * 3.2).
+ */
 export function isTraceparent(given: string | undefined): given is string {
   return given !== undefined && traceparentShape.test(given)
 }
