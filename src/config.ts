@@ -29,7 +29,7 @@ import { dayMs, hourMs, parseDuration, parseSize } from './units.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Thrown for invalid settings; each sentence of its message begins with a setting's name. */
+/** Thrown for invalid settings; its message has a sentence for each. */
 export class ConfigError extends Error {
   readonly sentences: readonly string[]
 
@@ -177,7 +177,7 @@ const table = {
 
 type Name = keyof typeof table
 type Parsed = { [N in Name]: ReturnType<(typeof table)[N]['parse']> | undefined }
-/** The parsed value of a setting that has a default, as nearly all have. */
+/** The parsed value of a setting that has a default. */
 type Given<N extends Name> = NonNullable<Parsed[N]>
 
 /** The settings as the product uses them. Times are milliseconds, sizes bytes; undefined means off or not set. */
@@ -367,7 +367,7 @@ function provider<T>(clientId: string | undefined, clientSecret: string | undefi
 }
 
 function names(): Name[] {
-  // A literal object's keys are exactly its names.
+  // The table is a literal, so its keys are exactly the names.
   return Object.keys(table) as Name[]
 }
 

@@ -13,7 +13,7 @@ export interface RunningNode extends AsyncDisposable {
   readonly baseUrl: string
   readonly host: string
   readonly port: number
-  /** Returns a link that creates the first owner; undefined once an owner exists. */
+  /** Returns a link that creates the first owner; undefined if the installation has been set up or has any user. */
   setupLink(): Promise<string | undefined>
 }
 

@@ -14,8 +14,8 @@ export interface Running extends AsyncDisposable {
   readonly host: string
   readonly port: number
   /**
-   * Returns a link that creates the first owner; undefined once an owner exists. Links printed by other nodes stay
-   * valid.
+   * Returns a link that creates the first owner; undefined if the installation has been set up or has any user. Links
+   * printed by other nodes stay valid.
    */
   setupLink(): Promise<string | undefined>
   /** Readiness and metrics, for the supervisor of several workers. */

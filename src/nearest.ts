@@ -1,6 +1,6 @@
 /**
- * Finds a known word that a misspelled one probably means: the first that is near it, otherwise the first that begins
- * with it; undefined if there is none.
+ * Finds a known word that `written` probably means: the first that is near it or, if `written` has at least three
+ * letters, the first that begins with it; undefined if there is none.
  */
 export function nearest(written: string, known: readonly string[]): string | undefined {
   return (

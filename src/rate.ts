@@ -31,7 +31,7 @@ export interface RateVerdict {
   readonly remaining: number
   /** Seconds until the limit is completely refilled. */
   readonly resetSeconds: number
-  /** Seconds until the next call is admitted; 0 if it is admitted now. */
+  /** Seconds until this call would be admitted; 0 if it was admitted. */
   readonly retrySeconds: number
 }
 

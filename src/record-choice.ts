@@ -1,4 +1,7 @@
-/** The choice of calls to record: all; only refused ones; refused ones and one in `n` of the others; or none. */
+/**
+ * The choice of calls to record: all; only those that were not forwarded completely; these and one in `n` of the
+ * others; or none.
+ */
 export type RecordChoice = 'all' | 'refused' | 'none' | `sampled 1/${number}`
 
 /** Parses a choice; undefined if it is invalid. */

@@ -4,8 +4,8 @@ import { minuteMs } from './units.ts'
 // Hourly tasks must also run on a node that never lives for an hour.
 const maxFirstMs = 5 * minuteMs
 
-// The most that a call may come early. It is less than the shortest period of a node's background work, so that a call
-// is not repeated as soon as another one wakes the process.
+// The most that a call may come early. An idle node polls the change feed more often than this, so a call can share one
+// of those wake-ups.
 const maxEarlyMs = 850
 
 interface LazyCall {

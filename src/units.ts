@@ -1,8 +1,8 @@
 import type { Rate } from './rate.ts'
 
 /**
- * Durations, sizes and rates as people write them. Each parser throws an Error whose message completes the sentence
- * "NAME …".
+ * Durations, sizes and rates as people write them. Each parser except `parseTime` throws an Error whose message
+ * completes the sentence "NAME …".
  */
 
 export const minuteMs = 60_000

@@ -10,7 +10,7 @@ import { readSources, type Import, type SourceFile } from './harness/sources.ts'
 
 const root = join(import.meta.dirname, '..')
 
-/** Files at the root of src that every folder may use. */
+/** What every folder may import: files at the root of src, and the folder telemetry. */
 const common = [
   'clock',
   'credential-formats',
@@ -31,7 +31,7 @@ const common = [
 const infrastructure = ['store', 'secrets', 'http', 'oidc']
 const entryPoints = ['gateway', 'api', 'signin', 'scim', 'pages', 'operations']
 
-/** The folders that each folder may import, besides the common files. */
+/** What each folder may import besides `common`: folders, and for compose the settings. */
 const mayImport: Record<string, readonly string[]> = {
   telemetry: [],
   secrets: [],

@@ -167,7 +167,8 @@ function openWebhooks(
 }
 
 /**
- * Prepares storage for call records, and starts exporting call records and audit entries to the operator's collector.
+ * Prepares storage for call records, and starts exporting call records and audit entries to the operator's collector,
+ * if there is one.
  */
 async function openRecords(
   { store, postLogs, resource, metrics, log }: Infrastructure,

@@ -45,7 +45,7 @@ const refusesBody = new Set([400, 413, 422])
 
 /** Replacements that tests and the command line hand in. */
 export interface Surroundings {
-  /** Replaces every clock, including the database's. */
+  /** Replaces the clocks of this machine and of the database. */
   readonly clock?: Clock
   /** Replaces this machine's clock only; with PostgreSQL, the database's clock remains authoritative. */
   readonly machineClock?: Clock

@@ -66,7 +66,7 @@ export function measureLocks(metrics: Metrics, store: Store): void {
   )
 }
 
-/** Measures the rates and quotas that this node holds. */
+/** Measures the rates and quotas that are in use on this node. */
 export function measureLimits(
   metrics: Metrics,
   { rates, quotas }: { rates: Pick<SharedRates, 'state'>; quotas: Quotas },

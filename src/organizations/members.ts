@@ -337,7 +337,7 @@ async function noteOwnEnded(
 }
 
 /**
- * Refuses to remove, deactivate or demote the last active owner (`last_owner`) or, while company sign-in is required,
+ * Refuses to remove, deactivate or demote the last active owner (`last_owner`) or, if the organization requires SSO,
  * the last break-glass owner (`break_glass_missing`).
  */
 async function requireAnotherOwner(
@@ -374,9 +374,8 @@ async function findMember(
 }
 
 /**
- * Locks and returns the member to change, because roles may have changed since the request was admitted. A change that
- * concerns an owner, or makes one, requires an owner's power and calls `stepUp`. Throws `version_conflict` for another
- * version than expected.
+ * Locks and returns the member to change, because roles may have changed since the request was admitted. A change of or
+ * to an owner needs an owner's power and calls `stepUp`. Throws `version_conflict` for another version.
  */
 async function getForChange(
   tx: Tx,
