@@ -144,7 +144,7 @@ const completionCommands = {
   },
 }
 
-/** Runs one command; resolves to the exit code: 0 success, 1 refused or failed, 2 wrong usage. */
+/** Runs one command; resolves to the exit code: 0 success, 1 refused, failed or found a problem, 2 wrong usage. */
 export async function run(
   args: readonly string[],
   terminal: Terminal = processTerminal(),
@@ -298,7 +298,7 @@ function complain(error: unknown, { args, command }: Found, { wantsJson, termina
     terminal.complain(JSON.stringify({ error: { code, detail: sentences.join(' ') } }))
     return
   }
-  // Other commands take a file that names the organization, so the slug is not known here.
+  // For commands that begin with something else, such as `apply` with a file, the slug is not known here.
   const slug = command.usage.startsWith('<org>') ? args[0] : undefined
   const remedies =
     code === 'plan_required'

@@ -129,7 +129,7 @@ export const commands = {
 
 /**
  * Returns an organization's audit chain. If no organization is named, returns all chains, including those of deleted
- * organizations and of the system.
+ * organizations and of the system. Over the API, an organization must be named.
  */
 async function chainsOf(
   services: Services,

@@ -93,7 +93,7 @@ async function withCalls<T>(
   })
 }
 
-/** Prints each call once, as it ends, until the user stops it. */
+/** Prints each call once, soon after its end, until the user stops the command. */
 async function follow(tail: {
   readonly next: () => Promise<NamedCall[]>
   readonly seen: Set<string>

@@ -134,7 +134,7 @@ function clientSecretIn(folder: string): string {
   return readFileSync(file, 'utf8')
 }
 
-/** Adds an endpoint with this URL unless there is one, and removes those that earlier runs created with other URLs. */
+/** Makes sure that an endpoint with this URL exists. Before adding one, removes those that earlier runs created. */
 async function pointEndpointAt(does: Does, url: string): Promise<void> {
   const description = 'Demo receiver'
   const endpoints = (await does(webhookCommands.list, 'demo', {})) as unknown as {

@@ -18,7 +18,7 @@ const reachWithinMs = 3000
 const clockApartMs = 2000
 const revocations = 20
 
-/** The result of one check. `said` is a message; if the check failed, it says what to do. */
+/** The result of one check. `said` tells a person what the check found. */
 interface Finding {
   readonly check: string
   readonly isWell: boolean
@@ -151,7 +151,7 @@ async function checkReachable(baseUrl: string, nodes: number): Promise<Finding> 
   }
 }
 
-/** Commits changes the way a revocation does, and waits until every live node has confirmed each one. */
+/** Commits changes the way a revocation does, and measures how long it takes until every node knows each of them. */
 async function measureRevocation(store: Store): Promise<{ nodes: number; finding: Finding }> {
   const took: number[] = []
   let nodes = 0
@@ -184,8 +184,8 @@ async function measureRevocation(store: Store): Promise<{ nodes: number; finding
 }
 
 /**
- * Checks that every node has read this database, even if the database has replaced another one. Also reports since when
- * the nodes have known the database server.
+ * Checks that every node has read this database since it replaced another one, if it did. Also reports since when the
+ * nodes have known the database server.
  */
 async function checkHistory(store: Store): Promise<Finding> {
   const { nodes } = await nodeTable.look(store, undefined)
@@ -244,7 +244,7 @@ async function checkLocks(store: Store): Promise<Finding[]> {
   return [{ check: 'locks', isWell: true, said, details: { waiting } }]
 }
 
-/** A setting in `--json`, with snake_case members like every other command's output. */
+/** Formats a setting for `--json`, with names in snake_case as in the output of every other command. */
 function toData({ name, value, default: fallback, about, isSet, source }: SettingLine) {
   return { name, value, default: fallback, about, is_set: isSet, source }
 }

@@ -229,7 +229,7 @@ function parseChange(
   return change
 }
 
-/** Formats all details of a key, except its secret, for people. */
+/** Formats the details of a key for people; `--json` has a few more. */
 function keyText(key: Key): string {
   const rows: [string, string][] = [
     ['Key', nameAndId(key)],
@@ -245,7 +245,7 @@ function keyText(key: Key): string {
   return rows.map(([name, value]) => `${name.padEnd(width)} ${printableInLine(value)}`).join('\n')
 }
 
-/** Formats the columns that no other line of `keyText` shows, each labelled with its name. */
+/** Formats the columns that are not in `linesOfOwn`, each labelled with its name. */
 function otherLines(key: Key): [string, string][] {
   const shown: Readonly<Record<string, string | number | boolean | null>> = keyRows.shownOf(key)
   return Object.entries(shown)

@@ -7,9 +7,7 @@ import { BadFinding, command } from '../lib/command.ts'
 import { createSecretFinder, type FoundSecret } from '../lib/secret-finder.ts'
 
 interface Finding extends FoundSecret {
-  /**
-   * The path of a file; for a git object, the repository's path, followed by the object's newest commit and file name.
-   */
+  /** The path of a file; for a git object, the repository's path, followed by what `nameObject` returns. */
   readonly place: string
 }
 

@@ -272,7 +272,7 @@ function parseRecords(text: string): RecordChoice {
   throw new UsageError("--records must be all, refused, none or 'sampled 1/n'")
 }
 
-/** Parses the action for calls that no rule decides; `default` removes the setting. */
+/** Parses the action for calls that no rule decides; `default` becomes null, which removes the setting. */
 function parseOtherwise(text: string): LastLine | null {
   const word = readWord('--otherwise', text, ['allow', 'refuse', 'default'])
   return word === 'default' ? null : word

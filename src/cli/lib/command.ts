@@ -34,7 +34,7 @@ export interface Local {
 
 /** A command in the form in which the command line runs and explains it. */
 export interface Command {
-  /** The positional arguments after the command's name. */
+  /** The arguments after the command's name as help shows them: positionals first, then flags. */
   readonly usage: string
   readonly about: string
   readonly options: Readonly<Record<string, Flag>>
@@ -71,7 +71,8 @@ type ParsedValues<O extends Flags> = ReturnType<
 >['values']
 
 /**
- * Defines a command: `usage` lists its positionals (`<org> [file]`, `<path>…` for one or more), `options` its flags.
+ * Defines a command. `usage` begins with the positionals (`<org> [file]`, `<path>…` for one or more), from which their
+ * number is checked; `options` defines the flags.
  */
 export function command<const O extends Flags>(definition: {
   readonly usage: string
@@ -129,7 +130,7 @@ export function readWord<const Word extends string>(
   throw new UsageError(`${name} must be ${words.slice(0, -1).join(', ')} or ${words.at(-1)}`)
 }
 
-/** Parses when something ends: a duration from now such as `90d`, a date, or `never`, which is null. */
+/** Parses an end: a duration from now such as `90d`, a date, or `never`, which becomes null. */
 export function readEnd(name: string, text: string, nowMs: number): number | null {
   if (text === 'never') return null
   const ms = parseTime(text)

@@ -75,7 +75,10 @@ export async function withConfigurations<T>(
   return await work(configurations)
 }
 
-/** Resolves a reference to its secret, from this process's environment and files. */
+/**
+ * Returns a function that resolves a reference to its secret, from this process's environment or a file; undefined if
+ * there is none or it is too long.
+ */
 function secretBehind(env: Terminal['env']): (reference: string) => string | undefined {
   return (reference) => {
     const [, kind, name = ''] = /^(env|file):(.*)$/.exec(reference) ?? []

@@ -6,10 +6,10 @@ import {
 } from '../../credential-formats.ts'
 import { checksumHolds, credentialLookup } from '../../secrets/index.ts'
 
-/** One of Intercept's credentials, found in some bytes; its secret part is left out. */
+/** One of Intercept's credentials, found in some bytes, without its full text. */
 export interface FoundSecret {
   readonly kind: CredentialFormat['kind']
-  /** The prefix and public id, safe to paste into a support ticket. */
+  /** The prefix and the 8 characters after it (the public id, if there is one); safe to paste into a support ticket. */
   readonly hint: string
   readonly line: number
 }

@@ -4,7 +4,7 @@ type SystemError = NodeJS.ErrnoException & {
   readonly hostname?: string
 }
 
-/** Explains an error to a person: common operating-system errors become messages that name the remedy. */
+/** Explains an error to a person: common errors of the operating system and the database become plain sentences. */
 export function sentenceOf(
   error: unknown,
   env: Readonly<Record<string, string | undefined>> = {},

@@ -17,7 +17,7 @@ function lastLineText({ lastLine, otherwise }: Target): string {
   return `otherwise: ${lastLine} (nobody set it, and ${why})`
 }
 
-/** Formats all details of a target for people. */
+/** Formats the main details of a target for people. */
 export function targetText(target: Target, baseUrl: string): string {
   const { settings } = target
   const { quota } = settings
@@ -49,7 +49,9 @@ function rateText({ rateLimit, rateScope }: Target['settings']): string {
   return `${rateLimit.calls} calls in ${rateLimit.perSeconds} s${where}`
 }
 
-/** Formats what rules would have done: one sentence, and the list of calls they refuse. */
+/**
+ * Formats what rules would have done: one sentence, and up to `maxListed` groups of calls that they would have refused.
+ */
 export function previewText(preview: RulePreview): string {
   const { calls, refused, newlyRefused, newlyAllowed, list, complete } = preview
   const of = `${count(refused)} of ${count(calls)} calls would be refused`

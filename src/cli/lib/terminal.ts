@@ -35,8 +35,8 @@ export function processTerminal(): Terminal {
 }
 
 /**
- * Returns the command as the person typed it, for help and for commands to paste; npx identifies itself as npm's
- * `exec`.
+ * Returns how the person starts the program, for help and for commands to paste: through npx, which sets `npm_command`
+ * to `exec`, or directly.
  */
 export function programOf(env: Terminal['env']): string {
   return env['npm_command'] === 'exec' ? 'npx interceptd' : 'intercept'

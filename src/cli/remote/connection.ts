@@ -15,13 +15,13 @@ export interface Remote {
    */
   readonly clock: Clock
   /**
-   * Calls a route such as `GET /organizations/acme/keys`; passes the server's refusals on unchanged. If the version
-   * that was read is given, an edit of any other version is refused with `version_conflict`.
+   * Calls a route such as `GET /organizations/acme/keys`; throws a refusal with the server's code and sentence. If
+   * `version` is given, an edit of any other version is refused with `version_conflict`.
    */
   call<T>(route: string, body?: unknown, version?: number): Promise<T>
-  /** Asks the gateway whom a key belongs to; passes its refusals on unchanged. */
+  /** Asks the gateway whom a key belongs to; throws the gateway's refusal. */
   whoAmI<T>(credential: Readonly<Record<string, string>>): Promise<T>
-  /** Lists all items of a list up to a maximum, page by page. */
+  /** Loads a list page by page, up to a maximum number of items. */
   list<T>(path: string, maxItems: number): Promise<T[]>
 }
 

@@ -73,7 +73,9 @@ export function remoteKeys(remote: Remote) {
   } satisfies Partial<Keys>
 }
 
-/** Identifies a working key and its organization by asking the gateway; passes the gateway's refusals on. */
+/**
+ * Identifies a working key and its organization by asking the gateway; throws the gateway's refusal of any other key.
+ */
 export async function whoIs(remote: Remote, credential: Readonly<Record<string, string>>) {
   const { organization, key } = await remote.whoAmI<WhoAmIJson>(credential)
   const { id, name, hint } = key

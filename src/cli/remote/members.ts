@@ -8,7 +8,7 @@ import { msOf } from './values.ts'
 
 type MemberJson = Readonly<Record<string, unknown>>
 
-/** Implements the operations on members by calling a server's API, where people can join only by invitation. */
+/** Implements the operations on members by calling a server's API, which cannot add people without an invitation. */
 export function remoteMembers(remote: Remote) {
   const at = (organizationId: string, id?: string): string =>
     `/organizations/${part(organizationId)}/members${id === undefined ? '' : `/${part(id)}`}`

@@ -26,8 +26,8 @@ interface OrganizationJson {
 const O = '/operator/organizations'
 
 /**
- * Implements the operations on organizations by calling a server's API; listing, creating and setting plans require an
- * operator's token.
+ * Implements the operations on organizations by calling a server's API. Only an operator's token may list and create
+ * organizations and set their plans.
  */
 export function remoteOrganizations(remote: Remote) {
   return {
