@@ -27,7 +27,7 @@ export async function signedHead(db: Db, organizationId: string): Promise<Signed
   return { organizationId, ...(await auditEntries.headOf(db, organizationId)) }
 }
 
-/** Recomputes a chain from its anchor to its head, and verifies that both are authentic. */
+/** Recomputes a chain from its anchor to its head, verifies that both are authentic, and compares it with `against`. */
 export async function verifyChain(
   store: Store,
   organizationId: string,

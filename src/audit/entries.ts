@@ -81,8 +81,8 @@ export interface Audit {
   /** Returns the ids of all chains, including the one that belongs to no organization. */
   chains(): Promise<readonly string[]>
   /**
-   * Publishes the heads of organizations as events, each at most once a day and only if entries were added; returns how
-   * many.
+   * Publishes the signed heads of organizations' chains as events, each at most once a day and only if entries were
+   * added; returns how many.
    */
   announceHeads(): Promise<number>
   /** Counts sign-ins per time step, oldest first, including empty steps. */

@@ -99,8 +99,8 @@ export function named(
     const own = thing.name
     let name = own
     let number = numbers.get(own) ?? 2
-    // A taken name is still given if its entry belongs to a managed thing that did not exist yet, because that thing is
-    // this one.
+    // A name that belongs to a managed thing without an id is given all the same: that thing did not exist when the
+    // file was applied, and has been created since.
     for (; taken.has(name) && result.get(name)?.id !== ''; number++) name = `${own}-${number}`
     numbers.set(own, number)
     taken.add(name)

@@ -111,8 +111,8 @@ export function requireGroup(at: Attempt): void {
 }
 
 /**
- * Returns the person's membership; undefined for people who are not members. Throws `sso_membership_ended` if it was
- * deactivated.
+ * Returns the person's membership; undefined for people who are not members. Throws `sso_membership_ended` if the
+ * membership or the user was deactivated.
  */
 export async function membershipOf(
   at: Attempt,
@@ -158,7 +158,10 @@ export async function refuseDeactivated(
   }
 }
 
-/** Makes the person a member if they are not: by an open invitation if they have one, otherwise by their domain. */
+/**
+ * Makes the person a member if they are not: by an open invitation if they have one, otherwise by their domain if the
+ * connection admits new people. Throws `sso_not_admitted`, `sso_membership_ended`.
+ */
 export async function ensureMembership(at: Attempt, user: UserRecord): Promise<void> {
   const { tx, connection, actor, person } = at
   const { organizationId, settings } = connection
@@ -193,7 +196,8 @@ export async function findInvitation(at: Attempt): Promise<InvitationRecord | un
 }
 
 /**
- * Refuses an invitation as owner through a connection that no owner has approved: an administrator may have set it up.
+ * Refuses to make an invited person an owner while an owner must still approve the connection or the directory, because
+ * an administrator may have set them up.
  */
 async function requirePowerFor(at: Attempt, invitation: InvitationRecord): Promise<void> {
   if (invitation.role !== 'owner' || (await awaitsOwner(at)) === undefined) return

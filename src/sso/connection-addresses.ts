@@ -37,7 +37,7 @@ export function sealReservation(
   return Buffer.from(text).toString('base64url')
 }
 
-/** Returns the id in a reservation; undefined if it is older than a week or was made for another organization. */
+/** Returns the id in a reservation; undefined if it is invalid, a week old, or made for another organization. */
 export function openReservation(
   sealer: Sealer,
   organizationId: string,

@@ -80,7 +80,7 @@ function checkSecret(secret: string): void {
   }
 }
 
-/** Returns the context that binds a sealed credential to its connection: copied to another row, it does not open. */
+/** Returns the context that binds a sealed credential to its connection, so that it can't be opened in another row. */
 function contextOf({ organizationId, id }: Pick<ConnectionRecord, 'organizationId' | 'id'>) {
   return [organizationId, id, 'credential']
 }

@@ -2,7 +2,7 @@ import { record } from '../audit/index.ts'
 import type { Actor, ConnectionRecord, Tx, AuditVerb } from '../store/index.ts'
 import { publish } from '../webhooks/events/index.ts'
 
-/** Returns the properties of a connection that the audit log records: all except its credential. */
+/** Returns the properties of a connection that the audit log records; the credential's secret is not among them. */
 export function describe(connection: ConnectionRecord): Record<string, unknown> {
   const { name, kind, issuer, clientId, credentialKind, settings } = connection
   return { name, kind, issuer, client_id: clientId, credential: credentialKind, settings }

@@ -25,7 +25,7 @@ export interface GroupRole {
   readonly role: 'admin' | 'developer' | 'viewer'
 }
 
-/** How a connection reads its provider's claims, and whom it lets in. */
+/** How a connection reads its provider's claims, whom it admits, and how its sessions end. */
 export interface ConnectionSettings {
   readonly scopes: readonly string[]
   readonly claims: ClaimMap

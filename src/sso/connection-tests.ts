@@ -30,7 +30,7 @@ export type TestStep = (typeof testSteps)[number]
 /** One line of a test's result. */
 export interface TestLine {
   readonly step: TestStep
-  /** `skipped`: the test did not get that far, or the provider has no such step. */
+  /** `skipped`: the test did not get that far, or the connection does not have this step. */
   readonly outcome: 'passed' | 'failed' | 'skipped'
   readonly sentence: string
   /** The code with which a real sign-in would have been refused. */

@@ -105,8 +105,9 @@ export class Connections {
   }
 
   /**
-   * Counts whom it would affect if the connection were deleted or got another issuer: its active members (`people`),
-   * those of them with no other way to sign in (`onlyThis`), and the owners among the latter. Throws `not_found`.
+   * Counts whom it would affect if the connection were deleted or got another issuer. `people` are the active members
+   * who sign in through it, `onlyThis` are the people without another way to sign in, and `owners` are the owners among
+   * `onlyThis`. Throws `not_found`.
    */
   async dependents(
     organizationId: OrganizationId,
@@ -291,7 +292,7 @@ export class Connections {
     return row && this.#present(row)
   }
 
-  /** Works out what a change would save and cause, after asking the provider; saves nothing itself. */
+  /** Works out what a change would save and cause, after asking the provider; does not change the connection. */
   async #plan(before: ConnectionRecord, change: ConnectionChange, actor: Actor) {
     const { organizationId } = before
     const { issuer, clientId } = checkClient({

@@ -1,6 +1,6 @@
 import type { ResolveTxt, TxtAnswer } from '../http/index.ts'
 
-/** The result of a DNS lookup, with a message for the page that says what to do. */
+/** The result of a DNS lookup; `sentence` explains it to a person. */
 export interface DnsFinding {
   readonly kind:
     | 'verified'

@@ -31,7 +31,7 @@ export function parseDomain(text: string): string {
 }
 
 /**
- * Parses an e-mail address from a provider; undefined unless it is a plain `local@domain` without quoting or comments.
+ * Parses an e-mail address; undefined unless it is a plain `local@domain` without quoting or comments.
  */
 export function parseMailAddress(text: unknown): MailAddress | undefined {
   if (typeof text !== 'string' || text.length > 254) return undefined

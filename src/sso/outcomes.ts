@@ -96,7 +96,7 @@ export class SsoOutcomes {
   }
 
   /**
-   * Records that a sign-in awaits confirmation from an account with the same address. The limit of `refused` applies.
+   * Records that a sign-in awaits confirmation by the person whose account it may be. The limit of `refused` applies.
    */
   async asked(
     connection: Connection,

@@ -14,8 +14,8 @@ export interface ProviderLogout {
    */
   keep(connectionId: string, sessionId: string, idToken: string | undefined): string | undefined
   /**
-   * Returns where to send a browser to end its session at the provider (RP-Initiated Logout 1.0, section 2); undefined
-   * if it need not go there or the provider cannot be reached.
+   * Returns where to send a browser to end its session at the provider (RP-Initiated Logout 1.0, section 2). Undefined
+   * if the connection does not ask for that, or the provider does not support it or cannot be reached.
    */
   addressFor(session: { sessionId: string; connectionId: string }): Promise<string | undefined>
 }

@@ -18,7 +18,8 @@ import { fault, type Logout } from '../oidc/index.ts'
 const rememberedForMs = 30 * minuteMs
 
 /**
- * Ends every session that a connection has started, in the transaction that changes or deletes it; returns how many.
+ * Ends every session that a connection has started; returns their number. Called in the transaction that changes or
+ * deletes the connection.
  */
 export async function endSessionsOf(
   tx: Tx,

@@ -1,4 +1,4 @@
-// These providers offer addresses under nearly every country's top-level domain.
+// These providers offer addresses under the top-level domains of many countries.
 const families = /^(gmx|hotmail|outlook|rocketmail|yahoo|yandex|ymail)\.([a-z]{2}|com?\.[a-z]{2})$/
 
 /** Whether anyone can get an address in a domain, so that no organization can own it. */

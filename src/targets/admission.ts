@@ -70,7 +70,7 @@ interface Step<Asks, Given, Found> {
   readonly ask: (question: Asks, given: Given) => Found | Problem | Promise<Found | Problem>
 }
 
-/** The checks of where a request comes from; a request that names no target passes only these. */
+/** The checks of where a request comes from. A request that names no target is subject to these checks only. */
 const ofCaller: readonly [Step<Caller, void, void>, Step<Caller, void, void>] = [
   {
     name: 'address',
@@ -129,8 +129,8 @@ export function checkCaller(caller: Caller): Refused | undefined {
 }
 
 /**
- * Runs the checks of a call in progress again, except the limits, with its key and its target as they are now;
- * undefined if they still let it through.
+ * Runs the checks of a call in progress again, except the limits, with its key and its target as they are now. Returns
+ * the refusal, or undefined if the call would still be admitted.
  */
 export function checkAgain(question: Omit<Question, 'limits' | 'spend'>): Refused | undefined {
   const found = run(ofCall.slice(0, -1), question) as Decided | Refused

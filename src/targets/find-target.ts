@@ -40,7 +40,7 @@ export function findTarget(
   return target
 }
 
-/** Returns the targets that a key may call, with the granted methods (undefined means all). */
+/** Returns the targets granted to a key, even disabled ones, with the granted methods (undefined means all). */
 export function reachable(
   targets: TargetsBySlug,
   principal: KeyPrincipal,

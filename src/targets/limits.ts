@@ -54,7 +54,7 @@ interface LimitsDeps {
   readonly rates: Pick<SharedRates, 'ask' | 'spend'>
 }
 
-/** Creates the limits. Rates and quotas hold across all nodes, except a target's rate whose scope is `node`. */
+/** Creates the limits. Rates and quotas apply to all nodes together, except a target's rate whose scope is `node`. */
 export function createLimits(deps: LimitsDeps): Limits {
   return new PlannedLimits(deps)
 }

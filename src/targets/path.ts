@@ -110,7 +110,7 @@ function escapeFault(path: string, mode: PathMode): string | undefined {
 }
 
 // Returns a fault if a path contains a dot segment. This includes `..;x`, which servers that strip parameters first
-// read as a parent directory, and `%2e`, which all servers read as a dot.
+// read as a parent directory, and dots encoded as `%2e`.
 function dotFault(path: string): string | undefined {
   for (const segment of decode(path).split('/')) {
     const [name] = segment.split(';')

@@ -54,9 +54,9 @@ interface Holding {
   asked: number
   /** Calls expected until the next flush: as many as in the last interval, or half the former estimate if greater. */
   demand: number
-  /** Monotonic time since which claims have been granted nothing. */
+  /** Since when claims have been granted nothing, in monotonic milliseconds. */
   shortSince: number | undefined
-  /** Monotonic time until which nothing is claimed, because nothing was left. */
+  /** Until when nothing is claimed because nothing was left, in monotonic milliseconds. */
   emptyUntil: number
 }
 
@@ -355,7 +355,7 @@ function verdict(holding: Holding, nowMs: number): QuotaVerdict {
   const resetSeconds = Math.max(1, Math.ceil((periodEnd(period, nowMs) - nowMs) / 1000))
   return {
     admitted: available > 0,
-    // What is left is at least the unclaimed calls and those that this node holds, less this one.
+    // An estimate: the calls that no node had claimed at the last report, plus those available here, minus this call.
     remaining: Math.max(0, calls - claimed + available - 1),
     resetSeconds,
     // Other nodes may still return unused claims.

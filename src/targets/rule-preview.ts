@@ -60,7 +60,10 @@ const maxGroups = 1000
 const maxListed = 100
 const rowsBetweenLooks = 32
 
-/** Replays the last 24 hours of a target's calls through unsaved rules. Throws `invalid_input`. */
+/**
+ * Replays a target's calls of the last 24 hours through unsaved rules, up to `maxCalls` or until it is aborted. Throws
+ * `invalid_input` if the rules are invalid.
+ */
 export async function previewRules(
   target: Pick<TargetRecord, 'id' | 'organizationId' | 'rules' | 'otherwise'> & {
     readonly settings: TargetSettings

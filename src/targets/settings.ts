@@ -23,7 +23,7 @@ export interface TargetSettings {
   /** Whether keys may be used from web pages. */
   readonly browsers: boolean
   readonly rateLimit: Rate | undefined
-  /** Whether the rate holds across all nodes or on each one. */
+  /** Whether the rate applies to all nodes together or to each node. */
   readonly rateScope: 'all' | 'node'
   readonly quota: Quota | undefined
   readonly bodyBytes: number
@@ -151,7 +151,7 @@ const checks: { readonly [S in keyof TargetSettings]: Check } = {
       : 'is a certificate in PEM form',
 }
 
-/** Credentials are never captured, whatever the settings say and however the name is spelled. */
+/** Headers that carry credentials; they can't be captured, however their names are spelled. */
 const neverCaptured: ReadonlySet<string> = new Set([
   'authorization',
   'x-api-key',

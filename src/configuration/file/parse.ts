@@ -28,7 +28,7 @@ export type ParsedFile =
   | { readonly root: FileNode }
   | { readonly line: number; readonly fault: string }
 
-/** Deeper than any setting, yet far from exhausting the stack. */
+/** Settings are never nested this deeply, and this depth is far from exhausting the stack. */
 const maxDepth = 32
 
 /** An error found while parsing. */

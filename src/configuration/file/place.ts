@@ -177,8 +177,8 @@ export class Place {
 }
 
 /**
- * Returns a text's length as JSON Schema counts it, in code points. A text whose UTF-16 length is within `max` is not
- * counted, because the length in code points is never greater.
+ * Returns a text's length as JSON Schema counts it, in code points. If the UTF-16 length is within `max`, returns that
+ * length without counting, because the length in code points is never greater.
  */
 function lengthOf(text: string, max: number): number {
   return text.length <= max ? text.length : Array.from(text).length

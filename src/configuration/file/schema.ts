@@ -6,7 +6,7 @@ import { object } from '../sections/fields.ts'
 
 const maxThings = 10_000
 
-/** The names that a section allows: a target's slug, a domain's host name, a group's name in the directory. */
+/** For each section, the pattern that the names in a file must match. */
 const names: Readonly<Record<Exclude<SectionKey, 'organization'>, string>> = {
   targets: targetSlugPattern,
   endpoints: '^[a-z0-9][a-z0-9-]{0,80}$',

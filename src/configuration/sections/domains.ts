@@ -2,7 +2,7 @@ import { Problem } from '../../errors.ts'
 import { nullable, object, text } from './fields.ts'
 import { noSecrets, type Section } from './section.ts'
 
-/** Mail domains that the organization claims; verification still happens through DNS. */
+/** The mail domains that the organization claims; applying a file does not verify them. */
 export const domainSection: Section = {
   key: 'domains',
   noun: 'domain',
