@@ -111,7 +111,7 @@ function registerRoute(
 }
 
 function optionsOf({ method, route }: Registration) {
-  // A response that may hold a secret is never compressed: if it also holds text that somebody else chose, its
+  // A response that may contain a secret is never compressed: if it also contains text that somebody else chose, its
   // compressed length could help to guess the secret.
   const compresses = method === 'GET' && !route.freshSignIn && route.permission !== 'anyone'
   return {

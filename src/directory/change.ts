@@ -2,8 +2,8 @@ import type { OrganizationId } from '../ids.ts'
 import type { Actor, Store, Tx } from '../store/index.ts'
 
 /**
- * The author of a change to an organization's directory: the directory itself with its token, a person, an access token
- * or the command line.
+ * The organization whose directory changes, and who changes it: the directory itself (with its token), a person, an
+ * access token or the command line.
  */
 export interface DirectoryCaller {
   readonly organizationId: OrganizationId
@@ -18,7 +18,7 @@ export interface DirectoryChange extends DirectoryCaller {
 export interface ChangeDeps {
   readonly store: Store
   readonly tokens: {
-    /** Performs a change, but refuses it if the directory's token has been revoked in the meantime. */
+    /** Performs a change by a directory only if its token is still valid; performs any other change directly. */
     whileGood<T>(change: DirectoryChange, work: () => Promise<T>): Promise<T>
   }
 }
@@ -26,7 +26,10 @@ export interface ChangeDeps {
 /** The result of a change. */
 interface Changed<T> {
   readonly result: T
-  /** Whether the change ended sessions or keys; the caller then gets the response only once the other nodes know. */
+  /**
+   * Whether the change may have ended sessions or keys; the caller then gets the response only once the other nodes
+   * know.
+   */
   readonly endsAccess: boolean
 }
 

@@ -40,7 +40,10 @@ export function createDirectories(deps: DirectoryDeps): Directories {
   }
 }
 
-/** Creates the group service alone, for callers that are people or access tokens; a SCIM client uses `Directories`. */
+/**
+ * Creates the group service alone, for configuration files. It does not check SCIM tokens, so a directory's own
+ * requests must use `Directories`.
+ */
 export function openDirectoryGroups(store: Store): DirectoryGroups {
   const tokens = {
     whileGood: async <T>(_change: unknown, work: () => Promise<T>) => await work(),

@@ -37,8 +37,8 @@ export async function membersOf(tx: Tx, group: DirectoryGroupRecord): Promise<st
 }
 
 /**
- * Removes the members with these ids from a group, or all members if `ids` is undefined; returns the ids of those
- * removed.
+ * Removes the members with these ids from a group, or all members if `ids` is undefined; returns the ids of the members
+ * that were removed.
  */
 export async function removeMembers(
   tx: Tx,

@@ -53,9 +53,9 @@ export class DirectoryLists {
   }
 
   /**
-   * Returns the page that starts at an index (counted from 1). If the previous page was read with the same SCIM token
-   * in the last day, the new page starts right after that page's last resource, so that a deletion in between skips
-   * nothing. The total includes the resources of the earlier pages.
+   * Returns the page that starts at an index (counted from 1). If the same SCIM token has read the page before it with
+   * the same query in about the last day, the new page starts right after that page's last resource, so that a deletion
+   * in between skips nothing. The total includes the resources of the earlier pages.
    */
   async byIndex(listing: DirectoryListing, index: number, count: number): Promise<DirectoryPage> {
     const { store } = this.#deps
@@ -128,7 +128,9 @@ export class DirectoryLists {
     }
   }
 
-  /** Counts members by whether their state here matches what the directory says about them. */
+  /**
+   * Counts the members whose state matches the directory's, those whose state differs, and those whom it never sent.
+   */
   async inStep(organizationId: OrganizationId): Promise<InStep> {
     return await directoryUsers.countInStep(this.#deps.store.slowReads, organizationId)
   }

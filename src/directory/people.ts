@@ -38,8 +38,8 @@ export interface DirectoryUserInput {
 /** Ties a directory user to a person and a membership. */
 export interface DirectoryMemberships {
   /**
-   * Returns the membership for a user whom the directory creates: the person's own if the directory deleted them
-   * before, that of a member with one of the addresses, or a new one.
+   * Returns the membership of a new directory user: their former one if the directory deleted them before, else that of
+   * a member who has one of their addresses, else a new one.
    */
   join(change: DirectoryChange, person: DirectoryPerson): Promise<Joined>
   /**
@@ -249,7 +249,8 @@ async function reactivate(
     await lifecycle.reactivate(tx, await lifecycle.memberOf(tx, membership), actor)
     return
   }
-  // The membership was removed in the dashboard; it is restored under the id that the directory knows.
+  // There is no membership: it was removed, or a new person has taken over the directory user. The new membership gets
+  // the directory user's id.
   const { organizationId, userId, id } = user
   const made = { id, organizationId, userId, role: 'viewer', source: 'directory' } as const
   await memberships.insert(tx, made)

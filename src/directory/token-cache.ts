@@ -14,7 +14,9 @@ export interface TokenCache {
   findAgain(tx: Tx, organizationId: OrganizationId, id: string): Promise<KnownToken | undefined>
 }
 
-/** Creates a cache that drops an organization's tokens on every change to it or to its directory. */
+/**
+ * Creates a cache that drops an organization's tokens when one of them is revoked and when the organization changes.
+ */
 export function createTokenCache(store: Store): TokenCache {
   const cache = new FeedCache<KnownToken>({
     feed: store.feed,

@@ -111,7 +111,7 @@ export class DirectoryTokens {
     return await directoryTokens.list(this.#store, organizationId)
   }
 
-  /** Returns the ids of active tokens whose issuers could no longer issue one; they should be replaced. */
+  /** Returns the ids of active tokens whose issuers could no longer issue one; such tokens should be replaced. */
   async listOfLeavers(
     organizationId: OrganizationId,
     tokens: readonly DirectoryTokenRecord[],
@@ -172,8 +172,9 @@ export class DirectoryTokens {
   }
 
   /**
-   * Performs a directory's change, unless its token has been revoked since the request was admitted; a revocation thus
-   * also stops queued requests and bulk operations. Changes by anyone else are performed directly.
+   * Performs a directory's change. Refuses it if the token has been revoked, or the plan no longer includes a
+   * directory, since the request was admitted; a revocation thus also stops queued requests and bulk operations.
+   * Performs changes by anyone else directly.
    */
   async whileGood<T>(change: DirectoryChange, work: () => Promise<T>): Promise<T> {
     if (change.actor.kind !== 'directory') return await work()

@@ -13,7 +13,8 @@ export function isProven(same: DirectoryUserRecord, input: DirectoryUserInput): 
 
 /**
  * Finds the inactive user whose record a newly created user takes over, by external id or else by name; undefined if
- * there is none. Refuses an identifier that belongs to another user.
+ * there is none. Throws `conflict` if the name or external id belongs to an active user or to two different users, if
+ * the names match but the external ids differ, or if the new user is inactive too.
  */
 export async function findSame(
   { tx, organizationId }: DirectoryChange,

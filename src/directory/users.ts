@@ -45,9 +45,9 @@ export class DirectoryUsers {
 
   /**
    * Adds a user and its membership, or takes over the record and id of an inactive user. A matching external id proves
-   * that it is the same person, whatever the name is now; a user who matches by name alone is a new person, who
-   * inherits nothing. Throws `conflict` when an active user has the name or external id, when an inactive one has the
-   * name and another external id, or when the matching user and the new one are both inactive.
+   * that it is the same person, whatever the name is now. A user who matches by name alone is a new person, who
+   * inherits nothing. Throws `conflict` for the reasons that `findSame` names, and if the person to replace is the last
+   * owner.
    */
   async create(caller: DirectoryCaller, input: DirectoryUserInput): Promise<DirectoryUser> {
     return await runChange(this.#deps, caller, async (change) => {
@@ -83,14 +83,19 @@ export class DirectoryUsers {
     })
   }
 
-  /** Finds the owner whom the directory deactivated but who stays a member because there is no other owner. */
+  /**
+   * Finds an owner who stays a member although the directory deactivated them, because they were the last owner then.
+   */
   async findKeptOwner(
     organizationId: OrganizationId,
   ): Promise<{ id: string; name: string } | undefined> {
     return await directoryUsers.findKeptOwner(this.#deps.store, organizationId)
   }
 
-  /** Lists identifiers that several users share, at most `maxDuplicates`: a look-up by one of them matches nobody. */
+  /**
+   * Lists at most `maxDuplicates` identifiers that several users share: such an identifier does not tell which user is
+   * meant.
+   */
   async listDuplicates(organizationId: OrganizationId): Promise<readonly DuplicateIdentifier[]> {
     const { slowReads } = this.#deps.store
     const found = await directoryDuplicates.list(slowReads, organizationId, maxDuplicates)
@@ -124,7 +129,7 @@ export class DirectoryUsers {
     })
   }
 
-  /** Deactivates and deletes a user. Throws `not_found`; only `check` may refuse for another reason, by throwing. */
+  /** Deactivates and deletes a user. Throws `not_found`; `check` may refuse for another reason by throwing. */
   async remove(
     caller: DirectoryCaller,
     id: string,
@@ -196,7 +201,7 @@ export class DirectoryUsers {
   ): Promise<DirectoryUser> {
     const { tx, organizationId } = change
     const { data, person } = input
-    // IdPs send unchanged users all day, and then there is nothing to write.
+    // IdPs send unchanged users all day; nothing needs to be written for them.
     if (data.attributes === current.attributes && data.active === current.active) return current
     if (data.userNameKey !== current.userNameKey) {
       const other = await directoryUsers.findByName(tx, organizationId, data.userNameKey)

@@ -42,7 +42,7 @@ export function userDocument(user: DirectoryUser, base: string): Record<string, 
   }
 }
 
-/** Builds a group in SCIM's format; without `members` if they were not loaded. */
+/** Builds a group in SCIM's format, without `members` if there are none or if they were not loaded. */
 export function groupDocument(
   group: DirectoryGroupRecord,
   members: readonly string[] | undefined,

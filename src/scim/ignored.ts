@@ -13,7 +13,7 @@ import { groupType, userType } from './schema/schema-group.ts'
 
 const maxNames = 20
 const maxLength = 200
-// Bounds the time spent on parsing paths; a bulk request may hold a megabyte of them.
+// Bounds the time spent on parsing paths; a bulk request may contain a megabyte of them.
 const maxPathCharacters = 200_000
 
 /**

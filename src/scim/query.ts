@@ -31,7 +31,7 @@ export interface AskedList {
   readonly query: Query
 }
 
-/** Parses a URL's query parameters, whose names match in any case; refuses one that is given twice. */
+/** Parses a URL's query parameters, ignoring the case of their names; refuses a known parameter that is given twice. */
 export function queryOfUrl(search: URLSearchParams): Query {
   const one = (name: string): string | undefined => {
     const found = [...search].filter(([each]) => each.toLowerCase() === name.toLowerCase())

@@ -25,7 +25,10 @@ function group(at: number, members: number): DirectoryGroupRecord {
   }
 }
 
-/** Renders groups; returns the highest number of members read in any one turn of the event loop. */
+/**
+ * Renders groups. Returns the number of members rendered for each group, and the highest number of members read in any
+ * one turn of the event loop.
+ */
 async function render(groups: readonly DirectoryGroupRecord[]) {
   let inTurn = 0
   let most = 0

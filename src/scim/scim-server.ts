@@ -52,7 +52,7 @@ interface Admitted {
   asked?: ScimRequest
 }
 
-/** How a request ended: with a response or a refusal; `asked` is missing if no handler saw it. */
+/** How a request ended: with a response or a refusal; `asked` is missing if the request never reached its handler. */
 interface Outcome {
   readonly startedAt: number
   readonly answer?: ScimAnswer | undefined

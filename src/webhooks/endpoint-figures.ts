@@ -22,11 +22,11 @@ export interface EndpointStep {
 /** The deliveries of an endpoint over time. */
 export interface EndpointFigures {
   readonly steps: readonly EndpointStep[]
-  /** Whether the range held too many deliveries to count, so that only the newest were counted. */
+  /** Whether the range contained too many deliveries to count, so that only the newest were counted. */
   readonly isSampled: boolean
 }
 
-/** Counts an endpoint's newest 20,000 deliveries in a time range, step by step. */
+/** Counts an endpoint's deliveries in a time range by time step, at most the newest 20,000. */
 export async function endpointFigures(
   store: Store,
   organizationId: string,

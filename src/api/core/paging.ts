@@ -5,8 +5,8 @@ const maxInPage = 200
 const usualInPage = 50
 
 /**
- * Returns the schema of a page of a list. A client passes `next` as `after` in its next request; on the last page, it
- * is null.
+ * Returns the schema of a page of a list. A client passes `next` as `after` in its next request; `next` is null on the
+ * last page.
  */
 export function pageOf<S extends TSchema>(item: S) {
   return Type.Object({ items: Type.Array(item), next: nullable(Type.String()) })

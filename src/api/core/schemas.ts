@@ -4,7 +4,7 @@ import { Type, type TSchema } from '../../http/index.ts'
 /** A time as ISO 8601 in UTC. */
 export const Time = Type.String({ format: 'date-time' })
 
-/** Returns the schema of a value that may be missing, which JSON shows as null. */
+/** Returns the schema of a value that may be null. */
 export function nullable<S extends TSchema>(schema: S) {
   return Type.Union([schema, Type.Null()])
 }

@@ -59,7 +59,10 @@ export const accessTokenRoutes = {
       /** Defaults to read-only access (`traffic.see`). */
       permissions: Type.Optional(Type.Array(oneOf(permissionNames), { minItems: 1 })),
       cidrs: Type.Optional(nullable(Type.Array(Type.String({ maxLength: 50 }), { minItems: 1 }))),
-      /** Defaults to 90 days from now. Only an owner may set null or more than a year. */
+      /**
+       * Defaults to 90 days from now, or to the expiry of the issuing access token if that is earlier. Only an owner
+       * may set null or more than a year.
+       */
       expires_at: Type.Optional(nullable(Time)),
     }),
     answer: Type.Object({ access_token: AccessToken, secret: Type.String() }),

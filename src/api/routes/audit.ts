@@ -37,7 +37,9 @@ const filter = {
   action: Type.Optional(Type.String({ maxLength: 100 })),
   actor_id: Type.Optional(Type.String({ maxLength: 100 })),
   subject_id: Type.Optional(Type.String({ maxLength: 100 })),
-  /** Text that occurs in the action, the actor's name, an id, an address or the detail. */
+  /**
+   * Text that occurs in the action, the actor's name, the subject's id, the request's id, the address or the detail.
+   */
   search: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
   from: Type.Optional(Time),
   until: Type.Optional(Time),

@@ -25,8 +25,8 @@ export const credentialRoutes = {
 }
 
 /**
- * Counts a reported secret against the source's limit for wrong credentials, because a report costs the same look-up.
- * Throws `rate_limited` (429).
+ * Counts a reported secret against the source's limit for wrong credentials, because looking it up costs as much as
+ * looking up a wrong credential. Throws `rate_limited` (429).
  */
 async function spendFinding(address: string, { findings }: Services): Promise<void> {
   const retrySeconds = await findings.failed(address)

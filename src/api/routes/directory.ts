@@ -24,7 +24,7 @@ const Token = Type.Object(
     revoked_at: nullable(Time),
     /**
      * Whether the token is active although its issuer may no longer issue one. Such a token should be replaced, because
-     * that person knows the secret.
+     * its issuer may still know the secret.
      */
     issuer_left: Type.Boolean(),
   },
@@ -105,7 +105,10 @@ export const directoryRoutes = {
       last_request_at: nullable(Time),
       /** Whole hours since the directory's last request; null if the directory is off or has sent no request yet. */
       nothing_for_hours: nullable(Type.Integer()),
-      /** The organization's only owner, if the directory has deactivated them: they stay a member. Otherwise null. */
+      /**
+       * An owner who stays a member although the directory deactivated them, because they were the last owner then;
+       * null if there is none.
+       */
       kept_owner: nullable(Type.Object({ id: Type.String(), name: Type.String() })),
     }),
     handle: async ({ organization }, services) => {
@@ -288,7 +291,10 @@ export const directoryRoutes = {
   }),
 }
 
-/** Returns how many items to skip, and how many to read: one more than the page, to see whether there are more. */
+/**
+ * Returns the position after which the page starts (0 for the first page), and how many items to read: one more than
+ * the page has, to see whether there are more.
+ */
 function positions(query: { after?: string; limit?: number }): { after: number; count: number } {
   const position = Number(query.after ?? 0)
   const after = Number.isSafeInteger(position) && position > 0 ? position : 0

@@ -13,7 +13,7 @@ const RateShare = Type.Object(
     share: Type.Number(),
     /** The calls per second that were requested on the node when it last reported. */
     demand: Type.Number(),
-    /** Whether the node needs a larger share than it holds. */
+    /** Whether the node needs a larger share than it has. */
     is_short: Type.Boolean(),
   },
   { title: 'RateShare' },

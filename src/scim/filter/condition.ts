@@ -8,7 +8,7 @@ import { groupSchema } from '../schema/schema-group.ts'
 
 type Comparison = Extract<Filter, { kind: 'compare' }>
 
-/** The member of the folded attributes that holds the sort values of multi-valued attributes. */
+/** The name under which the folded attributes contain the sort values of multi-valued attributes. */
 export const leadingName = '~leading'
 
 /** Converts a filter into a condition that the store can compile for both engines; `base` is the URL of `/scim/v2`. */

@@ -9,7 +9,7 @@ const words = new Set<string>(['and', 'or', 'not', 'true', 'false', 'null'])
 const textOnly = new Set<Operator>(['co', 'sw', 'ew'])
 const ordering = new Set<Operator>(['gt', 'ge', 'lt', 'le'])
 
-/** Returns the operator that a word names, in any case. */
+/** Returns the operator that a word names, in upper or lower case; undefined if it names none. */
 export function operatorOf(word: string): Operator | 'pr' | undefined {
   const folded = word.toLowerCase()
   return operators.has(folded) ? (folded as Operator | 'pr') : undefined

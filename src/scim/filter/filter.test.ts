@@ -59,7 +59,7 @@ const understood: Record<string, string> = {
   'title pr or title pr and title pr': '(title pr or (title pr and title pr))',
   '(title pr or title pr) and title pr': '((title pr or title pr) and title pr)',
   'not (title pr) and title pr': '(not title pr and title pr)',
-  // Names and operators match in any case; values keep their case where the schema says it matters.
+  // Names and operators match in upper and lower case; values keep their case where the schema says it matters.
   'USERNAME EQ "Bob"': 'userName eq "bob"',
   'externalId eq "Bob"': 'externalId eq "Bob"',
   'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User:employeeNumber eq "7"':
@@ -163,7 +163,7 @@ describe('the filter parser (RFC 7644 section 3.4.2.2)', () => {
     parseFilter(deep(20), userType, { depth: 20 })
   })
 
-  // test/steps.test.ts counts the steps this takes.
+  // test/steps.test.ts counts the steps that it takes to refuse such filters.
   test('huge and hostile filters are refused', () => {
     const hostile = [
       '('.repeat(4000),

@@ -22,7 +22,9 @@ export function mergeParts(
   return whole(attribute, { ...next, ...given })
 }
 
-/** Sets one part of a complex value, or unassigns it (undefined); returns undefined when nothing is left. */
+/**
+ * Sets one part of a complex value, or removes it if `part.value` is undefined; returns undefined when nothing is left.
+ */
 export function setPart(
   owner: Attribute,
   before: Values | undefined,

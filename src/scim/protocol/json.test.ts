@@ -46,7 +46,7 @@ describe('the JSON reader', () => {
     })
   }
 
-  // test/steps.test.ts counts the steps this takes.
+  // test/steps.test.ts counts the steps that it takes to refuse such nesting.
   test('32 levels pass, 100,000 are refused', () => {
     parseJson(`${'['.repeat(32)}1${']'.repeat(32)}`)
     assert.throws(() => parseJson('['.repeat(100_000)), { scimType: 'invalidSyntax' })

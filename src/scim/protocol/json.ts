@@ -44,7 +44,9 @@ export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Looks up a member of a message by name, in any case (RFC 7643 section 2.1). */
+/**
+ * Finds a member of a message by its name in upper or lower case (RFC 7643 section 2.1); undefined if there is none.
+ */
 export function memberOf(message: JsonObject, name: string): Json | undefined {
   const own = Object.keys(message).find((each) => each.toLowerCase() === name.toLowerCase())
   return own === undefined ? undefined : message[own]

@@ -53,7 +53,7 @@ export const attribute: Readonly<Record<Attribute['type'], MakeAttribute>> = {
   dateTime: ofType('dateTime'),
   integer: ofType('integer'),
   complex: ofType('complex'),
-  // Sections 2.3.6 and 2.3.7: binary values and references are always case-exact.
+  // Sections 2.3.6 and 2.3.7: binary values and references are case-exact.
   binary: ofType('binary', { caseExact: true }),
   reference: ofType('reference', { caseExact: true }),
 }
@@ -109,7 +109,7 @@ const commonAttributes: readonly Attribute[] = [
 
 const byName = new WeakMap<readonly Attribute[], Map<string, Attribute>>()
 
-/** Finds an attribute in a list by name, in any case (RFC 7643 section 2.1). */
+/** Finds an attribute in a list by its name in upper or lower case (RFC 7643 section 2.1). */
 export function findAttribute(list: readonly Attribute[], name: string): Attribute | undefined {
   let names = byName.get(list)
   if (names === undefined) {
@@ -129,7 +129,7 @@ export function coreAttributes(type: ResourceType): readonly Attribute[] {
   return [...commonAttributes, ...type.schema.attributes]
 }
 
-/** Finds the extension with this URN, in any case. */
+/** Finds the extension with this URN, in upper or lower case. */
 export function findExtension(type: ResourceType, urn: string): Schema | undefined {
   return type.extension?.id.toLowerCase() === urn.toLowerCase() ? type.extension : undefined
 }

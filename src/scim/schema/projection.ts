@@ -13,7 +13,7 @@ export interface Projection {
 type Parts = ReadonlySet<string> | 'all' | undefined
 type Names = ReadonlyMap<string, ReadonlySet<string> | 'all'>
 
-/** What a request includes and excludes of one attribute. */
+/** The parts of one attribute that a request includes and excludes. */
 interface Choice {
   readonly wanted: Parts
   readonly unwanted: Parts

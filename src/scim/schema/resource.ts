@@ -32,7 +32,10 @@ export function checkSchemas(body: JsonObject, urn: string): void {
   }
 }
 
-/** Refuses a resource in which a required attribute is missing or blank. */
+/**
+ * Refuses a resource in which a required attribute is missing or blank, except for an attribute that is kept
+ * (`isKept`).
+ */
 export function checkRequired(type: ResourceType, resource: Resource): void {
   for (const attribute of type.schema.attributes) {
     if (!attribute.required || attribute.isKept === true) continue

@@ -18,7 +18,8 @@ const bareNames = new Set(['manager', 'roles', 'entitlements'])
 
 /**
  * Reads an attribute's value; undefined when it is unassigned (null or an empty array, RFC 7643 section 2.5). Accepts
- * Entra's variants: `"False"`, a manager in an array or as a bare id, `[{"value": "True"}]`, and names in any case.
+ * Entra's variants: `"False"`, a manager in an array or as a bare id, `[{"value": "True"}]`, and names in upper or
+ * lower case.
  */
 export function readValue(attribute: Attribute, json: Json): Value | undefined {
   if (json === null) return undefined

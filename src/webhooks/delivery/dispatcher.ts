@@ -23,15 +23,15 @@ export interface DispatcherDeps {
   readonly random: () => number
   readonly after: (ms: number, call: () => void) => () => void
   /**
-   * Like `after`, but may call earlier than asked; used for searching endpoints to lease and for renewing leases.
-   * Defaults to `after`.
+   * Like `after`, but may call earlier than asked; used to look for endpoints to lease and to renew leases. Defaults to
+   * `after`.
    */
   readonly afterAtMost?: ((ms: number, call: () => void) => () => void) | undefined
   /** The limit on concurrent requests that all endpoints share; defaults to 512 requests. */
   readonly places?: Places | undefined
   /** Reports an error to the log; the failed work is retried. */
   readonly onError: (error: unknown) => void
-  /** Reports the end of every attempt, for metrics. */
+  /** Reports each attempt whose outcome is known, for metrics. */
   readonly onAttempt?: ((outcome: AttemptOutcome) => void) | undefined
 }
 
@@ -128,8 +128,8 @@ export class Dispatcher {
   }
 
   /**
-   * Called when a batch of outcomes has been committed: closes the lanes that lost their lease or whose endpoint is
-   * disabled, and lets the other lanes of the batch continue.
+   * Called when a batch of outcomes has been committed. Closes the lanes that lost their lease or whose endpoint is
+   * disabled, releases held endpoints, and lets the other lanes of the batch continue.
    */
   #written(batch: readonly AttemptOutcome[], { written, lost }: HealthsWritten): void {
     for (const { delivery } of batch) this.#sender.written(delivery)

@@ -20,7 +20,7 @@ export interface EndpointHealth {
   readonly disabledReason: DisabledReason | undefined
   /** Failed attempts since the last success, or since a 429 with Retry-After ended a hold. */
   readonly failures: number
-  /** When, for the first time since the last success, an attempt failed or was answered with 429 and Retry-After. */
+  /** The time of the first failure since the last success; a 429 with Retry-After counts as a failure here. */
   readonly failingSince: number | undefined
   readonly lastSuccessAt: number | undefined
   readonly heldAt: number | undefined

@@ -21,8 +21,8 @@ const leaseMarginMs = 500
 export const idleBeforeReleaseMs = 5000
 const pacePollMs = 1000
 const maxWaitInLaneMs = minuteMs
-// A delivery that was sent is sent again after a crash if its outcome was not written, so only this many outcomes may
-// wait for a stalled database.
+// After a crash, a delivery is sent again if its outcome was not written. This limit keeps such deliveries few while
+// the database stalls.
 const maxUnwritten = 32
 const retryStoreMs = 250
 
@@ -68,7 +68,7 @@ export class Lane {
   #isLoading = false
   /** Whether the last query found nothing more to send; `wake` queries the store again. */
   #isExhausted = false
-  /** Whether something was published while the lane was loading. */
+  /** Whether to load again after loading, because something may have been published in the meantime. */
   #isHinted = false
   #isClosed = false
   /** Monotonic time in milliseconds since when the lane has been idle. */
@@ -128,9 +128,9 @@ export class Lane {
   // --- Lease ---
 
   /**
-   * Continues under a new lease if that lease directly follows the lane's own, which expired because a clock was set
-   * forward; returns whether it does. The lane then knows more than the row about the endpoint's health and the
-   * requests in progress.
+   * Continues under a new lease if that lease directly follows the lane's own, which expired, for instance because a
+   * clock was set forward; returns whether it does. The lane then knows more than the row about the endpoint's health
+   * and the requests in progress.
    */
   continueUnder(endpoint: EndpointRecord, leaseEndsAt: number): boolean {
     // Every lease increments the token: if it grew by exactly one, nobody else held a lease in between.
@@ -373,7 +373,7 @@ export class Lane {
     return this.#endpoint.ordered || this.state === 'held'
   }
 
-  /** How many requests may run now: one probe for a held endpoint, and never two deliveries for an ordered one. */
+  /** How many requests may run now: none for a disabled endpoint, and only one for an ordered or held endpoint. */
   get #maxUnderWay(): number {
     if (this.state === 'disabled') return 0
     return this.#isOneByOne ? 1 : this.#concurrency

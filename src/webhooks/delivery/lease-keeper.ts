@@ -52,7 +52,7 @@ export class LeaseKeeper {
     this.#renewLater()
   }
 
-  /** Searches an organization now for endpoints to lease, because something was published there. */
+  /** Looks for endpoints to lease now in an organization that may have something to send. */
   look(organizationId: string): void {
     this.#hinted.add(organizationId)
     void this.#leaseSoon()

@@ -22,7 +22,7 @@ export interface Operations {
   cancel(organizationId: string, id: string, actor: Actor): Promise<OperationRecord>
 }
 
-/** Creates `Operations`; `onResumed` is called when one of them runs again. */
+/** Creates `Operations`; `onResumed` is called whenever an operation has been resumed. */
 export function createOperations(deps: { store: Store; onResumed: () => void }): Operations {
   const { store } = deps
 

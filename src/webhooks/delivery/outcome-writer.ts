@@ -11,8 +11,8 @@ const minPauseMs = 5
 const maxPauseMs = 40
 
 /**
- * The result of writing the health of a batch's endpoints; for those in `lost` it was not written, because their leases
- * no longer hold.
+ * The result of writing the health of a batch's endpoints. Endpoints in `lost` were not written, because this node no
+ * longer has their leases.
  */
 export interface HealthsWritten {
   readonly written: readonly HealthOutcome[]

@@ -28,8 +28,8 @@ export class Pace {
   }
 
   /**
-   * Called when the receiver refused a delivery at a monotonic time and asked for a delay. Returns for how many
-   * milliseconds this delivery alone waits; 0 if the endpoint pauses.
+   * Called when the receiver has refused a delivery; `monotonic` is the current time in milliseconds. Returns for how
+   * many milliseconds this delivery alone waits; 0 if the whole endpoint pauses instead.
    */
   refused(deliveryId: string, retryAfterMs: number, monotonic: number): number {
     const waitMs = Math.min(Math.max(retryAfterMs, minPauseMs), maxPauseMs)
@@ -43,7 +43,7 @@ export class Pace {
     return 0
   }
 
-  /** Returns the milliseconds until anything may be sent; 0 if it may be sent now. */
+  /** Returns for how many milliseconds the endpoint still pauses; 0 if it does not pause. */
   pauseMs(monotonic: number): number {
     return Math.max(0, this.#pausedUntil - monotonic)
   }

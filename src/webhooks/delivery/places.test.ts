@@ -72,7 +72,7 @@ function delivery(organizationId: string, endpointId: string): DueDelivery {
 }
 
 /**
- * Creates `Places` for `max` requests, with a function that starts as many requests of an organization as they allow.
+ * Creates `Places` for `max` requests, and `fill`, which starts requests of an organization while the places allow it.
  */
 function placesForTests(max: number) {
   const world = { monotonic: 0 }

@@ -106,7 +106,7 @@ export class Places {
     return this.#slow.has(endpointId) ? 'sluggish' : standing
   }
 
-  /** Returns the room left in a standing's share, in which the requests of worse standings count too. */
+  /** Returns how many more requests a standing's share allows; requests of worse standings count against it too. */
   #freeFor(standing: Standing): number {
     const { prompt, unproven, sluggish } = this.#held
     const held = {

@@ -40,8 +40,8 @@ export type Send = (
 ) => Promise<SendResult>
 
 /**
- * Sends deliveries through the guarded client: each attempt is signed anew, follows no redirects and has 15 s including
- * the response's body.
+ * Sends deliveries through the guarded client. Each attempt is signed anew, follows no redirects, and may take
+ * `attemptMs` (15 s by default), including the response's body.
  */
 export function createSend(deps: {
   readonly outbound: Outbound

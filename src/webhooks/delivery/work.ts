@@ -29,7 +29,7 @@ export interface DeliveryWork {
     ttlMs: number
     organizationIds?: readonly string[] | undefined
   }): Promise<EndpointRecord[]>
-  /** Renews leases; returns the endpoints of those that still hold. */
+  /** Renews leases; returns the ids of the endpoints whose leases were renewed. */
   renew(request: { leases: readonly Lease[]; ttlMs: number }): Promise<ReadonlySet<string>>
   release(leases: readonly Release[]): Promise<void>
   load(
@@ -37,7 +37,7 @@ export interface DeliveryWork {
     load: { limit: number; order: 'due' | 'ordered' | 'probe'; except: ReadonlySet<string> },
   ): Promise<{ deliveries: DueDelivery[]; exhausted: boolean }>
   nextDueAt(endpointId: string): Promise<number | undefined>
-  /** Writes a batch as a whole; returns the endpoints whose lease no longer held. */
+  /** Writes a batch as a whole; returns the ids of the endpoints whose leases had been lost. */
   complete(batch: {
     outcomes: readonly AttemptOutcome[]
     healths: readonly HealthOutcome[]

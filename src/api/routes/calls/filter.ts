@@ -11,7 +11,10 @@ export const text = (most: number) => Type.Optional(Type.String({ minLength: 1, 
 
 /** The query parameters that filter calls. */
 export const callFilterProperties = {
-  /** A call's id, an address or a status; any other text is searched for in paths and key names. */
+  /**
+   * A call's id, an address or a status; any other text is searched for in paths and, unless it has a slash, in key
+   * names.
+   */
   q: text(500),
   target: text(63),
   key: text(60),

@@ -71,7 +71,9 @@ async function* tail(request: RouteRequest, services: Services): AsyncIterable<s
   }
 }
 
-/** Reads the calls that ended recently, newest first. In every fifth turn, calls that took over 5 s follow. */
+/**
+ * Reads the calls that ended recently, newest first. In every fifth turn, calls that began more than 5 s ago follow.
+ */
 async function ended(
   services: Services,
   organizationId: OrganizationId,

@@ -116,7 +116,7 @@ export const deliveryRoutes = {
     summary: 'Events in order after a cursor, for receivers that poll',
     permission: 'traffic.see',
     query: Type.Object({
-      /** The previous page's `next`; by default starts at the oldest event kept. */
+      /** The previous page's `next`. Without it, the list starts at the oldest event that is kept. */
       after: Type.Optional(Type.String({ pattern: '^\\d{0,15}$' })),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: eventsInPage })),
       /** Types, separated by commas. */

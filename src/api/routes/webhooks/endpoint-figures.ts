@@ -20,7 +20,10 @@ const Figures = Type.Object(
           waiting: Type.Integer(),
           /** How many deliveries were pending at the end of the step. */
           backlog: Type.Integer(),
-          /** The time from an event to its delivery, including retries. */
+          /**
+           * The median and the 95th percentile of the time from an event to its delivery, including retries; null if
+           * nothing was delivered.
+           */
           p50_ms: nullable(Type.Integer()),
           p95_ms: nullable(Type.Integer()),
         },
