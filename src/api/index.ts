@@ -1,4 +1,4 @@
-/** The JSON API at /api/v1/… that the dashboard uses, with its OpenAPI description and reference page. */
+/** The JSON API at /api/v1/… for the dashboard and for programs, with its OpenAPI description and reference page. */
 import { schemaDocument } from '../configuration/index.ts'
 import { Problem } from '../errors.ts'
 import type { App, AppRequest } from '../http/index.ts'

@@ -172,9 +172,9 @@ export class DirectoryTokens {
   }
 
   /**
-   * Performs a directory's change. Refuses it if the token has been revoked, or the plan no longer includes a
-   * directory, since the request was admitted; a revocation thus also stops queued requests and bulk operations.
-   * Performs changes by anyone else directly.
+   * Performs a directory's change, unless its token has been revoked or its organization's plan no longer includes a
+   * directory. The check is repeated here, so that a revocation also stops queued requests and bulk operations. Changes
+   * by anyone else are performed without a check.
    */
   async whileGood<T>(change: DirectoryChange, work: () => Promise<T>): Promise<T> {
     if (change.actor.kind !== 'directory') return await work()

@@ -7,7 +7,7 @@ const mediaTypes = ['application/scim+json', 'application/json']
 
 /** The path below `/scim/v2` and the query of a request. */
 export interface Address {
-  /** Split at slashes. */
+  /** The path, split at slashes. */
   readonly path: readonly string[]
   readonly query: URLSearchParams
 }

@@ -9,7 +9,7 @@ import type { Projection } from './schema/projection.ts'
 /** Resources as JSON texts, each complete or, if it is large, in pieces. */
 type Texts = AsyncGenerator<string | AsyncIterable<string>>
 
-/** The request that the resources answer, and the attributes to show. */
+/** The request, and the attributes to show in its response. */
 interface Showing {
   readonly request: ScimRequest
   readonly projection: Projection
@@ -44,7 +44,7 @@ export async function* userTexts(
   }
 }
 
-/** Renders groups; members of small groups are read together, those of a large one in pieces. */
+/** Renders groups; the members of small groups are read together, the members of a large group in pages. */
 export async function* groupTexts(
   deps: ScimDeps,
   groups: readonly DirectoryGroupRecord[],

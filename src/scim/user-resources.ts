@@ -53,7 +53,7 @@ export class UserResources extends Resources<DirectoryUser> {
   ): Promise<ScimAnswer> {
     const user = await this.#users.change(callerOf(request), id, (current) => {
       checkVersion(request, etagOf(current))
-      // Removing the attribute `active` neither deactivates nor reactivates.
+      // Removing the attribute `active` neither deactivates nor reactivates the user.
       return userInput(withoutId(next(current)), current)
     })
     return this.show(request, 200, user)

@@ -101,7 +101,7 @@ export class Endpoints {
       const before = found(await endpoints.find(tx, organizationId, id))
       // An existing key pair is kept, because receivers have its public half.
       const asymmetric = input.asymmetric && before.publicKey ? undefined : input.asymmetric
-      // Headers may contain a receiver's secret, so they must not follow the endpoint to another host.
+      // Headers may contain a receiver's secret, so they must not follow the endpoint to another origin.
       const moved = input.url !== undefined && originOf(input.url) !== originOf(before.url)
       const headers = moved ? (input.headers ?? {}) : input.headers
       const settings = this.#settingsOf(subject, { ...input, asymmetric, headers })

@@ -204,7 +204,7 @@ class RunningWebhooks implements Webhooks {
     await this.#stop()
   }
 
-  /** Subscribes to the change feed, which says what to send and which endpoints changed. */
+  /** Subscribes to the change feed, which says which endpoints have something to send and which have changed. */
   #follow(): void {
     const { feed } = this.#deps.store
     feed.on(

@@ -84,7 +84,7 @@ describe('the health of an endpoint', () => {
     let now = first.probeAt!
     for (let ping = 0; ping < 5; ping++) {
       now += 1000
-      // Requesting a probe twice before it is sent still makes only one.
+      // A second request for a probe that is not sent yet changes nothing.
       health = healthAfter(probedNow(probedNow(health, now), now), failed, now)
       assert.equal((health.probeAt! - now) / minuteMs, 2)
     }

@@ -91,7 +91,9 @@ export interface Route<Query = unknown, Body = unknown, Answer = unknown> {
   readonly check:
     | ((request: RouteRequest<Query, Body>, services: Services) => Promise<void>)
     | undefined
-  /** The thing that this route changes, if files can manage such things; while a file does, requests are refused. */
+  /**
+   * The thing that this route changes, if files can manage such things. While a file manages it, requests are refused.
+   */
   readonly managed: ManagedThing | undefined
   /** The largest body in bytes, if not the default. */
   readonly maxBodyBytes: number | undefined

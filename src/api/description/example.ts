@@ -133,7 +133,7 @@ function objectOf({ properties = {}, title }: Schema, depth: number): Record<str
 function textOf({ format, minLength = 0 }: Schema, name: string): string {
   if (format === 'date-time') return '2026-11-21T09:30:00.000Z'
   if (format === 'uri') return 'https://intercept.example.com/problems/rule_denied'
-  // `known` has the number for `status`; where the schema asks for a text, it is a filter such as `4xx`.
+  // `known` has a number for `status`; as a text, `status` is a filter such as `4xx`.
   const text = name === 'status' ? '4xx' : known[name]
   if (typeof text === 'string') return text
   if (name === 'id' || name.endsWith('_id')) return `req_${ulid}`

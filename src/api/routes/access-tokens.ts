@@ -60,8 +60,8 @@ export const accessTokenRoutes = {
       permissions: Type.Optional(Type.Array(oneOf(permissionNames), { minItems: 1 })),
       cidrs: Type.Optional(nullable(Type.Array(Type.String({ maxLength: 50 }), { minItems: 1 }))),
       /**
-       * Defaults to 90 days from now, or to the expiry of the issuing access token if that is earlier. Only an owner
-       * may set null or more than a year.
+       * Defaults to 90 days from now, or to the expiry of the issuing access token if that is earlier. Setting null or
+       * more than a year requires `owners.manage`.
        */
       expires_at: Type.Optional(nullable(Time)),
     }),

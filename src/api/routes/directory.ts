@@ -348,7 +348,7 @@ interface Named {
 
 /**
  * Returns the name to show for a user; null if the directory sent none. The given and family names are joined, because
- * many directories send only those.
+ * many directories send no other name.
  */
 function nameOf({ displayName, name = {} }: Named): string | null {
   const joined = [name.givenName, name.familyName].filter((part) => part !== undefined).join(' ')

@@ -47,7 +47,7 @@ const Me = Type.Object(
         plan: Type.String(),
         role: Role,
         permissions: Type.Array(Type.String()),
-        /** Whether the organization requires company sign-in, which this session did not use. */
+        /** Whether this session cannot reach the organization until the person signs in through the company. */
         sso_required: Type.Boolean(),
       }),
     ),

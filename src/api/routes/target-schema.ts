@@ -37,7 +37,7 @@ const ruleProperties = {
   trial: Type.Boolean(),
 }
 
-/** Rules in a request; a rule with the id of an existing one keeps that id, any other gets a new one. */
+/** The rules in a request. A rule keeps its id if an existing rule has that id; otherwise it gets a new id. */
 export const RuleInputs = Type.Array(
   Type.Object(
     { id: Type.Optional(Type.String({ maxLength: 60 })), ...ruleProperties },
@@ -66,7 +66,7 @@ export const ApiTarget = Type.Object(
         {
           id: Type.String(),
           ...ruleProperties,
-          /** The calls that the rule decided in the last 7 days; for a trial rule, those that it would have refused. */
+          /** The calls that the rule decided in the last 7 days, or would have refused if it is a trial rule. */
           calls: Type.Integer(),
         },
         { title: 'Rule' },

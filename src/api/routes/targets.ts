@@ -188,7 +188,9 @@ async function shown(organization: RouteOrganization, target: Target, services: 
   return toApiTarget(target, countsOf(target))
 }
 
-/** Reads how many calls an organization's targets and rules had; returns a function that picks those of one target. */
+/**
+ * Reads how many calls an organization's targets and rules had; returns a function that picks the counts of one target.
+ */
 async function counts(
   { id }: RouteOrganization,
   services: Services,

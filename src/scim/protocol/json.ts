@@ -39,7 +39,7 @@ function read(source: Uint8Array | string): Json {
   }
 }
 
-/** Whether a value is an object rather than an array. */
+/** Whether a value is a JSON object, and neither an array nor null. */
 export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -142,7 +142,8 @@ export class Dispatcher {
     for (const id of new Set(batch.map(({ delivery }) => delivery.endpointId))) {
       const lane = this.#lanes.find(id)
       if (!lane) continue
-      // A failed delivery is loaded again when it is due, so the lane must check the store again.
+      // A failed delivery becomes due again, and an ordered endpoint loads one delivery at a time, so the lane must
+      // check the store again.
       if (lane.endpoint.ordered || again.has(id)) lane.lookAgain()
       if (lane.state === 'held') void this.#leave(lane)
       else lane.pump()

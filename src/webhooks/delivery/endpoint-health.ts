@@ -99,8 +99,8 @@ function after(health: EndpointHealth, verdict: AttemptVerdict, nowMs: number): 
 }
 
 /**
- * Returns the health after a 429 with Retry-After: a held endpoint resumes, but one without a success for five days is
- * disabled.
+ * Returns the health after a 429 with Retry-After: a held endpoint resumes, but any endpoint without a success for five
+ * days is disabled.
  */
 function paced(health: EndpointHealth, nowMs: number): EndpointHealth {
   const failingSince = health.failingSince ?? nowMs

@@ -71,7 +71,7 @@ export class Lane {
   /** Whether to load again after loading, because something may have been published in the meantime. */
   #isHinted = false
   #isClosed = false
-  /** Monotonic time in milliseconds since when the lane has been idle. */
+  /** The monotonic time in milliseconds at which the lane became idle; undefined while it is not. */
   #idleSince: number | undefined
   /** How many tokens of the endpoint's rate limit were left at the monotonic time `#tokensAt`. */
   #tokens: number
@@ -162,7 +162,7 @@ export class Lane {
     const waits = [...this.#pace.waiting(monotonic).values()].map((until) => until - monotonic)
     const isAwaited = waits.some((waitMs) => waitMs > pauseMs && waitMs <= maxWaitInLaneMs)
     const isBusy = this.#isLoading || isAwaited || this.#underWay.size > 0
-    // The queued deliveries are loaded again after the pause.
+    // During a long pause the lane may close even with queued deliveries: they are loaded again afterwards.
     if (!isBusy && pauseMs > idleBeforeReleaseMs) return true
     if (isBusy || pauseMs > 0 || this.#queue.length > 0) {
       this.#idleSince = undefined

@@ -52,7 +52,7 @@ export class LeaseKeeper {
     this.#renewLater()
   }
 
-  /** Looks for endpoints to lease now in an organization that may have something to send. */
+  /** Looks at once for endpoints to lease in an organization that may have something to send. */
   look(organizationId: string): void {
     this.#hinted.add(organizationId)
     void this.#leaseSoon()

@@ -23,7 +23,7 @@ const Capture = Type.Object(
   {
     request: CapturedMessage,
     answer: CapturedMessage,
-    /** Names of JSON members and form fields whose values were masked. */
+    /** Names of JSON members and form fields whose values are masked wherever they occur. */
     redacted: Type.Optional(Type.Array(Type.String())),
   },
   { title: 'Capture' },
@@ -36,7 +36,7 @@ export const ApiCall = Type.Object(
     key_id: Type.Optional(Type.String()),
     key_name: Type.Optional(Type.String()),
     key_hint: Type.Optional(Type.String()),
-    /** The slug of the target, if the target still exists. */
+    /** The slug of the target; missing if the call reached no target or the target no longer exists. */
     target: Type.Optional(Type.String()),
     method: Type.String(),
     path: Type.String(),

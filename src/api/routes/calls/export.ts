@@ -70,7 +70,7 @@ async function* walk(
       page,
     )
     const names = await namesFor(organization, found, services)
-    // The caller's rights are checked after the read, so that no call recorded after their end is sent.
+    // The caller's rights are checked after the read, so that no call recorded after the rights ended is sent.
     await requireStillAllowed(request, services)
     yield found.map((call) => toApiCall(call, names))
     if (found.length < page.limit && searchedTo === undefined) return

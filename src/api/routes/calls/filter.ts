@@ -81,7 +81,7 @@ async function wordsOf(organization: RouteOrganization, q: string, services: Ser
   return { text, keyIds: keys.map(({ id }) => id) }
 }
 
-/** Returns the id of the target with this slug or id; for an unknown one, the text itself, which matches no call. */
+/** Returns the id of the target with this slug or id; for an unknown target, the text itself, which matches no call. */
 export async function targetIdOf(
   organization: RouteOrganization,
   slug: string | undefined,

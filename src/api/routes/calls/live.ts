@@ -54,7 +54,7 @@ async function* tail(request: RouteRequest, services: Services): AsyncIterable<s
       const found = await ended(services, organization.id, { startedAt, turn })
       const fresh = found.filter(({ id }) => !sent.has(id)).toReversed()
       const names = await namesFor(organization, fresh, services)
-      // The caller's rights are checked again after the read, so that no call recorded after their end is sent.
+      // The caller's rights are checked again after the read, so that no call recorded after the rights ended is sent.
       if (!(await isStillAllowed(request, services))) return
       const now = services.clock.now()
       for (const { id } of fresh) sent.set(id, now)

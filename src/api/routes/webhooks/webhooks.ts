@@ -41,7 +41,7 @@ const Secrets = Type.Object(
   {
     /** The secret, with its `svc_` prefix; Standard Webhooks libraries take it without that prefix. */
     current: Type.Object({ secret: Type.String(), hint: Type.String(), created_at: Time }),
-    /** Older secrets with which deliveries are still signed too. */
+    /** Older secrets that still sign deliveries as well. */
     old: Type.Array(Type.Object({ hint: Type.String(), created_at: Time, valid_until: Time })),
   },
   { title: 'WebhookSecrets' },
@@ -198,7 +198,7 @@ function toInput({ rate_per_second: ratePerSecond, ...fields }: Static<typeof In
   return { ...fields, ratePerSecond }
 }
 
-/** Defines a route that enables or disables an endpoint, and returns its new state. */
+/** Defines a route that enables or disables an endpoint and returns the endpoint. */
 function setState(change: 'enable' | 'disable', summary: string) {
   return route({
     summary,
