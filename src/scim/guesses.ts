@@ -8,7 +8,7 @@ import { ScimError, tooMany } from './protocol/errors.ts'
 export interface GuessLimit {
   /**
    * Runs a token look-up for an address, and counts a 401 as a wrong token. Once an address is over its limit, a wrong
-   * token gets a 429. If no spare look-ups are left either, every token gets a 429.
+   * token gets a 429. If no spare look-ups are left either, every token from that address gets a 429.
    */
   watch<T>(address: string, lookUp: () => Promise<T>): Promise<T>
 }
