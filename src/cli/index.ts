@@ -298,7 +298,8 @@ function complain(error: unknown, { args, command }: Found, { wantsJson, termina
     terminal.complain(JSON.stringify({ error: { code, detail: sentences.join(' ') } }))
     return
   }
-  // For commands that begin with something else, such as `apply` with a file, the slug is not known here.
+  // Only the arguments of commands whose usage begins with `<org>` tell the slug; for others, the hint has a
+  // placeholder.
   const slug = command.usage.startsWith('<org>') ? args[0] : undefined
   const remedies =
     code === 'plan_required'

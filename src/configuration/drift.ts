@@ -19,9 +19,9 @@ import { readState, type State } from './state.ts'
 const organizationsAtOnce = 20
 
 /**
- * Announces managed things that were changed outside their file, once each, and gives newly arrived groups the role
- * waiting for them. Checks up to 20 organizations in which anything has happened since their last check; returns how
- * many things it announced.
+ * Announces managed things that were changed outside their file, once each, and gives new directory groups the roles
+ * that files set for them. Checks up to 20 organizations in which anything has happened since their last check; returns
+ * how many things it announced.
  */
 export async function checkDrift(deps: ConfigurationDeps): Promise<number> {
   let announced = 0

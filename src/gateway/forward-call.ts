@@ -33,7 +33,7 @@ export interface ForwardDeps {
    * Called when the upstream's response has ended, when the caller has left, or when the call was cut off.
    */
   finish(call: Call, passed: Passed): void
-  /** Called when the call ended without a response; `passed` has what was measured and captured until then. */
+  /** Called when there is no response to forward; `passed` has what was measured and captured until then. */
   refuse(call: Call, error: unknown, passed?: Passed): void
 }
 

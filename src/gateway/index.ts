@@ -21,9 +21,9 @@ export interface Gateway extends AsyncDisposable {
   handle(exchange: Exchange): void
   /** Ends event streams and WebSockets, which would otherwise keep a stopping process alive. */
   endStreams(): void
-  /** Deletes call records older than this time, in milliseconds since 1970. */
+  /** Deletes call records and counts older than this time, in milliseconds since 1970. */
   forget(olderThanMs: number): Promise<void>
-  /** Writes everything that waits to be written about calls. */
+  /** Writes what is waiting to be written about calls, as far as `Recorder` does so at a flush. */
   flush(): Promise<void>
 }
 

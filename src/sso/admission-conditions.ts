@@ -28,8 +28,9 @@ export interface Attempt {
 }
 
 /**
- * Returns the person's e-mail address. It must be verified, in a verified domain of the organization that is not routed
- * to another connection. Throws `sso_email_missing`, `sso_email_unverified`, `sso_domain_mismatch`.
+ * Returns the person's e-mail address. The address must be verified, the organization must hold its domain, and the
+ * domain must not be routed to another connection. Throws `sso_email_missing`, `sso_email_unverified`,
+ * `sso_domain_mismatch`.
  */
 export async function requireOwnDomain(at: Attempt): Promise<string> {
   const { mail, mailVerified } = at.person

@@ -114,8 +114,8 @@ function found(organization: OrganizationRecord | undefined): OrganizationRecord
 }
 
 /**
- * Lets only an owner change which owners are exempt, once any are: otherwise an administrator could lock all of them
- * out.
+ * Once owners are exempt, only an owner may change which owners are. Otherwise an administrator could lock out every
+ * owner.
  */
 async function requireOwnersChoice(
   tx: Tx,

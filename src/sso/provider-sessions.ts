@@ -14,7 +14,7 @@ import {
 import { publish } from '../webhooks/events/index.ts'
 import { fault, type Logout } from '../oidc/index.ts'
 
-/** Replay protection: the id of a logout token is remembered for longer than any token is valid. */
+/** Replay protection: the id of a logout token is remembered for longer than any token is accepted. */
 const rememberedForMs = 30 * minuteMs
 
 /**

@@ -64,8 +64,9 @@ export interface Targets {
     actor: Actor,
   ): Promise<Target>
   /**
-   * Changes a target and resolves when every node applies the change. Throws `invalid_input`, `outbound_blocked`,
-   * `not_found` or `version_conflict`. A different upstream origin removes the credential unless a new one is given.
+   * Changes a target; resolves when no node applies the old settings any more. Throws `invalid_input`,
+   * `outbound_blocked`, `not_found` or `version_conflict`. A different upstream origin removes the credential unless a
+   * new credential is given.
    */
   edit(
     at: TargetPlace & { readonly expectedVersion?: number | undefined },

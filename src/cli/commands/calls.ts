@@ -122,7 +122,7 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await setTimeout(ms, undefined, { signal }).catch(() => undefined)
 }
 
-/** Forgets calls that are too old to be read again. */
+/** Bounds the memory: once more than `2 * maxListed` ids are remembered, keeps only those of the last read. */
 function forget(seen: Set<string>, found: readonly NamedCall[]): void {
   if (seen.size <= 2 * maxListed) return
   const recent = new Set<string>(found.map(({ call }) => call.id))

@@ -84,7 +84,7 @@ async function printSetupLink(running: Running, log: Log): Promise<void> {
   }
 }
 
-/** Resolves when the supervisor has exited, so that its worker stops too instead of running on unnoticed. */
+/** Resolves when the supervisor has exited, so that this worker stops too instead of running on unnoticed. */
 async function untilOrphaned(): Promise<void> {
   await new Promise<void>((resolve) => process.once('disconnect', () => resolve()))
 }

@@ -81,8 +81,8 @@ class DemoProvider {
   }
 
   /**
-   * Shows a page on which the person has to click, as real providers do. After an immediate redirect, browsers may send
-   * our SameSite=Strict cookies back to us, which they don't do after a click on another site.
+   * Shows a page on which the person has to click, as real providers do. Browsers send no SameSite=Strict cookies to
+   * Intercept after a click on another site, but may send them after an immediate redirect, which would hide mistakes.
    */
   #askPerson(url: URL, response: ServerResponse): void {
     url.pathname = '/allow'
@@ -144,7 +144,7 @@ class DemoProvider {
   }
 }
 
-/** Authenticates by client_secret_basic or client_secret_post (RFC 6749, section 2.3.1). */
+/** Whether the client has authenticated by client_secret_basic or client_secret_post (RFC 6749, section 2.3.1). */
 function isClient(request: IncomingMessage, form: URLSearchParams, client: DemoClient): boolean {
   const [, basic] = /^Basic (.+)$/.exec(request.headers.authorization ?? '') ?? []
   const [id, secret] =

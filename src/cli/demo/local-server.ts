@@ -6,7 +6,7 @@ export interface LocalServer extends AsyncDisposable {
   readonly url: string
 }
 
-/** Listens on a port of this machine, or on a free one if that port is taken or 0. */
+/** Listens on a port of this machine; if that fails, or if the port is 0, listens on a free port. */
 export async function listenLocally(server: Server, port: number): Promise<LocalServer> {
   try {
     server.listen(port, '127.0.0.1')

@@ -3,7 +3,7 @@ import { read, refuseBoth, type Flag } from './command.ts'
 
 type Purpose = 'issue' | 'edit'
 
-/** Returns the flags with which a command sets a key's fields; for `edit`, also those that clear them. */
+/** Returns the flags with which a command sets a key's fields; for `edit`, also the flags that clear lists. */
 export function fieldFlags(purpose: Purpose): Record<string, Flag> {
   const flags: Record<string, Flag> = {}
   for (const [, { flag }] of everyField) {
