@@ -1,4 +1,5 @@
-// How long retention takes to drop daily partitions of call records (PostgreSQL), and how long commits take meanwhile.
+// Measures retention of call records on PostgreSQL: how long it takes to drop daily partitions, and how long commits
+// take meanwhile.
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import {
@@ -23,7 +24,10 @@ const dayMs = 24 * 60 * 60_000
 const maxDropMs = 1000
 const giveUpMs = 60_000
 
-/** Measures how long retention takes to drop half of the days, and how long commits of records take meanwhile. */
+/**
+ * Measures how long retention takes to drop half of the days, and how long commits of records take meanwhile. Returns
+ * whether the days were dropped fast enough. On SQLite, it measures nothing and returns true.
+ */
 export async function measureRetention(
   store: Store,
   { now, organizationId }: { now: number; organizationId: OrganizationId },
@@ -154,7 +158,9 @@ function msToFreeGigabyte(): number {
   }
 }
 
-/** Writes records as a node does, one batch after the other; returns how long each took. */
+/**
+ * Writes batches of 100 records as a node does, until `isDone` returns true. Returns the milliseconds of each batch.
+ */
 async function commitUntil(
   store: Store,
   organizationId: OrganizationId,

@@ -1,5 +1,5 @@
-// npm run bench -- calls [records] [sqlite|postgres] [--targets n] [--keys n]: lists, filters and charts over many call
-// records, p50 and p95 of each.
+// npm run bench -- calls [records] [sqlite|postgres] [--targets n] [--keys n]: measures the p50 and p95 of lists,
+// filters and charts over many call records and, on PostgreSQL, how long retention takes.
 import { parseArgs } from 'node:util'
 import { createTraffic } from '../src/calls/index.ts'
 import { createId, idBound, timeOfId, type OrganizationId } from '../src/ids.ts'
@@ -18,7 +18,7 @@ const searchMs = 150
 /** Runs one query; returns the time back to which it searched if it stopped early, undefined if it read everything. */
 type Query = (store: Store, organizationId: OrganizationId) => Promise<number | undefined>
 
-/** The queries of the calls page: each filter alone, and some together. */
+/** The queries of the list on the calls page: without a filter, with one, and with two. */
 function lists(now: number): Record<string, Query> {
   const list =
     (filter: Partial<callSearch.CallSearch>): Query =>
@@ -51,7 +51,7 @@ function lists(now: number): Record<string, Query> {
   }
 }
 
-/** The queries behind the charts and figures of the overview, the calls page, a key and a target. */
+/** The queries behind the charts and figures of the overview, the calls page, keys and targets. */
 function charts(now: number): Record<string, Query> {
   const clock = { now: () => now, monotonic: () => performance.now() }
   const of = (store: Store) => createTraffic({ store, clock })

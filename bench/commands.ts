@@ -1,5 +1,5 @@
-// npm run bench -- commands [rounds]: the CPU time of each command, compared with that of a Node process that does
-// nothing.
+// npm run bench -- commands [rounds]: measures the CPU time and the duration of `key revoke` and `key list`, compared
+// with those of a Node process that does nothing.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

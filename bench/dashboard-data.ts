@@ -15,7 +15,7 @@ export interface DashboardAmounts extends Amounts {
   readonly targets: number
 }
 
-/** Fills the organization `torture` in the database that the settings name; its first owner is olga@torture.test. */
+/** Creates and fills the organization `torture` in the database that `env` names. Its owner is olga@torture.test. */
 export async function fillOrganization(
   env: Record<string, string>,
   upstream: string,

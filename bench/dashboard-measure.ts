@@ -37,7 +37,9 @@ export async function timeToShow(page: Page, address: string): Promise<number> {
   return (await sinceStart(page)) - Number(startedAt)
 }
 
-/** Measures the times between frames while a long list is scrolled on a processor slowed down `rate` times. */
+/**
+ * Measures the times between frames while a long list is scrolled, with the processor slowed down by the factor `rate`.
+ */
 export async function scrollList(page: Page, address: string, rate: number): Promise<Scroll> {
   await timeToReady(page, address)
   const more = page.getByRole('button', { name: 'Show more' })
@@ -71,8 +73,8 @@ const scrollAndMeasure = `new Promise((resolve) => {
 })`
 
 /**
- * Measures how long a page blocks the main thread until it has settled: the sum of what its tasks take beyond 50 ms
- * each.
+ * Measures for how many milliseconds a page blocks the main thread until the page has settled. Each task contributes
+ * the time by which it exceeds 50 ms.
  */
 export async function blockingTime(page: Page, address: string, rate: number): Promise<number> {
   const slow = await throttled(page, rate)

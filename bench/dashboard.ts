@@ -1,5 +1,5 @@
-// npm run bench -- dashboard [--calls N] [--keys N] [--members N] [--targets N] [--rounds N]: the dashboard of a large
-// organization in a real browser: pages, long lists, blocking time, a slow connection and the first load.
+// npm run bench -- dashboard [--calls N] [--keys N] [--members N] [--targets N] [--rounds N]: measures the dashboard of
+// a large organization in a real browser: pages, long lists, blocking time, a slow connection and the first load.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'

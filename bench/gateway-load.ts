@@ -1,5 +1,5 @@
-// Generates load that wrk cannot: event streams, WebSocket frames. `node bench/gateway-load.ts <JSON>` runs as its own
-// process, on other cores than the peer, and prints its results as JSON.
+// Generates the load that wrk cannot generate: event streams and WebSocket frames. It runs as a process of its own,
+// `node bench/gateway-load.ts <JSON>`, and prints its results as JSON.
 import { connect, type Socket } from 'node:net'
 
 /** The load to generate, passed as the only argument. */
@@ -12,7 +12,7 @@ export interface LoadOrder {
   readonly connections: number
 }
 
-/** The results of a load. */
+/** The results of a load: how many events or frames arrived. */
 export interface LoadSeen {
   readonly count: number
 }

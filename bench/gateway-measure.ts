@@ -1,4 +1,5 @@
-// Measures one peer under one load: the CPU time per call that the kernel reports, the calls per second, the latency.
+// Measures one peer under one load: the CPU time per call, as the kernel reports it, the calls per second and, for
+// loads from wrk, the latency.
 import { execFile, execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -67,7 +68,7 @@ export async function measureFull(peer: Peer, task: Task, load: WrkLoad): Promis
   }
 }
 
-/** Makes each connection of wrk wait for a random time, so that they do not all send at once. */
+/** Returns Lua code that makes each connection of wrk pause for a random time, so that they do not all send at once. */
 function pauses(averageMs: number): string {
   return `function delay() return math.random(1, ${2 * averageMs - 1}) end\n`
 }
@@ -102,7 +103,8 @@ function cpuOf(peer: Peer): number {
 }
 
 /**
- * Returns a peer's CPU time once it is idle, because the work that it defers, such as writing call records, counts too.
+ * Waits until a peer is idle, and returns its CPU time in seconds. This includes work that the peer defers, such as
+ * writing call records.
  */
 async function cpuWhenQuiet(peer: Peer): Promise<number> {
   for (const pid of processesOf(peer)) await untilQuiet(pid)

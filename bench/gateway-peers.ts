@@ -1,4 +1,5 @@
-// The peers that the benchmark compares with Intercept, each configured to do the same job as well as it can.
+// Starts Intercept and the peers that the benchmark compares it with. nginx and HAProxy are configured to do the same
+// job as well as they can.
 import { execFile } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -9,8 +10,9 @@ import { mintCredential } from '../src/secrets/index.ts'
 import { pin, startPeer, unusedPort } from './processes.ts'
 
 /**
- * A program to measure. It lets calls with a valid key through to the upstream that all peers share, or only decides on
- * such calls, or is that upstream itself.
+ * A program to measure. A `proxy` forwards calls with a valid key to the upstream that all peers share; an
+ * `auth_request` first asks Intercept about each call. A `relay` forwards all bytes, a `check` only decides on calls,
+ * and the `upstream` itself is measured too.
  */
 export interface Peer {
   readonly name: string
@@ -39,8 +41,8 @@ const passUpgrades = `proxy_http_version 1.1; proxy_buffering off; proxy_request
 const connectionUpgrade = `map $http_upgrade $connection_upgrade { default upgrade; '' ""; }`
 
 /**
- * Starts the upstream that all peers share: an nginx that returns 1 KB, with a server of our own for large bodies and
- * streams.
+ * Starts the upstream that all peers share: an nginx that returns 1 KB, and behind it a server of our own for large
+ * bodies and streams.
  */
 export async function startUpstream(nginx: string, folder: string): Promise<Peer> {
   const port = await unusedPort()
@@ -129,7 +131,7 @@ backend api
   }
 }
 
-/** Starts a relay of bytes on `node:net`, which tells what reading and writing alone cost a program on Node. */
+/** Starts a relay of bytes on `node:net`, to show what reading and writing alone cost a Node program. */
 export async function startRelay(upstreamPort: number): Promise<Peer> {
   const port = await unusedPort()
   const file = join(import.meta.dirname, 'gateway-relay.ts')

@@ -1,6 +1,6 @@
-// The least that a proxy on node:net can cost: it passes on the bytes that it reads, and knows nothing of HTTP, keys or
-// records. It reads and writes as the plain lane does. `node bench/gateway-relay.ts <port> <upstream port>` runs as its
-// own process.
+// A relay, which shows the least that a proxy on node:net can cost. It forwards all bytes, knows nothing of HTTP, keys
+// or records, and reads and writes as the plain lane does. It runs as a process of its own: `node
+// bench/gateway-relay.ts <port> <upstream port>`.
 import { connect, createServer, type Socket } from 'node:net'
 import { acceptUnread, readShared } from '../src/http/server/plain-lane/shared-reads.ts'
 

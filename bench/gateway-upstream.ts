@@ -1,5 +1,5 @@
-// The upstream for what nginx cannot serve: bodies that are read, event streams, WebSocket echoes. `node
-// bench/gateway-upstream.ts <port>` runs as its own process, so that its CPU time is not charged to any peer.
+// The upstream for large bodies, event streams and WebSocket echoes; nginx serves the rest. It runs as a process of its
+// own, `node bench/gateway-upstream.ts <port>`, so that its CPU time is not charged to any peer.
 import { createServer } from 'node:http'
 import type { Duplex } from 'node:stream'
 

@@ -64,7 +64,7 @@ function load(name: string, what: Parameters<typeof measureLoad>[2]): Workload {
   }
 }
 
-/** Offers about the same rate to all proxies, and to the upstream alone for comparison. */
+/** Offers about the same rate to all proxies and, for comparison, to the relay and to the upstream alone. */
 function offered(name: string): Workload {
   return {
     name,

@@ -113,7 +113,8 @@ function withWrongChecksum(text: string): string {
 
 /** Returns the bytes in use on the heap and in typed arrays, which are outside the heap. */
 function bytesUsed(): number {
-  // Runs twice, because memory outside the heap that the first run frees is counted only after the second.
+  // Two collections are needed: the first one frees memory outside the heap, but `arrayBuffers` shrinks only after the
+  // second.
   globalThis.gc?.()
   globalThis.gc?.()
   const { heapUsed, arrayBuffers } = process.memoryUsage()

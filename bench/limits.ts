@@ -1,6 +1,6 @@
-// npm run bench -- limits [keys] [seconds]: the CPU time of the database while three nodes share the rate limits of
-// that many keys (10,000 by default), compared with three nodes without rate limits. The nodes are the product's own,
-// without HTTP.
+// npm run bench -- limits [keys] [seconds]: measures the CPU time of the database while three nodes share the rate
+// limits of that many keys (10,000 by default), and, for comparison, while the nodes get no calls. The nodes run the
+// product's own code, without HTTP. A measurement takes the given number of seconds (30 by default).
 import { mkdtempSync, rmSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ interface Load {
   readonly rate: Rate
   /** How many calls per second a key gets on each node. */
   readonly perSecond: readonly number[]
-  /** How long the load runs before it counts: until each key has been called and its shares have come to rest. */
+  /** How long the load runs before it is measured. By then, each key has been called and its shares have settled. */
   readonly settlingSeconds: number
 }
 

@@ -47,7 +47,7 @@ export function residentBytes(pid: number): number {
   return bytes
 }
 
-/** Finds a program on this machine; undefined if it is not installed. */
+/** Returns the path of a program; undefined if none of the usual folders contains it. */
 export function findProgram(name: string): string | undefined {
   const places = ['/usr/sbin', '/usr/bin', '/usr/local/sbin', '/usr/local/bin']
   return places.map((folder) => `${folder}/${name}`).find((path) => existsSync(path))
@@ -58,20 +58,20 @@ const taskset = cores > 1 ? findProgram('taskset') : undefined
 const coresOf = { peer: '0', load: `1-${cores - 1}` }
 
 /**
- * Pins a running process, with all of its threads, to the cores for peers or for the load (`part`); threads that it
- * starts later inherit this.
+ * Pins a running process to the cores for peers or for the load (`part`), if `taskset` is available. This applies to
+ * all of the process's threads and to those that it starts later, but not to child processes that already run.
  */
 export function pin(pid: number, part: keyof typeof coresOf): void {
   if (taskset === undefined) return
   execFileSync(taskset, ['-acp', coresOf[part], String(pid)], { stdio: 'ignore' })
 }
 
-/** Extends a command so that it runs on the cores for peers or for the load (`part`). */
+/** Makes a command run on the cores for peers or for the load (`part`), if `taskset` is available. */
 export function pinned(part: keyof typeof coresOf, words: readonly string[]): string[] {
   return taskset === undefined ? [...words] : [taskset, '-c', coresOf[part], ...words]
 }
 
-/** Starts a program and waits until it is listening on a port of this machine. */
+/** Starts a program and waits until it listens on `port`; throws if it does not within 10 seconds. */
 export async function startPeer(
   program: string,
   args: readonly string[],

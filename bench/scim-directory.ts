@@ -49,7 +49,7 @@ export async function seededDirectory(
     if (client === undefined) return prepared(text).all(...parameters)
     let n = 0
     const numbered = text.replaceAll('?', () => `$${++n}`)
-    // PostgreSQL parses a named statement only once, so that these plain statements are as fast as the database allows.
+    // PostgreSQL parses a named statement only once, so these plain statements are as fast as the database allows.
     const name = createHash('sha256').update(text).digest('base64')
     return (await client.query({ name, text: numbered, values: [...parameters] })).rows
   }

@@ -1,6 +1,6 @@
-// npm run bench -- scim [users] [sqlite|postgres]: requests to a directory of that many users (50,000 by default; the
-// goal is 1,000,000), compared with reading the same rows directly from the database. PostgreSQL runs without fsync
-// here.
+// npm run bench -- scim [users] [sqlite|postgres]: measures requests to a directory of that many users (50,000 by
+// default; the goal is 1,000,000). Look-ups and pages are compared with reading the same rows directly from the
+// database. PostgreSQL runs without fsync here.
 import { loadavg } from 'node:os'
 import { startServerProcess } from '../test/harness/server-process.ts'
 import { cpuSeconds, residentBytes } from './processes.ts'
@@ -31,7 +31,7 @@ await creations()
 await members()
 await memory()
 
-/** Measures a request that touches no directory: every figure below contains this cost. */
+/** Measures a request that touches no directory: the time of every request below includes this cost. */
 async function empty(): Promise<void> {
   const times = await measure(asked, async () => {
     const answer = await fetch(`${server.baseUrl}/healthz`)

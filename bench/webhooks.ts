@@ -1,4 +1,5 @@
-// npm run bench -- webhooks: drain, latency and fairness of deliveries, on both engines, compared with a bare sender.
+// npm run bench -- webhooks: measures on both engines how fast deliveries are sent (compared with a bare sender), their
+// latency, and their fairness.
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'

@@ -21,8 +21,8 @@ if (major > 24 || (major === 24 && minor >= 21)) {
   if (here.includes(`${sep}node_modules${sep}`)) stripTypesHere()
   readKyselyAsOneFile()
   // Later starts need neither strip types nor compile, which halves the startup time and saves 40 MB. The cache is next
-  // to the code, where nobody else may write: in a shared folder such as /tmp, others could replace our code with theirs.
-  // If the folder is not writable, nothing is cached.
+  // to the code, where nobody else may write: in a shared folder such as /tmp, others could replace our code with
+  // theirs. If the folder is not writable, nothing is cached.
   const cache = join(dirname(here), '..', 'node_modules', '.cache', 'intercept')
   module.enableCompileCache?.(cache)
   // Makes worker threads use the cache; otherwise each would load Node's TypeScript compiler (17 MB) to read one file.
@@ -60,8 +60,9 @@ function relaunch() {
 }
 
 /**
- * Replaces this process with one that has our V8 flag, under the same process id. A process with a channel to its parent
- * is left alone, because it would lose the channel; its parent (`relaunch`, the supervisor of workers) passes the flag.
+ * Replaces this process with one that has our V8 flag, under the same process id. A process with a channel to its
+ * parent is left alone, because it would lose the channel; its parent (`relaunch`, the supervisor of workers) passes
+ * the flag.
  */
 function startAgain() {
   if (setsYoungGeneration() || process.channel || !process.execve) return
@@ -80,8 +81,9 @@ function setsYoungGeneration() {
 }
 
 /**
- * Sends SIGTERM to this process once the process that started it is gone; the node then drains and exits. npx and npm
- * don't forward SIGTERM, and SIGKILL can't be forwarded, so without this a node would keep running unnoticed.
+ * Sends SIGTERM to this process once the process that started it is gone, if that was npm or has a channel to this
+ * process; a node then drains and exits. npx and npm don't forward SIGTERM, and SIGKILL can't be forwarded, so without
+ * this a node would keep running unnoticed.
  */
 async function endWithWhoeverStartedUs() {
   const end = () => process.kill(process.pid, 'SIGTERM')
@@ -108,7 +110,7 @@ function launchers() {
     : String(process.ppid)
 }
 
-/** Reads a process's name and parent from /proc, which only Linux has. */
+/** Reads a process's name and parent from Linux's /proc; on other systems, both are unknown. */
 function statusOf(id) {
   try {
     const text = readFileSync(`/proc/${id}/status`, 'utf8')

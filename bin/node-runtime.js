@@ -37,7 +37,7 @@ function installedBeside(from) {
   }
 }
 
-/** Returns the user's own cache folder, where nobody else can put a program. */
+/** Returns the folder for the downloaded Node. It is in the user's own cache, where nobody else can put a program. */
 function cacheFolder() {
   const base = process.env.XDG_CACHE_HOME || join(homedir(), '.cache')
   return join(base, 'interceptd', `node-${runtime.version}`)

@@ -1,8 +1,8 @@
 // This is a classic script, so that it runs before the first paint and long before the dashboard's code has arrived; a
 // module would be deferred.
 ;(() => {
-  // How long after the start of the visit `showRows` may show a list's first rows. On a fast connection the dashboard's
-  // code arrives earlier and draws the list itself, so that rows shown before it would only flash.
+  // A list's first rows are shown no earlier than this time after the start of the visit. On a fast connection, the
+  // dashboard's code draws the list before then, so rows shown even earlier would only flash.
   const rowsAfterMs = 600
   const maxRows = 30
   const { dataset } = document.documentElement

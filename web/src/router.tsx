@@ -10,7 +10,7 @@ import { NotFound, PageFailed } from './frame/NotFound.tsx'
 import { whole } from './parts/upgrade.ts'
 import { Loading } from './parts/States.tsx'
 
-/** The search parameters in which a list keeps its state: optional strings. */
+/** The search parameters in which a page keeps its state: optional strings. */
 type Search<Name extends string> = { readonly [N in Name]?: string | undefined }
 
 /** Creates a parser that keeps the named search parameters if they are non-empty strings, and drops everything else. */

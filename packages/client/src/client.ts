@@ -2,7 +2,7 @@ import { operations, repeatedParameters, type Operations } from './api.ts'
 import { errorOf } from './errors.ts'
 import { sendWithRetries, wait } from './retry.ts'
 
-/** Where and as whom a client calls the API. */
+/** The options of a client: the server, the access token, and how to retry. */
 export interface ClientOptions {
   /** Intercept's URL: `https://intercept.example.com`. */
   readonly server: string
@@ -21,8 +21,8 @@ export interface ClientOptions {
 export interface CallOptions {
   readonly signal?: AbortSignal
   /**
-   * The Idempotency-Key of a request that creates something: sending the request again with the same key, even from
-   * another process, creates nothing twice. Defaults to a new key for each call.
+   * The Idempotency-Key of a request that creates something: sending the request again with the same key within 24
+   * hours, even from another process, creates nothing twice. Defaults to a new key for each call.
    */
   readonly idempotencyKey?: string
   /** The version that an edit expects (If-Match); if the record has another version, the edit is refused with 412. */

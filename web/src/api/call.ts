@@ -1,6 +1,6 @@
 import type { Routes } from './routes.ts'
 
-/** Every route of the JSON API that the dashboard calls. */
+/** A route that the dashboard may call: its method and path. */
 export type Route = keyof Routes
 /** A route's input: path parameters, query and body. */
 export type Input<R extends Route> = PathInput<R> & Part<R, 'query'> & Part<R, 'body'>
@@ -66,8 +66,8 @@ export class Refused extends Error {
 const signedOutListeners = new Set<() => void>()
 
 /**
- * Calls `listener` whenever the server reports that the session has ended; returns a function that removes the
- * listener.
+ * Calls `listener` when a call that is not `quiet` is refused with 401, because the session has then ended. Returns a
+ * function that removes the listener.
  */
 export function onSignedOut(listener: () => void): () => void {
   signedOutListeners.add(listener)

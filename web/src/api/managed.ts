@@ -7,7 +7,7 @@ export type Managed =
 export type ManagedSection = Managed['section']
 
 const freshMs = 30_000
-/** Few organizations manage more things than fit on one page of this size, so one request usually returns them all. */
+/** Few organizations have more managed things than this, so one request usually returns all of them. */
 const asMany = 200
 const idsInQuestion = 100
 const route = 'GET /organizations/:organization/configuration/managed'

@@ -26,8 +26,8 @@ export function paletteQuery(organization: string) {
 const foundKeys = 20
 
 /**
- * Keys whose name contains a text; the server searches, because an organization may have thousands. An empty text finds
- * the newest.
+ * Up to 20 keys that match a search text, or the newest ones if the text is empty. The server searches, because an
+ * organization may have thousands of keys.
  */
 export function keysFoundQuery(organization: string, search: string) {
   return queryOptions({

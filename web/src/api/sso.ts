@@ -142,7 +142,7 @@ export async function routeDomain(
   })
 }
 
-/** Removes a domain; sign-ins with its addresses are no longer routed to a connection. */
+/** Removes a domain; sign-ins with e-mail addresses of this domain are no longer routed to a connection. */
 export async function removeDomain(organization: string, domain: string): Promise<void> {
   await call('DELETE /organizations/:organization/domains/:domain', {
     path: { organization, domain },
@@ -177,7 +177,10 @@ export async function switchConnection(organization: string, connection: string,
     : await call('POST /organizations/:organization/connections/:connection/disable', { path })
 }
 
-/** Makes a connection the default, for people who name only their organization. */
+/**
+ * Makes a connection the organization's default: people sign in through it unless their domain is routed to another
+ * connection.
+ */
 export async function makeDefault(organization: string, connection: string) {
   return await call('POST /organizations/:organization/connections/:connection/default', {
     path: { organization, connection },

@@ -9,7 +9,7 @@ export function targetsQuery(organization: string) {
   })
 }
 
-/** The calls of each target in each of the last 24 hours, by target id. */
+/** A map by target id: how many calls each target had, and how many failed, in each of the last 24 hours. */
 export function targetHoursQuery(organization: string) {
   return queryOptions({
     queryKey: [organization, 'targets', 'hours'],
@@ -38,7 +38,7 @@ export function targetQuery(organization: string, target: string) {
   })
 }
 
-/** How the nodes currently share the rate limit of a key or target. */
+/** How the nodes currently share the rate limit of a key, a target or the organization. */
 export function rateSharesQuery(organization: string, subject: string) {
   return queryOptions({
     queryKey: [organization, 'rate-shares', subject],

@@ -120,7 +120,10 @@ function SignedIn({ me }: { readonly me: Me }) {
 
 type FloatingName = 'palette' | 'help' | 'menu'
 
-/** Opens dialogs over the page, with buttons and shortcuts, and closes them when the path changes. */
+/**
+ * Keeps which dialog is open over the page (palette, help or menu), closes it when the path changes, and handles the
+ * shortcuts that work on every page.
+ */
 function useFloating(membership: Membership | undefined) {
   const navigate = useNavigate()
   const [floating, setFloating] = useState<FloatingName>()

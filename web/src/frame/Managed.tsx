@@ -18,7 +18,9 @@ const TakeOver = lazy(async () => ({
   default: (await whole(async () => await import('./TakeOver.tsx'))()).TakeOver,
 }))
 
-/** The permission needed to change a thing of each kind, and therefore also to take it over. */
+/**
+ * The permission to change a thing, by its section. Taking it over requires this permission and `organization.manage`.
+ */
 const permissionOf: Readonly<Record<ManagedSection, Permission>> = {
   organization: 'organization.manage',
   targets: 'targets.manage',
@@ -70,7 +72,9 @@ export function ManagedNotice({
   )
 }
 
-/** Lets a person who has the permission take over a thing from its file; tells everybody else who may do so. */
+/**
+ * A button to take a thing over from its file; for a person without the permissions, a text that says who may do so.
+ */
 export function TakeOverButton({ by, name }: { readonly by: ManagedThing; readonly name: string }) {
   const { may } = useOrganization()
   const [asking, setAsking] = useState(false)

@@ -10,7 +10,7 @@ import { may, type Membership } from './membership.ts'
 import { RunningOperation } from './RunningOperation.tsx'
 import { useTheme } from './theme.ts'
 
-/** The pages of an organization: their paths, the key that opens each after `g`, and the permission that each needs. */
+/** The pages of an organization, each with its path, the key to press after `g`, and the required permission. */
 export const places = [
   {
     name: 'overview',

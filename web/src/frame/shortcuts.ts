@@ -19,8 +19,8 @@ export function useSingleKeys(): readonly [boolean, (on: boolean) => void] {
 
 /**
  * Calls `onKey` with each key that is pressed ('l', '?'), with 'g k' for a k soon after a g, and with 'mod+k' for Ctrl
- * or Cmd with k. Only 'mod+k' also works in text fields, dialogs and menus. If `onKey` returns true, the browser's own
- * action for the key is prevented.
+ * or Cmd with k. Only 'mod+k' also works in text fields, dialogs and menus, and while single-key shortcuts are turned
+ * off. If `onKey` returns true, the browser's own action for the key is prevented.
  */
 export function useShortcuts(onKey: (key: string) => boolean): void {
   useEffect(() => {

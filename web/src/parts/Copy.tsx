@@ -75,7 +75,7 @@ export function Snippet({ text, label }: { readonly text: string; readonly label
   )
 }
 
-/** Shows a body: formatted if it is JSON, or as it was sent after one click. The button copies what is shown. */
+/** Shows a body. JSON is formatted, with a switch to the text as it was sent. The copy button copies what is shown. */
 export function BodySnippet({ text, label }: { readonly text: string; readonly label: string }) {
   const [asSent, setAsSent] = useState(false)
   const formatted = formatJson(text)

@@ -27,7 +27,7 @@ const paths = {
 
 export type IconName = keyof typeof paths
 
-/** A 16 px line icon. Screen readers skip it, because it is always next to a word. */
+/** A 16 px line icon. Screen readers skip it, because the text next to it or the label of its button says the same. */
 export function Icon({ name }: { readonly name: IconName }) {
   return (
     <svg width="16" height="16" viewBox="0 0 16 16" aria-hidden="true" focusable="false">

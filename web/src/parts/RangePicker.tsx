@@ -18,7 +18,7 @@ interface RangePickerProps {
   readonly onRange: (search: RangeSearch) => void
 }
 
-/** Selects the range of all figures, charts and lists of a page, and the time zone of every time on the page. */
+/** Selects the range that a page's figures and charts cover, and the time zone of every time on the page. */
 export function RangePicker({ search, onRange }: RangePickerProps) {
   const [utc, setUtc] = useUtc()
   const [open, setOpen] = useState(false)

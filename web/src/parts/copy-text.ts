@@ -1,7 +1,7 @@
 /**
- * Copies a text to the clipboard, and reports success. Without a secure context it copies the selected `visible` node
- * instead, because a dialog's focus trap would take the focus from a hidden textarea. If both ways fail, the node stays
- * selected.
+ * Copies a text to the clipboard, and returns whether that succeeded. Without a secure context, or if the browser
+ * refuses, it selects and copies the `visible` node instead, because a dialog's focus trap would take the focus from a
+ * hidden textarea. If that fails too, the node stays selected.
  */
 export async function copyText(text: string, visible: HTMLElement | null): Promise<boolean> {
   if (window.isSecureContext) {

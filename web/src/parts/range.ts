@@ -48,7 +48,7 @@ export function spanOf(search: RangeSearch, now = Date.now()): Span {
   return { from: Math.floor(start / stepMs) * stepMs, to: Math.ceil(end / stepMs) * stepMs, stepMs }
 }
 
-/** The preceding range of the same length. */
+/** The preceding range of the same length, as a single step. */
 export function before({ from, to }: Span): Span {
   return { from: from - (to - from), to: from, stepMs: to - from }
 }

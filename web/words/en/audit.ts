@@ -15,7 +15,7 @@ const englishAuditWords = {
   },
   open: 'Open',
   other: (action: string, thing: string) => `${action}: ${thing}`,
-  /** The sentence for each action; the subject's name comes last, so that people can scan a list. */
+  /** The sentences for actions. Most of them end with the subject's name, so that people can scan a list. */
   sentences: {
     'access_token.issued': (name) => `Issued the access token ${name}`,
     'access_token.revoked': (name) => `Revoked the access token ${name}`,

@@ -156,7 +156,7 @@ function Details({ organization, call }: DetailProps) {
 
 type FactList = Parameters<typeof Facts>[0]['facts']
 
-/** Identifies the call: time, key, target and address. */
+/** The facts that identify the call, such as its id, time, key, target and address. */
 function who({ organization, call }: DetailProps): FactList {
   const time = new Date(call.at).toISOString()
   return [

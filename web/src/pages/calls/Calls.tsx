@@ -134,8 +134,8 @@ function narrowing({ range: _range, from: _from, to: _to, ...narrowed }: CallFil
 }
 
 /**
- * Returns a function that changes the filters in the URL. Each change becomes a step in the browser's history, except
- * while a person types.
+ * Returns a function that changes search parameters of the URL. By default, each change becomes a step in the browser's
+ * history, except a change of the search text (`q`).
  */
 function useChange() {
   const navigate = here.useNavigate()

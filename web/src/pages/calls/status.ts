@@ -10,7 +10,7 @@ export function outcomeOf({ status, stopped_at: stoppedAt }: Ended): Outcome {
   return stoppedAt === undefined ? 'answered' : 'refused'
 }
 
-/** The style of a status: red if we refused the call, ochre if the upstream returned an error, otherwise plain. */
+/** The style of a status: red if one of our checks refused the call, ochre for any other error, otherwise plain. */
 export function statusClass(call: Ended): string {
   if (outcomeOf(call) === 'refused') return classes.refused ?? ''
   return (call.status >= 400 ? classes.odd : undefined) ?? ''

@@ -16,7 +16,7 @@ export function readViews(organization: string): readonly View[] {
   }
 }
 
-/** Stores views for the next visit. */
+/** Stores the last 20 of the views for the next visit. */
 export function writeViews(organization: string, views: readonly View[]): void {
   try {
     localStorage.setItem(storageName(organization), JSON.stringify(views.slice(-maxViews)))

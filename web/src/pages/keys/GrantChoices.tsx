@@ -6,7 +6,8 @@ import { Methods } from '../../parts/Methods.tsx'
 type Chosen = Readonly<Record<string, readonly Method[]>>
 
 /**
- * Selects the targets that a key may call, and the methods of each; a target without selected methods allows them all.
+ * Selects the targets that a key may call, and the methods on each of them. If no method is selected for a target, the
+ * key may use every method there.
  */
 export function GrantChoices({
   slugs,

@@ -54,7 +54,9 @@ export function KeySecret({
   )
 }
 
-/** Commands that run as pasted, with the secret in the header of the key's scheme. */
+/**
+ * Shows how to use the secret: a curl command, Node.js and Python code, and lines for a .env file, all ready to paste.
+ */
 export function KeySnippets({
   scheme,
   secret,

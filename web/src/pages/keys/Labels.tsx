@@ -53,7 +53,7 @@ export function Labels({
   )
 }
 
-/** A field for a label by which the list of keys is then filtered. */
+/** A field for a label; submitting it adds the label to the filters of the list of keys. */
 export function LabelFilter({ onAdd }: { readonly onAdd: (label: string) => void }) {
   const [text, setText] = useState('')
   const [isWrong, setWrong] = useState(false)

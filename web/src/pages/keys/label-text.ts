@@ -10,7 +10,7 @@ export function isLabelFilter(text: string): boolean {
   return labelName.test(text.split(':', 1)[0] ?? '')
 }
 
-/** Splits the URL's label parameter at line breaks, the one separator that no label can contain. */
+/** Splits the URL's label parameter at line breaks, which no label can contain. */
 export function labelsInAddress(text: string | undefined): readonly string[] {
   return (text ?? '').split('\n').filter(Boolean)
 }

@@ -16,7 +16,10 @@ export function useKeyChoice(organization: string, given: string | undefined) {
   const start = useQuery(keysFoundQuery(organization, given ?? '')).data?.items[0]
   const chosen = picked ?? (start === undefined ? noKey : { value: start.id, label: start.name })
 
-  /** Returns the key's id; empty for no key. If a name was typed but no key was chosen, looks the name up. */
+  /**
+   * Returns the key's id; empty for no key. If a name was typed but no key was chosen, looks the name up, and throws if
+   * no key is found.
+   */
   async function idOf(): Promise<string> {
     const name = typed?.trim()
     if (name === undefined) return chosen.value

@@ -75,7 +75,7 @@ export function Invite({ organization, onClose }: InviteProps) {
   )
 }
 
-/** Warns before inviting someone for whom no way to sign in exists. */
+/** Warns that an invited person could not sign in, if neither a provider nor a company connection is available. */
 function NoWayIn({ organization }: { readonly organization: string }) {
   const ways = useQuery({
     queryKey: [organization, 'invitations', 'ways-in'],

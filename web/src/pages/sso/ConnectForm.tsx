@@ -33,7 +33,8 @@ interface ConnectProps {
 }
 
 /**
- * Asks for the three fields that a provider requires, and shows the issuer's discovery document while a person types.
+ * Asks for the issuer, the client id and, unless a key pair is used, the client secret. Shows what the issuer's
+ * discovery document says while a person types.
  */
 export function ConnectForm({ kind, reservation, onDone }: ConnectProps) {
   const { isEdited, onInput, forget } = useEdited()

@@ -26,7 +26,7 @@ import { Tokens } from './Tokens.tsx'
 
 const kinds = ['okta', 'entra', 'google', 'jumpcloud', 'onelogin', 'pingone', 'other'] as const
 
-/** The company's directory: its URL and tokens, its requests, and its users and groups. */
+/** The company's directory: its URL and tokens, its requests, and its users. */
 export function DirectoryTab() {
   const { slug } = useOrganization()
   const directory = useQuery(directoryQuery(slug))

@@ -114,7 +114,7 @@ function useSaving({
   })
 }
 
-/** Selects the owners who may sign in another way when the provider does not respond. */
+/** Selects the owners who may always sign in another way, in case the provider does not respond. */
 function BreakGlass({
   policy,
   chosen,

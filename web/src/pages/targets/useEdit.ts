@@ -15,7 +15,7 @@ type Body = NonNullable<Input<'PATCH /organizations/:organization/targets/:targe
 
 /**
  * Changes a target; refused if somebody else has changed the same fields since the form showed them. Offers Undo, which
- * restores the previous values, unless that would need a credential, which can't be read back.
+ * restores the previous values, unless that might need a credential, which can't be read back.
  */
 export function useEdit(
   organization: string,
@@ -57,7 +57,7 @@ export function useEdit(
   })
 }
 
-/** The body that restores the changed fields; undefined if it would need a credential, which can't be read back. */
+/** The body that restores the changed fields; undefined if it might need a credential, which can't be read back. */
 function beforeOf(it: Target, body: Body): Body | undefined {
   if ('credential' in body) return undefined
   // Moving to a different origin removes the stored credential, so undoing a new URL could need the credential again.

@@ -76,7 +76,10 @@ export function endpointName(endpoint: Pick<Endpoint, 'url' | 'description'>): s
     : endpoint.description
 }
 
-/** The name of a delivery's endpoint; a text that says so if the endpoint has been deleted. */
+/**
+ * The name of a delivery's endpoint. If the endpoint is not one of `endpoints`, returns a text that says that it has
+ * been deleted.
+ */
 export function nameOfEndpoint(
   delivery: Pick<Delivery, 'endpoint_id'>,
   endpoints: readonly Endpoint[],
