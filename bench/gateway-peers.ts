@@ -90,7 +90,7 @@ export async function startNginx(
   return { ...(await startNginxWith(nginx, folder, { name, port, http, location })), key }
 }
 
-/** Starts HAProxy, which looks up the SHA-256 of each key in a map of 100,000; it refuses every other key with 401. */
+/** Starts HAProxy with a map of the SHA-256 of 100,000 keys; it refuses every other key with 401. */
 export async function startHaproxy(
   haproxy: string,
   folder: string,
@@ -216,7 +216,10 @@ export async function startDecisions(
   ]
 }
 
-/** Mints a key with the prefix of the given one, but never issues it, so that only a look-up can refuse it. */
+/**
+ * Mints a well-formed key with the prefix of the given one. It is never issued, so only a look-up shows that it is
+ * unknown.
+ */
 function neverIssued(key: string): string {
   const [prefix = ''] = /^[a-z]+_[a-z]+_/.exec(key) ?? []
   return mintCredential(prefix).secret.reveal()

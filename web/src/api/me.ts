@@ -14,7 +14,7 @@ export function useMe() {
   return useQuery(meQuery)
 }
 
-/** Ends this browser's session; returns the URL that also ends the identity provider's session, if there is one. */
+/** Ends this browser's session. Returns the URL that also ends the session at the identity provider, or undefined. */
 export async function endSession(): Promise<string | undefined> {
   return (await call('POST /auth/logout', {}))?.provider_logout_url
 }

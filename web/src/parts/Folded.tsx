@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import classes from './surface.module.css'
 
-/** Hides content that most people don't need until they click its title. */
+/** Content that most people don't need; it stays hidden until a person clicks its title. */
 export function Folded({
   title,
   children,

@@ -6,7 +6,7 @@ import { count, percent } from './numbers.ts'
 
 const manyTimes = 10
 
-/** A figure with its value in the previous period, if there is one to compare with. */
+/** A figure with its value and, if known, its value in the previous period. */
 export interface Kpi {
   readonly id: string
   readonly label: string

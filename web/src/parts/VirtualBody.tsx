@@ -2,7 +2,7 @@ import { lazy, Suspense } from 'react'
 import type { BodyProps } from './DataTable.tsx'
 import { whole } from './upgrade.ts'
 
-/** Up to this many rows are all rendered, and may differ in height. */
+/** A list of up to this many rows is rendered completely, and its rows may differ in height. */
 const drawnWhole = 60
 
 // Most lists are short, so the code for long ones is loaded only when one is shown.

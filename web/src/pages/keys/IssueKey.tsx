@@ -33,7 +33,9 @@ function startOf(defaults: Organization['key_defaults'] | undefined): Draft {
   }
 }
 
-/** Issues a key: asks for name and expiry, hides the other fields until they are opened, then shows the secret once. */
+/**
+ * Issues a key: asks for a name and an expiry, with the other fields collapsed at first, then shows the secret once.
+ */
 export function IssueKey({
   organization,
   onClose,

@@ -7,7 +7,7 @@ import { say, sayRefused } from '../../parts/Toasts.tsx'
 
 const w = ssoWords.domains
 
-/** Selects the connection for sign-ins from a domain, if there are several. */
+/** Selects the connection for sign-ins from a domain; renders nothing if there are fewer than two connections. */
 export function DomainRoute({
   domain,
   locked,

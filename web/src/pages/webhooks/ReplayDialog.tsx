@@ -22,10 +22,7 @@ interface Draft {
   readonly length: string
 }
 
-/**
- * Asks which deliveries to resend and shows how many they are, then starts an operation that resends them in the
- * background.
- */
+/** Asks which deliveries to resend and shows their number, then starts an operation that resends them. */
 export function ReplayDialog({
   start,
   onClose,

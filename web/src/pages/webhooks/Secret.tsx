@@ -17,7 +17,7 @@ import { say } from '../../parts/Toasts.tsx'
 import { Sections } from './Sections.tsx'
 import { languages } from './snippets.ts'
 
-// Standard Webhooks libraries expect the secret to start with `whsec_`, so they are given it without our own `svc_`.
+// Standard Webhooks libraries expect a secret that starts with `whsec_`, so the second form omits our own `svc_`.
 const ownPrefixLength = 'svc_'.length
 
 /** Shows the signing secret in both forms, rotates it, and explains how to verify a signature with it. */
