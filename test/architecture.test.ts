@@ -103,7 +103,7 @@ const keepers: Record<string, readonly string[]> = {
   yaml: ['configuration'],
   // The parser of settings uses only `isIP`.
   'node:net': ['http', 'setting'],
-  // The demo's upstream and the command line's receiver each run a server of their own.
+  // The demo, `receive` and the supervisor of the workers run small servers of their own.
   'node:http': ['http', 'cli'],
   'node:https': ['http'],
   'node:http2': [],
@@ -115,12 +115,12 @@ const keepers: Record<string, readonly string[]> = {
   marked: ['pages'],
   pino: ['telemetry'],
   'node:cluster': ['main', 'cli'],
-  // A checkout builds its dashboard in a separate process.
+  // The command line runs git, and a checkout builds its dashboard in a separate process.
   'node:child_process': ['cli', 'pages'],
   // The only use is to reach V8's garbage collector, for which Node has no other API (idle-memory.ts).
   'node:vm': ['cli'],
 }
-/** Entry files of parts that the command line imports without loading the rest of their folder. */
+/** Entry files of parts of a folder. Importing one does not load the rest, so that the command line starts fast. */
 const lightEntries = [
   'src/http/message/index.ts',
   'src/http/outbound/index.ts',

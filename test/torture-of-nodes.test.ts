@@ -1,4 +1,5 @@
-// Runs the tortures with several nodes for a few seconds each; `npm run torture -- <name>` runs one at full length.
+// Runs the tortures with several nodes, except the long ones, for a few seconds each. `npm run torture -- <name>` runs
+// one at full length.
 import { runShortTortures } from './harness/short-tortures.ts'
 
 runShortTortures('several nodes')

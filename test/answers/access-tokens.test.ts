@@ -250,7 +250,7 @@ targets:
     upstream: http://127.0.0.1:8099
 `
 
-/** Bodies for operations whose minimal body would be refused for its contents. */
+/** Returns the body for an operation: the minimal one, or another one where the minimal one would be refused. */
 function bodyOf(operation: Operation, issuer: string): unknown {
   const at = '/organizations/:organization'
   const bodies: Readonly<Record<string, unknown>> = {

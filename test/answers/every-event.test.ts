@@ -56,7 +56,7 @@ describe('every type of event comes about by its cause', () => {
     upstream.closeAllConnections()
   })
 
-  /** Reads all events that have been published until now, page by page, from the API. */
+  /** Reads from the API, page by page, all events that have been published so far. */
   async function pulled(): Promise<Seen[]> {
     const seen: Seen[] = []
     let cursor = ''
@@ -101,7 +101,7 @@ describe('every type of event comes about by its cause', () => {
     const expiresAt = new Date(product.clock.now() + 60_000).toISOString()
     const short = await issue({ expires_at: expiresAt })
     await withStore(product, async (store) => {
-      // Move the clock on by two hours and run the tasks that every node runs each minute.
+      // Move the clock forward by two hours, and run two of the tasks that every node runs each minute.
       product.clock.forward(2 * 3_600_000)
       const keys = new Keys({ store, clock: product.clock })
       await keys.announceExpired()

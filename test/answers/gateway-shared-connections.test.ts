@@ -74,7 +74,7 @@ function sayWho({ rawHeaders, url }: IncomingMessage, response: ServerResponse):
   response.end(`<${[url, ...values].join(' ')}>`)
 }
 
-/** Sends a text in pieces of random sizes, some of them in reads of their own. */
+/** Sends a text in pieces of random sizes. Pauses after some of them, so that the node reads them separately. */
 async function sendInPieces(socket: Socket, text: string, random: () => number): Promise<void> {
   for (let at = 0; at < text.length;) {
     const next = at + 1 + Math.floor(random() * pieceBytes)

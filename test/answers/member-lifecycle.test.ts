@@ -103,7 +103,7 @@ for (const engine of engines) {
       }
     }
 
-    /** Adds a developer with sessions and keys, whom no directory manages. */
+    /** Adds a developer who has sessions and keys and is not managed by a directory. */
     async function developer(): Promise<Subject> {
       const email = unique()
       await addMember(product, 'acme', { email, role: 'developer' })

@@ -13,7 +13,7 @@ const email = 'vera@acme.test'
 describe('an administrator of a neighbouring organization', () => {
   let place: Neighbours
   let vera: Person
-  /** Uses Vera's account in a session that the neighbour's provider made. */
+  /** Vera's account, in a session that began with a sign-in at the neighbour's provider. */
   let puppet: Person
   let token: string
   let userId: string

@@ -19,7 +19,7 @@ describe('the settings of an organization', () => {
   })
   after(async () => await product[Symbol.asyncDispose]())
 
-  /** Issues a key over the API; returns its scheme, its networks, and after how many days it expires. */
+  /** Issues a key over the API; returns its scheme, its networks, and the days until it expires (null if never). */
   async function issued(body: object) {
     const answer = await owner.call(`POST ${at}/keys`, { name: 'a key', ...body })
     assert.equal(answer.status, 201, answer.text)

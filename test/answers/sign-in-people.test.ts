@@ -172,7 +172,7 @@ describe('who a sign-in lets in', () => {
     const first = jar.get('__Host-session') ?? ''
     assert.notEqual(first, 'planted')
     assert.equal((await personWith(base, 'planted').call('GET /me')).status, 401)
-    // The browser is signed in when this sign-in starts, as after a click on one of our own pages.
+    // This sign-in starts with the session cookie, as it does in a browser after a click on one of our own pages.
     await jar.fetch(await atGithub(jar, parts, 'ada'))
     const second = jar.get('__Host-session') ?? ''
     assert.notEqual(second, first)

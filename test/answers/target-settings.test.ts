@@ -4,8 +4,8 @@ import { authorityForTests } from '../harness/certificate.ts'
 import { firstOwner } from '../harness/person.ts'
 import { productForTests } from '../harness/product.ts'
 
-// Fields that this route cannot set: the server sets some itself, and another route sets others. The name of a
-// credential's header can only be set together with the credential's value, which is never shown.
+// Fields that a PATCH of the target cannot set: the server sets some itself, and another route sets others. The name of
+// a credential's header can only be set together with the credential's value, which is never shown.
 const onlyShown = ['id', 'slug', 'health', 'rules', 'otherwise_set', 'credential_header']
 const counted = ['created_at', 'calls24h', 'refused24h', 'version']
 

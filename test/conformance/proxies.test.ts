@@ -11,7 +11,7 @@ import { findProgram, type ProxyProgram } from '../harness/proxy-program.ts'
 import { startCaddy, startHaproxy, startNginx } from '../harness/proxy-samples.ts'
 import { exchangeRaw } from '../harness/raw.ts'
 
-/** Headers with which a caller could claim an identity, an address or another request. */
+/** Headers with which a caller could claim another identity, address, host, URL or method. */
 const forged = [
   'Intercept-Organization',
   'Intercept-Organization-Id',

@@ -16,7 +16,10 @@ const ownHeaders = [
   'intercept-request-id',
   'intercept-assertion',
 ]
-/** Headers that a sample need not remove: hop-by-hop and framing ones, and those that every proxy sets itself. */
+/**
+ * Headers that a sample need not remove: hop-by-hop and framing headers, those that proxies set themselves, and
+ * `traceparent`, which decides nothing.
+ */
 const writtenByProxies = new Set(
   'connection keep-alive proxy-connection proxy-authenticate proxy-authentication-info proxy-authorization te trailer transfer-encoding upgrade http2-settings host content-length expect traceparent x-forwarded-for x-forwarded-proto x-forwarded-host'.split(
     ' ',
@@ -184,8 +187,7 @@ describe('samples of proxies that ask for the decision', () => {
 type Ask = (method: string, path: string, key: string | undefined) => Promise<Response>
 
 /**
- * Returns, by proxy, a function that asks Intercept for a decision as that proxy does with its sample: Traefik sends a
- * GET that describes the call in headers, Envoy sends the call itself with a prefix before its path.
+ * Returns one function per proxy. It asks Intercept for a decision as the proxy does with its sample: Traefik sends a GET that describes the call in headers, Envoy sends the call with a prefix before its path.
  */
 function questions(port: number): Record<string, Ask> {
   const { middlewares } = (parse(readSample('traefik.yaml')) as Traefik).http

@@ -12,8 +12,8 @@ const root = join(import.meta.dirname, '..', '..')
 const guide = readFileSync(join(root, 'docs', 'guides', 'receive-webhooks.md'), 'utf8')
 
 /**
- * How to turn a snippet into a program: settings from the environment, the body from a file, exit code 0 for a genuine
- * delivery.
+ * How to turn a snippet into a program. The program takes its settings from the environment and the body from a file,
+ * and exits with 0 if the delivery is genuine.
  */
 interface Language {
   readonly name: string

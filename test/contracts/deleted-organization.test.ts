@@ -31,7 +31,7 @@ for (const engine of engines) {
     })
     after(async () => await place[Symbol.asyncDispose]())
 
-    /** Invites somebody to two organizations and deletes the first; returns its invitation. */
+    /** Invites somebody to two organizations and deletes the first. Returns the invitation to it and the other's id. */
     async function invited(slug: string) {
       const { store } = place
       const organizations = new Organizations({ store })

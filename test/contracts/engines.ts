@@ -5,7 +5,7 @@ import { systemClock, type Clock } from '../../src/clock.ts'
 import { openStore, type Engine, type Store } from '../../src/store/index.ts'
 import { postgresForTests } from '../harness/postgres.ts'
 
-/** A database for a test's stores: several stores can be opened on it, as several processes would. */
+/** A database for a test. Several stores can be open on it at once, like those of several processes. */
 export interface Place {
   readonly engine: Engine
   readonly databaseUrl: string | undefined

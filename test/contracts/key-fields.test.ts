@@ -76,7 +76,7 @@ describe('the fields of a key', () => {
   }
 })
 
-/** Lists the bounds of each integer in a schema, outside arrays, with its path. An integer may be nullable. */
+/** Lists the path and the bounds of each integer in a schema, nullable or not, except in arrays. */
 function boundsIn(schema: unknown, path = ''): string[] {
   if (typeof schema !== 'object' || schema === null) return []
   const { type, minimum, maximum, properties = {}, anyOf = [] } = schema as Shape

@@ -1,4 +1,4 @@
-// Generates certificates (RFC 5280, section 4.1): a CA for the test, and servers that it certifies.
+// Generates certificates (RFC 5280, section 4.1) for a CA of the test and for servers.
 import { generateKeyPairSync, sign, type KeyObject } from 'node:crypto'
 
 /** A key pair with its certificate, in PEM. */
@@ -40,7 +40,7 @@ interface Parts {
   readonly issuer: string
   readonly publicKey: KeyObject
   readonly signer: KeyObject
-  /** The validity in days from now. */
+  /** How many days from now the certificate expires; negative if it already has. */
   readonly days: number
   readonly extension: Buffer
 }

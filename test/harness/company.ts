@@ -19,7 +19,7 @@ export const people = [
   ['Tony Hoare', 'tony', 'audit'],
 ] as const
 
-/** Creates domains, connections in every state, and a directory with people, groups, roles and refused requests. */
+/** Creates domains, connections in several states, and a directory with people, groups, roles and refused requests. */
 export async function companyFor(
   product: TestProduct,
   browser: TestBrowser,

@@ -1,6 +1,6 @@
 import pg from 'pg'
 
-/** Copies all rows from one database to another with the same schema, like dump and restore. */
+/** Copies all rows from one database to another with the same schema, as a dump and a restore would. */
 export async function copyRows(fromUrl: string, toUrl: string): Promise<void> {
   const from = new pg.Client(fromUrl)
   const to = new pg.Client(toUrl)

@@ -144,7 +144,7 @@ export async function checkWithout(visitor: Visitor, name: string): Promise<void
   await page.setViewportSize(before)
 }
 
-/** Takes a picture: of the whole page up to a maximum height, or of the viewport alone if a dialog is open. */
+/** Takes a picture of the viewport or, if `whole` is set and no dialog is open, of the page up to a maximum height. */
 async function takePicture(page: Page, path: string, whole: boolean): Promise<void> {
   const dialog = await page.locator('[role=dialog]:has(h2), [role=alertdialog]').count()
   const width = page.viewportSize()?.width ?? 0
@@ -165,13 +165,16 @@ async function violations({ page }: Visitor, rules?: readonly string[]): Promise
   return JSON.parse(String(await page.evaluate(runAxe(rules)))) as string[]
 }
 
-/** The roles of interactive elements in the accessibility tree. */
+/** The roles of interactive elements and dialogs in the accessibility tree. */
 const interactive = new Set([
   ...['button', 'link', 'textbox', 'searchbox', 'combobox', 'checkbox', 'radio', 'switch'],
   ...['slider', 'spinbutton', 'tab', 'menuitem', 'option', 'grid', 'dialog', 'alertdialog'],
 ])
 
-/** Lists interactive elements without an accessible name, and a heading or main landmark that the page lacks. */
+/**
+ * Lists interactive elements and dialogs without an accessible name and, unless a dialog is open, a heading or main
+ * landmark that the page lacks.
+ */
 async function namelessIn({ page, context }: Visitor): Promise<string[]> {
   // Playwright can read the accessibility tree of Chromium only.
   if (isFirefox) return []

@@ -9,7 +9,10 @@ export interface DatabaseProxy extends AsyncDisposable {
   cut(): void
   /** Silently drops everything that is sent in either direction. */
   blackHole(): void
-  /** Once a connection has sent this text, drops all that follows: the statement is executed, but has no response. */
+  /**
+   * Closes all connections. Once a new connection has sent this text, drops everything after it: the statement is
+   * executed, but its response never arrives.
+   */
   blackHoleAfter(words: string): void
   /** Closes a connection when the response to this text arrives: the statement is executed, but has no response. */
   cutAfter(words: string): void

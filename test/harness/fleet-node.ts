@@ -12,7 +12,7 @@ import type { SimDatabase, World } from './fleet-world.ts'
  * Fixes that can be removed, to prove that the simulation finds the defect that each of them repairs:
  * - Without `history`, the feed compares only sequence numbers.
  * - Without `clock`, whether a node counts as alive depends on each node's wall clock.
- * - Without `locks`, a stalled process keeps its locks for 10 s, and those who wait for them are refused.
+ * - Without `locks`, a stalled process keeps its lock for 10 s, and transactions that wait for the lock are refused.
  * - Without `settling`, a change is confirmed while nodes may still trust what they read from the previous server.
  * - Without `lost`, a change that has vanished from the database counts as confirmed.
  */
@@ -238,7 +238,7 @@ export class SimNode extends SimProcess {
     return found !== undefined && found.endedAt === undefined
   }
 
-  /** Revokes a session like `transactionConfirmed`; returns the database that had the change when it was confirmed. */
+  /** Revokes a session as `transactionConfirmed` would; returns the database in which the change was confirmed. */
   async revoke(id: string): Promise<SimDatabase> {
     const change = await patiently(
       {

@@ -199,8 +199,8 @@ class Fleet implements Surroundings {
   }
 
   /**
-   * Tells whether this process and the database are well, and have been undisturbed since `calmMs` before the given
-   * time, or since the process started.
+   * Tells whether a process and the database are well, and their last disturbance was more than `calmMs` before the
+   * given time or came before the process started.
    */
   #isCalm(node: SimNode, since: number): boolean {
     const latest = Math.max(node.disturbedAt, this.#replacedAt, node.startedAt)
@@ -285,7 +285,7 @@ class Fleet implements Surroundings {
     }
   }
 
-  /** Replaces the server with one that has its complete state or, if `isCopy`, an older state. */
+  /** Replaces the database server with one that has its complete state or, if `isCopy`, an older state. */
   #replace(isCopy: boolean, inMs?: number): void {
     const { world } = this
     // Adds a node that the copy does not know.
@@ -315,7 +315,7 @@ class Fleet implements Surroundings {
     })
   }
 
-  /** Names the next server; a copy may claim the same cluster and timeline, so that only its start time differs. */
+  /** Names the next database server. A copy may claim the same cluster and timeline and differ only in start time. */
   #nextServer(isCopy: boolean) {
     const isPromoted = isCopy && this.world.random() < 0.5
     const identity = isPromoted ? `db/${this.token()}` : this.database.server.identity

@@ -9,7 +9,7 @@ interface Scheduled {
   call: (() => void) | undefined
 }
 
-/** The time and randomness of one simulation: scheduled callbacks run in order, and only they advance time. */
+/** The time and randomness of one simulation. Time jumps from one scheduled callback to the next. */
 export class World {
   now = 0
   readonly random: () => number
@@ -89,7 +89,7 @@ export class SimDatabase {
   readonly changes: Change[]
   readonly nodes: Map<string, SimNodeRow>
   readonly revoked: Set<string>
-  /** The name of the server that processes connected to last, and since when that has been its name. */
+  /** The database server that a process connected to last, and when the first process connected to that server. */
   met: string
   since: number
   isAlive = true

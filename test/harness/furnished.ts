@@ -14,7 +14,7 @@ const names = Object.keys(organizationPages) as (keyof typeof organizationPages)
 export interface Furnished extends AsyncDisposable {
   readonly baseUrl: string
   readonly ids: PageIds
-  /** Every page: its name and its path. */
+  /** The name and the path of each page in pages.ts. */
   readonly addresses: readonly (readonly [string, string])[]
   visit(expected?: readonly RegExp[]): Promise<Visitor>
   /** The path of a link that signs the owner in once. */

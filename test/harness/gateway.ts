@@ -15,7 +15,7 @@ export interface TestGateway extends AsyncDisposable {
   /** Keys of organization acme for every target, one in each scheme. */
   readonly xApiKey: IssuedKey
   readonly bearer: IssuedKey
-  /** Runs a command and returns its JSON; fails with the command's error message. */
+  /** Runs a command and returns its JSON; if the command fails, throws its error message. */
   run(...words: string[]): Promise<Record<string, unknown>>
   issue(...words: string[]): Promise<IssuedKey>
   /** Calls the gateway below its prefix with a key. */

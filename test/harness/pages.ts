@@ -1,4 +1,7 @@
-/** The paths of an organization's pages that have pictures, by picture; `PageIds` replace the names in braces. */
+/**
+ * The paths of those pages of an organization that have a picture, by the picture's name. `PageIds` replace the names
+ * in braces.
+ */
 export const organizationPages = {
   overview: '',
   calls: '/calls',

@@ -23,9 +23,9 @@ export interface PostgresCluster extends AsyncDisposable {
   readonly url: string
   readonly pid: () => number
   sql(text: string): Promise<pg.QueryResult>
-  /** Copies the data of the running server like pg_basebackup; later changes are missing from the copy. */
+  /** Copies the data of the running server, as pg_basebackup does; later changes are missing from the copy. */
   copy(): Promise<string>
-  /** Creates a new cluster with another identifier and the same content, like dump and restore. */
+  /** Creates a new cluster with another identifier and the same content, as a dump and a restore would. */
   copyAnew(): Promise<string>
   /** Kills the server with SIGKILL; resolves once its address is free. */
   kill(): Promise<void>
@@ -46,8 +46,8 @@ const environment = { cwd: '/', env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' }, ...
 const usualOptions = ['-U', 'postgres', '-A', 'trust', '--locale=C', '-E', 'UTF8', '--no-sync']
 
 /**
- * Starts a new cluster with an empty database, in a new folder below `within`. By default it runs the programs that all
- * tests use.
+ * Starts a new cluster with an empty database, in a new folder below `within`. By default it runs the same programs
+ * as the shared server.
  */
 export async function postgresCluster(
   within = tmpdir(),

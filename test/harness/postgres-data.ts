@@ -120,7 +120,7 @@ export async function untilReady(socket: string): Promise<void> {
   }
 }
 
-/** Deletes prepared clusters that have not been used for a day, because they belong to earlier migrations. */
+/** Deletes prepared clusters that have not been used for a day: most of them belong to earlier migrations. */
 function removeUnused(): void {
   for (const name of readdirSync(cacheFolder)) {
     if (!name.startsWith(start)) continue

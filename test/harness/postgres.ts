@@ -18,7 +18,7 @@ import { basename, dirname, join, relative } from 'node:path'
 import pg from 'pg'
 import { migratedDatabase, preparedData, untilReady } from './postgres-data.ts'
 
-/** An empty database on a real PostgreSQL; `url` can be used as DATABASE_URL. */
+/** A new database on a real PostgreSQL server; `url` can be used as DATABASE_URL. */
 export interface TestDatabase {
   readonly url: string
   readonly name: string

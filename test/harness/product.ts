@@ -43,7 +43,7 @@ export async function productForTests(options: ProductOptions = {}): Promise<Tes
   const folder = mkdtempSync(join(tmpdir(), 'intercept-product-'))
   const database =
     options.engine === 'postgres' ? await postgresForTests({ migrated: true }) : undefined
-  // Create the master key here: a node generates one only if its database has no tables yet, but this one has them.
+  // A node generates a master key only for a database without tables. This one has tables, so create the key here.
   if (database && !options.settings?.['INTERCEPT_SECRET']) loadMasterSecrets(undefined, folder)
   const clock = steadyClock()
   const env = {

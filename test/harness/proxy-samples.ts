@@ -1,4 +1,5 @@
-// Runs the samples in deploy/proxies, changed only to use plain HTTP, ports of this machine and a test's own files.
+// Runs the samples in deploy/proxies. They are changed only as far as a test needs: plain HTTP, ports and files of the
+// test, and several nodes.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startProxy, type ProxyProgram } from './proxy-program.ts'

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 export interface ServerProcess extends AsyncDisposable {
   readonly baseUrl: string
   readonly pid: number
-  /** All lines that the node has logged until now, normally one JSON object each. */
+  /** All lines that the node has logged so far, normally one JSON object each. */
   readonly lines: readonly string[]
   kill(signal: NodeJS.Signals): void
   /** Resolves when the process has ended. */

@@ -13,7 +13,10 @@ const ofSeveralNodes: ReadonlySet<string> = new Set([
   'deliveries',
 ])
 
-/** Runs tortures for a few seconds each. Two test files share them, so that each file stays within its time limit. */
+/**
+ * Runs the tortures for a few seconds each, except those that are long. Two test files share them, so that each file
+ * stays within its time limit.
+ */
 export function runShortTortures(part: 'one node' | 'several nodes'): void {
   describe(`tortures of ${part}, short`, () => {
     for (const [name, torture] of Object.entries(tortures)) {

@@ -1,5 +1,5 @@
-// Loaded before a node's own code: offsets the node's wall clock by as many milliseconds as the file says that
-// CLOCK_OFFSET_FILE names.
+// Loaded before a node's own code: shifts the node's wall clock. CLOCK_OFFSET_FILE names a file that contains the shift
+// in milliseconds.
 import { readFileSync } from 'node:fs'
 
 const file = process.env['CLOCK_OFFSET_FILE'] ?? ''

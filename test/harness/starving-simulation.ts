@@ -129,7 +129,7 @@ class StarvingWorld {
     this.#rows.set(id, [])
   }
 
-  /** Schedules the events: a bad endpoint starts with 30 and gets one each second, the others one each half second. */
+  /** Schedules the events: a bad endpoint starts with 30 and gets one per second, the others get two per second. */
   #publishing(): void {
     const world = this.#world
     for (const { record, kind } of this.#endpoints.values()) {

@@ -16,7 +16,7 @@ export interface TestUpstream extends AsyncDisposable {
   readonly port: number
   readonly url: string
   readonly seen: SeenRequest[]
-  /** Returns how many connections have been opened until now. */
+  /** Returns how many connections have been opened so far. */
   readonly connections: () => number
   /** Lets a function accept upgrades; without it, requests for an upgrade are answered like any others. */
   onUpgrade(take: (request: IncomingMessage, socket: Duplex, head: Buffer) => void): void
@@ -58,7 +58,7 @@ export async function upstreamForTests(answer: Answer = sayOk): Promise<TestUpst
 export interface RawUpstream extends AsyncDisposable {
   readonly port: number
   readonly url: string
-  /** Returns everything received until now on all connections, in the order in which it arrived. */
+  /** Returns everything received so far on all connections, in the order in which it arrived. */
   readonly received: () => string
   readonly sockets: ReadonlySet<Socket>
 }

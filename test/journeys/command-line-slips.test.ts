@@ -42,7 +42,7 @@ describe('slips at the command line', () => {
     return JSON.parse(said.out) as Record<string, unknown>
   }
 
-  /** Runs a command on the database and over the API; both must refuse it with the same first line. */
+  /** Runs a command on the database and over the API; both must refuse it with this code and this first line. */
   async function refused(words: readonly string[], code: number, says: RegExp): Promise<void> {
     for (const env of [here, there]) {
       const said = await intercept(words, { env })

@@ -1,4 +1,4 @@
-// Every page of the dashboard in a pseudo-language: all its text comes from the catalogue, and nothing is cut off.
+// The pages in pages.ts, in a pseudo-language and in German: all text comes from the catalogue, and none is cut off.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

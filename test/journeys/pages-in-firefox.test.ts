@@ -1,4 +1,5 @@
-// Every page in Firefox: TEST_BROWSER=firefox npm test -- pages-in-firefox journeys/sign-in journeys/company-sign-in
+// The pages in pages.ts in Firefox:
+// TEST_BROWSER=firefox npm test -- pages-in-firefox journeys/sign-in journeys/company-sign-in
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isFirefox } from '../harness/browser.ts'

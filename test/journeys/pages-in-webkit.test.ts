@@ -1,4 +1,4 @@
-// Every page in WebKit, where this machine has one: `npm test` brings Chromium only.
+// The pages in pages.ts in WebKit, if it is installed: npm brings only Chromium.
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { test } from 'node:test'

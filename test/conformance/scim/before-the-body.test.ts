@@ -1,4 +1,4 @@
-// What is checked before the body: the caller, whether a document needs a token, the path and the method.
+// What SCIM checks before it reads a body: the token (which discovery documents do not need), the path and the method.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import {

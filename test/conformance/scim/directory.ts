@@ -12,7 +12,7 @@ export interface ScimReply {
   readonly body: any
 }
 
-/** An organization with a directory whose requests are accepted. */
+/** A running product with an organization that has a directory, and what a test needs to act as that directory. */
 export interface TestDirectory extends AsyncDisposable {
   readonly product: TestProduct
   readonly token: string

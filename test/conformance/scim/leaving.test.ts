@@ -68,7 +68,7 @@ for (const engine of engines) {
       const refused = await callWith(key)
       assert.equal(refused.status, 401)
       await refused.text()
-      // A node that did not confirm in time does not trust its cache: it reads the database or responds 503.
+      // A node that did not confirm the change in time does not trust its cache: it reads the database or responds 503.
       for (let tries = 1; ; tries++) {
         const session = await atOtherNode(person).call('GET /me')
         const call = await callWith(key, '/hello', otherNode.port)

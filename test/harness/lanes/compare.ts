@@ -174,8 +174,9 @@ const headerLines = [
 ]
 
 /**
- * Makes a connection on which the same header lines come several times, each request in a piece of its own, and ends it
- * with such a request that was mutated up to twice and cut in up to three pieces. The plain lane keeps such lines.
+ * Makes the bytes of one connection: two to four requests with the same header lines, each in a piece of its own, and
+ * one more such request that was mutated up to twice and cut into up to three pieces. The lines are repeated because
+ * the plain lane remembers the header lines of a connection.
  */
 export function randomConversation(random: () => number): Buffer[] {
   const lines = pick(headerLines, random)
