@@ -53,7 +53,7 @@ for (const engine of engines) {
           detail: {},
         }),
       )
-    /** Writes a row as somebody with the database but without the master key would, with a correct hash. */
+    /** Writes a row with a correct hash, as somebody could who has the database but not the master key. */
     const forge = async (sequence: number, previous: number, at = Date.now()) =>
       await change(async (tx) => {
         const rows = await auditEntries.listFrom(tx, {

@@ -1,4 +1,5 @@
-// A caller without a token gets nothing from the SCIM entry point and costs the server next to nothing.
+// SCIM refuses a request without a valid token before the body has arrived, and even the earliest refusals have SCIM's
+// form.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { productForTests } from '../harness/product.ts'

@@ -1,5 +1,5 @@
-// Runs the samples in deploy/proxies with the real proxies: what an upstream learns about a caller, and what a caller
-// learns from a refusal.
+// Runs the samples for nginx, Caddy and HAProxy with the real programs: what an upstream learns about a caller, and
+// what a caller learns from a refusal.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { after, before, describe, test } from 'node:test'

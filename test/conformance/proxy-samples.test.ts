@@ -187,7 +187,8 @@ describe('samples of proxies that ask for the decision', () => {
 type Ask = (method: string, path: string, key: string | undefined) => Promise<Response>
 
 /**
- * Returns one function per proxy. It asks Intercept for a decision as the proxy does with its sample: Traefik sends a GET that describes the call in headers, Envoy sends the call with a prefix before its path.
+ * Returns one function per proxy. It asks Intercept for a decision as the proxy does with its sample: Traefik sends a
+ * GET that describes the call in headers, Envoy sends the call with a prefix before its path.
  */
 function questions(port: number): Record<string, Ask> {
   const { middlewares } = (parse(readSample('traefik.yaml')) as Traefik).http

@@ -1,4 +1,5 @@
-// Call records are collected as bytes and written in one statement; on both engines they are read back unchanged.
+// Call records are collected as bytes, and each batch is written in one statement. Both engines return the records
+// unchanged, except for text that no database can store.
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { getPriority } from 'node:os'
@@ -146,7 +147,7 @@ for (const engine of engines) {
         for (const one of records.slice(from, from + 300)) rows.add(one)
         for (const batch of rows.take()) {
           const writing = store.insertCalls(batch)
-          // Records that come meanwhile go into other memory.
+          // Records that are added meanwhile are kept in other memory.
           rows.add(record())
           await writing
           rows.reuse(batch)

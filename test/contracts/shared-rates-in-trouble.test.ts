@@ -1,4 +1,4 @@
-// Shared rates hold when a node is late, a transaction fails, or a renewal comes after the lease has ended.
+// Shared rates hold when a node comes late, when a transaction fails, and when a node joins one that was alone.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { systemClock } from '../../src/clock.ts'

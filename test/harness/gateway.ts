@@ -18,7 +18,7 @@ export interface TestGateway extends AsyncDisposable {
   /** Runs a command and returns its JSON; if the command fails, throws its error message. */
   run(...words: string[]): Promise<Record<string, unknown>>
   issue(...words: string[]): Promise<IssuedKey>
-  /** Calls the gateway below its prefix with a key. */
+  /** Calls a path below the gateway's prefix, with the key if one is given. */
   call(path: string, key: IssuedKey | undefined, init?: RequestInit): Promise<Response>
   /** Sends raw bytes; `{key}` stands for the X-API-Key header line, `{prefix}` for the gateway's prefix and target. */
   raw(text: string, options?: { quietMs?: number }): Promise<string>

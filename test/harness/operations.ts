@@ -36,7 +36,7 @@ export function addressOf(
   return `${operation.method} ${path}${operation.query}`
 }
 
-/** Creates one of everything in acme, to obtain ids. */
+/** Creates one thing of each kind in acme, to obtain ids. acme must have a viewer who is signed in. */
 export async function seedEverything(
   product: TestProduct,
   owner: Person,

@@ -1,7 +1,7 @@
 import { Session } from 'node:inspector/promises'
 import { setFlagsFromString } from 'node:v8'
 
-/** Counts how much of our source runs: unlike a time, that does not depend on the machine. */
+/** Counts how much of our source runs. Unlike a duration, the count does not depend on the machine. */
 export interface Steps {
   /** Counts how often blocks of source files below a folder (such as `src/scim`) run during some work. */
   of(folder: string, work: () => void): Promise<number>

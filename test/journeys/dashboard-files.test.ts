@@ -76,7 +76,7 @@ describe("the dashboard's files", () => {
     for (const [path, wanted] of [
       ['/assets/none.js', 404],
       ['/api/v1/none', 404],
-      // The SCIM entry point tells a stranger nothing about which paths exist.
+      // SCIM asks a stranger for a token even where a path does not exist.
       ['/scim/v2/none', 401],
       ['/none', 404],
       ['/assets/..%2f..%2fpackage.json', 404],

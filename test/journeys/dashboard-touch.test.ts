@@ -1,4 +1,4 @@
-// On a phone and on a tablet, controls are large enough for a finger.
+// On a touch screen, controls are large enough for a finger.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Visitor } from '../harness/browser.ts'

@@ -28,7 +28,7 @@ describe('a newcomer runs the demo', () => {
   })
   after(() => demo.kill('SIGKILL'))
 
-  /** Runs a line of the screen in a shell, with this repository's launcher for `npx interceptd`; returns its output. */
+  /** Runs a line of the screen in a shell, with our launcher in place of `npx interceptd`; returns the output. */
   function paste(line: string): string {
     const words = line.replace('npx interceptd', `${process.execPath} ${launcher}`)
     const done = spawnSync('bash', ['-c', words], { encoding: 'utf8', timeout: 60_000 })

@@ -1,4 +1,5 @@
-// The documentation is tested: the blocks marked `sh run` are run unchanged, page by page.
+// The documentation is tested: the blocks marked `sh run` are run, page by page. Ports and the texts in `given` are
+// replaced.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -54,7 +55,7 @@ const printed: Readonly<Record<string, readonly RegExp[]>> = {
   'operate/disaster': [/^\{"sessions":0,/m],
 }
 
-/** The assumptions of a page: commands to run before its own, and placeholders to replace. */
+/** What a page assumes: commands to run before its own, and texts in its own commands to replace. */
 const given: Readonly<
   Record<string, { before: string; words?: readonly (readonly [string, string])[] }>
 > = {

@@ -1,4 +1,4 @@
-// An administrator looks back: the records of calls, the announced events, and the traces that strangers leave.
+// An administrator looks back: calls leave records and counts, and strangers leave nothing.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { systemClock } from '../../src/clock.ts'

@@ -36,7 +36,7 @@ test(
   },
 )
 
-/** A server that terminates TLS and forwards the bytes, because WebKit keeps session cookies only over https. */
+/** Starts a server that terminates TLS and forwards the bytes, because WebKit keeps Secure cookies only over https. */
 async function tlsFront() {
   const port = await freePort('127.0.0.1')
   let target = 0

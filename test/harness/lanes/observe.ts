@@ -21,7 +21,7 @@ export interface Sight {
   /** What the caller received while its side was open, and the connection's state then. */
   readonly received: string
   readonly state: string
-  /** The same after the caller closed its side. */
+  /** What the caller received after it had closed its side, and the connection's state then. */
   readonly receivedAfterEnd: string
   readonly stateAfterEnd: string
   /**
