@@ -163,7 +163,7 @@ class Fleet implements Surroundings {
   async #revoke(byCommandLine = this.world.random() < 0.3, inUse?: string): Promise<void> {
     const { world } = this
     const id = inUse ?? this.#session()
-    // Caches the session on every node, because a session that gets revoked is usually in use.
+    // Cache the session on every running node, because a session that gets revoked is usually in use.
     for (const node of this.#nodes)
       if (inUse === undefined && !node.isPaused) void this.#call(node, id)
     const node = byCommandLine

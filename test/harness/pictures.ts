@@ -1,6 +1,6 @@
-// npm run pictures [-- page …]: takes pictures of all pages or of the named ones, with two days of calls, in both
-// themes and several widths. They are written to test/pictures. If all three pages shown in the README are among them,
-// pictures of these are also written to docs/pictures.
+// npm run pictures [-- page …]: takes pictures of the pages in pages.ts or only of the named ones, with two days of
+// calls, in both themes and several widths. They are written to test/pictures. If all three pages shown in the README
+// are among them, pictures of these are also written to docs/pictures.
 import { copyFileSync, mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { browserForTests, type TestBrowser } from './browser.ts'

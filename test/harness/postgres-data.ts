@@ -20,7 +20,7 @@ import { cacheFolder } from './cache-folder.ts'
 
 /**
  * The name of a database in every prepared cluster. It has our tables and only the rows that the
- * migrations insert; test databases are copies of it.
+ * migrations insert. Test databases with tables are copies of it.
  */
 export const migratedDatabase = 'migrated'
 
@@ -29,7 +29,7 @@ const unusedForMs = 86_400_000
 
 /**
  * Returns the folder of a migrated cluster for test processes to copy, because creating and migrating one takes longer
- * than the tests that use it. The cluster is prepared once for each machine and state of the migrations.
+ * than most tests that use it. The cluster is prepared once for each machine and state of the migrations.
  */
 export async function preparedData(
   native: string,

@@ -177,7 +177,7 @@ for (const engine of engines) {
         (await call('POST', '/Users', { schemas: [userUrn], userName: email })).status,
         409,
       )
-      // Another organization's directory finds nobody with that name.
+      // Another organization's directory finds no user with this name, and creates one.
       const other = await scimCall(`${directory.base}/Users`, 'POST', {
         token: directory.otherToken,
         body: { schemas: [userUrn], userName: email },
