@@ -13,7 +13,7 @@ const testTimeoutMs = 120_000
 /** A file that leaks a timer or a socket would never end, so it is killed, which counts as a failure. */
 const fileTimeoutMs = 5 * 60_000
 const runTimeoutMs = 20 * 60_000
-/** If a run finds fewer tests than this, some have been lost; raise it as the suite grows. */
+/** If a run of the whole suite finds fewer tests than this, some have been lost; raise it as the suite grows. */
 const fewestTests = 1500
 
 const { values, positionals } = parseArgs({

@@ -40,7 +40,7 @@ import { logBesideOutages, reportHistory, watchStore } from './store-watch.ts'
 
 const storeAgainMs = 500
 // Statuses with which a collector refuses the body itself (bad request, content too large, unprocessable content); all
-// others concern the collector or the network.
+// other failures concern the collector or the network.
 const refusesBody = new Set([400, 413, 422])
 
 /** Replacements that tests and the command line hand in. */

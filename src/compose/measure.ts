@@ -52,7 +52,7 @@ export function measureConnections(
   )
 }
 
-/** Measures how many database sessions wait for a lock at scrape time (PostgreSQL). */
+/** Measures, at each scrape, how many database sessions wait for a lock (PostgreSQL). */
 export function measureLocks(metrics: Metrics, store: Store): void {
   let waiting = 0
   metrics.beforeScrape(async () => {

@@ -25,8 +25,8 @@ export type SignatureAlgorithm = keyof typeof signatureAlgorithms
 export type PublicJwk = Readonly<Record<string, unknown>>
 
 /**
- * Checks whether this key signed a compact JWS with exactly this algorithm; `unusable` means that the key is
- * unsuitable.
+ * Checks whether this key signed a compact JWS with exactly this algorithm; `unusable` means that this key does not
+ * allow the check.
  */
 export async function verifyJws(
   token: string,

@@ -102,7 +102,7 @@ function valueOf(code: number): number {
   return digitValues[code] ?? noDigit
 }
 
-// One entry per byte, for the polynomial of zlib's crc32 (RFC 1952, section 8).
+// One entry per value of a byte, for the polynomial of zlib's crc32 (RFC 1952, section 8).
 const crcTable = Int32Array.from({ length: 256 }, (_, byte) => {
   let crc = byte
   for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xed_b8_83_20 : crc >>> 1

@@ -51,8 +51,8 @@ export interface TokenExpectation {
 }
 
 /**
- * Returns the claims of a token that one of these keys signed with ES256 and that meets the expectation; otherwise
- * undefined. The algorithm is fixed here and never taken from the token (RFC 8725, section 3.1).
+ * Returns the claims of a token that is signed with ES256 by a key that `publicJwkOf` returns, and that meets the
+ * expectation; otherwise undefined. The algorithm is fixed here and never taken from the token (RFC 8725, section 3.1).
  */
 export async function verifyToken(
   token: string,

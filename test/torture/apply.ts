@@ -21,7 +21,10 @@ import { bigFile, twoFiles } from './apply-files.ts'
 import { randomFrom, wait, type Torture, type TortureOptions } from './torture.ts'
 import type { Place } from './writers.ts'
 
-/** Runs on SQLite and on PostgreSQL, with 1,000 generated files on each; `--size N` changes the number. */
+/**
+ * Runs on SQLite and on PostgreSQL. At full length, 1,000 generated files are applied on each; `--size N` changes the
+ * number.
+ */
 export const apply: Torture = {
   about: 'kill -9 during apply; a second plan in generated worlds, on both engines',
   async run(options) {

@@ -35,8 +35,8 @@ interface Plan {
 }
 
 /**
- * Runs on SQLite with one node, and on PostgreSQL with three (two in the short form), where the database also crashes
- * and hangs. At full length the events come as fast as the nodes deliver them; the short form builds up a backlog.
+ * Runs on SQLite with one node, and on PostgreSQL with three (two in the short form); now and then PostgreSQL crashes
+ * or hangs. At full length the events come as fast as the nodes deliver them; the short form builds up a backlog.
  */
 export const deliveries: Torture = {
   about: 'kill -9 of nodes that deliver webhooks, on both engines',
@@ -175,7 +175,7 @@ export function countArrivals(receiver: Receiver, secret: string, random: () => 
     if ((bodies.get(id) ?? text) !== text) differing += 1
     bodies.set(id, text)
     try {
-      // After `heal`, the only node has a clock that runs ahead, so its timestamps would not verify.
+      // After `heal`, the clock of the only node may run ahead, and then its timestamps would not verify.
       if (failing > 0) library.verify(text, headers as Record<string, string>)
     } catch {
       bad += 1

@@ -1,5 +1,5 @@
-// One in a hundred messages to the database breaks its connection: calls are refused rather than let in, and the
-// process survives.
+// One in a hundred messages between the node and the database breaks their connection: calls are refused rather than
+// let in, and the process survives.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { once } from 'node:events'
@@ -129,7 +129,9 @@ async function call(baseUrl: string, secret: string): Promise<{ status: number }
   return { status: answer.status }
 }
 
-/** Starts a proxy to the database; while `isBroken`, one message in a hundred ends its connection. */
+/**
+ * Starts a proxy to the database; while `isBroken`, one message in a hundred, in either direction, ends its connection.
+ */
 async function startLine(socket: string, random: () => number) {
   const open = new Set<Socket>()
   const line = {

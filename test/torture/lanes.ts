@@ -13,13 +13,16 @@ import { randomFrom, type Torture } from './torture.ts'
 const mutatedMessages = 1_000_000
 const shortMessages = 500
 const maxFindings = 20
-/** One of so many generated connections repeats its header lines, which takes as long as several others. */
+/**
+ * Every fourth generated connection sends the same header lines in several requests, which takes as long as several
+ * other connections.
+ */
 const conversationsEvery = 4
 const sayEvery = 100_000
 
 /**
  * The differential test of the two lanes. `--seed` repeats a run, `--size` sets the number of mutated messages,
- * `--minutes` limits the time, `--short` leaves out the splits.
+ * `--minutes` limits the time, `--short` leaves out the splits and most mutated messages.
  */
 export const lanes: Torture = {
   about: 'both lanes agree on the same bytes',

@@ -220,7 +220,7 @@ async function onFullDisk({
       fill(join(disk, 'full'))
       await wait(5000)
       rmSync(join(disk, 'full'))
-      // The server stops when it can't write its log, so give it time for that.
+      // PostgreSQL stops when it can't write its write-ahead log, so give it time for that.
       await wait(1000)
       await fleet.cluster.sql('select 1').catch(async () => await fleet.cluster.start())
       await endure(trials, { name: 'full disk', befall: async () => await wait(1000) })

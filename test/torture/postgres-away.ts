@@ -19,7 +19,9 @@ import { findLosses, nothingYet, openPlace, prepare, startWriter } from './write
 
 const answeredWithinMs = 5000
 const recoversWithinMs = 1000
-/** In a larger heap V8 would collect rarely, and the heap's growth would say nothing about what the node keeps. */
+/**
+ * In a larger heap V8 would rarely collect garbage, and the heap's growth would say nothing about what the node keeps.
+ */
 const smallHeap = '--max-old-space-size=128 --max-semi-space-size=16'
 /** A node's memory grows while V8 compiles its code, but may hardly grow any more after this many stops. */
 const warmAfterStops = 3

@@ -33,7 +33,10 @@ function ofHarness(name: string): string {
   return pathToFileURL(join(import.meta.dirname, '..', 'harness', `${name}.ts`)).href
 }
 
-/** Runs for `--minutes` or an hour. The memory's slope is judged over the second half, if the run takes an hour. */
+/**
+ * Runs for `--minutes`, by default for an hour (half a minute in the short form). The memory's slope is judged over the
+ * second half, if the run takes about an hour.
+ */
 export const soak: Torture = {
   about:
     'an hour of everything at once, two nodes on PostgreSQL and one on SQLite, each in 128 MiB of heap and 2 × 16 of young generation',
@@ -74,7 +77,7 @@ async function soakNodes(
       await wait(Math.min(30_000, (minutes * 60_000) / 20))
       const elapsedMs = performance.now() - startedAt
       servers.all.forEach((server, at) => {
-        // The process has ended, and its log says why.
+        // If the process has ended, its log says why.
         if (!existsSync(`/proc/${server.pid}`)) throw new Error(server.lines.slice(-20).join('\n'))
         samples[at]?.push(sample(server, folder, elapsedMs))
       })

@@ -66,7 +66,7 @@ export class AcceptanceCheck {
     )
   }
 
-  /** Revokes at a node, then checks for a while that no node accepts the key. */
+  /** Revokes a key at a node. If that succeeds, checks in the background for 1.5 s that no node accepts the key. */
   async revoke(node: FleetNode, key: IssuedKey): Promise<Revocation> {
     const revocation = await this.#fleet.revoke(node, key)
     if (revocation.status !== 200) {
@@ -119,7 +119,7 @@ export class AcceptanceCheck {
         await this.use(key)
         await this.revoke(this.anyNode(), key)
       } catch {
-        // A revocation may be refused during a fault; without a success response it promises nothing.
+        // Issuing a key may fail during a fault.
         this.figures.unanswered += 1
       }
       await wait(betweenMs)

@@ -113,7 +113,7 @@ export class Fleet implements AsyncDisposable {
     node.isDown = false
   }
 
-  /** Makes a guarded call with a key; returns its status. */
+  /** Makes a guarded call with a key; returns its status, or 0 if there was no response. */
   async call(node: FleetNode, secret: string): Promise<number> {
     const path = '/api/v1/intercept/up/x'
     return (await this.#ask(node, { path, headers: { 'x-api-key': secret } })).status

@@ -60,8 +60,8 @@ async function makeBackup({ fleet, check }: Trials): Promise<Prepared> {
 }
 
 /**
- * Replaces the server. Changes made since the copy are lost, although they were confirmed. Changes that the new server
- * confirms must hold.
+ * Replaces the database server. Changes made since the copy are lost, although they were confirmed. Changes that the
+ * new database server confirms must hold.
  */
 async function replace(trials: Trials, { replacement, victims }: Prepared): Promise<void> {
   const { fleet, check, findings } = trials
@@ -75,7 +75,7 @@ async function replace(trials: Trials, { replacement, victims }: Prepared): Prom
     async (node) => await watchReadiness({ trials, node, lost, until: looking.signal }),
   )
   await fleet.cluster.start(replacement)
-  // Revoke immediately, while some nodes may not have connected to the new server yet.
+  // Revoke immediately, while some nodes may not have connected to the new database server yet.
   await Promise.all(victims.map(async (key) => await check.revokeUntilAnswered(key)))
   await fleet.allReady()
   await wait(watchForMs)
