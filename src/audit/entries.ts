@@ -46,8 +46,8 @@ export interface AuditFilter {
   readonly actorId?: string | undefined
   readonly subjectId?: string | undefined
   /**
-   * A text that occurs, in upper or lower case, in the action, the actor's name, the subject's id, the request's id,
-   * the address or the detail.
+   * A text that occurs, regardless of case, in the action, the actor's name, the subject's id, the request's id, the
+   * address or the detail.
    */
   readonly search?: string | undefined
   readonly from?: number | undefined

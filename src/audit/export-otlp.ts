@@ -21,7 +21,7 @@ const turnMs = 30_000
 export interface AuditExportDeps {
   readonly store: Store
   /**
-   * Sends a body to the collector within its own deadline. Throws on failure, and a `CollectorRefusal` if the collector
+   * Sends a body to the collector within its own deadline. Throws if that fails: a `CollectorRefusal` if the collector
    * refuses the body itself.
    */
   readonly post: (body: string) => Promise<void>

@@ -23,7 +23,7 @@ export interface GatewayDeps {
   readonly tracer: Pick<Tracer, 'add' | 'place' | 'spanId'> | undefined
   /** Receives a line per call, if there is an access log. */
   readonly accessLog: Pick<AccessLog, 'add'> | undefined
-  /** Also receives call records, if they are exported. */
+  /** Receives the record of every call, if call records are exported. */
   readonly callLog: Pick<LossySender<LogRecord>, 'add'> | undefined
   readonly keyCache: KeyCache
   readonly signingKeys: SigningKeys

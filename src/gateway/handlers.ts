@@ -174,7 +174,7 @@ class GatewayHandlers implements Handlers {
 
   #allow(call: Call, admitted: Admitted | undefined): void {
     const target = admitted?.target
-    // The proxy passes the assertion to the upstream, as we do with a call that we forward ourselves.
+    // The proxy should pass the assertion on to the upstream, as we do with a call that we forward ourselves.
     const isSigned = target?.settings.assertion === true
     const signed = isSigned ? this.#forwardDeps.assert(call.principal, target) : undefined
     const goOn = (assertion: string | undefined): void => {

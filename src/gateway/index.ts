@@ -23,7 +23,7 @@ export interface Gateway extends AsyncDisposable {
   endStreams(): void
   /** Deletes call records and counts older than this time, in milliseconds since 1970. */
   forget(olderThanMs: number): Promise<void>
-  /** Writes what is waiting to be written about calls, as far as `Recorder` does so at a flush. */
+  /** Writes the call records, counts and announcements that are waiting; some last uses of keys wait longer. */
   flush(): Promise<void>
 }
 

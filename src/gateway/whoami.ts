@@ -48,7 +48,7 @@ export function answerWhoAmI(
   })
 }
 
-/** Tells a proxy that the request is allowed; the proxy passes these headers on to the upstream. */
+/** Tells a proxy that the request is allowed, with the headers that the proxy should pass on to the upstream. */
 export function answerAllowed(
   call: Call,
   { slug, assertion }: { slug: string | undefined; assertion: string | undefined },

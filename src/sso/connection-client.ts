@@ -18,7 +18,7 @@ export function kindOf(issuer: string): ConnectionKind {
 export function checkClient(input: { issuer: string; clientId: string }) {
   const issuer = input.issuer.trim()
   const clientId = input.clientId.trim()
-  // VSCHAR of RFC 6749, appendix A.1.
+  // A client id consists of VSCHAR characters (RFC 6749, appendix A.1).
   if (!/^[\x20-\x7e]{1,512}$/.test(clientId)) {
     throw new Problem('invalid_input', 'A client id has 1 to 512 printable ASCII characters.')
   }

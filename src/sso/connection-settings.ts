@@ -1,7 +1,7 @@
 import { Problem } from '../errors.ts'
 import { dayMs, minuteMs } from '../units.ts'
 
-/** The providers with settings and a guide of their own; `other` stands for all others. */
+/** The providers that have a guide of their own; `other` stands for all others. */
 export const connectionKinds = ['okta', 'entra', 'google', 'other'] as const
 
 export type ConnectionKind = (typeof connectionKinds)[number]
@@ -135,7 +135,7 @@ function settingsOfKind(kind: ConnectionKind): ConnectionSettings {
 
 function check(settings: ConnectionSettings): void {
   const { scopes, claims, requiredGroup, groupRoles, sessionMaximumMs } = settings
-  // NQCHAR of RFC 6749, appendix A.4.
+  // A scope consists of NQCHAR characters (RFC 6749, appendix A.4).
   if (
     scopes.length > maxScopes ||
     !scopes.every((scope) => /^[\x21\x23-\x5b\x5d-\x7e]{1,100}$/.test(scope))

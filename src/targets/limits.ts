@@ -146,7 +146,7 @@ class PlannedLimits implements Limits {
 function planOf(principal: KeyPrincipal, target: GuardedTarget): Plan {
   const rated = ratesOf(principal, target)
   const counted = quotasOf(principal, target)
-  // draft-ietf-httpapi-ratelimit-headers: one policy and one state per limit, in the same order.
+  // The format is that of draft-ietf-httpapi-ratelimit-headers; policies and states have the same order.
   const policies = [
     ...rated.map(
       ({ name, rate }) => `"${name}";q=${rate.burst ?? rate.calls};w=${rate.perSeconds}`,

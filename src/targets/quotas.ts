@@ -4,7 +4,7 @@ import type { OrganizationId } from '../ids.ts'
 import { changedNothing, traffic, UnknownOrganization, type Store } from '../store/index.ts'
 import { publish } from '../webhooks/events/index.ts'
 
-/** The subject whose calls count against a quota. */
+/** The key or target whose calls count against a quota. */
 export interface QuotaSubject {
   readonly organizationId: OrganizationId
   readonly subjectId: string

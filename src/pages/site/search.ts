@@ -11,7 +11,10 @@ const maxFound = 20
 const around = 90
 const maxCounted = 9
 
-/** Finds the pages that contain every word, best first: titles count most, then headings, then text. */
+/**
+ * Finds up to `maxFound` pages that contain each of the first `maxTerms` words, best first: titles count most, then
+ * headings, then text.
+ */
 export function searchPages(pages: Iterable<LibraryPage>, query: string): Found[] {
   const terms = query.toLowerCase().split(/\s+/).filter(Boolean).slice(0, maxTerms)
   if (terms.length === 0) return []
