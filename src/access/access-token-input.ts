@@ -10,8 +10,8 @@ const maxNameLength = 100
 const maxCidrs = 100
 
 /**
- * Permissions that only an owner can give to a token, because a token with one of them could take control of the
- * organization or delete the organization.
+ * Permissions that only owners and the operator can give to a token: with one of them, a token could take control of
+ * the organization or delete it.
  */
 const onlyByOwners: readonly Permission[] = [
   'owners.manage',
@@ -27,14 +27,14 @@ export interface AccessTokenInput {
   readonly cidrs?: readonly string[] | undefined
   /**
    * Milliseconds since 1970. Undefined = in 90 days, or when the issuing token expires if that is sooner; null = never,
-   * which only owners may choose.
+   * which only owners and the operator may choose.
    */
   readonly expiresAt?: number | null | undefined
 }
 
 /** The issuer of a token, and what they can pass on right now. */
 export interface TokenMaker {
-  /** Undefined for the operator. */
+  /** Undefined if the token will belong to the operator. */
   readonly organization: { readonly id: OrganizationId } | undefined
   readonly permissions: readonly Permission[]
   /** If the issuer is a token: the addresses from which it may be used; undefined = any. */

@@ -9,7 +9,10 @@ import {
 } from '../store/index.ts'
 import { publish } from '../webhooks/events/index.ts'
 
-/** Announces an issued token to the audit log, every node and, unless it is the operator's, the receivers of events. */
+/**
+ * Records an issued token in the audit log, and announces it to every node and, unless it is the operator's, to the
+ * receivers of events.
+ */
 export function announceIssued(tx: Tx, token: AccessTokenRecord, actor: Actor): void {
   announce(tx, { change: 'issued', token, actor })
 }

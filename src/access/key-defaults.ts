@@ -30,7 +30,10 @@ export interface IssueInput extends Omit<KeyInput, 'expiresAt' | 'cidrs'> {
   readonly personalUserId?: UserId | undefined
 }
 
-/** Reads the defaults from an organization's settings; a default that was never set restricts nothing. */
+/**
+ * Reads the defaults from an organization's settings. Where none is set, new keys use the scheme `x-api-key`, never
+ * expire and may be used from any address.
+ */
 export function readKeyDefaults(settings: Readonly<Record<string, unknown>>): KeyDefaults {
   const kept = (settings['keyDefaults'] ?? {}) as Partial<KeyDefaults>
   return {

@@ -1,7 +1,7 @@
 /** The state of a key as the dashboard, the API and the command line show it. */
 type KeyState = 'active' | 'suspended' | 'expired' | 'revoked'
 
-/** Returns the state of a key at a time; if several apply, the one that is hardest to undo. */
+/** Returns the state that a key has at `nowMs`; if several states apply, the one that is hardest to undo. */
 export function keyStateAt(
   key: {
     readonly revokedAt: number | undefined

@@ -231,7 +231,7 @@ export class Keys {
     throw new Problem('not_found', `There is no key ${id.slice(0, 40)}.`)
   }
 
-  /** Announces up to 100 keys whose expiry has not been announced yet; returns how many. */
+  /** Announces up to 100 keys that have expired and have not been announced yet; returns how many. */
   async announceExpired(): Promise<number> {
     return await this.#store.transaction(async (tx) => {
       const expired = await keys.takeExpired(tx, announcedAtOnce)
@@ -272,7 +272,7 @@ const announcedAtOnce = 100
 const callsLookedAt = 1000
 const silentAfterMs = hourMs
 
-/** Mints a secret for a key and stores only its digest. */
+/** Mints a secret for a key, and stores its digest and its hint but not the secret itself. */
 async function addSecret(tx: Tx, { id, organizationId, scheme }: KeyRecord): Promise<Secret> {
   const { secret, lookup } = mintCredential(schemes[scheme].prefix)
   await keySecrets.insert(tx, {

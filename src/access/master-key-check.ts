@@ -8,7 +8,7 @@ const plain = 'sealed by the master key of this database'
 
 /**
  * Refuses to start with a master key that did not seal this database, because none of the database's secrets could be
- * opened. Seals the check value again if a newer key was added.
+ * opened. Seals the check value if there is none yet, and seals it again if a newer key was added.
  */
 export async function checkMasterKey(store: Store, sealer: Sealer): Promise<void> {
   const sealed = await settings.find(store, settingName)

@@ -40,8 +40,8 @@ export async function countSealed(
 }
 
 /**
- * Reseals with the newest master key everything that an older one sealed, page by page while nodes run. It never
- * overwrites what a node writes in the meantime, and can be run again.
+ * Opens everything that an older master key sealed, and seals it again with the newest one, page by page while nodes
+ * run. Never overwrites what a node writes in the meantime, and can be run again.
  */
 export async function resealAll(store: Store, sealer: Sealer, actor: Actor): Promise<Resealed> {
   const total = { resealed: 0, unreadable: 0 }

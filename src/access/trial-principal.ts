@@ -7,7 +7,7 @@ import { keyPrincipal, type KeyPrincipal } from './key-memory/index.ts'
 
 /**
  * Returns the principal that a call with the key's current secret would have, or the refusal that it would get. Only
- * previews use it; real calls do not.
+ * previews use this function.
  */
 export function principalOf(
   key: Key,

@@ -1,4 +1,4 @@
-/** The server with its two lanes, and the outbound client with its address guard. */
+/** The server with its two lanes, the forwarding to upstreams, and the outbound client with its address guard. */
 export * from './outbound/index.ts'
 export { createClientAddresses, type ClientAddresses } from './server/client-address.ts'
 export type { Exchange } from './server/exchange.ts'

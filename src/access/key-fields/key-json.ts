@@ -15,7 +15,7 @@ export const everyField = Object.entries(keyFields) as readonly (readonly [
   KeyField<FieldColumn, unknown>,
 ])[]
 
-/** Renders the fields of a key as the API and configuration files show them. */
+/** Renders the fields of a key as the API shows them. */
 export function fieldsToJson(key: Partial<KeyEdit>): KeyFieldsJson {
   const shown = everyField.map(([name, field]) => {
     const value = key[field.column]

@@ -14,7 +14,7 @@ const growth = 1.125
 const entryMask = 0xff_ff_ff
 const tagMask = ~entryMask
 
-/** The largest number of records that fits into an index. */
+/** The maximum number of records in an index. */
 export const maxRecords = entryMask - 1
 
 /** Finds records by one of their fields, whose bits are random: an open-addressing table with linear probing. */
@@ -29,7 +29,7 @@ export class RecordIndex {
     this.#field = field
   }
 
-  /** Returns a record whose field has these four words; -1 if there is none. */
+  /** Returns the number of a record whose field has these four words; -1 if there is none. */
   find(words: Int32Array): number {
     const hash = words[0] ?? 0
     const slots = this.#segments[hash >>> belowSegment]
@@ -85,7 +85,7 @@ export class RecordIndex {
     slots[at] = (this.#records.word(entry, this.#field + 1) & tagMask) | (entry + 1)
   }
 
-  /** Returns a segment's slots, grown if needed, so that one slot is still empty after one more entry. */
+  /** Returns a segment's slots, grown if needed, so that at least one slot is still empty after one more entry. */
   #withRoom(segment: number): Int32Array {
     const slots = this.#segments[segment]
     const needed = (this.#counts[segment] ?? 0) + 1

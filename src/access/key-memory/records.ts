@@ -23,7 +23,8 @@ export interface RecordContent {
 /** Fixed-size records in typed arrays, numbered from 0. Freed records are reused first. */
 export class Records {
   readonly #chunks: Int32Array[] = []
-  // Most keys never expire, so a chunk gets these 8 bytes per record only when it holds a key that does.
+  // Most keys never expire, so a chunk gets an array of expiries (8 bytes per record) only once a key that expires is
+  // added to it.
   readonly #expiries: (Float64Array | undefined)[] = []
   #begun = 0
   #firstFree = -1

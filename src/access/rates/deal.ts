@@ -15,7 +15,7 @@ export interface ShareRequest {
   /** The smallest share that lets one call pass; `leastNow` is the smallest that lets all waiting calls pass. */
   readonly least: number
   readonly leastNow: number
-  /** The share that lets all calls pass that the node currently gets. */
+  /** The share that the node needs for all calls that it currently gets. */
   readonly need: number
   readonly demand: number
   readonly short: boolean

@@ -9,7 +9,7 @@ export interface RateSubject {
   readonly id: string
   readonly organizationId: string
   /**
-   * Whether the subject is a source of failed credentials. Strangers can invent any number of those, so only some are
+   * Whether the subject is a source of failed credentials. Strangers can invent any number of sources, so only some are
    * tracked.
    */
   readonly isSource?: boolean

@@ -3,7 +3,7 @@ import { isRate, maxRateSeconds, type Rate } from '../../rate.ts'
 
 const maxCalls = 1_000_000
 
-/** Reads from an organization's settings the rate that all its calls share; undefined means no limit. */
+/** Returns the rate that all calls of an organization share, according to its settings; undefined means no limit. */
 export function readOrganizationRate(
   settings: Readonly<Record<string, unknown>>,
 ): Rate | undefined {

@@ -90,7 +90,8 @@ export class SharedRates implements AsyncDisposable {
       ({ confirmation }) => confirmation.nodes + confirmation.silentNodes <= 1,
     )
     const isLate = new Promise<false>((resolve) => void setTimeout(resolve, joinMs, false))
-    // Silent nodes need not confirm: without the database, they soon refuse calls, because they cannot verify keys.
+    // The start does not wait for silent nodes: without the database, they soon refuse calls, because they cannot
+    // verify keys.
     if (!(await Promise.race([isAlone, isLate]))) this.#share()
     isAlone.catch(this.#deps.onError)
   }

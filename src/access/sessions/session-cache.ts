@@ -1,7 +1,9 @@
 import type { SessionId } from '../../ids.ts'
 import { FeedCache, type Feed, type SessionWithUser } from '../../store/index.ts'
 
-/** Caches the sessions in use, as last read from the database; drops those that change according to the change feed. */
+/**
+ * Caches the sessions in use. Drops a session when the change feed reports that the session or its user has changed.
+ */
 export interface SessionCache {
   /** Returns a cached session; undefined if it is not cached or the change feed is not current. */
   peek(digest: string): SessionWithUser | undefined

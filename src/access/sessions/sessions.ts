@@ -215,8 +215,8 @@ export class Sessions {
   }
 
   /**
-   * Calls `heard` when a session may have ended (with undefined if any session may have), so that open streams check
-   * theirs again. Returns a function that unsubscribes.
+   * Calls `heard` when a session may have ended, so that open streams check their sessions again. `heard` gets the id
+   * of the session, or undefined if it may be any session. Returns a function that unsubscribes.
    */
   onChange(heard: (sessionId: SessionId | undefined) => void): () => void {
     return this.#cache.onChange(heard)

@@ -11,7 +11,7 @@ export interface RequestHead {
   apiKeyCount: number
   authorization: string | undefined
   authorizationCount: number
-  /** The lower-case names listed in Connection; empty for most requests. */
+  /** The lower-case names listed in Connection; empty if it only says `keep-alive` or `close`, as most requests do. */
   connectionNames: readonly string[]
   transferEncoding: string | undefined
   transferEncodingCount: number
@@ -27,15 +27,17 @@ export interface RequestHead {
   forwardedProto: string | undefined
   forwardedHost: string | undefined
   traceparent: string | undefined
-  /** The digest of its key, once the gateway has computed it; requests with the same header lines share it. */
+  /**
+   * The digest of the request's key, once the gateway has computed it; requests with the same header lines share it.
+   */
   keyDigest: string | undefined
-  /** Its header lines for an upstream, once rendered. */
+  /** The request's header lines for an upstream, once rendered. */
   forwardedLines: ForwardedLines | undefined
-  /** The lines that tell an upstream where the request came from, once rendered for its connection. */
+  /** The lines that tell an upstream where the request came from, once rendered for this connection. */
   forwardingLines: string | undefined
 }
 
-/** The header lines that are forwarded to the upstreams of targets that inject this header. */
+/** The caller's header lines as they are forwarded to a target that injects the header `injectedName`. */
 export interface ForwardedLines {
   readonly injectedName: string | undefined
   readonly text: string
@@ -55,7 +57,10 @@ export function readRequestHead(rawHeaders: readonly string[]): RequestHead {
   return head
 }
 
-/** The names listed in a Connection header, in lower case (RFC 9110, section 7.6.1). */
+/**
+ * Returns the names listed in a Connection header, in lower case (RFC 9110, section 7.6.1), after the names in
+ * `before`.
+ */
 export function connectionNames(value: string, before: readonly string[] = none): string[] {
   const names = [...before]
   for (const part of value.split(',')) {

@@ -7,7 +7,8 @@ export type PlainAddress =
 
 /**
  * Returns the address that a packet would reach: without brackets and zone, and with an IPv4 address unwrapped from
- * IPv6. Obsolete wrappings stay IPv6 addresses, which the guard refuses. Undefined for invalid addresses.
+ * IPv6 if `isWrapped` recognizes it. Other wrappings (IPv4-compatible, 6to4, Teredo) stay IPv6 addresses, and the guard
+ * refuses them. Undefined for invalid addresses.
  */
 export function plainAddress(text: string): PlainAddress | undefined {
   const bare = withoutZone(text)

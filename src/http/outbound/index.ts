@@ -1,4 +1,7 @@
-/** Calls to configured URLs: checked when they are saved and at every connection, with limits on time and size. */
+/**
+ * Requests to configured URLs. The URLs are checked when they are saved and at every connection, and each request has
+ * limits on time and size.
+ */
 export { createOutbound, type Outbound } from './client.ts'
 
 export { createConnector } from './connector.ts'

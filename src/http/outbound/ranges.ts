@@ -8,7 +8,10 @@ export interface Range {
   readonly opens: 'cidr' | 'loopback' | 'never'
 }
 
-/** IANA's special-purpose IPv4 registry (RFC 6890) and the metadata services of cloud providers. */
+/**
+ * IPv4 ranges that are not public (IANA's special-purpose registry, RFC 6890), multicast, and the metadata services of
+ * cloud providers.
+ */
 export const ranges4: readonly Range[] = [
   { cidr: '169.254.169.254/32', name: 'cloud metadata', opens: 'never' },
   { cidr: '169.254.170.2/32', name: 'cloud metadata', opens: 'never' },
@@ -36,8 +39,8 @@ export const ranges4: readonly Range[] = [
 ]
 
 /**
- * IANA's special-purpose IPv6 registry and the metadata services. Other addresses outside 2000::/3 are refused too,
- * unless a CIDR allows them.
+ * IPv6 ranges that are not public (IANA's special-purpose registry), multicast, and the metadata services of cloud
+ * providers. Other addresses outside 2000::/3 are refused too, unless a CIDR allows them.
  */
 export const ranges6: readonly Range[] = [
   { cidr: 'fd00:ec2::254/128', name: 'cloud metadata', opens: 'never' },

@@ -13,7 +13,7 @@ const timeoutMs = 3_000
 const tries = 2
 const maxRecords = 100
 
-/** Asks the system's name servers directly, without caching. */
+/** Creates a resolver that asks the system's name servers directly and caches nothing. */
 export function createTxtResolver(): ResolveTxt {
   return async (name) => {
     const resolver = new Resolver({ timeout: timeoutMs, tries })

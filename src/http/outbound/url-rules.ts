@@ -59,8 +59,8 @@ export function checkUrl(text: string, guard: AddressGuard): OutboundUrl {
 }
 
 function parse(text: string): URL {
-  // Refuses whatever `new URL` would silently repair (tabs, line ends, backslashes, missing slashes), because other
-  // parsers repair it differently.
+  // Refuses the mistakes that `new URL` would silently repair (tabs, line ends, backslashes, missing slashes), because
+  // other parsers repair them differently.
   if (text.length > maxUrlLength)
     throw refused(`The URL is longer than ${maxUrlLength} characters.`)
   if (!/^https?:\/\/[^/\\?#]/i.test(text)) {

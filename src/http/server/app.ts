@@ -16,7 +16,7 @@ export interface RequestEnd {
   readonly method: string
   /** The route's pattern, which contains no ids; empty if no route matched. */
   readonly route: string
-  /** The path without the query string; if it contains an invitation's token, the route's pattern instead. */
+  /** The path without the query string; the route's pattern instead if the path contains a token. */
   readonly path: string
   readonly status: number
   /** The problem code, if we refused the request. */
@@ -123,7 +123,7 @@ function endOf(request: AppRequest, reply: AppReply): RequestEnd {
     area: areaOf(path),
     method: request.method,
     route,
-    // The path may contain the token of an invitation, with which a reader of the log could sign in.
+    // The path may contain an invitation's token, which must not reach the log.
     path: route.includes(':token') ? route : path,
     status: reply.statusCode,
     refusal: refusal === undefined ? undefined : String(refusal),

@@ -61,7 +61,7 @@ export class Exchange {
   readonly contentLength: number | undefined
   readonly upgrade: UpgradedStream | undefined
   readonly expectsContinue: boolean
-  /** Whether the final response has begun, although its first bytes may not have been written yet. */
+  /** Whether the final response has begun, even if none of it has been written yet. */
   started = false
   finished = false
   bytesIn = 0

@@ -121,8 +121,8 @@ class TwoLaneFront implements Front {
     const cut = setTimeout(() => {
       for (const connection of this.#connections) connection.destroy()
     }, graceMs)
-    // Node's closeIdleConnections is not enough: it counts a connection that never sent a complete head as busy, and it
-    // waits for bodies that make no progress.
+    // Node's closeIdleConnections is not enough: it does not close a connection that never sent a complete head, or one
+    // whose request body makes no progress.
     const { leaveMs, stallMs } = this.#limits
     const leaveAt = this.#deps.clock.monotonic() + leaveMs
     const idle = setInterval(

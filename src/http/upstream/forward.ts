@@ -136,7 +136,7 @@ class Forwarding implements ConnectionUser, BodyOwner, ExchangeWatcher {
       this.begin('', true)
     } else if (exchange.expectsContinue) {
       this.begin('', false)
-      // Send the body after 1 s without a 100 Continue, because some upstreams ignore the expectation.
+      // Sends the body after 1 s even without a 100 Continue, because some upstreams ignore the expectation.
       this.#awaitsContinue = setTimeout(() => this.#continue(), continueMs)
     } else {
       this.#body = new RequestBody({ exchange, connection, owner: this, headHeld: true })

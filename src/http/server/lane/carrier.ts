@@ -61,7 +61,7 @@ export interface Carrier {
 /** A complete response as an upstream sent it, without the lines that are dropped; valid only during the call. */
 export interface RelayedLines {
   readonly hasDate: boolean
-  /** The size of the status line and the header lines, each with CRLF, including Content-Length. */
+  /** The size of the status line and all header lines, each with its CRLF. */
   readonly lineBytes: number
   readonly bodyBytes: number
   /** Copies the lines to an offset; returns the offset after them. */

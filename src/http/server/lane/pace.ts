@@ -20,7 +20,7 @@ export class Pace {
     this.#limits = limits
   }
 
-  /** Whether an awaited body arrives too slowly; called repeatedly with the monotonic clock. */
+  /** Whether an awaited body arrives too slowly; called repeatedly, with the time of the monotonic clock. */
   isTooSlow(nowMs: number, awaitsBody: boolean): boolean {
     if (!awaitsBody) {
       this.#windowEndsAt = 0

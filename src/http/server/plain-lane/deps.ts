@@ -27,7 +27,8 @@ export interface PlainDeps {
   /** Hands the socket to the standard lane, with the bytes not yet consumed. */
   handOver(connection: LaneConnection, bytes: Buffer): void
   /**
-   * Refuses a request that is incomplete, forbidden or late, if a response is still possible, and ends the connection.
+   * Refuses a request that is incomplete or late, or that follows one with `Connection: close`, if a response is still
+   * possible. Ends the connection in any case.
    */
   fail(connection: LaneConnection, code: FailureCode): void
   closed(connection: LaneConnection): void
