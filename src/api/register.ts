@@ -208,8 +208,8 @@ function authorizationOf({ raw }: AppRequest): string[] {
 }
 
 /**
- * Returns the version in `If-Match: "7"`; undefined for no header or `*`, which match any version (RFC 9110, section
- * 13.1.1).
+ * Returns the version in `If-Match: "7"`. Returns undefined if there is no header or it is `*`: every version then
+ * matches (RFC 9110, section 13.1.1).
  */
 function versionOf(header: string | undefined): number | undefined {
   if (header === undefined || header.trim() === '*') return undefined

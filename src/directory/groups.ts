@@ -80,7 +80,7 @@ export class DirectoryGroups {
     return await directoryMembers.list(this.#deps.store, organizationId, ids)
   }
 
-  /** Returns a page of a group's member ids in order, after a given one ('' for the first page). */
+  /** Returns a page of a group's member ids in order, after a given id ('' for the first page). */
   async memberPage(group: DirectoryGroupRecord, after: string, limit: number): Promise<string[]> {
     return await directoryMembers.listPage(this.#deps.store, group, { after, limit })
   }
@@ -114,7 +114,7 @@ export class DirectoryGroups {
     })
   }
 
-  /** Throws `not_found`. */
+  /** Deletes a group; `check` may refuse by throwing. Throws `not_found`. */
   async remove(
     caller: DirectoryCaller,
     id: string,

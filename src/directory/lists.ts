@@ -129,7 +129,8 @@ export class DirectoryLists {
   }
 
   /**
-   * Counts the members whose state matches the directory's, those whose state differs, and those whom it never sent.
+   * Counts how many members match the directory's state, how many differ from it, and how many the directory never
+   * sent.
    */
   async inStep(organizationId: OrganizationId): Promise<InStep> {
     return await directoryUsers.countInStep(this.#deps.store.slowReads, organizationId)

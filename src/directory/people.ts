@@ -21,8 +21,8 @@ export interface DirectoryPerson {
   readonly name: string
   readonly email: string | undefined
   /**
-   * Lower-case addresses and user name. A member found by one of them is adopted: the directory manages that member
-   * from then on.
+   * Lower-case addresses and user name. If exactly one member has one of them, the directory adopts that member and
+   * manages the member from then on.
    */
   readonly adoptionKeys: readonly string[]
   readonly externalId: string | undefined
@@ -43,9 +43,10 @@ export interface DirectoryMemberships {
    */
   join(change: DirectoryChange, person: DirectoryPerson): Promise<Joined>
   /**
-   * Creates an account, a membership and a directory user, and returns the user. Returns `known` instead if a directory
-   * user of the organization has the user name, or has or had the external id, or if any account has one of the
-   * addresses. Returns `taken` if a simultaneous request took the user name or the external id.
+   * Creates an account, a membership and a directory user, and returns the user. Returns `known` instead if it may be a
+   * known person: a directory user of the organization has the user name or external id, a deleted one had the external
+   * id, or any account has one of the addresses. Returns `taken` if a simultaneous request took the user name or the
+   * external id.
    */
   makeIfNew(
     change: DirectoryChange,
@@ -272,8 +273,8 @@ async function findReturned(
 }
 
 /**
- * Finds an active member with one of these addresses who has no directory user yet. Someone who left is not restored by
- * a reused address, and two matching members count as none.
+ * Finds an active member who has one of the person's addresses but no directory user yet. Someone who left is not
+ * restored by a reused address, and if two members match, neither is returned.
  */
 async function findAdopted(
   { tx, organizationId }: DirectoryChange,

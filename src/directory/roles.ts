@@ -20,7 +20,8 @@ const usersAtOnce = 500
 /** Derives members' roles from their groups. */
 export interface DirectoryRoles {
   /**
-   * Gives each user the highest role among its groups, or viewer; owners keep theirs. Returns how many roles changed.
+   * Gives each user the highest role that their groups grant, or viewer if none grants a role; owners keep their role.
+   * Returns how many roles changed.
    */
   apply(change: DirectoryChange, userIds: readonly string[]): Promise<number>
   /** Lists whose role would change, and how, if a group granted another role. */

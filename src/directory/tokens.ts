@@ -43,7 +43,6 @@ export class RefusedToken extends Problem {
   }
 }
 
-/** The origin of a request. */
 interface Origin {
   readonly address?: string | undefined
   readonly agent?: string | undefined

@@ -120,7 +120,8 @@ export class DirectoryUsers {
     return await runChange(this.#deps, caller, async (change) => {
       const current = await loadLocked(change, id)
       const result = await this.#apply(change, current, { input: next(current) })
-      // Directories repeat requests: the first one may have kept the last owner, and by now there may be another owner.
+      // Directories repeat requests: the first request may have kept the last owner, and by now there may be another
+      // owner.
       const isRepeated = !current.active && !result.active
       const endsAccess = isRepeated
         ? await this.#deps.people.deactivateKept(change, current)

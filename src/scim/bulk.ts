@@ -152,7 +152,10 @@ function missingOf(
   return undefined
 }
 
-/** Replaces every bulkId in the operation with the id of the resource it refers to. */
+/**
+ * Replaces every bulkId in the operation with the id of the resource it refers to; throws a 409 if there is no such
+ * resource.
+ */
 function resolve(operation: Operation, ids: ReadonlyMap<string, string>): Operation {
   const missing = missingOf(operation, ids)
   if (missing !== undefined) {

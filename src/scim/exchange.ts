@@ -83,7 +83,7 @@ export function isUnchanged(request: ScimRequest, etag: string): boolean {
   return ifNoneMatch !== undefined && (ifNoneMatch.trim() === '*' || listsTag(ifNoneMatch, etag))
 }
 
-// Whether a list of entity tags has this one, by weak comparison, which ignores `W/` (RFC 9110 section 8.8.3.2).
+// Whether a list contains this entity tag, by weak comparison, which ignores `W/` (RFC 9110 section 8.8.3.2).
 function listsTag(list: string, etag: string): boolean {
   const opaque = (tag: string): string => tag.trim().replace(/^W\//, '')
   return list.split(',').some((tag) => opaque(tag) === opaque(etag))

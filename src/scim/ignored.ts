@@ -18,7 +18,7 @@ const maxPathCharacters = 200_000
 
 /**
  * Collects, for the request log, the attributes, parts and extensions in an accepted request that were ignored because
- * no schema defines them. Read-only attributes are left out, because clients usually send those back.
+ * no schema defines them. Read-only attributes are left out, because clients usually send them back.
  */
 export function ignoredNames(request: {
   readonly method: string

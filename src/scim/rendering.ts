@@ -119,7 +119,7 @@ async function* largeGroup(
 }
 
 // Divides groups into batches, each with few enough members for one turn of the event loop. A group with more members
-// than that is a batch of its own.
+// is a batch of its own.
 function* batchesOf(
   groups: readonly DirectoryGroupRecord[],
 ): Generator<readonly DirectoryGroupRecord[]> {

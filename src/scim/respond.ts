@@ -5,7 +5,7 @@ import { errorBody } from './protocol/errors.ts'
 import type { Pieces, ScimAnswer } from './exchange.ts'
 import type { Explained } from './explain.ts'
 
-/** The media type of every response; it has no charset parameter (RFC 7644 section 8.1). */
+/** The media type of every response body; it has no charset parameter (RFC 7644 section 8.1). */
 export const contentType = 'application/scim+json'
 
 const maxHeldCharacters = 1024 * 1024

@@ -17,7 +17,7 @@ import type { Value, Values } from './schema/values.ts'
 
 // Bounds the work of one request and the memory of one page, however often a client adds to a user.
 const maxUserCharacters = 64 * 1024
-// The most that a deactivation can add to a user's attributes.
+// The longest text that a deactivation can add to a user's attributes.
 const inactive = ',"active":false'
 
 /**

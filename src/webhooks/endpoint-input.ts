@@ -37,7 +37,7 @@ export interface EndpointInput {
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** Maximum deliveries per second; null means no limit. */
   readonly ratePerSecond?: number | null | undefined
-  /** Whether deliveries are sent one at a time in event order; a failing one delays those after it. */
+  /** Whether deliveries are sent one at a time in event order; a delivery that fails delays all later deliveries. */
   readonly ordered?: boolean | undefined
   /** Whether deliveries also carry an Ed25519 signature (`v1a`). */
   readonly asymmetric?: boolean | undefined

@@ -77,7 +77,7 @@ export interface Webhooks extends AsyncDisposable {
   removeOld(): Promise<RetentionResult>
   /** Starts sending, continuing replays and cleaning up; the command line does without this background work. */
   start(): Promise<void>
-  /** Begins to stop: no new attempts start from now on. Closing waits for those in progress. */
+  /** Begins to stop: no new attempts start from now on. Closing waits for the attempts in progress. */
   stopSending(): void
   /** Returns how much is in progress, for tests. */
   state(): { lanes: number; sending: number; unwritten: number }

@@ -19,8 +19,8 @@ export const pageQuery = {
 }
 
 /**
- * Builds a page from items read with `limitOf(query) + 1`: the extra one shows that there are more. `cursorOf` gives
- * the last item's cursor.
+ * Builds a page from items read with `limitOf(query) + 1`: the extra item shows that there are more. `cursorOf` returns
+ * an item's cursor.
  */
 export function toPage<T, Item>(
   query: { limit?: number },

@@ -36,7 +36,7 @@ export interface RouteRequest<Query = unknown, Body = unknown> {
   readonly organization: RouteOrganization
   /** The actor named in audit entries and events. */
   readonly actor: Actor
-  /** The version in If-Match; an edit of any other version is refused with 412. */
+  /** The version in If-Match; undefined allows every version. An edit of any other version is refused with 412. */
   readonly expectedVersion: number | undefined
   readonly address: string
   readonly agent: string | undefined

@@ -107,7 +107,7 @@ export function toApiKey(key: Key, nowMs: number): Static<typeof ApiKey> {
 const callerProperties = {
   address: Type.String(),
   agent: nullable(Type.String()),
-  /** The slug of the target that the caller reached last; null if there is none or it no longer exists. */
+  /** The slug of the target that the caller called last; null if there was none or it no longer exists. */
   target: nullable(Type.String()),
   calls: Type.Integer(),
   last_seen_at: Time,

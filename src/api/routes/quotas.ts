@@ -13,7 +13,7 @@ const QuotaUse = Type.Object(
       Type.Object({
         calls: Type.Integer(),
         period: oneOf(['day', 'month']),
-        /** The calls in this period that nodes have reported; reports are about one second behind. */
+        /** The calls in this period that nodes have reported; reports are up to about a second behind. */
         used: Type.Integer(),
         resets_at: Time,
       }),

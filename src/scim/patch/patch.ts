@@ -37,7 +37,7 @@ interface State {
   readonly type: ResourceType
   readonly resource: Resource
   readonly members: MemberStep[]
-  /** How often the operations so far have compared a list value with a filter term or a given value. */
+  /** The number of comparisons made until now, each of a list value with a filter term or a given value. */
   looked: number
 }
 

@@ -124,7 +124,7 @@ export function findCore(type: ResourceType, name: string): Attribute | undefine
   return findAttribute(type.schema.attributes, name) ?? findAttribute(commonAttributes, name)
 }
 
-/** Returns all attributes of the core schema, the shared ones first. */
+/** Returns the attributes that all resources share, followed by the attributes of the core schema. */
 export function coreAttributes(type: ResourceType): readonly Attribute[] {
   return [...commonAttributes, ...type.schema.attributes]
 }

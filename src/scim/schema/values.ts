@@ -78,8 +78,8 @@ export function isBlank(value: Values): boolean {
 }
 
 /**
- * Merges values with the same `type` and `value` (RFC 7643 section 2.4): the parts of a later one override those of the
- * first, which keeps its position.
+ * Merges values with the same `type` and `value` (RFC 7643 section 2.4): parts of a later value override parts of the
+ * first value, which keeps its position.
  */
 export function distinct(
   attribute: Attribute,

@@ -55,8 +55,8 @@ export interface AttemptVerdict {
 /**
  * Returns an endpoint's health after an attempt that ended at `nowMs`. After 20 failures in a row the endpoint is held;
  * it is then probed after 1, 2, 4 … 60 minutes and resumes with the first success. A 429 with Retry-After is no
- * failure, and ends a hold too. 410, `webhook-delivery: disable` or five days without a success disable it; a disabled
- * endpoint stays disabled whatever arrives later.
+ * failure, and ends a hold too. The endpoint is disabled by 410, by `webhook-delivery: disable` or after five days
+ * without a success, and then stays disabled whatever arrives later.
  */
 export function healthAfter(
   health: EndpointHealth,
@@ -86,7 +86,7 @@ export function disabled(health: EndpointHealth, reason: DisabledReason): Endpoi
   }
 }
 
-/** Moves a held endpoint's next probe to now; if it fails, the delay stays the same instead of doubling. */
+/** Moves a held endpoint's next probe to now; if that probe fails, the delay stays the same instead of doubling. */
 export function probedNow(health: EndpointHealth, nowMs: number): EndpointHealth {
   if (health.state !== 'held' || (health.probeAt ?? nowMs) <= nowMs) return health
   return { ...health, probeAt: nowMs, probeDelayMs: (health.probeDelayMs ?? probeFirstMs) / 2 }

@@ -128,9 +128,9 @@ export class Lane {
   // --- Lease ---
 
   /**
-   * Continues under a new lease if that lease directly follows the lane's own, which expired, for instance because a
-   * clock was set forward; returns whether it does. The lane then knows more than the row about the endpoint's health
-   * and the requests in progress.
+   * Continues under a new lease that directly follows the lane's own, expired one, unless the endpoint has changed;
+   * returns whether it does. A lease expires early if, for instance, a clock is set forward. The lane then knows more
+   * than the row about the endpoint's health and the requests in progress.
    */
   continueUnder(endpoint: EndpointRecord, leaseEndsAt: number): boolean {
     // Every lease increments the token: if it grew by exactly one, nobody else held a lease in between.
@@ -324,8 +324,8 @@ export class Lane {
 
   /**
    * Pauses the endpoint, or this delivery alone, for as long as the receiver asks. A refused delivery goes ahead of
-   * newer ones, unless it waits alone for more than a minute: its due time is then moved in the store, because the lane
-   * may be gone by then.
+   * newer deliveries, unless it waits alone for more than a minute: its due time is then moved in the store, because
+   * the lane may be gone by then.
    */
   #paced(outcome: AttemptOutcome): AttemptOutcome {
     const { clock } = this.#deps

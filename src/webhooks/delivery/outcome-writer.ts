@@ -33,8 +33,8 @@ export interface OutcomeWriterDeps {
 }
 
 /**
- * Writes outcomes in batches: those that arrive during one commit share the next. Failed writes are retried until they
- * succeed.
+ * Writes outcomes in batches: outcomes that arrive during one commit are written by the next. Failed writes are retried
+ * until they succeed.
  */
 export class OutcomeWriter {
   readonly #deps: OutcomeWriterDeps

@@ -3,7 +3,7 @@ import { dataOf, type DataTable } from './catalogue-data.ts'
 /** The meaning of an event type, with the schema and an example of a complete body. */
 export interface EventType {
   readonly type: string
-  /** One sentence that says when it happens. */
+  /** One sentence that says when such an event happens. */
   readonly description: string
   /** JSON Schema (2020-12) of the whole body. */
   readonly schema: Readonly<Record<string, unknown>>

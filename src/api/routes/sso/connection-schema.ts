@@ -135,7 +135,7 @@ export const ConnectionTest = Type.Object(
         check: nullable(Type.String()),
       }),
     ),
-    /** The claims as this organization's settings interpret them. */
+    /** The claims as this organization's settings interpret them; null if the test found no person. */
     person: nullable(
       Type.Object({
         subject: Type.String(),

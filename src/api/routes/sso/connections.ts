@@ -113,11 +113,14 @@ export const connectionRoutes = {
         /** Active members who have signed in through this connection. */
         people: Type.Integer(),
         /**
-         * How many of these members have no other way to sign in. They regain access only through a connection that
-         * proves their e-mail address again.
+         * How many of the members in `people` have no other way to sign in. They regain access only through a
+         * connection that proves their e-mail address again.
          */
         only_this: Type.Integer(),
-        /** The owners among those members. They regain access only through a connection that an owner has set up. */
+        /**
+         * How many of the members in `only_this` are owners. Owners regain access only through a connection that an
+         * owner has set up.
+         */
         owners: Type.Integer(),
       },
       { title: 'ConnectionDependents' },

@@ -123,7 +123,7 @@ const Attempt = Type.Object(
     status: nullable(Type.Integer()),
     failure: nullable(Type.String()),
     /**
-     * The body of the receiver's response, up to 16 KiB; null if it was empty, and for all but the last 16 attempts.
+     * The body of the receiver's response, up to 16 KiB; null if there was none, and for all but the last 16 attempts.
      * Bytes that are not text appear as U+FFFD.
      */
     answer: nullable(Type.String()),

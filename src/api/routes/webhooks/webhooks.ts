@@ -14,7 +14,7 @@ const inputProperties = {
   types: Type.Optional(
     nullable(Type.Array(Type.String({ maxLength: 60 }), { minItems: 1, maxItems: 100 })),
   ),
-  /** Additional headers of every delivery; in an edit, they replace all previous ones. */
+  /** Additional headers of every delivery; in an edit, they replace all previous headers. */
   headers: Type.Optional(Type.Record(Type.String(), Type.String({ maxLength: 4096 }))),
   /** Maximum deliveries per second; null means no limit. */
   rate_per_second: Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: 1000 }))),
