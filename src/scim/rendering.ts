@@ -1,5 +1,5 @@
-// Renders responses as JSON text in pieces: a page of a thousand resources, or a group of a hundred thousand members,
-// is never built or serialized in a single turn of the event loop.
+// Renders responses as JSON text in pieces, so that neither a large page nor a group of a hundred thousand members
+// blocks the event loop.
 import type { DirectoryGroupRecord } from '../store/index.ts'
 import { nextTurn } from '../timers.ts'
 import { groupDocument, memberDocuments, userDocument } from './documents.ts'

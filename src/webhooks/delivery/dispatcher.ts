@@ -37,7 +37,7 @@ export interface DispatcherDeps {
 
 /**
  * Sends due deliveries: leases endpoints, runs a delivery lane for each of them (see lane.ts), and writes outcomes in
- * batches. It may die at any moment, because everything that must survive is in the store.
+ * batches. The process may end at any moment, because everything that must survive is in the store.
  */
 export class Dispatcher {
   readonly #deps: DispatcherDeps

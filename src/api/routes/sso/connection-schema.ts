@@ -54,8 +54,8 @@ export const ConnectionSchema = Type.Object(
     tested_at: nullable(Time),
     last_used_at: nullable(Time),
     /**
-     * Whether an administrator was the last to save the connection; owners must then confirm their first sign-in
-     * through it.
+     * Whether somebody who is not an owner was the last to save the connection; owners must then confirm their first
+     * sign-in through it.
      */
     owners_confirm: Type.Boolean(),
     /** The last refusal; cleared when a sign-in or a test succeeds. */
