@@ -23,7 +23,6 @@ export interface ChangeDeps {
   }
 }
 
-/** The result of a change. */
 interface Changed<T> {
   readonly result: T
   /**

@@ -23,7 +23,6 @@ export interface DirectoryUser extends DirectoryUserRecord {
   readonly groups: readonly GroupOfUser[]
 }
 
-/** An identifier that several users share. */
 interface DuplicateIdentifier {
   readonly kind: 'external_id' | 'address'
   readonly value: string

@@ -1,7 +1,7 @@
 import { roles } from '../../access/index.ts'
 import { Type, type TSchema } from '../../http/index.ts'
 
-/** A time as ISO 8601 in UTC. */
+/** A time as ISO 8601; a response gives it in UTC, a request may use any offset. */
 export const Time = Type.String({ format: 'date-time' })
 
 /** Returns the schema of a value that may be null. */

@@ -20,7 +20,10 @@ const AccessToken = Type.Object(
     permissions: Type.Array(oneOf(permissionNames)),
     /** null means every address. */
     cidrs: nullable(Type.Array(Type.String())),
-    /** The member who created the token and whose role limits it; null for the operator's tokens. */
+    /**
+     * The member whose role limits the token, who created it directly or through another token; null for the operator's
+     * tokens.
+     */
     created_by: nullable(Type.String()),
     created_at: Time,
     expires_at: nullable(Time),

@@ -54,7 +54,6 @@ export function schemasOf(type: ResourceType, resource: Resource): string[] {
     : [type.schema.id]
 }
 
-/** A resource being read, with its type. */
 interface Draft {
   readonly type: ResourceType
   readonly resource: Resource
