@@ -71,7 +71,7 @@ const domain = [
 for (const entry of entryPoints) mayImport[entry] = [...infrastructure, ...domain]
 mayImport['compose'] = [...infrastructure, ...domain, ...entryPoints, 'config']
 const everyFolder = [...Object.keys(mayImport), 'cli']
-/** The entry points main and embed and the command line may import everything; only they and compose read settings. */
+/** `main`, `embed` and the command line may import everything. Only they and `compose` read the settings. */
 const starters = ['main', 'embed', 'cli']
 /** Files at the root of src that parse the settings. */
 const settings = [
@@ -92,8 +92,8 @@ const keepers: Record<string, readonly string[]> = {
   'better-sqlite3': ['store'],
   pg: ['store'],
   jose: ['secrets'],
-  // http and cli need it for the WebSocket handshake (SHA-1, RFC 6455): http verifies the upstream's response, and the
-  // demo's upstream computes its own.
+  // http and cli need node:crypto for the WebSocket handshake (SHA-1, RFC 6455): http verifies the upstream's response,
+  // and the demo's upstream computes its own.
   'node:crypto': ['secrets', 'ids', 'cli', 'http'],
   fastify: ['http'],
   '@fastify/ajv-compiler': ['http'],

@@ -27,7 +27,7 @@ describe('callers that share a connection', () => {
     let text = ''
     let caller = 0
     for (let number = 0; number < requests; number++) {
-      // Usually the same caller comes again, so that its header lines are recognized.
+      // Usually the same caller comes again, so that the node recognizes the header lines.
       if (random() < 0.1) caller = Math.floor(random() * callers)
       const key = keys[caller % keys.length]
       assert.ok(key)

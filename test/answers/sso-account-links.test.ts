@@ -64,7 +64,7 @@ describe('how a person is linked and un-linked over time', () => {
         if (refusal !== null) continue
         // The account now has a subject of the new client, so another subject needs confirmation.
         assert.equal(await arrive(`${lie}-third`), 'sso_confirmation_required')
-        // With the old client id restored, the first subject is valid again; another one still needs confirmation.
+        // With the old client id, the first subject is valid again, and other subjects still need confirmation.
         await change(place.admin, 'intercept')
         assert.equal(await arrive(`${lie}-before`), null)
         assert.equal(await arrive(`${lie}-fourth`), 'sso_confirmation_required')

@@ -232,8 +232,8 @@ async function codeOf({ keyCache }: Node, secret: Secret): Promise<string | unde
 }
 
 /**
- * Waits until the node has told why it dropped its caches, and returns the reasons. The node stops using its caches as
- * soon as they may be wrong, and finds the reason only later.
+ * Waits until the node has reported why it dropped its caches, and returns the reasons. The node stops using its caches
+ * as soon as they may be wrong, and finds the reason only later.
  */
 async function reasonsHeard({ heard }: Node): Promise<HistoryChange['reason'][]> {
   await until(() => heard.length > 0)

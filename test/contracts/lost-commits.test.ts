@@ -47,7 +47,7 @@ describe('a connection to PostgreSQL that is lost', () => {
     rmSync(folder, { recursive: true })
   })
 
-  /** Runs work and closes its connection once this text has been sent over it; returns how the work was refused. */
+  /** Runs work, and closes its connection when the response to this text arrives. Returns the problem that results. */
   async function refusedWhenCutAfter(words: string, work: () => Promise<unknown>) {
     proxy.cutAfter(words)
     try {

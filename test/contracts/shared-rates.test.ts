@@ -117,7 +117,7 @@ for (const engine of engines) {
       const subjects = Array.from({ length: 2000 }, subjectForTests)
       const [node] = nodes.list
       const passed = await Promise.all(subjects.map(async (subject) => await node!.pass(subject)))
-      // The node's tick, every 250 ms, may request shares for keys whose calls wait already, so a key may be in two
+      // The node's tick, every 250 ms, may request shares for keys whose calls already wait, so a key may be in two
       // batches.
       const ticks = (performance.now() - startedAt) / 250
       assert.ok(passed.every(Boolean), `${passed.filter((isPassed) => !isPassed).length} refused`)

@@ -324,7 +324,7 @@ export async function simulate(seed: number): Promise<SimulationResult> {
     if (!next || next.at > end) {
       const waiting = rows.some((row) => row.state === 'pending')
       if (!next || !waiting || hops >= 25) break
-      // A failed delivery may wait for up to 29 hours, so move the wall clock on by 30 hours and continue for 16 s.
+      // A failed delivery may wait for up to 29 hours, so move the wall clock by 30 hours and continue for 16 s.
       hops += 1
       wall += hopMs
       end += 16_000

@@ -13,7 +13,7 @@ import type { SimDatabase, World } from './fleet-world.ts'
  * - Without `history`, the feed compares only sequence numbers.
  * - Without `clock`, whether a node counts as alive depends on each node's wall clock.
  * - Without `locks`, a stalled process keeps its lock for 10 s, and transactions that wait for the lock are refused.
- * - Without `settling`, a change is confirmed while nodes may still trust what they read from the previous server.
+ * - Without `settling`, a change is confirmed while nodes may still trust what they read from the previous database.
  * - Without `lost`, a change that has vanished from the database counts as confirmed.
  */
 export const mends = ['history', 'clock', 'locks', 'settling', 'lost'] as const

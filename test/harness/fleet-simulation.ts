@@ -278,7 +278,7 @@ class Fleet implements Surroundings {
     })
   }
 
-  /** Revokes a few times soon after a disturbance, when a mistake is most likely. */
+  /** Revokes a few sessions soon after a disturbance, when a mistake is most likely. */
   #revokeSoon(withinMs: number): void {
     for (let at = 0; at < 4; at++) {
       this.world.schedule(this.world.random() * withinMs, () => void this.#revoke())

@@ -21,7 +21,7 @@ export interface Furnished extends AsyncDisposable {
   signInPath(): Promise<string>
   /** Starts the product again, now known to browsers under another address; returns its port. */
   moveTo(baseUrl: string): Promise<number>
-  /** Opens a page and waits for its heading, and for the dialog that its URL opens. */
+  /** Opens a page and waits for its heading and, if its URL opens a dialog, for the dialog. */
   open(visitor: Visitor, name: string, address: string): Promise<void>
 }
 

@@ -18,7 +18,7 @@ export interface Raw {
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Buffer
   /**
-   * `hang`: never responds; `drip`: one byte now and then; `endless`: never stops; `cut`: closes within the body;
+   * `hang`: never responds; `drip`: one byte now and then; `endless`: never stops; `cut`: closes in mid-body;
    * `close`: closes before the first byte; `garbage`: sends something that is not HTTP; `short`: sends less than
    * promised.
    */
@@ -175,7 +175,7 @@ export async function hostileIdp(lies: Readonly<Record<string, Lie>>): Promise<H
   return state
 }
 
-/** Builds a compact JWS. Encodes parts that are strings unchanged. If the key is a string, the signature is an HMAC. */
+/** Builds a compact JWS. A part given as a string is encoded as it is. A string as the key makes the signature an HMAC. */
 export function signed(
   header: Json | string,
   claims: Json | string,

@@ -6,7 +6,7 @@ import type { ExpectedLie } from './hostile-tokens.ts'
 
 const discovery = (change: Json): Lie => ({ discovery: (document) => ({ ...document, ...change }) })
 const token = (change: Json): Lie => ({ token: (answer) => ({ ...answer, ...change }) })
-/** Every lie that the harness can tell, by name. */
+/** The lies that one of our checks must stop, by name. */
 export const lies: Readonly<Record<string, ExpectedLie>> = {
   ...transportLies,
   ...tokenLies,

@@ -196,7 +196,10 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   return text
 }
 
-/** Creates the provider's storage in memory; oidc-provider's own logs warnings and can't change the client's URLs. */
+/**
+ * Creates storage in memory for the provider. The storage that oidc-provider brings logs warnings and can't change the
+ * client's URLs.
+ */
 function memoryAdapter(clientId: string, client: () => Record<string, unknown>): unknown {
   const rows = new Map<string, Record<string, unknown>>()
   const byUid = new Map<string, string>()

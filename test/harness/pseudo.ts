@@ -12,8 +12,8 @@ const types: Readonly<Record<string, string>> = {
 }
 
 /**
- * Builds the dashboard with marked texts, either lengthened English or real German, and serves that build to every page
- * of the browser's context.
+ * Builds the dashboard with marked texts, either lengthened English or real German, and serves that build in
+ * place of the dashboard in this browser context.
  */
 export async function showMarked(
   context: BrowserContext,

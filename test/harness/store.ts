@@ -20,7 +20,7 @@ export interface TestStore extends AsyncDisposable {
 /** Authenticates the audit chains of test stores. */
 const testSealer = createSealer(['a master secret of the tests, long enough'])
 
-/** Opens an empty database on this engine, which is deleted on disposal. */
+/** Opens an empty database on this engine. Disposal deletes the database. */
 export async function storeForTests(
   engine: Engine,
   clock: Clock = steadyClock(),

@@ -24,7 +24,7 @@ export interface TestWebhooks extends AsyncDisposable {
   another(): Promise<Webhooks>
   /** Publishes events in one transaction. */
   publish(count: number, type?: string): Promise<void>
-  /** Waits until a condition holds. If it never does, the error message names the condition by `what`. */
+  /** Waits until a condition holds. If it never does, `what` describes the condition in the error message. */
   until(condition: () => boolean | Promise<boolean>, what: string): Promise<void>
   /** Waits until the first node sends nothing and has written all outcomes. */
   quiet(): Promise<void>

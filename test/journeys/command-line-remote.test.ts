@@ -12,7 +12,7 @@ import { productForTests, type TestProduct } from '../harness/product.ts'
 import { intercept, type CommandResult } from '../harness/terminal.ts'
 import { until } from '../harness/webhooks.ts'
 
-/** Removes the start of the last 24 hours, which differs each time, from a command's output. */
+/** Removes from a command's output when the last 24 hours began, because that differs each time. */
 const shown = (out: string): string => out.replace(/"from":"[^"]+"/, '')
 
 describe('the command line over the API', () => {

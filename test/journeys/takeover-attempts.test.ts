@@ -277,7 +277,7 @@ describe('with an access token', () => {
     const domain = { section: 'domains', id: 'evil.test' }
     const taken = await program.call(`POST ${C}/take-over`, domain)
     assert.equal(taken.json.code, 'permission_required', taken.text)
-    // Applying the exported configuration changes nothing, but it would make the connections managed by the file.
+    // Applying the exported configuration changes nothing, but from then on the file would manage the connections.
     const same = await apply(file)
     assert.equal(same.json.code, 'permission_required', `${file}\n${same.text}`)
     assert.equal((await apply(`${head} }`)).status, 201)

@@ -32,7 +32,7 @@ export interface Sight {
   readonly upstream: readonly string[]
 }
 
-/** A server with one lane, in front of a gateway that selects its response by the first path segment. */
+/** A server with one lane, in front of a gateway that selects its response by the path after the gateway prefix. */
 export class LaneObserver implements AsyncDisposable {
   readonly #front: Front
   readonly #upstream = new FakeUpstream()
