@@ -1,6 +1,6 @@
 /**
- * Every credential that Intercept mints, one row each; minting, parsing, redaction, the scanner and the pages all use
- * this table.
+ * The credentials that have a prefix of their own, one row each; minting, parsing, redaction and the secret scanner all
+ * use this table.
  */
 
 /** The kinds of credentials, by what they let their holder do. */

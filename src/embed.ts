@@ -19,7 +19,7 @@ export interface RunningNode extends AsyncDisposable {
 
 /**
  * Starts a node that is listening when the promise resolves. Only the given settings count; the environment is not
- * read. Throws a `ConfigError` that names every invalid setting.
+ * read. Throws a `ConfigError` if settings are invalid.
  */
 export async function start(settings: Settings = {}): Promise<RunningNode> {
   refuseOtherThanText(settings)

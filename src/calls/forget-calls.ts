@@ -24,7 +24,7 @@ const ruleDaysKeptMs = 8 * dayMs
 
 /**
  * Deletes records and counts older than the given time, in small commits, so that calls are never delayed for long.
- * Counts of quotas and of rules have the minimum ages above; quotas' counts are deleted at that age.
+ * Counts of quotas are deleted after 62 days instead, and counts of rules after at least 8 days.
  */
 export async function forgetCalls(store: Store, olderThanMs: number): Promise<void> {
   // Ids begin with their time, so an id made for the cutoff time separates older records from newer ones.

@@ -100,8 +100,8 @@ async function assertionForm(
   const claims = {
     iss: clientId,
     sub: clientId,
-    // The audience is the endpoint that the provider itself announced. Announcing another provider's endpoint gains a
-    // provider nothing: the key belongs to this connection alone, so no other provider accepts the assertion.
+    // The audience is the endpoint that the provider itself announced. A provider that announces another provider's
+    // endpoint gains nothing: the key belongs to this connection alone, so no other provider accepts the assertion.
     aud: audience,
     jti: tokenId,
     iat: now,

@@ -374,8 +374,8 @@ async function findMember(
 }
 
 /**
- * Locks and returns the member to change, because roles may have changed since the request was admitted. A change of or
- * to an owner needs an owner's power and calls `stepUp`. Throws `version_conflict` for another version.
+ * Locks and returns the member to change, because roles may have changed since the request was admitted. To change or
+ * make an owner takes an owner's power and calls `stepUp`. Throws `version_conflict` for an unexpected version.
  */
 async function getForChange(
   tx: Tx,

@@ -9,8 +9,8 @@ const spareEnds: Rate = { calls: 20, perSeconds: 1 }
 export interface CallbackLimit {
   /**
    * Completes a sign-in from a source address: `open` is cheap, `finish` may write rows and call a provider. A refusal
-   * by either is counted, unless its status is 429 or 503. Beyond the limit, refusals become 429 `rate_limited`. A
-   * successful sign-in is never counted.
+   * by either is counted, unless its status is 429 or 503; a successful sign-in is never counted. Beyond the limit,
+   * refusals become 429 `rate_limited`, and `finish` runs only as often as the node can spare.
    */
   watch<Opened, T>(
     address: string,
