@@ -129,8 +129,7 @@ function countsOfRows(plan: Seed, from: number, end: number): CountRows[] {
     ...Array.from({ length: plan.targets }, (_, at) => targetOf(at)),
   ]
   const id = plan.organizationId
-  // Rows come in order of time, so these lists need to find only the cells of the current minute, quarter of an hour
-  // and day.
+  // Rows come in order of time, so it is enough to cache the cells of the current minute, quarter of an hour and day.
   let [minute, quarter, day] = [-1, -1, -1]
   let minutes: (Float64Array | undefined)[] = []
   let quarters: (Float64Array | undefined)[] = []

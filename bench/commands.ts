@@ -41,7 +41,7 @@ class Spent {
   }
 }
 
-/** The CPU time of all children that have ended (fields 16 and 17 of /proc/self/stat; see proc(5)). */
+/** The CPU milliseconds of all children that have ended (fields 16 and 17 of /proc/self/stat; see proc(5)). */
 function childrenMs(): number {
   const fields = readFileSync('/proc/self/stat', 'latin1').split(') ').at(-1)?.split(' ') ?? []
   return (Number(fields[13]) + Number(fields[14])) * msPerTick

@@ -59,7 +59,7 @@ const coresOf = { peer: '0', load: `1-${cores - 1}` }
 
 /**
  * Pins a running process to the cores for peers or for the load (`part`), if `taskset` is available. This applies to
- * all of the process's threads and to those that it starts later, but not to child processes that already run.
+ * the process's present and future threads, but not to child processes that already run.
  */
 export function pin(pid: number, part: keyof typeof coresOf): void {
   if (taskset === undefined) return

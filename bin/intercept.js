@@ -20,9 +20,9 @@ if (major > 24 || (major === 24 && minor >= 21)) {
   if (process.argv[2] === 'serve') startAgain()
   if (here.includes(`${sep}node_modules${sep}`)) stripTypesHere()
   readKyselyAsOneFile()
-  // Later starts need neither strip types nor compile, which halves the startup time and saves 40 MB. The cache is next
-  // to the code, where nobody else may write: in a shared folder such as /tmp, others could replace our code with
-  // theirs. If the folder is not writable, nothing is cached.
+  // With this cache, later starts need not strip types or compile, which halves the startup time and saves 40 MB. The
+  // cache is next to the code, where nobody else may write: in a shared folder such as /tmp, others could replace our
+  // code with theirs. If the folder is not writable, nothing is cached.
   const cache = join(dirname(here), '..', 'node_modules', '.cache', 'intercept')
   module.enableCompileCache?.(cache)
   // Makes worker threads use the cache; otherwise each would load Node's TypeScript compiler (17 MB) to read one file.
@@ -142,7 +142,7 @@ function readKyselyAsOneFile() {
 function stripTypesHere() {
   const own = new URL('../src/', import.meta.url).href
   const emitWarning = process.emitWarning.bind(process)
-  // Hides Node's warning that the function is experimental, which does not concern people who run a command.
+  // Hides Node's warning that `stripTypeScriptTypes` is experimental, which does not concern people who run a command.
   process.emitWarning = (warning, ...more) => {
     if (!String(warning).includes('stripTypeScriptTypes')) emitWarning(warning, ...more)
   }

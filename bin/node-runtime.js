@@ -1,4 +1,4 @@
-// Downloads the Node that Intercept needs, once, if the system's is too old. Runs under Node 18 and later.
+// Downloads the Node that Intercept needs, if the system's Node is too old. This code runs under Node 18 and later.
 import { spawnSync } from 'node:child_process'
 import {
   existsSync,

@@ -9,7 +9,10 @@ export function targetsQuery(organization: string) {
   })
 }
 
-/** A map by target id: how many calls each target had, and how many failed, in each of the last 24 hours. */
+/**
+ * A map by target id: for each of the last 24 hours, how many calls the target had, and how many of them were refused
+ * or failed at the upstream. Targets without calls are missing.
+ */
 export function targetHoursQuery(organization: string) {
   return queryOptions({
     queryKey: [organization, 'targets', 'hours'],

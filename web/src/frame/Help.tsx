@@ -5,7 +5,7 @@ import classes from './frame.module.css'
 import { places } from './Navigation.tsx'
 import { useSingleKeys } from './shortcuts.ts'
 
-/** The help dialog, which every page offers in the same place (WCAG 3.2.6). */
+/** The help dialog. The navigation offers it in the same place on every page (WCAG 3.2.6). */
 export function Help({ onClose }: { readonly onClose: () => void }) {
   const [on, write] = useSingleKeys()
   return (

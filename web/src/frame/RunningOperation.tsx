@@ -8,7 +8,7 @@ import { useQuiet } from '../parts/useQuiet.ts'
 import classes from './frame.module.css'
 import { useOrganization } from './membership.ts'
 
-/** The newest unfinished operation, visible on every page. */
+/** The newest unfinished operation, shown in the navigation. */
 export function RunningOperation() {
   const { slug } = useOrganization()
   const isQuiet = useQuiet()

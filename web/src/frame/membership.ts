@@ -10,7 +10,9 @@ export const MembershipContext = createContext<
   { readonly me: Me; readonly membership: Membership | undefined } | undefined
 >(undefined)
 
-/** Whether the person's role has a permission. Used only to hide controls, because the server itself decides. */
+/**
+ * Whether the person's role has a permission. This decides only what is shown; the server checks every request itself.
+ */
 export function may(membership: Membership, permission: Permission): boolean {
   return membership.permissions.includes(permission)
 }

@@ -17,7 +17,7 @@ export interface Column<Row> {
   readonly id: string
   readonly head: string
   readonly cell: (row: Row) => ReactNode
-  /** Returns the row's name as plain text, to be shown during fast scrolling; only the column of the name has this. */
+  /** Returns the text that stands for the row during fast scrolling, such as its name; at most one column has this. */
   readonly brief?: (row: Row) => string
   /** A CSS width; columns without one share the remaining width. */
   readonly width?: string
@@ -27,7 +27,7 @@ export interface Column<Row> {
    * to 480 px, `tight` up to 700 px and from 1101 to 1300 px.
    */
   readonly hide?: 'tight' | 'medium' | 'narrow' | 'phone'
-  /** Whether the cell's text may wrap to a second line; not in lists with rows of fixed height. */
+  /** Whether the cell's text may wrap to a second line; not allowed in lists with rows of fixed height. */
   readonly wraps?: boolean
   /** Whether the server can sort by this column, under its id. */
   readonly sorts?: boolean
@@ -36,7 +36,7 @@ export interface Column<Row> {
 export interface BodyProps<Row> {
   readonly rows: readonly Row[]
   readonly columns: number
-  /** Renders a row; if `isBrief`, only its name, because it scrolls past too fast to be read. */
+  /** Renders a row; if `isBrief`, only its `brief` text, because the row scrolls past too fast to be read. */
   readonly renderRow: (row: Row, index: number, isBrief?: boolean) => ReactNode
 }
 
@@ -201,7 +201,7 @@ function DrawnRow<Row>({
   )
 }
 
-/** The columns up to the one with the row's name; a brief row has no further cells, which would take time to render. */
+/** The columns up to the one with `brief`; a brief row has no further cells, which would take time to render. */
 function columnsToBrief<Row>(columns: readonly Column<Row>[]): readonly Column<Row>[] {
   return columns.slice(0, columns.findIndex(({ brief }) => brief !== undefined) + 1)
 }
@@ -284,7 +284,7 @@ function cellClass<Row>(column: Column<Row>): string {
   )
 }
 
-/** The class of the link in a row's first cell. */
+/** The class of the link that names a row. */
 export const rowName = classes.name
 
 /**

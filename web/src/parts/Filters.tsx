@@ -11,7 +11,7 @@ export interface Filter {
   readonly id: string
   readonly label: string
   readonly value: string | undefined
-  /** The choices; without them, the filter appears only as a chip, once a link has set it. */
+  /** The choices; a filter without choices or a picker appears only as a chip, once a link has set it. */
   readonly options?: readonly Option[]
   /** A custom control, for filters with too many choices for a list. */
   readonly picker?: ReactNode
@@ -31,7 +31,7 @@ interface FilterBarProps {
   readonly children?: ReactNode
 }
 
-/** A search field, a control for each filter, and a removable chip for each active filter. */
+/** A search field, controls for the filters, and a removable chip for each active filter. */
 export function FilterBar({ search, filters, onChange, children }: FilterBarProps) {
   const on = filters.filter((filter) => filter.value !== undefined)
   const everything = Object.fromEntries([

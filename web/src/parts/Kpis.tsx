@@ -18,7 +18,7 @@ export interface Kpi {
   readonly more: 'bad' | 'plain'
 }
 
-/** Figures side by side, each with its change from the previous period. */
+/** Figures side by side or stacked, with their change from the previous period if that is known. */
 export function Kpis({
   kpis,
   stacked = false,

@@ -13,7 +13,7 @@ import {
 } from 'react'
 import { whole } from '../parts/upgrade.ts'
 
-// Loaded when a menu's button is first hovered or focused, because every page has menus but few visits open one.
+// Loaded when a menu's button is first hovered or focused, because most pages have menus but few visits open one.
 const load = whole(async () => await import('./MenuParts.tsx'))
 const MenuPopup = lazy(async () => ({ default: (await load()).MenuPopup }))
 

@@ -141,12 +141,12 @@ export function Notice({
   )
 }
 
-/** A list of things, each with an icon, words and an action. */
+/** A list of `Item`s. */
 export function Items({ children }: { readonly children: ReactNode }) {
   return <ul className={classes.items}>{children}</ul>
 }
 
-/** One row of `Items`: an icon, words, and an action. */
+/** One row of `Items`: its content, with an optional mark before it and an optional action after it. */
 export function Item({
   mark,
   children,

@@ -8,7 +8,7 @@ const fastRows = 4
 
 /**
  * Renders only the rows near the viewport; every row is assumed to be as tall as the first. Rows that come into view
- * during fast scrolling show only their name, so that a slow computer can keep up.
+ * during fast scrolling show only their `brief` text, so that a slow computer can keep up.
  */
 export function WindowedBody<Row>({ rows, renderRow }: BodyProps<Row>) {
   const body = useRef<HTMLTableSectionElement>(null)
@@ -45,7 +45,7 @@ export function WindowedBody<Row>({ rows, renderRow }: BodyProps<Row>) {
   )
 }
 
-/** Returns a function that tells whether a row came into view during fast scrolling, and so shows only its name. */
+/** Returns a function that tells whether a row came into view during fast scrolling, and so is shown in brief. */
 function usePassing(
   virtual: Virtualizer<Window, Element>,
   rowHeight: number,

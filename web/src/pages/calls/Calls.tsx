@@ -254,7 +254,7 @@ function iso(ms: number): string {
   return new Date(ms).toISOString()
 }
 
-/** Selects one of many keys by part of its name. */
+/** Selects a key, which the server finds by a search text. */
 function KeyFilter({
   organization,
   onKey,

@@ -15,7 +15,7 @@ import { RoleChoice } from './RoleChoice.tsx'
 
 const w = membersWords.member
 
-/** Shows a member's role and what it permits. Changing the role ends the member's sessions. */
+/** Shows and changes a member's role. A change ends the member's sessions. */
 export function MemberRole({
   organization,
   it,

@@ -11,7 +11,7 @@ import { SessionList } from './SessionList.tsx'
 
 const w = membersWords
 
-/** Where a person is signed in, with buttons to end those sessions. */
+/** A member's active sessions, with buttons to end them. */
 export function MemberSessions({
   organization,
   member,

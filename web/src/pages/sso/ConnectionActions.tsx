@@ -11,7 +11,7 @@ import { Dependents } from './Dependents.tsx'
 
 const w = ssoWords.connection
 
-/** The actions for a connection; `locked` while a file manages its settings. */
+/** The actions for a connection. While a file manages the connection (`locked`), people cannot edit or delete it. */
 export function ConnectionActions({
   connection,
   locked,

@@ -19,7 +19,7 @@ export function lastLineOf(rules: readonly DraftRule[], otherwise: Otherwise): T
   return rules.some((rule) => rule.effect === 'allow' && !rule.trial) ? 'refuse' : 'allow'
 }
 
-/** The last line of the rules, always present below all others. */
+/** The last line, which is always shown below the rules. */
 export function LastLine({
   rules,
   otherwise,

@@ -30,7 +30,7 @@ interface TryRequestProps {
   readonly onDecided: (ruleId: string | undefined) => void
 }
 
-/** Shows the decision that a real call would get, without forwarding or counting it. */
+/** Shows the decision that a real call would get; nothing is forwarded, counted or recorded. */
 export function TryRequest(props: TryRequestProps) {
   const { organization, target, start } = props
   const key = useKeyChoice(organization, start.key)

@@ -15,9 +15,7 @@ import { useEdit, type TargetFormProps } from './useEdit.ts'
 const w = targetsWords.upstream
 const bytesPerMiB = 1024 * 1024
 
-/**
- * Edits where the API is and how it is called: URL, credential, forwarded headers, timeouts and the maximum body size.
- */
+/** Edits a target's URL, name and credential, the switches for its calls, its timeouts, and its maximum body size. */
 export function Upstream(part: TargetFormProps) {
   return (
     <Columns>

@@ -65,7 +65,7 @@ export function Identities() {
   )
 }
 
-/** Links to the providers, each of which redirects back here with a proof that the person then confirms. */
+/** Links to the providers. After signing in there, the person comes back to this page with a proof, and confirms it. */
 function Additions({ providers }: { readonly providers: Me['providers'] }) {
   return providers.map((provider) => (
     <a
