@@ -1,4 +1,4 @@
-/** The only folder that contains SQL: one set of functions that works on both SQLite and PostgreSQL. */
+/** All SQL of the program is in this folder: one set of functions that works on both SQLite and PostgreSQL. */
 
 export * as auditSeals from './tables/audit/seals.ts'
 export * as attempts from './tables/webhooks/attempts.ts'

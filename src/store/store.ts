@@ -11,11 +11,14 @@ import type { CountRows } from './tables/calls/count-rows.ts'
 export interface Store extends Db {
   readonly engine: Engine
   readonly feed: Feed
-  /** The clock that all nodes share: the database's where it has one, otherwise the machine's. */
+  /** The clock that all nodes share: the database's where the store follows it, otherwise the machine's. */
   readonly clock: Clock
   /** The state of this node's link to the database and to the other nodes. */
   status(): StoreStatus
-  /** The state of this process's connection pools; undefined on SQLite, which has none. */
+  /**
+   * The state of this process's connection pools together, except the pool for slow reads; undefined on SQLite, which
+   * has no pools.
+   */
   pool(): PoolState | undefined
   /**
    * The same database, on PostgreSQL over separate connections, for work that must continue while other transactions
@@ -66,8 +69,8 @@ export interface Store extends Db {
 }
 
 /**
- * Returns a store whose transactions join the open transaction `tx`, so that several operations commit together or not
- * at all.
+ * Returns a store whose transactions on the main database join the open transaction `tx`, so that several operations
+ * commit together or not at all.
  */
 export function storeWithin(store: Store, tx: Tx): Store {
   return {

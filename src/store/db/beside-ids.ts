@@ -2,8 +2,8 @@ import { sql, type RawBuilder, type SqlBool } from 'kysely'
 import type { Db } from './db.ts'
 
 /**
- * Restricts rows that are found by their ids to one organization. The `+` keeps SQLite from using the organization's
- * index instead, which would scan all the organization's rows, perhaps 1,000,000, for a page of 100.
+ * Restricts a query that finds rows by their ids to one organization. The `+` keeps SQLite from using the index on the
+ * organization instead, which would scan all the organization's rows, perhaps 1,000,000, for a page of 100.
  */
 export function besideIds(db: Db, organizationId: string): RawBuilder<SqlBool> {
   return db.engine === 'sqlite'

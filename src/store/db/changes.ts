@@ -24,12 +24,12 @@ interface Subjects {
   readonly signing_key: { readonly subjectId: string }
   readonly node: { readonly subjectId: Id<'node'> }
   readonly endpoint: Endpoints
-  /** The endpoints that have something to deliver. */
+  /** The endpoints that may have deliveries to send. */
   readonly delivery: Endpoints
 }
 
 interface Endpoints {
-  /** Endpoints of the organization; `all` when there are too many to list. */
+  /** Ids of the organization's endpoints; `all` stands for every endpoint of the organization. */
   readonly endpointIds: readonly string[] | 'all'
 }
 

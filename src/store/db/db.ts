@@ -65,7 +65,7 @@ export interface ServerMark {
 
 /** A unit of work that commits as a whole; it also collects what the ledger writes just before the commit. */
 export interface Tx extends Db {
-  /** The transaction's start in milliseconds since 1970: every row it writes carries this one time. */
+  /** When the transaction started, in milliseconds since 1970; the rows that it writes are dated with this one time. */
   readonly now: number
   audit(draft: AuditDraft): void
   event(draft: EventDraft): void

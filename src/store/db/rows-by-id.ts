@@ -9,9 +9,9 @@ interface Source<Row> {
 }
 
 /**
- * Finds the row with this id in an organization. With `lock`, the organization's directory row and then this row stay
- * locked until the transaction ends. Every change to a directory takes the locks in that order, so that no two changes
- * deadlock and the row found here is the latest.
+ * Finds the row with this id in an organization. With `lock`, PostgreSQL locks the organization's directory row and
+ * then this row until the transaction ends. Changes to a directory take the locks in that order, so that they can't
+ * deadlock, and the row found here is the latest version.
  */
 export async function rowById<Row>(
   db: Db,
@@ -30,8 +30,8 @@ export async function rowById<Row>(
       where organization_id = ${organizationId} and id = ${id}`.execute(db.query)
     return rows[0]
   }
-  // PostgreSQL locks rows in the order of the joined tables, so it reads the second row only after it has locked the
-  // directory's.
+  // PostgreSQL locks the rows in the order in which the tables are joined, the directory's row first, and returns the
+  // latest version of each row.
   const names = sql.join(from.columns.map((name) => sql.ref(`${from.table}.${name}`)))
   const { rows } = await sql<Row>`select ${names} from directory, ${sql.table(from.table)}
     where directory.organization_id = ${organizationId}

@@ -20,7 +20,7 @@ export interface EngineLane {
 export interface PoolState {
   readonly open: number
   readonly idle: number
-  /** Requests waiting for a connection. */
+  /** Queries and transactions that are waiting for a connection. */
   readonly waiting: number
 }
 
@@ -33,8 +33,8 @@ export interface EngineHandle extends EngineLane {
    */
   readonly background: EngineLane
   /**
-   * Connections that are reserved for ending access (on PostgreSQL): a revocation must not wait for connections that
-   * are held by transactions waiting for each other's locks.
+   * Connections that are reserved for changes that must be confirmed, such as revocations (on PostgreSQL). A revocation
+   * must not wait for connections that are held by transactions waiting for each other's locks.
    */
   readonly urgent: EngineLane
   /**
@@ -59,7 +59,7 @@ export interface EngineHandle extends EngineLane {
   insertCalls(rows: CallRows, counts: readonly CountRows[]): Promise<void>
   /** Whether another process may have committed since this was last called. */
   hasForeignCommit(): Promise<boolean>
-  /** How often the feed is polled; `listen` reports most changes sooner. Read it only after calling `listen`. */
+  /** How often the feed is polled; `listen` reports most changes sooner. Read `pace` only after calling `listen`. */
   readonly pace: FeedPace
   /**
    * Calls `onHint` for each notification of new changes, with the feed position that the notification contains, if any.
@@ -71,7 +71,7 @@ export interface EngineHandle extends EngineLane {
   /** SQL that identifies the database; see `ServerMark`. */
   serverIdentity(): RawBuilder<string>
   serverStart(): RawBuilder<string>
-  /** The state of this process's connection pools, if the engine has any. */
+  /** The state of this process's connection pools together, except the pool for slow reads; SQLite has no pools. */
   pool?(): PoolState
   /** Copies the main database into a file while it stays in use. */
   backup(file: string): Promise<void>

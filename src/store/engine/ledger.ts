@@ -10,9 +10,9 @@ import { insertion } from '../db/insertion.ts'
 import { snakeCased } from '../db/snake-case.ts'
 import { together, togetherThen, type Write } from '../db/together.ts'
 
-// A node may pause or lose its connection while it holds an organization's lock. The server soon ends that transaction,
-// which releases the lock, and soon refuses transactions that wait for the lock. Otherwise the waiting transactions of
-// that node would get the lock one after the other, and the node would not release it.
+// A node may pause or lose its connection while it holds the lock of an organization. PostgreSQL then soon ends that
+// transaction, which releases the lock, and refuses transactions that have waited too long for the lock. Otherwise the
+// node's own waiting transactions would get the lock one after the other, and no other node would get it.
 const idleUnderLockMs = 300
 const maxLockWaitMs = 600
 const eventApiVersion = 'v1'
@@ -224,7 +224,7 @@ const eventColumns = {
 
 /**
  * Writes events and their deliveries, together with the given audit entries; returns the ids of the endpoints that have
- * something to send.
+ * new deliveries to send.
  */
 async function writeEvents(
   tx: Tx,
@@ -255,8 +255,8 @@ async function writeEvents(
 }
 
 /**
- * Serializes an event once, because all its deliveries must send the same bytes. If its data is too large, the event is
- * kept without the data.
+ * Serializes an event once, because all its deliveries must send the same bytes. An event that is too large is kept
+ * without its data.
  */
 function eventBody(
   tx: Tx,

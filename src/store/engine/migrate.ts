@@ -100,7 +100,10 @@ interface MigrationFile {
   readonly text: string
 }
 
-/** Returns the applied migrations; if a former release's list was applied, records the files that replaced it instead. */
+/**
+ * Returns the applied migrations. If they are a list from before 0.1.0, first records the files that replaced that
+ * list.
+ */
 async function appliedNow(
   target: MigrationTarget,
   of: { database: Database; files: readonly MigrationFile[]; mayUpgrade: boolean },
@@ -116,8 +119,8 @@ async function appliedNow(
   return new Map(start.map(({ name, text }) => [name, digest(text)]))
 }
 
-// The files that replaced the former lists end with 0007, and later ones begin with 0018: the numbers in between were
-// used by the former lists, so no file may ever take one.
+// The files that replaced the former lists end with 0007, and later files begin with 0018. The former lists used the
+// numbers in between, so no file may ever use those numbers.
 const endOfStart = '0008'
 const firstSinceFormer = '0018'
 

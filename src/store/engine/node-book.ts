@@ -39,7 +39,8 @@ export async function lookAtChange(
 }
 
 /**
- * Deletes changes older than an hour. No node misses them: one that has not read the feed for half an hour starts over.
+ * Deletes changes older than an hour. No node needs them: a node that has not read the feed for half an hour starts
+ * over.
  */
 export async function forgetOldChanges(handle: EngineHandle): Promise<void> {
   await handle.background.transact(async (tx) => await forgetChanges(tx, tx.now - changesKeptMs))

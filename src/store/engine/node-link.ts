@@ -21,10 +21,11 @@ import { minuteMs } from '../../units.ts'
 const sampleClockMs = 5000
 const forgetChangesMs = minuteMs
 const maxClockOffsetMs = 2000
-// How long a confirmed change, such as a revocation, is retried when it waits behind a stalled transaction.
+// How long a change that must be confirmed, such as a revocation, is retried while it waits behind a stalled
+// transaction.
 const maxPatienceMs = 15_000
-// Other transactions are retried for this long. The last try may end 2 s later, and still every caller gets a response
-// within 5 s.
+// Other transactions are retried for this long, so that callers get a response within 5 s even if the last try takes 2
+// s.
 const maxLocksMs = 3000
 
 /** The confirmation of a change that needs none, or that another caller waits for. */
@@ -40,13 +41,11 @@ export interface StoreStatus {
   readonly forgottenNodes: number
   /** Milliseconds by which this machine's clock is ahead of the database's. */
   readonly clockOffsetMs: number
-  /** Whether `clockOffsetMs` is larger than it would be if both machines kept synchronized time. */
+  /** Whether the two clocks differ by more than 2 s, which is too much for machines that synchronize their clocks. */
   readonly isClockOff: boolean
 }
 
-/**
- * Returns the clock that all nodes share: the database's, or the machine's where the database has no clock of its own.
- */
+/** Returns the clock that all nodes share: the database's if `isDatabases`, otherwise the machine's. */
 export function sharedClock(machine: Clock, isDatabases: boolean): Clock {
   return isDatabases ? new DatabaseClock(machine) : machine
 }

@@ -44,8 +44,8 @@ export async function restoreBackup(file: string, folder: string): Promise<void>
 }
 
 /**
- * Gives a finished file its name, so that both the contents and the name survive a power failure. Throws if a file with
- * that name exists by now.
+ * Gives a finished file its final name, so that both the contents and the name survive a power failure. Throws if a
+ * file with that name already exists.
  */
 export function finishFile(unfinished: string, place: string): void {
   syncToDisk(unfinished)

@@ -9,7 +9,9 @@ const gatherMs = 25
 /** The committed result of one unit of work. */
 interface Committed<T> {
   readonly result: T
-  /** The changes that it collected, with their sequence numbers. */
+  /**
+   * The changes to announce: those that the job collected and, for one job of each commit, those that the ledger added.
+   */
   readonly changes: Change[]
 }
 
@@ -24,8 +26,8 @@ interface Job {
 }
 
 /**
- * Resolves a job's caller after the commit. `added` are the changes that the ledger itself made and that no job has
- * announced yet; the function returns those that are still to be announced.
+ * Settles a job after the commit. `added` are the changes that the ledger itself made and that no job has announced
+ * yet; returns those of them that are still to be announced.
  */
 type Settle = (changes: readonly Change[], added: Change[]) => Change[]
 
@@ -41,7 +43,10 @@ export interface SharedTransaction {
 
 /** The operations that queued jobs need from a database. */
 export interface CommitDeps {
-  /** Runs several jobs in one commit with a single ledger; returns the changes in the order of their drafts. */
+  /**
+   * Runs several jobs in one commit, for which the ledger is written once; returns the changes in the order of their
+   * drafts.
+   */
   shared(works: (shared: SharedTransaction) => Promise<void>, mayBeLost: boolean): Promise<Change[]>
   /** Commits one job by itself, retrying where a retry can help. */
   alone<T>(work: (tx: Tx) => Promise<T>): Promise<Committed<T>>
@@ -137,7 +142,7 @@ export class CommitQueues {
     }
   }
 
-  /** Runs one of the jobs and returns a function that settles its caller after the commit. */
+  /** Runs one of the jobs and returns a function that settles the job after the commit. */
   async #run(shared: SharedTransaction, job: Job, isFirst: boolean): Promise<Settle> {
     const { collected, transaction } = shared
     const [audits, events, from] = lengths(collected)

@@ -47,7 +47,8 @@ const sentences =
 const waits = ['55P03', '57014', '25P03']
 // A standby server, or a database in read-only mode (25006 read_only_sql_transaction).
 const readOnly = ['25006', 'SQLITE_READONLY']
-// Error codes from before a transaction began, often from before there was a connection: nothing was changed.
+// Error codes that prove that nothing was changed: there was no connection, the transaction could not begin, or (EPIPE)
+// a statement was never sent whole.
 const notBegun = ['ECONNREFUSED', 'ENOENT', 'ENOTFOUND', 'EAI_AGAIN', 'EPIPE', '53300', '57P03']
 const notBegunSqlite = ['SQLITE_BUSY', 'SQLITE_CANTOPEN']
 const inQueue = /timeout exceeded when (trying to connect|waiting in the queue)/

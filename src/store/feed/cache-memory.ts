@@ -41,7 +41,7 @@ export class MapMemory<Value> implements CacheMemory<Value> {
     return this.#values.get(key)
   }
 
-  /** Returns the key of one of the values built from a subject. */
+  /** Returns the key of one of the values built from a subject; undefined if there is none. */
   keyOf(subject: string): string | undefined {
     const [key] = keysIn(this.#keysOf.get(subject))
     return key

@@ -7,7 +7,7 @@ const confirmWithinMs = 1010
 // A node that has not confirmed after `promptMs` is probably gone, so poll less often.
 const poll = { everyMs: 4, promptMs: 100, slowMs: 20 }
 
-/** How widely a change had been confirmed when its caller got the result. */
+/** How many nodes had confirmed a change when the wait for them ended. */
 export interface Confirmation {
   /** How many nodes confirmed the change, including this one if it serves requests. */
   readonly nodes: number

@@ -29,8 +29,8 @@ interface Overlap {
 
 /**
  * Caches database reads in a given memory, and trusts them only while the change feed is current. A change drops the
- * values built from its subject, and a different database history drops everything. A read that a change to its value
- * overlaps is repeated, so a cached value is never older than the last change heard.
+ * values built from its subject, and a different database history drops everything. If a value changes while it is
+ * being read, it is read again, so a cached value is never older than the last change heard.
  */
 export class FollowingCache<Value extends object> {
   readonly #deps: FollowingCacheDeps<Value>
@@ -74,8 +74,8 @@ export class FollowingCache<Value extends object> {
   }
 
   /**
-   * Reads a value from the database and remembers it. A read that a change to the value overlaps is repeated; if every
-   * try is overlapped, the last value is returned but not remembered.
+   * Reads a value from the database and remembers it. If the value changes during the read, it is read again; if it
+   * changes during each of ten reads, the last value is returned but not remembered.
    */
   async read(key: string): Promise<Value | undefined> {
     const overlap: Overlap = { subjects: new Set(), isEverything: false }

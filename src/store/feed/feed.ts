@@ -39,7 +39,7 @@ export interface FeedSource {
 export interface Standing {
   /** Whether other nodes were already waiting for this one when a read began. */
   covers(readStartedAt: number): boolean
-  /** Registers this node anew, as one that has confirmed no changes. */
+  /** Registers this node anew: only reads that begin after this may make its caches trusted. */
   renew(): Promise<void>
 }
 
@@ -80,7 +80,10 @@ export interface Feed {
   read(): Promise<void>
 }
 
-/** Polls and heartbeats may come early, together with the process's other background work, but never late. */
+/**
+ * Polls and heartbeats may come early, together with the process's other background work, but are never postponed for
+ * it.
+ */
 export const systemTimers: Timers = {
   after: (ms, call) => lazily.after(ms, call),
   every: (ms, call) => lazily.every(ms, call),
@@ -170,7 +173,10 @@ export class ChangeFeed implements Feed {
     )
   }
 
-  /** Milliseconds since the start of the last read that proved the caches valid; Infinity if there was none. */
+  /**
+   * Milliseconds since the start of the last read that proved the caches valid; Infinity before the first such read,
+   * and while the database's history is in doubt.
+   */
   ageMs(): number {
     return this.#clock.monotonic() - this.#readAt
   }
@@ -190,13 +196,15 @@ export class ChangeFeed implements Feed {
     this.#stop()
   }
 
-  /** Registers a callback that runs after reading changes made by other nodes. */
+  /**
+   * Registers a callback that runs after reading changes made by other processes, unless all of them are deliveries.
+   */
   onForeign(confirm: () => void): void {
     this.#confirm = confirm
   }
 
   /**
-   * Passes on to listeners the changes that this process has just committed, before the transaction's promise resolves.
+   * Tells listeners about the changes that this process has just committed, before the transaction's promise resolves.
    */
   heardOwn(changes: readonly Change[]): void {
     for (const change of changes) {
@@ -357,7 +365,9 @@ export class ChangeFeed implements Feed {
     })
   }
 
-  /** Whether nobody relies on the feed now, and the last read is recent enough that the next caller still can. */
+  /**
+   * Whether nobody relies on the feed now, and the last read is so recent that the next caller may still rely on it.
+   */
   #isIdle(): boolean {
     const now = this.#clock.monotonic()
     return now - this.#askedAt > idleAfterMs && now - this.#readAt < trustMs
@@ -376,7 +386,7 @@ export class ChangeFeed implements Feed {
     })
   }
 
-  /** Skips the changes up to a position if this process made all of them; returns whether it did. */
+  /** Skips the changes up to a position if this process made all of them; returns whether it skipped them. */
   #skipOwn(upTo: FeedMark): boolean {
     if (this.#reading || this.#isDoubted || this.#own.get(upTo.sequence) !== upTo.token)
       return false

@@ -20,7 +20,8 @@ export interface NodeBook {
 
 /**
  * This node's registration among the others: it reports that it is alive and how far it has read, and removes dead
- * nodes. Only each node's own monotonic clock decides, so a wrong or jumping clock can't get a live node removed.
+ * nodes. Each node measures the others' silence only by its own monotonic clock, so a wrong or jumping clock can't get
+ * a live node removed.
  */
 export class NodeRegistration implements Standing {
   readonly #id: string

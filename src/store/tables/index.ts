@@ -47,7 +47,7 @@ import type { UsedOnceTable } from './settings/used-once.ts'
 import type { UserTable } from './people/users.ts'
 import type { WebhookSecretTable } from './webhooks/webhook-secrets.ts'
 
-/** Every table of the database, by name; each row type is declared in the folder of its noun. */
+/** Every table, by name. Most row types are declared beside the functions that use the table. */
 export interface Tables {
   api_key: KeyTable
   attempt: AttemptTable

@@ -16,12 +16,12 @@ export const serverIdentity = `(select concat_ws('/',
   (select oid from pg_database where datname = current_database()),
   pg_relation_filenode('change')))`
 
-/** When the server started: after a restart it may be a different server (a restore or failover). */
+/** When the server started. A different start may mean a different server, after a restore or a failover. */
 export const serverStart = `cast(extract(epoch from pg_postmaster_start_time()) as text)`
 
 /**
- * Checks the server behind a new connection: refuses a standby, and records when a server other than the last known one
- * was first seen.
+ * Checks the server behind a new connection: refuses a standby, records a server that differs from the last known one,
+ * and returns what identifies the server.
  */
 export async function greetServer(client: pg.ClientBase): Promise<ServerMark> {
   // During recovery there is no current WAL position, and asking for one fails.
@@ -46,8 +46,8 @@ export async function refuseStandby(client: pg.ClientBase): Promise<void> {
 
 /**
  * Records the server and when it was first seen. That time is 0 for a new database, of which no node can have cached an
- * earlier state. A database with changes but no recorded server is a restored backup, of which nodes may have cached a
- * later state.
+ * earlier state. A database with changes but no recorded server may be a restored backup, of which nodes may have
+ * cached a later state.
  */
 async function writeDown(client: pg.ClientBase, met: string): Promise<void> {
   await client.query(

@@ -38,7 +38,10 @@ export function createBatchInsert(lane: EngineLane): EngineHandle['insertCalls']
   }
 }
 
-/** Returns the id of this transaction, and the outcome of an earlier one. */
+/**
+ * Returns the id of this transaction, and the outcome of an earlier one; null if there was none or the server does not
+ * know its outcome.
+ */
 async function thisTry(
   tx: Tx,
   earlier: string | undefined,

@@ -117,7 +117,7 @@ class PreparingClient extends pg.Client {
     } catch (error) {
       const reason = this.#reasonOf(error)
       if (isTooLate || isRolledBack(reason)) throw reason
-      // The driver's rollback fails next, and its caller must get this error instead of the rollback's.
+      // Kysely's rollback fails next, and the caller must get this error instead of the rollback's.
       this.#endedBy = new MaybeCommittedError('unknown', reason)
       this.#destroy()
       throw this.#endedBy

@@ -209,7 +209,7 @@ function isWorthAnotherTry(error: unknown): boolean {
   return nothingCommitted.includes(code) || isPlanGone(error)
 }
 
-/** Parses bigint as a number: all of ours are times, sizes and counts, which stay below 2^53. */
+/** Returns the parser for a type. A bigint becomes a number, because all our values of that type stay below 2^53. */
 function typeParser(oid: number, format?: 'text' | 'binary'): unknown {
   const int8 = 20
   return oid === int8 ? Number : pg.types.getTypeParser(oid, format)

@@ -10,7 +10,7 @@ import {
 } from '../../tables/calls/call-rows.ts'
 import { addRowText, type CountRows, type CountTable } from '../../tables/calls/count-rows.ts'
 
-/** A batch for one commit: call records as a JSON array of rows (as ASCII if they are bytes), and counts. */
+/** A batch for one commit: call records as a JSON array of rows, in a string or as ASCII bytes, and counts. */
 export interface CallBatch {
   readonly rows: string | Uint8Array
   readonly counts: readonly CountRows[]
@@ -26,8 +26,8 @@ export interface CallsWritten {
 const rowsAtOnce = 16
 
 /**
- * Returns a function that adds a batch in one commit, and calls `between` after each statement for call records. Parsing
- * the rows here and binding each value takes a third less time than SQLite's own JSON functions.
+ * Returns a function that adds a batch in one commit, and calls `between` after each statement that inserts several
+ * call records. Parsing the rows here and binding each value takes a third less time than SQLite's own JSON functions.
  */
 export function batchInserter(
   database: Database.Database,
@@ -52,7 +52,10 @@ export function batchInserter(
   return (batch) => inserting.immediate(batch)
 }
 
-/** Inserts rows, those with a common part in statements that bind this part once: binding costs most of a row's time. */
+/**
+ * Inserts rows, 16 in a statement where possible. For packed rows, such a statement binds the common part only once,
+ * because binding takes most of a row's time.
+ */
 class RowsInserter {
   readonly #one: Database.Statement
   readonly #some: Database.Statement
@@ -105,7 +108,7 @@ interface AlikeRows {
   readonly others: PackedRow[]
 }
 
-/** Separates rows whose common part no other row has from groups of rows that have the same one. */
+/** Groups the packed rows that refer to the same full row; `single` contains all full rows. */
 function sortRows(rows: readonly PackedRow[]): {
   single: (readonly unknown[])[]
   alike: AlikeRows[]

@@ -10,7 +10,7 @@ const youngMegabytes = 8
 
 /**
  * Writes call records on a separate thread, so that neither inserts nor checkpoints (which wait for the disk) delay
- * calls. Until a large batch starts that thread, small batches are written in this one, which costs less than starting
+ * calls. Until a large batch starts that thread, batches are written on the main thread, which costs less than starting
  * another.
  */
 export class SqliteCallWriter {

@@ -13,8 +13,8 @@ import { boundPageCache } from './page-cache.ts'
 const preparedStatements = 500
 /** Milliseconds for which a statement waits for another connection's lock. */
 export const busyTimeoutMs = 5000
-// After this many milliseconds, a process looks again whether its path still leads to the open file. It must notice
-// soon that the file was moved away, because the file stays open and usable.
+// Milliseconds after which a process checks again whether its path still leads to the open file. It must notice soon
+// that the file was moved away, because the file stays open and usable.
 const lookAgainMs = 100
 
 /** The part of a migration that SQL can't express, run in its transaction. */
@@ -72,7 +72,7 @@ export class SqliteMainFile {
     return this.#reader
   }
 
-  /** Checks whether another file has replaced this one and, if so, opens it; returns whether it did. */
+  /** Checks whether another file has replaced this one and, if so, opens that file; returns whether it opened one. */
   async follow(): Promise<boolean> {
     this.#look()
     if (!this.#isAway) return false
@@ -163,7 +163,7 @@ export function openFile(
   synchronous: 'FULL' | 'NORMAL',
   fileMustExist = false,
 ): Database.Database {
-  // If somebody has removed the folder together with the database, an empty one must not be created in its place.
+  // If somebody has removed the folder together with the database, neither may be created anew.
   if (!fileMustExist) makeFolder(dirname(path))
   const file = new Database(path, { timeout: busyTimeoutMs, fileMustExist })
   chmodSync(path, 0o600)
@@ -212,7 +212,7 @@ export async function migrateFile(
         applied,
       ),
   }
-  // Lets other work run first. Nothing below this yields to the event loop, because another store in this process could
+  // Lets other work run first. Nothing below may yield to the event loop, because another store in this process could
   // then run into the lock.
   await nextTurn()
   file.exec('begin immediate')
@@ -225,7 +225,10 @@ export async function migrateFile(
   }
 }
 
-/** Returns queries over the file that `live` returns; prepared statements are kept until it returns another file. */
+/**
+ * Returns queries over the file that `live` returns. Up to 500 prepared statements are kept until `live` returns
+ * another file.
+ */
 export function connectionOver(live: () => Database.Database): Db {
   const statements = new Map<string, Database.Statement>()
   let preparedBy: Database.Database | undefined

@@ -126,8 +126,8 @@ function finish(reader: Reader): Question | undefined {
 }
 
 /**
- * Replaces each plain Uint8Array that a thread sent with a Buffer, which is what the driver in this process returns for
- * bytes.
+ * Turns the bytes from a thread into Buffers, as the driver in this process returns them. The first row shows which
+ * columns contain bytes.
  */
 function withBuffers(rows: unknown[]): unknown[] {
   const [first] = rows as Record<string, unknown>[]
@@ -199,7 +199,7 @@ function unavailable(): Problem {
   return new Problem(
     'storage_unavailable',
     'The question takes too long. Ask a narrower one, or later.',
-    // A refusal of this code without Retry-After would mean that something may have been changed.
+    // A refusal with this code but without Retry-After would mean that something may have been changed.
     { headers: { 'Retry-After': String(againAfterSeconds) } },
   )
 }

@@ -20,7 +20,7 @@ import { openSlowReads } from './slow-reads.ts'
 /**
  * Opens SQLite in two files. A commit in the main one is acknowledged when it is on disk (WAL, `synchronous=FULL`),
  * except for data that may be lost. The file with call records may lose its last moments in a power failure (NORMAL).
- * The main file has one connection for writes and one for reads.
+ * The main file has one connection for writes and one for reads, besides those for slow reads.
  */
 export async function openSqlite(
   folder: string,
@@ -132,8 +132,8 @@ async function backUp(from: Database.Database, file: string): Promise<void> {
 }
 
 /**
- * Creates the one queue for all jobs of a file, which has only one writer. One fsync serves the jobs that wait at the
- * same time, each in its own savepoint.
+ * Creates the one queue for all jobs of a file, which has only one writer. One fsync serves several jobs that wait at
+ * the same time.
  */
 function createCommitQueue(
   live: () => Database.Database,

@@ -19,8 +19,8 @@ const restMs = 0.02
 const neverWoken = new Int32Array(new SharedArrayBuffer(4))
 
 /**
- * Returns a function for the calling thread to call between small pieces of work: it sleeps for a moment once the thread
- * has worked this long, so that a thread waiting for the same core runs at once.
+ * Returns a function for the calling thread to call between small pieces of work. Once the thread has worked for
+ * `workMs`, the function sleeps for a moment, so that a thread waiting for the same core runs at once.
  */
 export function createRest(workMs: number): () => void {
   let since = performance.now()

@@ -73,7 +73,7 @@ export async function insert(tx: Tx, token: NewToken): Promise<AccessTokenRecord
 }
 
 /**
- * Counts the tokens of an organization, or of the operator if that is undefined, that are neither revoked nor expired.
+ * Counts an organization's tokens that are neither revoked nor expired; without an organization, counts the operator's.
  */
 export async function countActive(
   tx: Tx,
@@ -98,7 +98,9 @@ export async function findByDigest(db: Db, digest: string): Promise<KnownAccessT
   return row && known(row)
 }
 
-/** Like `findByDigest`, but by id and within an organization, or among the operator's tokens if that is undefined. */
+/**
+ * Like `findByDigest`, but by id and within an organization or, without an organization, among the operator's tokens.
+ */
 export async function findKnown(
   db: Db,
   organizationId: OrganizationId | undefined,
@@ -122,7 +124,7 @@ export async function find(db: Db, id: string): Promise<AccessTokenRecord | unde
 }
 
 /**
- * Lists a page of the tokens of an organization, or of the operator if that is undefined. The newest come first;
+ * Lists a page of an organization's tokens or, without an organization, of the operator's. The newest come first;
  * revoked and expired ones are included.
  */
 export async function list(
@@ -165,7 +167,7 @@ export async function revoke(
   const { organizationId, id } = token
   const by = { organizationId, revokedBy }
   const gone = await revokeWhere(tx, by, (query) => query.where('id', '=', id))
-  // A revoked token can't issue another, so no new token can appear at a level that was already visited.
+  // A revoked token can't issue another, so no new token can appear among those issued with the tokens already revoked.
   let issuers = gone.map((one) => one.id)
   while (issuers.length > 0) {
     const from = issuers

@@ -14,7 +14,7 @@ const leaseName = 'audit_export_lease'
 /** A chain that has entries still to be exported. */
 export interface UnsentChain {
   readonly organizationId: string
-  /** The sequence number of the last exported entry. */
+  /** The sequence number of the last exported entry; 0 if there is none. */
   readonly sent: number
 }
 
@@ -56,8 +56,8 @@ export async function setSent(tx: Tx, { organizationId, sent }: UnsentChain): Pr
 }
 
 /**
- * Lists organizations with entries beyond their chain's last announced head, if that was announced at `before` or
- * earlier.
+ * Lists the organizations whose chains have entries beyond the last announced head, provided that no head has been
+ * announced since `before`.
  */
 export async function listUnannounced(
   db: Db,
@@ -78,7 +78,10 @@ export async function listUnannounced(
   return rows.map((row) => row.organization_id as OrganizationId)
 }
 
-/** Records that a chain's head was announced; false if another process has announced one since `before`. */
+/**
+ * Records that a chain's head was announced; if a head has been announced since `before`, records nothing and returns
+ * false.
+ */
 export async function setAnnounced(
   tx: Tx,
   head: { readonly organizationId: string; readonly sequence: number; readonly before: number },

@@ -48,7 +48,7 @@ export async function listFrom(
     .execute()
 }
 
-/** Lists a page of an organization's entries before a given sequence number, newest first. */
+/** Lists a page of an organization's entries that match all given conditions, newest first. */
 export async function list(
   db: Db,
   organizationId: string,
@@ -88,7 +88,10 @@ export async function list(
   return await query.execute()
 }
 
-/** Finds the end of an organization's chain, as the ledger recorded it. */
+/**
+ * Finds the end of an organization's chain, as the ledger recorded it; sequence number 0 if the organization has no
+ * head.
+ */
 export async function headOf(
   db: Db,
   organizationId: string,
@@ -143,8 +146,8 @@ export async function chainsBefore(db: Db, before: number): Promise<string[]> {
 
 /**
  * Deletes up to `limit` entries older than a given time from the front of a chain, up to the first younger one, and
- * records where the chain now begins. An entry that a wrong clock dated too early therefore takes no later entries with
- * it. Returns how many entries were deleted.
+ * records where the chain now begins. So an entry that a wrong clock dated too early never causes a younger entry to be
+ * deleted. Returns how many entries were deleted.
  */
 export async function forget(
   tx: Tx,

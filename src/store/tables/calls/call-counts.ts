@@ -33,7 +33,10 @@ export interface CallCountedTable {
   since: number
 }
 
-/** When these counts begin. Earlier calls are only in the records and in the counts per minute. */
+/**
+ * When the counts per quarter of an hour and per day begin, in milliseconds since 1970. Earlier calls are only in the
+ * records and in the counts per minute.
+ */
 export async function countedSince(db: Db): Promise<number> {
   const row = await db.query.selectFrom('call_counted').select('since').executeTakeFirst()
   return row?.since ?? 0
@@ -51,9 +54,9 @@ export interface CountedStep {
   readonly step: number
   readonly check: string
   readonly calls: number
-  /** How many of them had a status of 500 or above. */
+  /** How many of the calls had a status of 500 or above. */
   readonly errors: number
-  /** How many of them fell into each latency bucket. */
+  /** How many of the calls fell into each latency bucket. */
   readonly latency: readonly number[]
 }
 
@@ -76,7 +79,7 @@ export async function sumSteps(
   })
 }
 
-/** Counts all calls of an organization, a key or a target. */
+/** Counts all calls of an organization, a key or a target in a span of time. */
 export async function countAll(
   db: Db,
   organizationId: OrganizationId,

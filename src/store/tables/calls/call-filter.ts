@@ -4,7 +4,7 @@ import { contains } from '../../db/contains.ts'
 import type { Db } from '../../db/db.ts'
 import { minuteMs } from '../../../units.ts'
 
-/** The start of every recorded path; lists leave it out. */
+/** The start of every recorded path; the API shows paths without it. */
 export const recordedPrefix = '/api/v1/intercept'
 
 /** How a call ended: answered by the upstream, failed by the upstream, or refused by one of our checks. */

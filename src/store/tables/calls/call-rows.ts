@@ -4,10 +4,10 @@ import type { CallRecord } from './call-record.ts'
 
 /** Call records as one parameter of a statement. */
 export interface CallRows {
-  /** A JSON array of rows, in ASCII; for SQLite some of them may be packed. */
+  /** A JSON array of rows; for SQLite some of them may be packed. */
   readonly json: string
   readonly count: number
-  /** The same text as bytes in shared memory, which another thread reads without a copy. */
+  /** The same text as ASCII bytes in shared memory, which another thread reads without a copy. */
   readonly shared?: Uint8Array | undefined
 }
 
@@ -70,14 +70,17 @@ export const [rarePositions, usualPositions] = [
   all.filter((at) => !emptyForMost.has(columns[at] ?? '')),
 ]
 
-/** The columns in which a packed row differs from the row that it refers to, and the others, as positions in a row. */
+/**
+ * The columns whose values a packed row contains itself, and the common columns, whose values it takes from the row
+ * that it refers to.
+ */
 const ownNames = ['id', 'at', 'path', 'bytes_in', 'bytes_out', 'duration_us', 'upstream_us']
 const ownPositions = ownNames.map((name) => columns.indexOf(name))
 export const commonPositions = all.filter((at) => !ownPositions.includes(at))
 
 /**
- * A row of a batch: all of its values, or packed: the index of a row in the same batch whose common columns it has too,
- * and the values of its own columns.
+ * A row of a batch, either in full or packed. A packed row consists of the index of another row in the batch, which has
+ * the same values in the common columns, and of the values of its own columns.
  */
 export type PackedRow = readonly unknown[]
 
@@ -89,7 +92,8 @@ export function unpacked(row: PackedRow, like: readonly unknown[]): unknown[] {
 }
 
 /**
- * The statement that adds this many rows with the same common columns to SQLite; the values of these are bound first.
+ * The statement that adds this many rows with the same common columns to SQLite; the values of the common columns are
+ * bound first.
  */
 export function insertAlikeText(rows: number): string {
   const common = commonPositions.map((at) => `? as ${columns[at]}`)

@@ -101,8 +101,8 @@ export type SummedCall = Pick<
 >
 
 /**
- * Reads all matching calls, newest first and slice by slice, until it has examined enough records. Returns the id where
- * it stopped; undefined when it has read all of them.
+ * Reads the matching calls slice by slice, the newest slice first, until it has examined `maxExamined` records or
+ * `hasTime` returns false. Returns the id where it stopped; undefined when it has read all of them.
  */
 export async function readBack(
   db: Db,

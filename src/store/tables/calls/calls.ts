@@ -60,7 +60,7 @@ export async function list(
   return (await query.execute()).map(fromRow)
 }
 
-/** The secondary indexes on calls. */
+/** The secondary indexes that SQLite can be made to use for calls. */
 export type CallIndex = 'call_failed' | 'call_key'
 
 /**
@@ -107,7 +107,10 @@ export async function find(
   return row && fromRow(row)
 }
 
-/** The next organization, in id order, with calls to be deleted one by one; deleted organizations count too. */
+/**
+ * The next organization, in id order, with calls in the table that `forget` deletes from; deleted organizations count
+ * too.
+ */
 export async function nextOrganization(db: Db, after: string): Promise<OrganizationId | undefined> {
   return await nextOrganizationIn(db, rowByRow(db), after)
 }

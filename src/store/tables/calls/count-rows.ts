@@ -63,7 +63,7 @@ export async function add(tx: Pick<Tx, 'query' | 'engine'>, counts: readonly Cou
   }
 }
 
-/** The statement that adds rows of a table, given as one parameter. */
+/** The statement that adds counts to a table; its one parameter contains all rows. */
 function addAllText(engine: Engine, table: CountTable): string {
   const { texts, key, sums } = layouts[table]
   const isText = (name: string): boolean => (texts as readonly string[]).includes(name)

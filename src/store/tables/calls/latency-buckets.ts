@@ -14,12 +14,12 @@ export function latencyBucketOf(us: number): number {
   return Math.min(latencyBuckets - 1, Math.ceil(2 * Math.log2(us / firstUs)))
 }
 
-/** The duration that stands for a bucket: from 0.5 ms to 16 s it is off by at most a fifth. */
+/** The duration in microseconds that stands for a bucket: from 0.5 ms to 16 s it is off by at most a fifth. */
 export function latencyOfBucket(bucket: number): number {
   return firstUs * 2 ** ((bucket - 0.5) / 2)
 }
 
-/** A percentile by nearest rank, from the count of each bucket; undefined if nothing was counted. */
+/** A percentile in microseconds by nearest rank, from the count of each bucket; undefined if nothing was counted. */
 export function percentileOf(counts: readonly number[], percent: number): number | undefined {
   const all = counts.reduce((sum, count) => sum + count, 0)
   if (all === 0) return undefined

@@ -183,7 +183,7 @@ export async function quotaUse(
   return row?.calls ?? 0
 }
 
-/** A node's claim on a quota: the calls it has spent, wants to spend, and returns. */
+/** A node's claim on a quota: the calls that it has spent, wants to spend, and gives back. */
 export interface QuotaClaim {
   readonly organizationId: OrganizationId
   readonly subjectId: string
@@ -204,7 +204,10 @@ export interface QuotaStanding {
   readonly granted: number
 }
 
-/** Settles claims in order; a claim is granted at most what the limit leaves after the claims of all nodes. */
+/**
+ * Settles claims and returns the standings in the same order. A claim is granted at most what the limit leaves after
+ * the claims of all nodes.
+ */
 export async function claimQuotas(tx: Tx, claims: readonly QuotaClaim[]): Promise<QuotaStanding[]> {
   // All nodes use the same order, so they can't deadlock on each other's rows.
   const ordered = claims.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))

@@ -114,8 +114,8 @@ function whereSql(
     readonly query: DirectoryQuery
   },
 ): RawBuilder<unknown> {
-  // The `+` keeps SQLite from using the organization's index, and thus scanning all its rows, when the index on
-  // addresses finds the few that match.
+  // The `+` keeps SQLite from using the index on the organization, and so from scanning all the organization's rows,
+  // when the index on addresses finds the few that match.
   const mark = db.engine === 'sqlite' && findsByEmail(query.condition) ? sql`+` : sql``
   const own = sql`${mark}${sql.table(table)}.organization_id = ${organizationId}`
   return query.condition === undefined

@@ -119,7 +119,7 @@ export async function removeUser(
   return rows.map((row) => row.group_id)
 }
 
-/** Maps groups' ids to the ids of their members. */
+/** Maps groups' ids to the ids of their members; groups without members are left out. */
 export async function list(
   db: Db,
   organizationId: OrganizationId,
@@ -168,7 +168,7 @@ export interface GroupOfUser {
   readonly role: GroupRole | undefined
 }
 
-/** Maps users' ids to the groups that they belong to. */
+/** Maps users' ids to the groups that they belong to; users without groups are left out. */
 export async function listGroups(
   db: Db,
   organizationId: OrganizationId,

@@ -73,7 +73,7 @@ function isKnown(
 
 /**
  * Checks and adds in a single statement whose text never varies, so that its plan can be cached. It locks the
- * directory's row until the commit, and everyone else who adds a user waits for that.
+ * directory's row, so that others who add a user wait until the commit.
  */
 async function insertAtOnce(
   tx: Tx,

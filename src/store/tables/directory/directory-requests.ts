@@ -83,7 +83,10 @@ export async function insertAll(
     order by id desc limit 1 offset ${sql.lit(kept)})`.execute(tx.query)
 }
 
-/** A page of requests: all of them, the refused ones, or those about one user or group. */
+/**
+ * A page of requests; `failedOnly` selects those with a status of 400 or above, `resourceId` those about one user or
+ * group.
+ */
 export interface RequestPage extends NewestPage {
   readonly failedOnly?: boolean | undefined
   readonly resourceId?: string | undefined

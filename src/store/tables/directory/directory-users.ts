@@ -231,7 +231,10 @@ export async function findKeptOwner(
     .executeTakeFirst()
 }
 
-/** Remembers a deleted user by their external id, so that the same person can be restored later. */
+/**
+ * Remembers a deleted user by their external id, so that the same person can be restored later; does nothing if they
+ * have none.
+ */
 export async function rememberDeparted(tx: Tx, user: DirectoryUserRecord): Promise<void> {
   if (user.externalId === undefined) return
   const departed = {

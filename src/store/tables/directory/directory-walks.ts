@@ -22,8 +22,8 @@ const walksOfToken = 100
 const keptMs = dayMs
 
 /**
- * Finds the place after which the page at an index starts, if the walk has reached that page. Like all functions here,
- * it needs the database that holds call records.
+ * Finds the place after which the page at an index starts; undefined unless it is the walk's next page or the page
+ * before that. Like all functions here, it needs the database that holds call records.
  */
 export async function find(
   db: Db,

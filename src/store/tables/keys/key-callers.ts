@@ -31,7 +31,7 @@ export interface OldSecretUse {
 export interface KeyCaller {
   readonly address: string
   readonly agent: string | undefined
-  /** The target of the last call. */
+  /** Usually the target of the last call. */
   readonly targetId: string | undefined
   readonly calls: number
   readonly lastSeenAt: number

@@ -172,8 +172,8 @@ export async function revoke(
 }
 
 /**
- * Suspends a person's personal keys from `suspendedAt` on, or resumes them if that is undefined; returns the ids of the
- * keys that changed.
+ * Suspends a person's personal keys from `suspendedAt` on, or resumes them if `suspendedAt` is undefined; returns the
+ * ids of the keys that changed.
  */
 export async function suspendPersonal(
   tx: Tx,
@@ -236,7 +236,10 @@ export async function list(
   page: NewestPage & {
     state?: 'active' | 'expiring' | 'unused' | 'revoked' | 'expired' | undefined
     nowMs: number
-    /** Matches part of the name, the id, or a secret's public id (`publicId`; if that is missing, `search` itself). */
+    /**
+     * Matches keys whose name contains this text, whose id equals it, or which have a secret with the public id
+     * `publicId` (by default this text).
+     */
     search?: string | undefined
     publicId?: string | undefined
     createdBy?: string | undefined
@@ -292,7 +295,10 @@ export async function list(
 
 const expiringWithinMs = 7 * dayMs
 
-/** Takes up to `limit` expired keys that have not been announced yet, and marks them as announced. */
+/**
+ * Takes up to `limit` keys that have expired, are not revoked and have not been announced yet, and marks them as
+ * announced.
+ */
 export async function takeExpired(tx: Tx, limit: number): Promise<KeyRecord[]> {
   const rows = await tx.query
     .updateTable('api_key')

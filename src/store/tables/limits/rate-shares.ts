@@ -67,8 +67,8 @@ export async function leaveNode(tx: Tx, nodeId: string): Promise<void> {
 }
 
 /**
- * Deletes dead nodes, and the rows of subjects that nobody has used for long. Rows of sources of failed credentials are
- * deleted sooner. A share that a registered node holds is kept.
+ * Deletes dead nodes, and the rows of subjects that nobody has used for long; for sources of failed credentials, rows
+ * are deleted sooner. A share that a registered node holds is kept.
  */
 export async function forgetOld(
   tx: Tx,
@@ -94,7 +94,7 @@ export async function forgetOld(
     .execute()
 }
 
-/** Deletes all shares, so that every node starts over. */
+/** Deletes all shares and nodes, so that every node starts over. */
 export async function forgetAll(tx: Tx): Promise<void> {
   await tx.query.deleteFrom('rate_share').execute()
   await tx.query.deleteFrom('rate_node').execute()
@@ -179,8 +179,8 @@ export async function listChanged(
 }
 
 /**
- * Lists the shares that registered nodes hold of an organization's rates, at most 1,000; with `subjectId`, only those
- * of that subject's rate.
+ * Lists up to 1,000 shares of an organization's rates that registered nodes hold; with `subjectId`, only those of that
+ * subject's rate.
  */
 export async function listShares(
   db: Db,

@@ -34,7 +34,7 @@ const { fromRow, toRow } = columns(declared, hidden)
 export type OrganizationRecord = RecordOf<typeof declared>
 export type OrganizationTable = TableOf<typeof declared & typeof hidden>
 
-/** Adds an organization and the head of its chains; undefined if the slug is taken. */
+/** Adds an organization and its head; undefined if the slug is taken. */
 export async function insert(
   tx: Tx,
   organization: { id: OrganizationId; slug: string; name: string; plan: Plan },

@@ -55,8 +55,8 @@ export async function findOpen(
 }
 
 /**
- * Marks a link as used; undefined if it is unknown, expired or already used. Only the first of concurrent callers
- * succeeds.
+ * Marks a link as used; undefined if it is unknown, of another kind, expired or already used. Only the first of
+ * concurrent callers succeeds.
  */
 export async function use(
   tx: Tx,

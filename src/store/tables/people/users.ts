@@ -214,7 +214,6 @@ export async function update(
   return row && fromRow(row)
 }
 
-/** Converts a row into a person; other files use it for their joins. */
 export function fromRow(row: UserTable): UserRecord {
   return {
     id: row.id as UserId,

@@ -24,17 +24,17 @@ const declared = {
   testedAt: maybe(time()),
   lastUsedAt: maybe(time()),
   lastRefusal: maybe(json<Readonly<Record<string, unknown>>>()),
-  /** Whether it was last saved by an owner or the operator rather than by an administrator. */
+  /** Whether the connection was last saved by an owner or the operator rather than by an administrator. */
   setByOwner: flag(),
   version: number(),
 }
 const { fromRow, toRow } = columns(declared, {})
 
-/** An organization's connection to an OpenID provider as stored; the domain code interprets the settings. */
+/** An organization's connection to an OpenID provider as stored; `src/sso` interprets the settings. */
 export type ConnectionRecord = RecordOf<typeof declared>
 export type ConnectionTable = TableOf<typeof declared>
 
-/** The fields of a connection that a person sets. */
+/** The fields of a connection that are replaced each time somebody saves it. */
 export type ConnectionDraft = Pick<
   ConnectionRecord,
   | 'name'
@@ -116,7 +116,7 @@ export async function lock(tx: Tx, organizationId: string, id: string): Promise<
     .execute()
 }
 
-/** Replaces the fields that a person sets; undefined if there is no such connection at that version. */
+/** Replaces the fields in `ConnectionDraft`; undefined if there is no such connection at that version. */
 export async function update(
   tx: Tx,
   {
@@ -141,7 +141,8 @@ export async function update(
 }
 
 /**
- * Disables a connection from `disabledAt` on, or enables it if that is null; undefined if there is no such connection.
+ * Disables a connection from `disabledAt` on, or enables it if `disabledAt` is null; undefined if there is no such
+ * connection.
  */
 export async function setDisabled(
   tx: Tx,
@@ -165,7 +166,10 @@ export async function setDisabled(
   return row && fromRow(row)
 }
 
-/** Makes a connection the organization's default: people sign in through it unless their domain leads to another one. */
+/**
+ * Makes a connection the organization's default: people sign in through it unless their mail domain is routed to
+ * another connection.
+ */
 export async function setDefault(tx: Tx, organizationId: string, id: string): Promise<void> {
   await tx.query
     .updateTable('connection')
@@ -176,7 +180,10 @@ export async function setDefault(tx: Tx, organizationId: string, id: string): Pr
     .execute()
 }
 
-/** Deletes a connection with its tests. Its identities stay, but nobody can sign in with them any more. */
+/**
+ * Deletes a connection with its tests; returns whether there was one. Domains are no longer routed to it. Its
+ * identities stay, but nobody can sign in with them any more.
+ */
 export async function remove(tx: Tx, organizationId: string, id: string): Promise<boolean> {
   await tx.query
     .updateTable('domain')

@@ -78,7 +78,7 @@ export async function findHeld(db: Db, name: string): Promise<DomainRecord | und
   return row && fromRow(row)
 }
 
-/** Lists up to 200 domains of an organization by name. */
+/** Lists up to 200 domains of an organization in the order of their names. */
 export async function list(db: Db, organizationId: string): Promise<DomainRecord[]> {
   const rows = await db.query
     .selectFrom('domain')
@@ -122,7 +122,10 @@ export async function release(tx: Tx, domain: DomainRecord): Promise<void> {
   await tx.query.deleteFrom('domain_holder').where('domain_id', '=', domain.id).execute()
 }
 
-/** Records what a look-up of the domain's TXT records found, or that the operator verified the domain. */
+/**
+ * Records what a look-up of the domain's TXT records found, or that the operator verified the domain; undefined if the
+ * domain no longer exists.
+ */
 export async function noteCheck(
   tx: Tx,
   domain: DomainRecord,
@@ -152,7 +155,8 @@ export async function noteCheck(
 }
 
 /**
- * Routes people with addresses in a domain to a connection of the same organization; undefined means the default one.
+ * Routes people with addresses in a domain to a connection of the same organization, or to the default one if
+ * `connectionId` is undefined. Returns undefined if there is no such domain.
  */
 export async function route(
   tx: Tx,

@@ -19,7 +19,10 @@ const declared = {
   type: text(),
   state: text<DeliveryState>(),
   dueAt: time(),
-  /** The attempts since the delivery became pending; `attemptsEver` counts all of them. */
+  /**
+   * The attempts since the delivery last became pending, except failed probes and paced attempts (see
+   * `AttemptOutcome`); `attemptsEver` counts all attempts.
+   */
   attempts: number(),
   attemptsEver: number(),
   createdAt: time(),
@@ -44,7 +47,7 @@ export interface DeliveryFilter {
   readonly endpointId?: string | undefined
   readonly eventId?: string | undefined
   readonly states?: readonly DeliveryState[] | undefined
-  /** Only deliveries attempted since they became pending. */
+  /** Only deliveries whose `attempts` is greater than 0. */
   readonly onlyTried?: boolean | undefined
   readonly types?: readonly string[] | undefined
   /** The range of creation times in milliseconds since 1970: `createdFrom` is inclusive, `createdTo` exclusive. */
@@ -91,7 +94,7 @@ export interface DeliveryTimes {
   readonly state: StoredDeliveryState
 }
 
-/** Lists an endpoint's newest deliveries with ids from a given one on and below another. */
+/** Lists an endpoint's newest deliveries with ids from `fromId` (inclusive) to `belowId` (exclusive). */
 export async function deliveryTimes(
   db: Db,
   organizationId: string,
@@ -282,9 +285,7 @@ function matching(db: Db, organizationId: string, filter: DeliveryFilter) {
     )
 }
 
-/**
- * Returns the list; instead of an empty list, which PostgreSQL rejects in a condition, one with an impossible value.
- */
+/** Returns the list. An empty list, which PostgreSQL rejects in a condition, is replaced with one impossible value. */
 function some(list: readonly string[] | undefined): readonly string[] {
   return list === undefined || list.length === 0 ? [''] : list
 }

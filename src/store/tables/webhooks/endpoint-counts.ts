@@ -82,7 +82,7 @@ export async function list(
 
 type BookColumn = 'delivered' | 'dead' | 'pending' | 'held' | 'skipped'
 
-/** Adds deliveries that retention removed to their endpoints' counts. */
+/** Raises the endpoints' counts of removed deliveries, after retention has deleted these deliveries. */
 export async function enterRemovals(
   tx: Tx,
   rows: readonly { endpoint_id: string; state: string }[],

@@ -245,7 +245,7 @@ function columnsOf(settings: EndpointSettings): Partial<EndpointTable> {
   return columns
 }
 
-/** Converts a row into a record; other files use it for their joins. */
+/** Converts a row into a record; `endpoint-leases.ts` uses it, too. */
 export function fromRow(row: EndpointTable): EndpointRecord {
   return { ...own.fromRow(row), health: healthOf.fromRow(row) }
 }
