@@ -5,7 +5,7 @@ import type { Db, Engine } from './db.ts'
 const firstMark = -9_000_000_000_000_000
 
 /**
- * Returns a function that runs a query with other numbers each time. The query is built only once for each engine,
+ * Returns a function that runs a query with different numbers each time. The query is built only once for each engine,
  * because building costs more than running: this is for queries that an idle node repeats.
  */
 export function keepQuery<const Name extends string, Row>(

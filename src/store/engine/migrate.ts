@@ -63,8 +63,8 @@ export class SchemaBehind extends Error {
 
 /**
  * Applies the pending migrations in numeric order; an empty database gets all of them. Throws if an applied file has
- * changed since, or if the database has migrations that this version does not know. Throws `SchemaBehind` if migrations
- * are pending and `mayUpgrade` is false.
+ * changed since, or if the database has migrations that this version does not know. Throws `SchemaBehind` if
+ * `mayUpgrade` is false and a database that is not empty lacks migrations.
  */
 export async function migrate(
   target: MigrationTarget,

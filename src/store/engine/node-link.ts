@@ -77,7 +77,7 @@ export class NodeLink implements AsyncDisposable {
     })
   }
 
-  /** Registers the node, reads the feed to its end and keeps following it. */
+  /** Registers the process if it is a node, reads the feed to its end and keeps following it. */
   static async start(handle: EngineHandle, deps: NodeLinkDeps): Promise<NodeLink> {
     const sampleClock = async () => await sampleDatabaseClock(handle, deps)
     await sampleClock()

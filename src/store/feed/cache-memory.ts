@@ -26,7 +26,7 @@ export class MapMemory<Value> implements CacheMemory<Value> {
   // A Map keeps insertion order, so its first entry is the oldest.
   readonly #values = new Map<string, Value>()
   // A set of keys is used only for a subject with several values, such as a person with thousands of sessions; most
-  // have one.
+  // subjects have one value.
   readonly #keysOf = new Map<string, string | Set<string>>()
 
   constructor(deps: MapMemoryDeps<Value>) {

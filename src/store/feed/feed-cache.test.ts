@@ -96,8 +96,8 @@ describe('a cache that follows the change feed', () => {
   test('drops tens of thousands of values of one person at once, and only those', async () => {
     const many = 20_000
     const { feed, cache } = open({ capacity: many + 1 })
-    // With a list of each person's keys instead of a set, dropping all of them would take time quadratic in their
-    // number: many seconds.
+    // With a list of each person's keys instead of a set, dropping all of them would take time quadratic in the number
+    // of keys: many seconds.
     for (let at = 0; at < many; at++) await cache.find(`${at}/x`)
     await cache.find('other/y')
     feed.tell('session', '7')

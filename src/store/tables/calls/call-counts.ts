@@ -185,7 +185,7 @@ export async function forget(
   return old.length
 }
 
-/** The next organization with counts, in id order. */
+/** The next organization with counts, in id order; undefined after the last one. */
 export async function nextOrganization(db: Db, after: string): Promise<OrganizationId | undefined> {
   return await nextOrganizationIn(db, 'call_day', after)
 }

@@ -25,14 +25,14 @@ export interface CallFilter {
   /** Matches calls whose path, without `recordedPrefix`, contains `text`, or whose key is one of `keyIds`. */
   readonly words?: { readonly text: string; readonly keyIds: readonly string[] } | undefined
   readonly address?: string | undefined
-  /** Milliseconds since 1970, from (inclusive) and to (exclusive). */
+  /** The range of arrival times in milliseconds since 1970: `from` is inclusive, `to` exclusive. */
   readonly from?: number | undefined
   readonly to?: number | undefined
   /** Calls that ended at this time or later, in milliseconds since 1970; no index helps to find them. */
   readonly endedFrom?: number | undefined
 }
 
-/** A part of the list of calls, by ids. */
+/** A range of calls by their ids. */
 export interface CallSlice {
   /** Only ids below (older than) this one. */
   readonly before?: string | undefined

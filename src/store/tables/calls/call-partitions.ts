@@ -12,8 +12,8 @@ const lockTimeout = '2s'
 const lockKey = 7_203_311
 
 /**
- * Creates the partitions for today and the next days (PostgreSQL), except for days that already have rows in the
- * default partition. Returns how many were created.
+ * On PostgreSQL, creates the partitions for today and the next seven days, except for days that already have rows in
+ * the default partition. Returns how many were created.
  */
 export async function makePartitions(tx: Tx): Promise<number> {
   if (tx.engine === 'sqlite') return 0

@@ -37,8 +37,8 @@ const columns = [
 const numbers = new Set(['at', 'status', 'bytes_in', 'bytes_out', 'duration_us', 'upstream_us'])
 
 /**
- * The statement that adds such rows; it ignores rows already present, because a batch is retried when the response gets
- * lost.
+ * The statement that adds call records given as `CallRows`; it ignores records already present, because a batch is
+ * retried when the response gets lost.
  */
 export function insertRowsText(engine: Engine): string {
   const isPostgres = engine === 'postgres'

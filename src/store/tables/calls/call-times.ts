@@ -14,7 +14,7 @@ const maxSampledSteps = 120
 export type TimedRange = CallFilter &
   Pick<SumRange, 'from' | 'to' | 'stepMs'> & { readonly parts: readonly TimedPart[] }
 
-/** The latency, in microseconds, that a share of the calls did not exceed. */
+/** The latencies, in microseconds, that 50, 95 and 99 percent of the calls did not exceed. */
 export interface Percentiles {
   readonly part: TimedPart
   /** The step; -1 for all steps together. */

@@ -108,8 +108,8 @@ export async function find(
 }
 
 /**
- * The next organization, in id order, with calls in the table that `forget` deletes from; deleted organizations count
- * too.
+ * The next organization, in id order, with calls in the table that `forget` deletes from; undefined after the last one.
+ * Deleted organizations count too.
  */
 export async function nextOrganization(db: Db, after: string): Promise<OrganizationId | undefined> {
   return await nextOrganizationIn(db, rowByRow(db), after)

@@ -1,7 +1,10 @@
 import type { OrganizationId } from '../../../ids.ts'
 import type { Db } from '../../db/db.ts'
 
-/** Finds the next organization, in id order, that has rows in a table; one step along the primary key. */
+/**
+ * Finds the next organization, in id order, that has rows in a table, in one step along the primary key; undefined
+ * after the last one.
+ */
 export async function nextOrganizationIn(
   db: Db,
   table: 'call' | 'call_other' | 'call_day',

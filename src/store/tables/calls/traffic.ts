@@ -165,7 +165,7 @@ export async function forgetMinutes(tx: Tx, before: number, limit: number): Prom
 }
 
 /**
- * Returns how many calls count against a quota in a period, as reported by all nodes. A node reports about once a
+ * Returns how many calls count against a quota in a period, as reported by all nodes. Nodes report about four times a
  * second.
  */
 export async function quotaUse(

@@ -31,7 +31,7 @@ export interface OldSecretUse {
 export interface KeyCaller {
   readonly address: string
   readonly agent: string | undefined
-  /** Usually the target of the last call. */
+  /** The target of one of the caller's latest calls, if known. */
   readonly targetId: string | undefined
   readonly calls: number
   readonly lastSeenAt: number
@@ -40,7 +40,10 @@ export interface KeyCaller {
 // A caller may change its user agent with every call, so the number of rows per secret is limited.
 const maxPerSecret = 200
 
-/** Records the callers that used old secrets. Once a secret has the maximum number of callers, new ones are dropped. */
+/**
+ * Records the callers that used old secrets. Once a secret has the maximum number of callers, further callers are not
+ * recorded.
+ */
 export async function noteOldSecretUses(tx: Tx, uses: readonly OldSecretUse[]): Promise<void> {
   for (const use of uses) {
     if (await addTo(tx, use)) continue

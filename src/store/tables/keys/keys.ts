@@ -236,10 +236,7 @@ export async function list(
   page: NewestPage & {
     state?: 'active' | 'expiring' | 'unused' | 'revoked' | 'expired' | undefined
     nowMs: number
-    /**
-     * Matches keys whose name contains this text, whose id equals it, or which have a secret with the public id
-     * `publicId` (by default this text).
-     */
+    /** Matches a key's id, part of its name, or a secret's public id: `publicId` or, without it, this text. */
     search?: string | undefined
     publicId?: string | undefined
     createdBy?: string | undefined

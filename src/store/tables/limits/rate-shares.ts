@@ -33,7 +33,7 @@ export interface RateShareRecord {
   readonly short: boolean
 }
 
-/** The live nodes, which share the rates, at a given moment of the database's clock. */
+/** The live nodes, which share the rates, at the time `now` of the database's clock. */
 export interface RateNodes {
   readonly now: number
   readonly live: ReadonlySet<string>

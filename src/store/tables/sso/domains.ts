@@ -30,8 +30,8 @@ const declared = {
 const { fromRow, toRow } = columns(declared, {})
 
 /**
- * A mail domain that an organization claims. It is verified while checks find the DNS record that proves the claim, or
- * once the operator has verified it.
+ * A mail domain that an organization claims. It is verified by a check that finds the proof in DNS, or by the operator;
+ * a later check that does not find the proof may undo that.
  */
 export type DomainRecord = RecordOf<typeof declared>
 export type DomainTable = TableOf<typeof declared>

@@ -212,8 +212,8 @@ export async function skipPending(
 }
 
 /**
- * Deletes up to `limit` finished deliveries with ids below a given one, together with their attempts, and adds them to
- * the endpoints' counts of removed deliveries. Ids grow with time, so `belowId` stands for a time. Returns how many
+ * Deletes up to `limit` finished deliveries with ids below a given one, together with their attempts, and raises the
+ * endpoints' counts of removed deliveries. Ids grow with time, so `belowId` stands for a time. Returns how many
  * deliveries were found.
  */
 export async function removeEnded(tx: Tx, belowId: string, limit: number): Promise<number> {

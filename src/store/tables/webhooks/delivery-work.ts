@@ -37,8 +37,8 @@ export interface AttemptOutcome {
   /** Whether the attempt probed a held endpoint; a failed probe doesn't count towards the ten attempts. */
   readonly probe: boolean
   /**
-   * Whether the receiver sent 429 with Retry-After while the delivery was less than five days old; this doesn't count
-   * towards the ten attempts either.
+   * Whether the receiver sent 429 with Retry-After while the delivery was less than five days old; such an attempt
+   * doesn't count towards the ten attempts either.
    */
   readonly paced: boolean
   /** How long the receiver asked us to wait, in milliseconds. */

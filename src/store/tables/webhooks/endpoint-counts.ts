@@ -82,7 +82,7 @@ export async function list(
 
 type BookColumn = 'delivered' | 'dead' | 'pending' | 'held' | 'skipped'
 
-/** Raises the endpoints' counts of removed deliveries, after retention has deleted these deliveries. */
+/** Raises the endpoints' counts of removed deliveries by the deliveries that retention has just deleted. */
 export async function enterRemovals(
   tx: Tx,
   rows: readonly { endpoint_id: string; state: string }[],

@@ -21,7 +21,7 @@ export async function findLeasable(
   search: {
     now: number
     limit: number
-    /** Limits the search to these organizations, in which an event was just published. */
+    /** Limits the search to these organizations, whose endpoints may have new or newly due deliveries. */
     organizationIds?: readonly string[] | undefined
   },
 ): Promise<string[]> {
