@@ -85,7 +85,7 @@ export function storeWithin(store: Store, tx: Tx): Store {
     transaction: async (work) => await work(tx),
     transactionThatMayBeLost: async (work) => await work(tx),
     async transactionConfirmed(work) {
-      // The outer transaction's caller waits for the confirmation.
+      // Nothing is committed yet, so only the outer transaction's caller can wait for the confirmation.
       return { result: await work(tx), confirmation: unconfirmed }
     },
   }

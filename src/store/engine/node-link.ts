@@ -28,7 +28,7 @@ const maxPatienceMs = 15_000
 // s.
 const maxLocksMs = 3000
 
-/** The confirmation of a change that needs none, or that another caller waits for. */
+/** Stands for the confirmation of a change that needs none, or that is not committed yet. */
 export const unconfirmed: Confirmation = { nodes: 0, silentNodes: 0, tookMs: 0 }
 
 /** The state of a node's link to the database and to the other nodes. */

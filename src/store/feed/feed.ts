@@ -80,10 +80,7 @@ export interface Feed {
   read(): Promise<void>
 }
 
-/**
- * Polls and heartbeats may come early, together with the process's other background work, but are never postponed for
- * it.
- */
+/** Polls and heartbeats may come early, together with other background work, but are never postponed for it. */
 export const systemTimers: Timers = {
   after: (ms, call) => lazily.after(ms, call),
   every: (ms, call) => lazily.every(ms, call),
@@ -173,10 +170,7 @@ export class ChangeFeed implements Feed {
     )
   }
 
-  /**
-   * Milliseconds since the start of the last read that proved the caches valid; Infinity before the first such read,
-   * and while the database's history is in doubt.
-   */
+  /** Milliseconds since the start of the last read that proved the caches valid; Infinity while they may not be. */
   ageMs(): number {
     return this.#clock.monotonic() - this.#readAt
   }
@@ -196,16 +190,12 @@ export class ChangeFeed implements Feed {
     this.#stop()
   }
 
-  /**
-   * Registers a callback that runs after reading changes made by other processes, unless all of them are deliveries.
-   */
+  /** Registers a callback that runs after reading changes of other processes, except deliveries. */
   onForeign(confirm: () => void): void {
     this.#confirm = confirm
   }
 
-  /**
-   * Tells listeners about the changes that this process has just committed, before the transaction's promise resolves.
-   */
+  /** Tells listeners about this process's own changes, before the promise of their transaction resolves. */
   heardOwn(changes: readonly Change[]): void {
     for (const change of changes) {
       if (change.sequence > this.#last.sequence) {
@@ -365,9 +355,7 @@ export class ChangeFeed implements Feed {
     })
   }
 
-  /**
-   * Whether nobody relies on the feed now, and the last read is so recent that the next caller may still rely on it.
-   */
+  /** Whether nobody relies on the feed now, and the last read is recent enough for the next caller. */
   #isIdle(): boolean {
     const now = this.#clock.monotonic()
     return now - this.#askedAt > idleAfterMs && now - this.#readAt < trustMs

@@ -44,7 +44,10 @@ export function openPool(given: pg.PoolConfig & { readonly waitMs?: number }): p
  */
 class PreparingClient extends pg.Client {
   #isQueued = false
-  /** Whether the last statement has already committed; the driver's own commit must then do nothing. */
+  /**
+   * Whether the last statement has already committed; the commit or rollback that Kysely sends next must then do
+   * nothing.
+   */
   #hasCommitted = false
 
   /**

@@ -13,7 +13,7 @@ interface Counted {
   organization_id: string
   /** '' for the organization, or the id of a key or target. */
   subject: string
-  /** '' for calls that were forwarded completely. */
+  /** '' for calls without a refusal. */
   stopped_at: string
   refusal: string
   status: number
@@ -49,7 +49,7 @@ export type CountFilter = Pick<CallFilter, 'stoppedAt' | 'outcome' | 'statuses'>
 export type CountRange = CountFilter &
   Pick<SumRange, 'from' | 'to' | 'stepMs'> & { readonly subject: string }
 
-/** The calls of one step that stopped at the same check; `check` is '' for calls that were forwarded completely. */
+/** The calls of one step that stopped at the same check; `check` is '' for calls without a refusal. */
 export interface CountedStep {
   readonly step: number
   readonly check: string
@@ -131,7 +131,7 @@ export interface TargetStep {
   readonly calls: number
   /** Refused by us, or failed at the upstream. */
   readonly failed: number
-  /** Not forwarded completely. */
+  /** Refused by us, for example because the upstream did not respond. */
   readonly refused: number
 }
 

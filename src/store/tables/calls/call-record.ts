@@ -15,7 +15,8 @@ export interface CallRecord {
   readonly status: number
   readonly refusal: string | undefined
   /**
-   * The check at which the call stopped, or `forward` if the upstream failed; undefined if it was forwarded completely.
+   * The check at which the call was refused, or `forward` if it had passed all checks; undefined for calls without a
+   * refusal.
    */
   readonly stoppedAt: string | undefined
   readonly ruleId: string | undefined

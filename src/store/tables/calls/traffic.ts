@@ -50,7 +50,7 @@ export interface SumRange {
 export interface TrafficSums {
   readonly rows: readonly {
     readonly step: number
-    /** '' for calls that were forwarded completely. */
+    /** '' for calls without a refusal. */
     readonly check: string
     readonly calls: number
     /** Calls with a status of 500 or above. */
@@ -118,7 +118,7 @@ export async function sumByTargetAndStep(
     readonly calls: number
     /** Refused by us, or failed at the upstream. */
     readonly failed: number
-    /** Not forwarded completely. */
+    /** Refused by us, for example because the upstream did not respond. */
     readonly refused: number
   }[]
 > {

@@ -20,7 +20,7 @@ const declared = {
   tokenId: text<Id<'tok'>>(),
   at: time(),
   method: text(),
-  /** The path, including the query string. */
+  /** The path and the query string, truncated and without possible secrets. */
   path: loggedText(),
   status: number(),
   scimType: maybe(text()),

@@ -94,7 +94,7 @@ export async function forgetOld(
     .execute()
 }
 
-/** Deletes all shares and nodes, so that every node starts over. */
+/** Deletes all shares and nodes, so that sharing starts over. */
 export async function forgetAll(tx: Tx): Promise<void> {
   await tx.query.deleteFrom('rate_share').execute()
   await tx.query.deleteFrom('rate_node').execute()

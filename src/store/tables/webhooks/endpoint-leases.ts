@@ -118,7 +118,7 @@ export async function leaseEndpoints(
   return rows.map(fromRow)
 }
 
-/** Lists the owners of unexpired leases. A starting node looks among them for its own dead processes. */
+/** Lists the owners of unexpired leases. A starting node looks among them for dead processes of its machine. */
 export async function listLeaseOwners(db: Db, now: number): Promise<string[]> {
   const rows = await db.query
     .selectFrom('endpoint')
