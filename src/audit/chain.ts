@@ -19,7 +19,7 @@ export interface ChainReport {
 
 const pageSize = 100
 const maxAttempts = 3
-// Lower than any stored sequence number, so that an entry inserted before the first one is read too.
+// Reading begins here rather than at 1, so that entries inserted before the first one are found too.
 const firstNumber = -(2 ** 52)
 
 /** Returns the signed head of a chain. */

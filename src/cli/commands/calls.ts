@@ -19,7 +19,8 @@ const maxListed = 1000
 const everyMs = 1000
 /**
  * Each read starts this long before now: a record has the time at which its call began, but appears only when the call
- * has ended. A call that takes longer is not printed.
+ * has ended. A call that takes longer is not printed, and a call that takes over four seconds may be missed, because a
+ * second passes between two reads.
  */
 const lookBackMs = 5000
 
