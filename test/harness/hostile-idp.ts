@@ -175,7 +175,7 @@ export async function hostileIdp(lies: Readonly<Record<string, Lie>>): Promise<H
   return state
 }
 
-/** Builds a compact JWS. A part given as a string is encoded as it is. A string as the key makes the signature an HMAC. */
+/** Builds a compact JWS. A part given as a string is encoded as it is. If the key is a string, it signs by HMAC. */
 export function signed(
   header: Json | string,
   claims: Json | string,
