@@ -104,7 +104,8 @@ function hideLater(id: number, ms: number): void {
 }
 
 function hide(id: number): void {
-  // Removing an element under the pointer or with the focus fires no leave or blur event, so the hold ends here.
+  // Removing an element that is under the pointer or has the focus fires no leave or blur event, so `held` is reset
+  // here.
   held = false
   put(toasts.filter((toast) => toast.id !== id))
 }

@@ -29,7 +29,7 @@ export function KeySecret({
   readonly issued: Pick<Key, 'id' | 'scheme' | 'grants'>
   readonly secret: string
   readonly title: string
-  /** The new secret's hint after a rotation, to tell its calls from those with the old secret. */
+  /** The new secret's hint after a rotation, to notice the first call with the new secret. */
   readonly rotatedTo?: string
   readonly onClose: () => void
 }) {

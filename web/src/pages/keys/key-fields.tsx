@@ -217,7 +217,7 @@ export interface KeyDraft extends FieldsDraft {
   readonly days: string
 }
 
-/** The form's initial values for this key, or for a new key if it is undefined; `days` is 90 in both cases. */
+/** The form's initial values for `key`, or for a new key if `key` is undefined; `days` is '90' in both cases. */
 export function draftOf(key?: Key): KeyDraft {
   const parts = everyField.map((field) => field.draftOf(key))
   return Object.assign({ name: key?.name ?? '', days: '90' }, ...parts) as KeyDraft

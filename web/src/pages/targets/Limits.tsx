@@ -129,7 +129,7 @@ function draftOf({ rate_limit: rate, rate_scope: scope, quota }: Target): Draft 
   }
 }
 
-/** Converts the draft to the API's form. The rate keeps the burst that it had, which no field shows. */
+/** Converts the draft to the API's form. The rate keeps its previous burst, because no field shows the burst. */
 function inputOf(
   { calls, seconds, scope, quota, period }: Draft,
   before: Target['rate_limit'] | undefined,

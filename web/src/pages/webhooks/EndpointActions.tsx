@@ -23,7 +23,7 @@ interface ActionProps {
   readonly onDone: () => void
 }
 
-/** The actions for an endpoint; those that are reversible offer Undo instead of asking for confirmation. */
+/** The actions for an endpoint. Enabling and disabling offer Undo instead of asking for confirmation. */
 export function EndpointActions({ endpoint, locked, onDialog, onDone }: ActionProps) {
   const { may } = useOrganization()
   const turn = useSwitch(endpoint, onDone)

@@ -65,7 +65,10 @@ export function Identities() {
   )
 }
 
-/** Links to the providers. After signing in there, the person comes back to this page with a proof, and confirms it. */
+/**
+ * Links to the providers. After signing in there, the person returns to this page with a proof and confirms the
+ * account.
+ */
 function Additions({ providers }: { readonly providers: Me['providers'] }) {
   return providers.map((provider) => (
     <a
