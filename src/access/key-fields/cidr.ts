@@ -1,6 +1,6 @@
 import { Problem } from '../../errors.ts'
 
-/** A range of addresses; IPv4 is kept as IPv4-mapped IPv6, so that one comparison serves both. */
+/** A range of addresses. IPv4 is kept as IPv4-mapped IPv6, so that one comparison serves both address families. */
 export interface Cidr {
   readonly base: bigint
   readonly mask: bigint

@@ -161,7 +161,7 @@ interface Limits {
   readonly keys?: number
 }
 
-/** A key memory, and a plain map that shows what the memory should contain: every operation is applied to both. */
+/** A key memory, and a plain map of the keys that the memory may contain: every operation is applied to both. */
 class World {
   readonly #random: () => number
   readonly #limits: Limits

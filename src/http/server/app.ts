@@ -36,7 +36,7 @@ interface AppDeps {
   readonly log: { error(fields: object, text: string): void }
   /** Counts a request refused because the database is unreachable: an outage is logged once, not for each request. */
   readonly refusedByStorage: (cause: unknown) => void
-  /** Called for every completed request. */
+  /** Called for every completed request, except one whose URL the router cannot decode. */
   readonly onEnd?: (end: RequestEnd) => void
 }
 

@@ -20,7 +20,9 @@ export interface ForwardPlan {
   /** The largest body to forward, in bytes. */
   readonly bodyBytes: number
   readonly answers: AnswerFilter
-  /** The normalized name of the header that the target injects, if any; no trailer may have this name. */
+  /**
+   * The normalized name of the header that the target injects, if any; no trailer of the request may have this name.
+   */
   readonly injectedName: string | undefined
   /** Our own response headers, as a flat list of names and values. */
   readonly answerHeaders: readonly string[]

@@ -32,7 +32,7 @@ export function renderRequestHead(parts: RequestHeadParts): string {
   return `${parts.method} ${parts.path} HTTP/1.1\r\nHost: ${parts.host}\r\n${forwarded.text}${parts.own}`
 }
 
-/** Renders those of the caller's header lines that are forwarded. */
+/** Renders the caller's header lines that are forwarded. */
 function renderForwardedLines({ rawHeaders, head, injectedName }: RequestHeadParts): string {
   const { connectionNames } = head
   let text = ''

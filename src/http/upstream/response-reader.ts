@@ -16,8 +16,8 @@ export interface AnswerSink {
   switched(head: UpstreamResponseHead, rest: Buffer): void
   head(head: UpstreamResponseHead): void
   /**
-   * A complete response that arrived in one piece; `body` has one character per byte. Called instead of head, data and
-   * end.
+   * A complete response that has no body, or a short one that arrived together with the end of the head; `body` has one
+   * character per byte. Called instead of head, data and end.
    */
   whole(head: UpstreamResponseHead, body: string): void
   /** Whether `usual` may be called instead of `whole`. */
