@@ -19,7 +19,7 @@ export interface FeedPace {
   readonly idlePollMs: number
 }
 
-/** Where the feed is read from; the simulation has its own. */
+/** Where the feed is read from; the simulation has a source of its own. */
 export interface FeedSource {
   readonly pace: FeedPace
   /** Whether another process may have committed since this was last called. */
@@ -170,7 +170,7 @@ export class ChangeFeed implements Feed {
     )
   }
 
-  /** Milliseconds since the start of the last read that proved the caches valid; Infinity while they may not be. */
+  /** Milliseconds since the start of the last read that proved the caches valid; Infinity without such a read. */
   ageMs(): number {
     return this.#clock.monotonic() - this.#readAt
   }

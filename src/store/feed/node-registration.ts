@@ -9,7 +9,7 @@ const standsForMs = 10_000
 // A node that sends no heartbeat for this long is removed by the others. Each node measures by its own monotonic clock.
 const silentMs = 15_000
 
-/** Where nodes record their heartbeats; the simulation has its own. */
+/** Where nodes record their heartbeats; the simulation has a book of its own. */
 export interface NodeBook {
   /** Records a heartbeat; returns whether the node's row existed. */
   beat(seen: FeedMark): Promise<boolean>

@@ -10,8 +10,8 @@ const megabytes = {
 }
 
 /**
- * Bounds the memory that a connection uses for pages of its file; a larger transaction writes some of them to the log
- * before it commits.
+ * Bounds the memory that a connection uses for pages of its file; a larger transaction writes some of its pages to the
+ * log before it commits.
  */
 export function boundPageCache(file: Database.Database, use: keyof typeof megabytes): void {
   // A negative size is in KiB, a positive one would be in pages.

@@ -33,7 +33,7 @@ export class SqliteWalWatch {
   }
 
   #written(): void {
-    // One commit is several writes; a pending early check covers all of them.
+    // A commit consists of several writes; an early check that is already pending covers all of them.
     if (this.#timer !== undefined && this.#step <= 1) return
     this.#step = 0
     clearTimeout(this.#timer)

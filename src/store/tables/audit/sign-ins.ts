@@ -23,7 +23,7 @@ export async function countSignIns(
 ): Promise<
   readonly { readonly step: number; readonly action: SignInAction; readonly count: number }[]
 > {
-  // Literals instead of parameters let both engines see that the index covers every match, and let SQLite divide
+  // Literals instead of parameters let both engines see that the index covers every match, and make SQLite divide as
   // integers.
   const { rows } = await sql<{ step: number; action: SignInAction; count: number }>`
     select (at - ${sql.lit(from)}) / ${sql.lit(stepMs)} as step, action, count(*) as count

@@ -119,12 +119,12 @@ function holdsWords(
 // clock is corrected in between, the two differ.
 const clockMarginMs = minuteMs
 
-/** An id below those of all calls that arrived at or after a time, so that a search for these can stop there. */
+/** An id below the ids of all calls that arrived at or after a time: a search for such calls can stop there. */
 export function idBefore(at: number): string {
   return createId('req', Math.max(0, Math.floor(at) - clockMarginMs))
 }
 
-/** An id above those of all calls that arrived before a time. */
+/** An id above the ids of all calls that arrived before a time. */
 function idBehind(at: number): string {
   return createId('req', Math.max(0, Math.ceil(at) + clockMarginMs))
 }

@@ -27,7 +27,10 @@ export interface CallsFound {
 // Most filters fill a page from a few thousand calls; a rare match justifies larger steps.
 const firstSlice = 2000
 const maxSlice = 8000
-/** Records that lie apart in the table cost a read each, which is slow while they are not in memory. */
+/**
+ * The slice for records that lie apart in the table: each of them costs a read, which is slow while the record is not
+ * in memory.
+ */
 const scatteredSlice = 250
 const defaultMaxExamined = 50_000
 /**
@@ -142,7 +145,7 @@ interface Index {
   readonly filter: CallFilter
   /** Whether the index covers the whole filter, so that every record it yields matches. */
   readonly isWhole: boolean
-  /** Whether its records lie apart in the table, which is in the order of ids. */
+  /** Whether the records of the index lie apart in the table, whose rows are in the order of ids. */
   readonly isScattered: boolean
 }
 

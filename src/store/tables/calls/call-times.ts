@@ -6,7 +6,7 @@ import { stepOf, type SumRange } from './traffic.ts'
 
 /** A sample reads at most this many records, spread over up to `maxSampledSteps` steps. */
 const maxSampled = 10_000
-/** The same for one key: its records lie apart in the table, so each costs a read of its own. */
+/** The same limit for one key, whose records lie apart in the table, so that each costs a read of its own. */
 const maxSampledOfKey = 5000
 const maxSampledSteps = 120
 
@@ -82,7 +82,9 @@ async function ranked(
   return rows
 }
 
-/** The call table. For a key its index is forced, because SQLite would otherwise read the calls of all keys. */
+/**
+ * The call table. For a key, the index on keys is forced, because SQLite would otherwise read the calls of all keys.
+ */
 function source(db: Db, { keyId }: CallFilter): RawBuilder<unknown> {
   return sql.raw(
     db.engine === 'sqlite' && keyId !== undefined ? 'call indexed by call_key' : 'call',
@@ -94,7 +96,9 @@ const sampledColumns = sql.raw(
   'organization_id, id, at, key_id, target_id, method, path, status, stopped_at, address, duration_us, upstream_us',
 )
 
-/** Takes the newest records of each step, with one index range per step, and filters only those. */
+/**
+ * Takes the newest records of each step, with one index range per step, and applies the filter only to these records.
+ */
 function sampleOf(db: Db, organizationId: OrganizationId, range: TimedRange): RawBuilder<unknown> {
   const { from, to, stepMs, keyId, ...filter } = range
   const steps = Math.min(maxSampledSteps, Math.ceil((to - from) / stepMs))

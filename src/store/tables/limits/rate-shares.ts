@@ -27,7 +27,7 @@ export interface RateShareRecord {
   readonly share: number
   /** When the share's bucket is full again, in milliseconds since 1970 by the database's clock. */
   readonly wholeAt: number
-  /** Calls per second that were requested on this node. */
+  /** The average number of calls per second on the node. */
   readonly demand: number
   /** Whether the node needs a larger share than it holds. */
   readonly short: boolean

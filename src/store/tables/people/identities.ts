@@ -111,8 +111,8 @@ export async function listLiving(db: Db, userId: UserId): Promise<IdentityRecord
 }
 
 /**
- * Counts the active members who sign in through a connection, those of them who have no other way in, and the owners
- * among the latter.
+ * Counts the active members who sign in through a connection, how many of them have no other way to sign in, and how
+ * many of these are owners.
  */
 export async function countDependents(
   db: Db,

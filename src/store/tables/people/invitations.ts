@@ -177,7 +177,7 @@ export async function revokeMadeByTokens(
 
 /**
  * Withdraws the open invitations that a member created, directly or through an access token; `role` limits this to
- * invitations for that role. Returns them.
+ * invitations for that role. Returns the withdrawn invitations.
  */
 export async function revokeMadeBy(
   tx: Tx,

@@ -147,8 +147,8 @@ export async function listOfMembers(
 }
 
 /**
- * Ends those of a person's sessions that have not ended yet and match every given condition (all of them, if none is
- * given); returns the sessions that it ended.
+ * Ends a person's sessions that have not ended yet and match every given condition (all such sessions if none is
+ * given); returns the ended sessions.
  */
 export async function end(
   tx: Tx,

@@ -95,7 +95,10 @@ function leasable(
   )
 }
 
-/** Leases those of the endpoints that are still free; each lease gets a higher token than the one before. */
+/**
+ * Leases the given endpoints that are still free; each new lease of an endpoint gets a higher token than the one
+ * before.
+ */
 export async function leaseEndpoints(
   tx: Tx,
   lease: { owner: string; until: number; endpointIds: readonly string[] },
