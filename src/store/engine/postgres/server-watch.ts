@@ -33,7 +33,7 @@ function isSame(one: ServerMark, other: ServerMark): boolean {
   return one.identity === other.identity && one.startedAt === other.startedAt
 }
 
-/** Closes a connection at once: pending queries are rejected, and the pool drops the connection. */
+/** Closes a connection at once: its pending queries are rejected, and its owner (a pool or the listener) drops it. */
 function cut(client: pg.ClientBase): void {
   const { connection } = client as unknown as { connection: { stream: { destroy(): void } } }
   connection.stream.destroy()
