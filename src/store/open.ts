@@ -15,7 +15,7 @@ export interface StoreOptions {
   readonly databaseUrl?: string | undefined
   readonly folder: string
   readonly clock: Clock
-  /** Whether `clock` is corrected to the database's own clock; ignored on SQLite, which has none. */
+  /** Whether `clock` is corrected to match the database's own clock; ignored on SQLite, which has none. */
   readonly followsDatabaseClock?: boolean | undefined
   /** Called when the database turns out to be a different server or to have lost changes. */
   readonly onHistory?: ((change: HistoryChange) => void) | undefined

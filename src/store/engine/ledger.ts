@@ -86,7 +86,10 @@ interface Head {
   readonly audit_seal: string
 }
 
-/** Locks an organization's head and reserves the next sequence numbers. */
+/**
+ * Locks an organization's head, reserves the next sequence numbers and returns the head. Throws `UnknownOrganization`
+ * if there is none.
+ */
 async function lockHead(
   tx: Tx,
   organizationId: string,

@@ -3,9 +3,11 @@ import type Database from 'better-sqlite3'
 // A node opens up to eight connections. With the driver's 16 MB for each, their caches would outgrow the rest of the
 // node.
 const megabytes = {
-  /** For calls and writes, which use the same pages again and again: these should stay in memory. */
+  /**
+   * For connections that serve calls and writes: they use the same pages again and again, which should stay in memory.
+   */
   lasting: 8,
-  /** For scans that read many pages once: the operating system's cache serves them just as well. */
+  /** For connections that scan many pages once: the operating system's cache serves such scans just as well. */
   passing: 2,
 }
 

@@ -17,7 +17,7 @@ export class SqliteWalWatch {
 
   /**
    * Throws if the file system can't be watched. `isBeingWritten` says whether another process is in the middle of a
-   * transaction that writes: if not, what it wrote to the log before is visible by now, or will never be.
+   * transaction that writes. If none is, all that others wrote to the log is visible by now, or will never be.
    */
   constructor(databasePath: string, onHint: () => void, isBeingWritten: () => boolean) {
     this.#onHint = onHint

@@ -18,7 +18,7 @@ export interface UnsentChain {
   readonly sent: number
 }
 
-/** Lists the chains that have entries beyond the last exported one, up to `limit`. */
+/** Lists up to `limit` chains that have entries beyond the last exported one. */
 export async function listUnsent(db: Db, limit: number): Promise<UnsentChain[]> {
   const rows = await db.query
     .selectFrom('organization_head')

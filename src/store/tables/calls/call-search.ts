@@ -13,7 +13,7 @@ export interface CallSearch extends CallFilter {
   readonly limit: number
   /** Approximate number of records that may be examined; defaults to 50,000. */
   readonly maxExamined?: number
-  /** Called between slices: whether the search may continue; defaults to always. */
+  /** Called between slices to ask whether the search may continue; by default it always may. */
   readonly hasTime?: () => boolean
 }
 
