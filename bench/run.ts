@@ -8,6 +8,7 @@ const names = [
   'gateway',
   'keys',
   'records',
+  'idle',
   'limits',
   'webhooks',
   'scim',

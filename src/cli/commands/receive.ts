@@ -1,9 +1,10 @@
 import { once } from 'node:events'
-import { createServer, type IncomingMessage } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { createOutbound, type Outbound } from '../../http/index.ts'
 import { verifyDelivery } from '../../webhooks/index.ts'
 import { command, readWhole, UsageError, type Answer } from '../lib/command.ts'
 import { printableInLine } from '../lib/terminal.ts'
+import { nodeHttp } from '../../http/message/index.ts'
 
 const maxBody = 1024 * 1024
 const forwardMs = 15_000
@@ -46,7 +47,7 @@ export const commands = {
       await using outbound = createOutbound({ allowLoopback: true })
       if (values.forward !== undefined) outbound.checkUrl(values.forward)
 
-      const server = createServer((request, response) => {
+      const server = nodeHttp.createServer((request, response) => {
         void (async () => {
           const arrival = await read(request)
           if (!arrival) {

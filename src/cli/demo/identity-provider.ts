@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { createId } from '../../ids.ts'
 import {
@@ -9,6 +9,7 @@ import {
   signToken,
 } from '../../secrets/index.ts'
 import { listenLocally, type LocalServer } from './local-server.ts'
+import { nodeHttp } from '../../http/message/index.ts'
 
 const maxCodes = 100
 const tokenSeconds = 300
@@ -38,7 +39,7 @@ export async function startIdentityProvider(
   const signer = await loadSigner(kid, pair.privateJwk)
   const publicKey = { ...(JSON.parse(pair.publicJwk) as object), kid, use: 'sig', alg: 'ES256' }
   const provider = new DemoProvider({ client, person, signer, publicKey })
-  const server = createServer((request, response) => {
+  const server = nodeHttp.createServer((request, response) => {
     void provider.handle(request, response).catch(() => response.writeHead(500).end())
   })
   const local = await listenLocally(server, 8081)

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { listenLocally, type LocalServer } from './local-server.ts'
+import { nodeHttp } from '../../http/message/index.ts'
 
 const maxBody = 64 * 1024
 const maxEvents = 3600
@@ -11,7 +12,7 @@ const maxEvents = 3600
  * event per second, `?count=` in all and at most `maxEvents`.
  */
 export async function startUpstream(): Promise<LocalServer> {
-  const server = createServer((request, response) => {
+  const server = nodeHttp.createServer((request, response) => {
     void answer(request, response).catch(() => response.destroy())
   })
   server.on('upgrade', (request, socket) => openWebSocket(request, socket))

@@ -1,8 +1,9 @@
 /** Workers report their state to the supervisor, so that one listener can respond for all of them. */
 import type { Worker } from 'node:cluster'
-import { createServer, type ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import { once } from 'node:events'
 import { CountedOfWorkers, renderFamilies, type MetricFamily } from '../../telemetry/index.ts'
+import { nodeHttp } from '../../http/message/index.ts'
 
 /** A node's current state. */
 export interface NodeReport {
@@ -75,7 +76,7 @@ export async function listenForWorkers(options: {
   readonly workers: () => Iterable<Worker>
 }): Promise<AsyncDisposable> {
   const counted = new CountedOfWorkers()
-  const server = createServer((request, response) => {
+  const server = nodeHttp.createServer((request, response) => {
     const workers = [...options.workers()]
     const [path] = (request.url ?? '').split('?', 1)
     const isRead = request.method === 'GET' || request.method === 'HEAD'

@@ -4,5 +4,6 @@
  */
 export { cookiesWith, cookieValues, hostCookie } from './cookies.ts'
 export { foldHeaderName, isReservedHeader, originHeaders } from './header-rules.ts'
+export { nodeHttp } from './node-http.ts'
 export { searchOf } from './search.ts'
 export { sourceOf } from './source.ts'

@@ -1,4 +1,4 @@
-import { nodeHttp } from './node-http.ts'
+import { nodeHttp } from '../message/node-http.ts'
 
 /** Takes the next chunk of a body from the parser; null marks the end. Returning false asks for a pause. */
 export type BodyTaker = (chunk: Buffer | null) => boolean

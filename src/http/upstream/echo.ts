@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { nodeHttp } from '../server/node-http.ts'
+import { nodeHttp } from '../message/node-http.ts'
 import { createAddressGuard } from '../outbound/guard.ts'
 import { createUpstreams, type UpstreamDeps, type Upstreams } from './pool.ts'
 

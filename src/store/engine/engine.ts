@@ -16,6 +16,15 @@ export interface EngineLane {
   ): Promise<{ result: T; changes: Change[] }>
 }
 
+/** The lane for background work. */
+export interface BackgroundLane extends EngineLane {
+  /**
+   * Runs work whose statements need no common transaction, and which records no audit entries, events or changes. On
+   * PostgreSQL each statement commits by itself, which saves the round trips of `begin` and `commit`.
+   */
+  autocommit<T>(work: (tx: Tx) => Promise<T>): Promise<T>
+}
+
 /** How many connections a pool has open, and how many of those are idle. */
 export interface PoolState {
   readonly open: number
@@ -31,7 +40,7 @@ export interface EngineHandle extends EngineLane {
    * The same database over separate connections (on PostgreSQL), so that transactions waiting for a lock, which can use
    * up the main pool, delay neither the feed nor deliveries.
    */
-  readonly background: EngineLane
+  readonly background: BackgroundLane
   /**
    * Connections that are reserved for changes that must be confirmed, such as revocations (on PostgreSQL). A revocation
    * must not wait for connections that are held by transactions waiting for each other's locks.

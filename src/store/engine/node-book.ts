@@ -17,8 +17,7 @@ export function createNodeBook(handle: EngineHandle, id: string): NodeBook {
   const lane = handle.background
   const at = { query: lane.query, engine: handle.engine }
   return {
-    beat: async (seen) =>
-      (await lane.transact(async (tx) => await nodes.beat(tx, { id, seen }))).result,
+    beat: async (seen) => await lane.autocommit(async (tx) => await nodes.beat(tx, { id, seen })),
     list: async () => (await nodes.look(at, undefined)).nodes,
     remove: async (node) =>
       void (await lane.transact(async (tx) => await nodes.removeSilent(tx, node))),

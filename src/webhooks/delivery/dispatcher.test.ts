@@ -191,6 +191,25 @@ describe('a receiver that says when it takes more', { timeout: 20_000 }, () => {
   }
 })
 
+test('a node that has leased nothing for a minute searches for endpoints half as often, until it leases one', async () => {
+  const world = createWorld()
+  const searchesIn = async (ms: number): Promise<number> => {
+    const before = world.searches
+    await world.pass(ms)
+    return world.searches - before
+  }
+  await world.pass(500)
+  assert.equal(await searchesIn(60_000), 60)
+  await world.pass(10_000)
+  assert.equal(await searchesIn(60_000), 30)
+  world.statusNow = 204
+  world.publish()
+  await world.pass(3000)
+  assert.equal(await searchesIn(50_000), 50)
+  await world.pass(10_000)
+  assert.equal(await searchesIn(60_000), 30)
+})
+
 function count(calls: readonly string[], name: string): number {
   return calls.filter((call) => call === name).length
 }
@@ -213,6 +232,8 @@ function createWorld({ ordered = false } = {}) {
     url: 'https://before.example/',
     sentTo: [] as string[],
     calls: [] as string[],
+    /** How often the node has searched for endpoints to lease. */
+    searches: 0,
     readable: true,
     bodiesAreGone: false,
     row: { token: 0, held: false, until: 0, health: freshHealth },
@@ -262,6 +283,7 @@ function createWorld({ ordered = false } = {}) {
     return {
       lease: async ({ ttlMs }) =>
         await through('lease', () => {
+          world.searches += 1
           const { row, wall } = world
           if ((row.held && row.until >= wall) || due().length === 0) return []
           Object.assign(row, { token: row.token + 1, held: true, until: wall + ttlMs })

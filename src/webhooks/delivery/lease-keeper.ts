@@ -1,10 +1,15 @@
 import type { Clock } from '../../clock.ts'
 import type { EndpointRecord, Lease, Release } from '../../store/index.ts'
+import { minuteMs } from '../../units.ts'
 import type { DeliveryWork } from './work.ts'
 
 const leaseMs = 10_000
 const renewEveryMs = 3000
 const pollEveryMs = 1000
+// A node that has leased nothing for a minute searches less often, because its searches are most of what it does. The
+// retries of an endpoint that failed in that minute still come on time.
+const idleAfterMs = minuteMs
+const idlePollEveryMs = 2000
 
 export interface LeaseKeeperDeps {
   readonly work: DeliveryWork
@@ -19,7 +24,7 @@ export interface LeaseHolder {
   /** How many more endpoints this node can lease. */
   room(): number
   taken(endpoint: EndpointRecord, leaseEndsAt: number): Promise<void>
-  /** Called about once a second, so that nothing depends on hints, which may get lost. */
+  /** Called every second or two, so that nothing depends on hints, which may get lost. */
   polled(): void
   /** Returns the leases that are no longer needed and forgets them. */
   takeIdle(): Release[]
@@ -37,6 +42,8 @@ export class LeaseKeeper {
   readonly #holder: LeaseHolder
   readonly #hinted = new Set<string>()
   #everywhere = false
+  /** When this node last leased an endpoint or, before it has leased any, when it started; monotonic milliseconds. */
+  #leasedAt = Number.NEGATIVE_INFINITY
   #isStopped = false
   #leasing: Promise<void> | undefined
   #cancelPoll: (() => void) | undefined
@@ -48,6 +55,7 @@ export class LeaseKeeper {
   }
 
   start(): void {
+    this.#leasedAt = this.#deps.clock.monotonic()
     this.#poll()
     this.#renewLater()
   }
@@ -82,11 +90,13 @@ export class LeaseKeeper {
 
   #poll(): void {
     if (this.#isStopped) return
-    const { after, random } = this.#deps
+    const { after, clock, random } = this.#deps
     this.#everywhere = true
     void this.#leaseSoon()
     this.#holder.polled()
-    this.#cancelPoll = after(pollEveryMs * (0.9 + 0.2 * random()), () => this.#poll())
+    const isIdle = clock.monotonic() - this.#leasedAt > idleAfterMs
+    const everyMs = isIdle ? idlePollEveryMs : pollEveryMs
+    this.#cancelPoll = after(everyMs * (0.9 + 0.2 * random()), () => this.#poll())
   }
 
   async #leaseSoon(): Promise<void> {
@@ -109,6 +119,7 @@ export class LeaseKeeper {
     const endsAt = clock.monotonic() + leaseMs
     try {
       const taken = await work.lease({ limit, ttlMs: leaseMs, organizationIds })
+      if (taken.length > 0) this.#leasedAt = clock.monotonic()
       await Promise.all(taken.map(async (endpoint) => await this.#holder.taken(endpoint, endsAt)))
     } catch (error) {
       onError(error)

@@ -1,11 +1,10 @@
 import { hostname } from 'node:os'
-import { kill, pid } from 'node:process'
 import type { Clock } from '../../clock.ts'
 import { endpointLeases, type Store } from '../../store/index.ts'
 
 /** Returns this node's name in its leases: host, process id, process start (ms since 1970) and a random part. */
 export function leaseOwner(uniqueId: string): string {
-  return [hostname(), pid, processStart(), uniqueId].join('/')
+  return [hostname(), process.pid, processStart(), uniqueId].join('/')
 }
 
 /**
@@ -26,9 +25,9 @@ function isDead(owner: string): boolean {
   if (host !== hostname()) return false
   const other = Number(pidText)
   // This is our own process id, which an earlier process may have had too.
-  if (other === pid) return start !== String(processStart())
+  if (other === process.pid) return start !== String(processStart())
   try {
-    kill(other, 0)
+    process.kill(other, 0)
     return false
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ESRCH'

@@ -1,6 +1,5 @@
+import { nodeHttp } from '../../message/node-http.ts'
 import type { ResponseHead } from '../lane/carrier.ts'
-
-const { STATUS_CODES } = process.getBuiltinModule('node:http')
 
 /** What a response's head says about the connection, and the clock for its Date. */
 export interface ResponseEnding {
@@ -24,7 +23,7 @@ export interface RenderedHead {
  */
 export function renderResponseHead(head: ResponseHead, ending: ResponseEnding): RenderedHead {
   const { status, headers } = head
-  const reason = head.reason ?? STATUS_CODES[status] ?? 'unknown'
+  const reason = head.reason ?? nodeHttp.STATUS_CODES[status] ?? 'unknown'
   let text = `HTTP/1.1 ${status} ${reason}\r\n`
   let hasLength = false
   let hasDate = false

@@ -4,7 +4,7 @@ import type { Clock } from '../../../clock.ts'
 import type { Change } from '../../db/changes.ts'
 import { createTransaction } from '../../db/db.ts'
 import type { Collected, Db, LedgerSettings, Tx } from '../../db/db.ts'
-import type { EngineHandle, EngineLane, PoolState } from '../engine.ts'
+import type { BackgroundLane, EngineHandle, PoolState } from '../engine.ts'
 import { writeLedger } from '../ledger.ts'
 import { commitChanges } from './commit-changes.ts'
 import { serverIdentity, serverStart } from './greeting.ts'
@@ -90,7 +90,7 @@ export async function openPostgres(
     transactCalls: async (work) => (await main.transact(work)).result,
     insertCalls: createBatchInsert(main),
     hasForeignCommit: async () => true,
-    pace: { pollMs: 200, idlePollMs: 600 },
+    pace: { pollMs: 200, idlePollMs: 700 },
     listen: (onHint) => listener.start(onHint),
     onOther: (call) => servers.onOther(call),
     pool: () => sumOf([main.pool(), background.pool(), urgent.pool()]),
@@ -135,7 +135,7 @@ interface LaneDeps {
 function openLane(
   settings: pg.PoolConfig,
   { clock, ledger }: LaneDeps,
-): EngineLane & { pool(): PoolState } {
+): BackgroundLane & { pool(): PoolState } {
   const pool = openPool(settings)
   const query = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
 
@@ -179,6 +179,10 @@ function openLane(
     query,
     transact: async (work, queue) =>
       queue === undefined ? await alone(work) : await queues.commit(queue, work),
+    autocommit: async (work) => {
+      const db = { query, engine: 'postgres' as const, ...ledger }
+      return await work(createTransaction(db, clock.now()).transaction)
+    },
     pool: () => ({ open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
   }
 }

@@ -51,7 +51,7 @@ export async function openSqlite(
     engine: 'sqlite',
     ...lane,
     // There is one writer, and its commits are shared: a second lane would only wait for it.
-    background: lane,
+    background: { ...lane, autocommit: async (work) => (await transact(work)).result },
     urgent: lane,
     mayBeLost: { query, transact: async (work) => await commits.transact(work, true) },
     ...calls.handle,
