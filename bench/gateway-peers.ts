@@ -4,10 +4,11 @@ import { execFile } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { startServerProcess } from '../test/harness/server-process.ts'
 import { mintCredential } from '../src/secrets/index.ts'
-import { pin, startPeer, unusedPort } from './processes.ts'
+import { childrenOf, pin, startPeer, unusedPort } from './processes.ts'
 
 /**
  * A program to measure. A `proxy` forwards calls with a valid key to the upstream that all peers share; an
@@ -246,6 +247,8 @@ http {
 `,
   )
   const child = await startPeer(nginx, ['-c', config, '-p', folder], port)
+  // The main process listens before it starts its worker, which `pin` must find.
+  while (childrenOf(child.pid ?? 0).length === 0) await setTimeout(10)
   return {
     ...{ name, kind: 'proxy' as const, port, pid: child.pid ?? 0, prefix: '', key: '' },
     end: async () => void child.kill('SIGTERM'),

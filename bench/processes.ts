@@ -58,12 +58,14 @@ const taskset = cores > 1 ? findProgram('taskset') : undefined
 const coresOf = { peer: '0', load: `1-${cores - 1}` }
 
 /**
- * Pins a running process to the cores for peers or for the load (`part`), if `taskset` is available. This applies to
- * the process's present and future threads, but not to child processes that already run.
+ * Pins a running process and its children to the cores for peers or for the load (`part`), if `taskset` is available.
+ * This also applies to the threads and processes that they start later.
  */
 export function pin(pid: number, part: keyof typeof coresOf): void {
   if (taskset === undefined) return
-  execFileSync(taskset, ['-acp', coresOf[part], String(pid)], { stdio: 'ignore' })
+  for (const each of [pid, ...childrenOf(pid)]) {
+    execFileSync(taskset, ['-acp', coresOf[part], String(each)], { stdio: 'ignore' })
+  }
 }
 
 /** Makes a command run on the cores for peers or for the load (`part`), if `taskset` is available. */
@@ -98,7 +100,8 @@ export async function unusedPort(): Promise<number> {
   return port
 }
 
-function childrenOf(pid: number): number[] {
+/** Returns the ids of a process's children and of theirs. */
+export function childrenOf(pid: number): number[] {
   const children: number[] = []
   for (const task of readdirSync(`/proc/${pid}/task`)) {
     const text = readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').trim()
