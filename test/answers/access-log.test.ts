@@ -14,8 +14,9 @@ test('the access log has one line for each call and request, strangers included,
     await gateway.call('/echo/stranger', undefined)
     await fetch(`${gateway.product.baseUrl}/api/v1/me`)
     await fetch(`${gateway.product.baseUrl}/invitations/inv_canary-canary`)
+    await fetch(`${gateway.product.baseUrl}/scim/v2/Users/%ff?token=canary`)
     const lines = () => readFileSync(path, 'utf8').trim().split('\n')
-    await until(() => lines().length >= 4)
+    await until(() => lines().length >= 5)
     const entries = lines().map((line) => JSON.parse(line) as Record<string, unknown>)
     const known = entries.find((entry) => entry['path'] === '/api/v1/intercept/echo/known')
     assert.equal(known?.['organization'], 'acme')
@@ -24,6 +25,11 @@ test('the access log has one line for each call and request, strangers included,
     const stranger = entries.find((entry) => String(entry['path']).endsWith('/stranger'))
     assert.equal(stranger?.['refused'], 'credential_missing')
     assert.ok(entries.some((entry) => entry['path'] === '/api/v1/me' && entry['status'] === 401))
+    const undecodable = entries.find((entry) => entry['path'] === '/scim/v2/Users/%ff')
+    assert.deepEqual(
+      [undecodable?.['area'], undecodable?.['status'], undecodable?.['refused']],
+      ['scim', 400, 'bad_request'],
+    )
     const text = readFileSync(path, 'utf8')
     assert.ok(!text.includes('canary') && !text.includes(gateway.xApiKey.secret), text)
     assert.equal(statSync(path).mode & 0o777, 0o600)

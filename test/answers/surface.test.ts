@@ -9,6 +9,19 @@ test('pages and answers carry their policies; HSTS where the base address is htt
     settings: { BASE_URL: 'https://intercept.test', AUTH_URL: 'https://intercept.test' },
   })
   const at = `http://127.0.0.1:${product.port}`
+  for (const path of [
+    '/nowhere',
+    '/o/%',
+    '/api/v1/%ff',
+    '/scim/v2/nowhere',
+    '/scim/v2/Users/%ff',
+  ]) {
+    const { headers, status } = await fetch(at + path)
+    assert.ok(status >= 400, path)
+    assert.match(headers.get('strict-transport-security') ?? '', /max-age=\d{8}/, path)
+    assert.equal(headers.get('x-content-type-options'), 'nosniff', path)
+    assert.equal(headers.get('cache-control'), 'no-store', path)
+  }
   for (const path of ['/docs', '/sign-in-link?token=x', '/api/v1/auth/landed', '/api/v1/me']) {
     const answer = await fetch(at + path)
     const text = await answer.text()

@@ -36,24 +36,24 @@ interface AppDeps {
   readonly log: { error(fields: object, text: string): void }
   /** Counts a request refused because the database is unreachable: an outage is logged once, not for each request. */
   readonly refusedByStorage: (cause: unknown) => void
-  /** Called for every completed request, except one whose URL the router cannot decode. */
+  /** Called for every completed request. */
   readonly onEnd?: (end: RequestEnd) => void
 }
 
 /** Creates the Fastify app for everything outside the gateway, with strict parsing and our own problem responses. */
 export function createApp(deps: AppDeps): App {
   const refuse = refuserOf(deps)
+  const { onEnd } = deps
   const app = Fastify({
     genReqId: (request) => deps.requestIdOf(request),
     logger: false,
     bodyLimit: deps.bodyLimitBytes,
     exposeHeadRoutes: true,
     return503OnClosing: false,
-    // If the router cannot decode the URL, no hooks run, so these two headers, which a hook sets on other responses,
-    // are set here.
+    // If the router cannot decode the URL, no hooks run, so what they do for other requests is done here.
     frameworkErrors: (error, request, reply) => {
-      reply.header('Intercept-Request-Id', request.id)
-      reply.header('Cache-Control', 'no-store')
+      setCommonHeaders(deps, request, reply)
+      if (onEnd !== undefined) reply.raw.once('finish', () => onEnd(endOf(request, reply)))
       void refuse(request, reply, asProblem(error))
     },
     routerOptions: { caseSensitive: true, ignoreTrailingSlash: false, maxParamLength: 300 },
@@ -76,7 +76,6 @@ export function createApp(deps: AppDeps): App {
     { parseAs: 'buffer' },
     async (_request: FastifyRequest, body: Buffer) => readJsonBody(body),
   )
-  const isHttps = deps.baseUrl.startsWith('https:')
   app.setErrorHandler((error, request, reply) => {
     const problem = deps.translate(error) ?? asProblem(error)
     if (problem.code === 'storage_unavailable') deps.refusedByStorage(error)
@@ -86,17 +85,20 @@ export function createApp(deps: AppDeps): App {
     return refuse(request, reply, problem)
   })
   app.setNotFoundHandler((request, reply) => refuse(request, reply, new Problem('not_found')))
-  app.addHook('onSend', async (request, reply) => {
-    reply.header('Intercept-Request-Id', request.id)
-    reply.header('X-Content-Type-Options', 'nosniff')
-    if (isHttps) reply.header('Strict-Transport-Security', 'max-age=63072000')
-    if (!reply.hasHeader('Cache-Control')) reply.header('Cache-Control', 'no-store')
-  })
-  const { onEnd } = deps
+  app.addHook('onSend', async (request, reply) => setCommonHeaders(deps, request, reply))
   if (onEnd !== undefined) {
     app.addHook('onResponse', async (request, reply) => onEnd(endOf(request, reply)))
   }
   return app
+}
+
+/** Sets the headers of every response. */
+function setCommonHeaders({ baseUrl }: AppDeps, request: AppRequest, reply: AppReply): void {
+  const isHttps = baseUrl.startsWith('https:')
+  reply.header('Intercept-Request-Id', request.id)
+  reply.header('X-Content-Type-Options', 'nosniff')
+  if (isHttps) reply.header('Strict-Transport-Security', 'max-age=63072000')
+  if (!reply.hasHeader('Cache-Control')) reply.header('Cache-Control', 'no-store')
 }
 
 /** Returns a function that sends refusals in the error format of the entry point that the URL belongs to. */

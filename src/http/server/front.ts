@@ -19,7 +19,7 @@ import type { FrontConnection } from './lane/front-connection.ts'
 import { createPlainLane, type PlainLane } from './plain-lane/index.ts'
 import { acceptUnread } from './plain-lane/shared-reads.ts'
 import { StandardCarrier } from './standard-carrier.ts'
-import { stopAccepting } from './stop-accepting.ts'
+import { listenBacklog, stopAccepting } from './stop-accepting.ts'
 
 /** The listener that serves both the gateway and the app. */
 export interface Front {
@@ -374,7 +374,7 @@ async function listen(
 ): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
-    server.listen({ ...where, backlog: 4096 }, () => {
+    server.listen({ ...where, backlog: listenBacklog }, () => {
       server.off('error', reject)
       resolve(server.address() as AddressInfo)
     })

@@ -4,7 +4,9 @@ import { nextTurn } from '../../timers.ts'
 // A turn of the event loop that is shorter than this did no work.
 const idleTurnMs = 0.1
 const maxIdleWaitMs = 250
-const usualBacklog = 511
+
+/** How many connections may wait in the kernel's queue of a listener; the system's own limit may be lower. */
+export const listenBacklog = 4096
 
 /** Private property of a listening server: its handle. */
 interface Listening {
@@ -86,7 +88,7 @@ async function acceptUpToOwn(
   server.off('connection', onConnection)
   for (const socket of own) socket.destroy()
   // Raises the limit again: while it is 0, callers could send requests on connections that are then reset.
-  if (!isEmpty) handle.listen(usualBacklog)
+  if (!isEmpty) handle.listen(listenBacklog)
   return isEmpty
 }
 
