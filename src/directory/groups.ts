@@ -191,6 +191,7 @@ export class DirectoryGroups {
   }
 }
 
+// Locks the whole directory, as `create` does: no unique index prevents two groups with one name.
 async function loadLocked(
   { tx, organizationId }: Pick<DirectoryChange, 'tx' | 'organizationId'>,
   id: string,
@@ -207,13 +208,15 @@ async function refuseTaken(
   data: DirectoryGroupData,
   own: DirectoryGroupRecord | undefined,
 ): Promise<void> {
-  if (own?.displayNameKey === data.displayNameKey) return
+  const isSame = own?.displayNameKey === data.displayNameKey && own.externalId === data.externalId
+  if (isSame) return
   const same = await directoryGroups.listByName(tx, organizationId, data.displayNameKey)
   const taken = same.some(
     (group) =>
-      group.externalId === undefined ||
-      data.externalId === undefined ||
-      group.externalId === data.externalId,
+      group.id !== own?.id &&
+      (group.externalId === undefined ||
+        data.externalId === undefined ||
+        group.externalId === data.externalId),
   )
   if (taken) throw new Problem('conflict', 'There is a group with this displayName already.')
 }

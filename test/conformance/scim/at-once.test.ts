@@ -57,6 +57,23 @@ describe('changes of one directory at the same moment, through two nodes on post
     }
   })
 
+  test('one name is given to one group by renaming, whether others rename or are created', async () => {
+    const groups = await Promise.all(
+      Array.from({ length: many }, async () => await directory.addGroup()),
+    )
+    for (let round = 0; round < rounds; round++) {
+      const displayName = directory.unique()
+      const rename = { op: 'replace', path: 'displayName', value: displayName }
+      const body = { schemas: [groupUrn], displayName }
+      const replies = await atOnce((at) =>
+        at % 4 < 2
+          ? patch(at, `/Groups/${groups[at]?.id}`, rename)
+          : send(at, 'POST', '/Groups', body),
+      )
+      assert.equal(replies.filter(({ status }) => status < 300).length, 1)
+    }
+  })
+
   test('an inactive user is brought back by one, as whom it was and as somebody new', async () => {
     for (const more of [{ externalId: 'comes-back' }, {}]) {
       const userName = directory.unique()

@@ -6,6 +6,7 @@ import { withStore } from '../../harness/person.ts'
 import { engines } from '../../harness/store.ts'
 import {
   directoryForTests,
+  groupUrn,
   patchUrn,
   userUrn,
   type ScimReply,
@@ -75,6 +76,34 @@ for (const engine of engines) {
       assert.deepEqual(await found(externalId), [owner.id])
       const read = (await directory.call('GET', `/Users/${other.id}`)).body
       assert.deepEqual(read, other)
+    })
+
+    test('groups of one name differ in their externalIds, whichever of the two is changed', async () => {
+      const displayName = directory.unique()
+      const [ours, theirs] = [newId(), newId()]
+      const make = async (externalId: string): Promise<ScimReply> =>
+        await directory.call('POST', '/Groups', { schemas: [groupUrn], displayName, externalId })
+      const [one, other] = [await make(ours), await make(theirs)]
+      const change = async (operation: object): Promise<number> => {
+        const body = { schemas: [patchUrn], Operations: [operation] }
+        return (await directory.call('PATCH', `/Groups/${other.body.id}`, body)).status
+      }
+      assert.deepEqual([one.status, other.status], [201, 201])
+      assert.equal(await change({ op: 'replace', path: 'externalId', value: ours }), 409)
+      assert.equal(await change({ op: 'remove', path: 'externalId' }), 409)
+      assert.ok((await change({ op: 'replace', path: 'externalId', value: newId() })) < 300)
+    })
+
+    test('a group alone of its name gets and loses its externalId', async () => {
+      const { id } = await directory.addGroup()
+      for (const operation of [
+        { op: 'add', path: 'externalId', value: newId() },
+        { op: 'replace', path: 'externalId', value: newId() },
+        { op: 'remove', path: 'externalId' },
+      ]) {
+        const body = { schemas: [patchUrn], Operations: [operation] }
+        assert.ok((await directory.call('PATCH', `/Groups/${id}`, body)).status < 300)
+      }
     })
 
     test('the same user says its externalId again without a conflict', async () => {
