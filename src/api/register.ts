@@ -241,8 +241,8 @@ async function send(
 const bufferedBytes = 64 * 1024
 
 /**
- * Streams text as bytes, and makes the next part only while less than 64 KiB wait to be sent. A stream of strings would
- * keep 16 parts on the heap, and every collection of young objects would copy them.
+ * Streams text as bytes, and produces the next part only while less than 64 KiB is waiting to be sent. A stream of
+ * strings would buffer 16 parts, however long they are.
  */
 function toBytes(parts: AsyncIterable<string>): Readable {
   return Readable.from(parts, { objectMode: false, highWaterMark: bufferedBytes })

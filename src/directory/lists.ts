@@ -53,9 +53,9 @@ export class DirectoryLists {
   }
 
   /**
-   * Returns the page that starts at an index (counted from 1). If the same SCIM token has read the page before it with
-   * the same query in about the last day, the new page starts right after that page's last resource, so that a deletion
-   * in between skips nothing. The total includes the resources of the earlier pages.
+   * Returns the page that starts at an index (counted from 1). If a SCIM token requests the pages of a query one after
+   * the other, at most about a day apart, each page starts right after the last resource of the previous page, so a
+   * deletion in between skips nothing. The total includes the resources of the earlier pages.
    */
   async byIndex(listing: DirectoryListing, index: number, count: number): Promise<DirectoryPage> {
     const { store } = this.#deps
@@ -129,7 +129,7 @@ export class DirectoryLists {
   }
 
   /**
-   * Counts how many members match the directory's state, how many differ from it, and how many the directory never
+   * Counts the members who match the directory's state, those who differ from it, and those whom the directory never
    * sent.
    */
   async inStep(organizationId: OrganizationId): Promise<InStep> {

@@ -20,10 +20,7 @@ import type { DirectoryChange } from './change.ts'
 export interface DirectoryPerson {
   readonly name: string
   readonly email: string | undefined
-  /**
-   * Lower-case addresses and user name. If exactly one member has one of them, the directory adopts that member and
-   * manages the member from then on.
-   */
+  /** Lower-case addresses and user name, by which the directory adopts a member whom it does not manage yet. */
   readonly adoptionKeys: readonly string[]
   readonly externalId: string | undefined
   readonly active: boolean
@@ -43,18 +40,18 @@ export interface DirectoryMemberships {
    */
   join(change: DirectoryChange, person: DirectoryPerson): Promise<Joined>
   /**
-   * Creates an account, a membership and a directory user, and returns the user. Returns `known` instead if it may be a
-   * known person: a directory user of the organization has the user name or external id, a deleted one had the external
-   * id, or any account has one of the addresses. Returns `taken` if a simultaneous request took the user name or the
-   * external id.
+   * Creates an account, a membership and a directory user, and returns the user. Returns `known` instead if the person
+   * may be known already: a directory user of the organization has the user name or external id, a deleted user had the
+   * external id, or any account has one of the addresses. Returns `taken` if a simultaneous request took the user name
+   * or the external id.
    */
   makeIfNew(
     change: DirectoryChange,
     input: DirectoryUserInput,
   ): Promise<DirectoryUserRecord | 'known' | 'taken'>
   /**
-   * Applies a user's change to the membership. Also updates the account's name and address while the directory alone
-   * knows the person: somebody who is no owner, has never signed in and belongs to no other organization.
+   * Applies a user's change to the membership. Also updates the account's name and address if the directory manages the
+   * member and the member is not an owner, has never signed in and belongs to no other organization.
    */
   follow(
     change: DirectoryChange,

@@ -13,7 +13,7 @@ export interface ScimDeps {
   readonly limits: ScimLimits
 }
 
-/** Limits on requests; the names say whether a limit counts bytes, characters or operations. */
+/** Limits on requests; each name says what the limit counts. */
 export interface ScimLimits {
   readonly bodyBytes: number
   readonly bulkBodyBytes: number

@@ -4,7 +4,7 @@ import { ScimError, type ScimType } from './protocol/errors.ts'
 /** An error in SCIM's terms. */
 export interface Explained {
   readonly status: number
-  /** Our own code, sent only in `Intercept-Refused`; the body contains SCIM's keywords alone. */
+  /** Our own code, sent only in the header `Intercept-Refused`, because SCIM's bodies have SCIM's own keywords. */
   readonly code: ProblemCode
   readonly scimType: ScimType | undefined
   readonly detail: string

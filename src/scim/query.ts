@@ -144,7 +144,7 @@ export function listingOf(
 ): DirectoryListing {
   const { filter, sortBy, descending, count } = query
   const tree = filter && parseFilter(filter, type, bounds)
-  // A `sortBy` attribute that is unknown or has no single value is ignored: the list stays unsorted.
+  // A `sortBy` attribute that is unknown, or that `sortField` can't sort by, is ignored.
   const target = sortBy === undefined ? undefined : resolveTarget(type, sortBy)
   const sort = target && sortField(type, target)
   return {

@@ -23,7 +23,7 @@ const inactive = ',"active":false'
 /**
  * Converts a user resource into the forms for storage, for search and for finding the person. `before` is the user
  * before the request; its `active` applies if the resource has none. Refuses a user whose attributes are too long as
- * JSON. A user that is already longer may stay as long, because it must always be possible to deactivate a user.
+ * JSON, unless the request adds no more than a deactivation does: it must always be possible to deactivate a user.
  */
 export function userInput(
   given: Resource,

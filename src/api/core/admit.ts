@@ -83,7 +83,7 @@ async function identify(presented: Presented, services: Services): Promise<Calle
 
 /**
  * Authenticates an access token. Wrong tokens are counted per source. A source over its limit is refused without a
- * database query, unless a spare look-up is left for it (docs/decisions/014).
+ * database query, unless one of the spare look-ups that all such sources share is left (docs/decisions/014).
  */
 async function identifyToken(
   secret: string,
@@ -130,7 +130,8 @@ async function organizationOf(
     caller.kind === 'person'
       ? await membershipOf(caller.person, slugOrId, services)
       : ofToken(caller.token, slugOrId)
-  // An organization that does not exist is refused in the same words, so outsiders do not learn which names exist.
+  // The refusal is the same whether the organization does not exist or the caller does not belong to it, so outsiders
+  // do not learn which names exist.
   if (!found) throw new Problem('not_found', 'You are in no organization of this name.')
   return found
 }

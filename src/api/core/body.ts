@@ -3,8 +3,8 @@ import { Problem } from '../../errors.ts'
 const maxMembers = 10_000
 
 /**
- * Refuses what a schema can't rule out in a body: nesting deeper than the limit, more than 10,000 values, and text that
- * the databases can't store (U+0000, lone surrogates).
+ * Refuses what a schema can't rule out in a body or query: nesting deeper than the limit, more than 10,000 values, and
+ * text that the databases can't store (U+0000, lone surrogates).
  */
 export function checkBody(value: unknown, deepest: number): void {
   let members = 0

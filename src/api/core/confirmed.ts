@@ -1,7 +1,7 @@
 import { Type, type Static } from '../../http/index.ts'
 import type { Confirmation } from '../../store/index.ts'
 
-/** How many nodes have confirmed a change, how many were silent, and how long that took. */
+/** How many nodes have confirmed a change, how many were silent, and how long the confirmation took. */
 export const Confirmed = Type.Object(
   { nodes: Type.Integer(), silent_nodes: Type.Integer(), took_ms: Type.Number() },
   { title: 'Confirmation' },

@@ -65,7 +65,7 @@ export async function once<T>(
     await unlessAway(store.transaction(async (tx) => await idempotentAnswers.keep(tx, kept)))
     return answer
   } catch (error) {
-    // A key that is marked as done is not released, because the creation may have been committed despite the error.
+    // `release` keeps a key that is marked as done, because the creation may have been committed despite the error.
     const release = async (tx: Tx) => await idempotentAnswers.release(tx, userId, keyDigest)
     await unlessAway(store.transaction(release))
     throw error

@@ -17,7 +17,7 @@ interface Schema {
 const ulid = '01kfxq3v5w2m8r4t6y0z9abcde'
 const maxDepth = 8
 
-/** Example values for strings and numbers with these names; all others are derived from their schema. */
+/** Example values for strings and numbers with these names. */
 const known: Readonly<Record<string, unknown>> = {
   address: '203.0.113.7',
   agent: 'billing-worker/2.1',
@@ -133,7 +133,7 @@ function objectOf({ properties = {}, title }: Schema, depth: number): Record<str
 function textOf({ format, minLength = 0 }: Schema, name: string): string {
   if (format === 'date-time') return '2026-11-21T09:30:00.000Z'
   if (format === 'uri') return 'https://intercept.example.com/problems/rule_denied'
-  // `known` has a number for `status`; as a text, `status` is a filter such as `4xx`.
+  // A `status` that is a string is a filter such as `4xx`, unlike the number in `known`.
   const text = name === 'status' ? '4xx' : known[name]
   if (typeof text === 'string') return text
   if (name === 'id' || name.endsWith('_id')) return `req_${ulid}`

@@ -21,8 +21,8 @@ const AccessToken = Type.Object(
     /** null means every address. */
     cidrs: nullable(Type.Array(Type.String())),
     /**
-     * The member whose role limits the token, who created it directly or through another token; null for the operator's
-     * tokens.
+     * The member who created the token, directly or through another token; this member's role limits it. null for the
+     * operator's tokens.
      */
     created_by: nullable(Type.String()),
     created_at: Time,

@@ -157,7 +157,7 @@ async function ofAccessTokens(
   }))
 }
 
-/** Lists active SCIM tokens whose issuer may no longer manage sign-in, but may still know the secret. */
+/** Lists active SCIM tokens whose issuer has lost the right to manage sign-in, but may still know the secret. */
 async function ofScimTokens(organization: RouteOrganization, services: Services): Promise<Item[]> {
   if (!isAllowed(organization, 'sso.manage')) return []
   const { tokens } = services.directories

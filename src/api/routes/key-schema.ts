@@ -17,7 +17,7 @@ import { nullable, oneOf, Time, time, timeOrNull } from '../core/schemas.ts'
 const editableColumns = eachField((schema) => nullable(schema)) as {
   readonly [Name in keyof KeyFieldsJson]: Type.TUnsafe<KeyFieldsJson[Name]>
 }
-/** The other members of a key in a response; nobody can edit them. */
+/** Members of a key that a response shows and nobody can edit. */
 const shownColumns = Object.fromEntries(
   Object.entries(keys.shownSchemas).map(([name, schema]) => [name, Type.Unsafe(schema)]),
 ) as { readonly [Name in keyof keys.KeyShown]: Type.TUnsafe<keys.KeyShown[Name]> }

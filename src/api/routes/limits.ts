@@ -11,7 +11,7 @@ const RateShare = Type.Object(
     node_id: Type.String(),
     /** The fraction of the rate that the node may use now, from 0 to 1. */
     share: Type.Number(),
-    /** The calls per second that were requested on the node when it last reported. */
+    /** The calls per second that reached the node, including refused calls, as it last reported. */
     demand: Type.Number(),
     /** Whether the node needs a larger share than it has. */
     is_short: Type.Boolean(),

@@ -13,7 +13,7 @@ export const Rate = Type.Object(
   },
   { title: 'TargetRateLimit', additionalProperties: false },
 )
-/** Which calls leave a record; all of them are counted, whatever the choice. */
+/** Which calls leave a record; every call is counted, whatever the choice. */
 const RecordChoice = Type.String({ pattern: '^(all|refused|none|sampled 1/[1-9][0-9]{0,6})$' })
 /** With `all`, the rate limit applies to all nodes together; with `node`, to each node separately. */
 const RateScope = oneOf(['all', 'node'])
@@ -79,7 +79,7 @@ export const ApiTarget = Type.Object(
      * `allow` while none is.
      */
     otherwise_set: Type.Boolean(),
-    /** The header that carries the sealed credential. */
+    /** The name of the header that carries the credential to the upstream. */
     credential_header: Type.Optional(Type.String()),
     rate_limit: Type.Optional(Rate),
     rate_scope: RateScope,

@@ -13,8 +13,8 @@ export function foldCase(text: string): string {
 const shape = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[-+]\d\d:\d\d)?)?$/
 
 /**
- * Parses an `xsd:dateTime` (RFC 7643 section 2.3.5), or a date alone, to milliseconds since 1970; without a zone it is
- * UTC. Returns undefined for any other text.
+ * Parses an `xsd:dateTime` (RFC 7643 section 2.3.5), or a date alone, to milliseconds since 1970. A time without a zone
+ * is UTC. Returns undefined for any other text.
  */
 export function parseTime(text: string): number | undefined {
   if (!shape.test(text)) return undefined

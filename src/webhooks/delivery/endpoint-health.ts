@@ -55,8 +55,8 @@ export interface AttemptVerdict {
 /**
  * Returns an endpoint's health after an attempt that ended at `nowMs`. After 20 failures in a row the endpoint is held;
  * it is then probed after 1, 2, 4 … 60 minutes and resumes with the first success. A 429 with Retry-After is no
- * failure, and ends a hold too. The endpoint is disabled by 410, by `webhook-delivery: disable` or after five days
- * without a success, and then stays disabled whatever arrives later.
+ * failure, and ends a hold too. The endpoint is disabled by 410, by `webhook-delivery: disable`, or by a failure or 429
+ * at least five days after `failingSince`. It then stays disabled whatever arrives later.
  */
 export function healthAfter(
   health: EndpointHealth,
@@ -99,8 +99,8 @@ function after(health: EndpointHealth, verdict: AttemptVerdict, nowMs: number): 
 }
 
 /**
- * Returns the health after a 429 with Retry-After: a held endpoint resumes, but any endpoint without a success for five
- * days is disabled.
+ * Returns the health after a 429 with Retry-After: a held endpoint resumes, but an endpoint that has not succeeded in
+ * the five days since `failingSince` is disabled.
  */
 function paced(health: EndpointHealth, nowMs: number): EndpointHealth {
   const failingSince = health.failingSince ?? nowMs

@@ -47,7 +47,8 @@ export class LaneSet implements LeaseHolder {
   }
 
   /**
-   * Closes the lanes of an organization's endpoints, of one endpoint, or all of them; returns the leases to release.
+   * Closes the lanes of an organization's endpoints, the lane of one endpoint, or all lanes; returns the leases to
+   * release.
    */
   closeStale(organizationId?: string, endpointId?: string): Release[] {
     const isStale = (endpoint: EndpointRecord): boolean =>

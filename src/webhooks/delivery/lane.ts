@@ -128,9 +128,9 @@ export class Lane {
   // --- Lease ---
 
   /**
-   * Continues under a new lease that directly follows the lane's own, expired one, unless the endpoint has changed;
-   * returns whether it does. A lease expires early if, for instance, a clock is set forward. The lane then knows more
-   * than the row about the endpoint's health and the requests in progress.
+   * Continues under a new lease that directly follows the lane's own expired lease, unless the endpoint has changed;
+   * returns whether it does. The lane is kept because it knows more than the row about the endpoint's health and the
+   * requests in progress.
    */
   continueUnder(endpoint: EndpointRecord, leaseEndsAt: number): boolean {
     // Every lease increments the token: if it grew by exactly one, nobody else held a lease in between.

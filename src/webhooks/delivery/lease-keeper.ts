@@ -6,8 +6,8 @@ import type { DeliveryWork } from './work.ts'
 const leaseMs = 10_000
 const renewEveryMs = 3000
 const pollEveryMs = 1000
-// A node that has leased nothing for a minute searches less often, because its searches are most of what it does. The
-// retries of an endpoint that failed in that minute still come on time.
+// A node that has leased nothing for a minute searches half as often, because searching is most of what an idle node
+// does. An endpoint that failed less than a minute ago is still retried on time.
 const idleAfterMs = minuteMs
 const idlePollEveryMs = 2000
 

@@ -25,14 +25,14 @@ export interface Place {
 const slowAfterMs = 1000
 const maxSlowKnown = 10_000
 
-// The fraction of the limit that each standing may use, together with the standings after it. Prompt endpoints always
-// keep half for themselves, and sluggish ones always leave an eighth to unproven ones.
+// The fraction of the limit that each standing may use together with the standings after it. Half of the limit is thus
+// left to prompt endpoints, and an eighth to unproven endpoints when there are many sluggish ones.
 const shares: Record<Standing, number> = { prompt: 1, unproven: 1 / 2, sluggish: 3 / 8 }
 const none: ReadonlySet<string> = new Set()
 
 /**
  * Tracks the requests in progress and decides whether another may start: there is one limit for all, with fair shares
- * below it. Also tracks deliveries whose outcomes are not written yet, which may outlive their lane.
+ * below it. Also tracks the deliveries whose outcomes are not written yet, even after their lane has closed.
  */
 export class Places {
   readonly #max: number

@@ -51,7 +51,7 @@ export function createDeliveryWork(deps: {
   owner: string
 }): DeliveryWork {
   const { clock, owner } = deps
-  // Publishers that wait for each other may hold every connection except the background ones.
+  // Uses the background connections, because publishers that wait for each other may hold all others.
   const store = deps.store.background
   return {
     async lease({ limit, ttlMs, organizationIds }) {

@@ -10,7 +10,7 @@ export interface Announcement<Type extends EventTypeName = EventTypeName> extend
   readonly data: EventData<Type>
 }
 
-/** Publishes an event in the transaction that makes it true; the ledger fixes its number and bytes at the commit. */
+/** Publishes an event when the transaction commits; its sequence number and bytes are fixed then. */
 export function publish<const Type extends EventTypeName>(
   tx: Tx,
   announcement: Announcement<Type>,

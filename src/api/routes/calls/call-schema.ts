@@ -58,7 +58,7 @@ export const ApiCall = Type.Object(
   { title: 'Call' },
 )
 
-/** The current names of the ids in calls. */
+/** Looks up the current names of targets and keys by their ids. */
 export interface Names {
   readonly target: (id: string) => string | undefined
   readonly key: (id: string) => { readonly name: string; readonly hint: string } | undefined

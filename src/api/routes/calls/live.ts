@@ -10,8 +10,8 @@ import type { Services } from '../../core/services.ts'
 const everyMs = 1000
 const maxAtOnce = 200
 /**
- * Each read starts this long before now: a record has the time at which its call began, but appears only when the call
- * has ended. Calls that take longer are read only in every fifth turn, because that read covers two minutes.
+ * Each read starts this long before now, because a record has the time at which its call began, but appears only when
+ * the call has ended. In every fifth turn, a second and more expensive read goes back two minutes, for longer calls.
  */
 const lookBackMs = 5000
 const longBackMs = 2 * minuteMs

@@ -96,8 +96,8 @@ const deliveryProperties = {
   /** When the next attempt is due; null once the delivery has ended. */
   due_at: nullable(Time),
   /**
-   * Attempts since the delivery became pending, at most ten. Not included are failed probes, and attempts that got a
-   * 429 with Retry-After in the delivery's first five days. `attempts_ever` counts every attempt.
+   * Attempts since the delivery became pending, at most ten. Failed probes do not count, and neither do attempts that
+   * got a 429 with Retry-After in the delivery's first five days. `attempts_ever` counts every attempt.
    */
   attempts: Type.Integer(),
   attempts_ever: Type.Integer(),
@@ -124,7 +124,7 @@ const Attempt = Type.Object(
     failure: nullable(Type.String()),
     /**
      * The body of the receiver's response, up to 16 KiB; null if there was none, and for all but the last 16 attempts.
-     * Bytes that are not text appear as U+FFFD.
+     * Bytes that are not UTF-8 appear as U+FFFD.
      */
     answer: nullable(Type.String()),
     answer_truncated: Type.Boolean(),
