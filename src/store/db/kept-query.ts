@@ -1,7 +1,7 @@
 import type { Compilable, CompiledQuery } from 'kysely'
 import type { Db, Engine } from './db.ts'
 
-// Each number gets a placeholder, counted down from this value. No real limit, time or count is so small.
+// The placeholders for the numbers count down from this value. No real limit, time or count is so small.
 const firstMark = -9_000_000_000_000_000
 
 /**

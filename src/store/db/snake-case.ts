@@ -1,6 +1,6 @@
 /**
- * Copies a JSON value and converts its camelCase names to snake_case, the only casing that leaves the process. Names of
- * another form, such as `X-Request-Id`, stay as they are.
+ * Copies a JSON value and converts its camelCase names to snake_case, the casing of public JSON. Names of another form,
+ * such as `X-Request-Id`, stay as they are.
  */
 export function snakeCased(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(snakeCased)

@@ -6,7 +6,7 @@ type Companion = (tx: Tx) => Promise<void>
 /** Lets a caller attach additional work to the transactions that run further down its call stack. */
 export function createCompanions(): {
   run<T>(companion: Companion, work: () => Promise<T>): Promise<T>
-  /** Wraps a unit of work: if the work records an audit entry, the caller's companion runs after it. */
+  /** Wraps a unit of work: if the work records an audit entry, the caller's companion runs after the work. */
   accompany<T>(work: (tx: Tx) => Promise<T>): (tx: Tx) => Promise<T>
 } {
   const present = new AsyncLocalStorage<Companion>()

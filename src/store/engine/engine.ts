@@ -47,8 +47,8 @@ export interface EngineHandle extends EngineLane {
    */
   readonly urgent: EngineLane
   /**
-   * For data that may be lost in a power failure: on SQLite, such a commit does not wait for the disk, so it delays no
-   * calls.
+   * For data that may be lost in a power failure: on SQLite, such a commit does not wait for the disk, which would
+   * delay calls.
    */
   readonly mayBeLost: EngineLane
   /** The database that holds call records. */
@@ -68,7 +68,9 @@ export interface EngineHandle extends EngineLane {
   insertCalls(rows: CallRows, counts: readonly CountRows[]): Promise<void>
   /** Whether another process may have committed since this was last called. */
   hasForeignCommit(): Promise<boolean>
-  /** How often the feed is polled; `listen` reports most changes sooner. Read `pace` only after calling `listen`. */
+  /**
+   * How often the feed is polled. On SQLite this depends on whether the file can be watched, so call `listen` first.
+   */
   readonly pace: FeedPace
   /**
    * Calls `onHint` for each notification of new changes, with the feed position that the notification contains, if any.

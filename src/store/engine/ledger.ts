@@ -11,8 +11,8 @@ import { snakeCased } from '../db/snake-case.ts'
 import { together, togetherThen, type Write } from '../db/together.ts'
 
 // A node may pause or lose its connection while it holds the lock of an organization. PostgreSQL then soon ends that
-// transaction, which releases the lock, and refuses transactions that have waited too long for the lock. Otherwise the
-// node's own waiting transactions would get the lock one after the other, and no other node would get it.
+// transaction and so releases the lock. It also refuses transactions that have waited too long for the lock: otherwise
+// the node's own waiting transactions would get it, one after the other, before any other node.
 const idleUnderLockMs = 300
 const maxLockWaitMs = 600
 const eventApiVersion = 'v1'

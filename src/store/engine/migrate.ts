@@ -21,7 +21,7 @@ const migrationsFolder = join(import.meta.dirname, '..', 'migrations')
 export type Database = 'postgres' | 'sqlite' | 'sqlite-calls'
 
 /**
- * The folders that hold each database's `NNNN-name.sql` files. Those in `both` use PostgreSQL's names of types, two of
+ * The folders that hold each database's `NNNN-name.sql` files. Those in `both` use PostgreSQL's type names, two of
  * which are replaced on SQLite.
  */
 const foldersOf: Readonly<Record<Database, readonly string[]>> = {
@@ -139,7 +139,7 @@ export function statementsOf(text: string, database: Database): string[] {
     .filter((statement) => statement !== '')
 }
 
-/** Replaces PostgreSQL's names of types with SQLite's, because SQLite's strict tables accept no others. */
+/** Replaces PostgreSQL's type names with SQLite's, because SQLite's strict tables accept no others. */
 function inSqlite(text: string): string {
   return text.replaceAll(/\bbigint\b/gi, 'integer').replaceAll(/\bbytea\b/gi, 'blob')
 }

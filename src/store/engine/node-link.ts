@@ -24,8 +24,7 @@ const maxClockOffsetMs = 2000
 // How long a change that must be confirmed, such as a revocation, is retried while it waits behind a stalled
 // transaction.
 const maxPatienceMs = 15_000
-// Other transactions are retried for this long, so that callers get a response within 5 s even if the last try takes 2
-// s.
+// How long other transactions are retried: callers get a response within 5 s even if the last try takes 2 s.
 const maxLocksMs = 3000
 
 /** Stands for the confirmation of a change that needs none, or that is not committed yet. */

@@ -43,7 +43,8 @@ const transport = /^ERR_(SSL|STREAM|SOCKET)_/
 const sentences =
   /timeout expired|timeout exceeded when trying to connect|timeout exceeded when waiting in the queue|query read timeout|connection terminated|client has encountered a connection error|connection is not open|driver has already been destroyed/i
 
-// PostgreSQL's error codes for waits that timed out; the server rolled back the transaction.
+// PostgreSQL's error codes for timeouts of a lock, a statement and an idle transaction; the transaction was rolled
+// back.
 const waits = ['55P03', '57014', '25P03']
 // A standby server, or a database in read-only mode (25006 read_only_sql_transaction).
 const readOnly = ['25006', 'SQLITE_READONLY']
@@ -57,9 +58,7 @@ const refusedSqlite = /^SQLITE_(?:CONSTRAINT|MISMATCH|RANGE|TOOBIG)(?:_|$)/
 // PostgreSQL error classes 22 (data exception), 23 (integrity constraint) and 54 (program limit exceeded).
 const refusedPostgres = /^(?:22|23|54)[0-9A-Z]{3}$/
 
-/**
- * Whether a transaction failed only because it waited too long for others: nothing was changed, so it may be retried.
- */
+/** Whether a transaction failed only because of a timeout and changed nothing, so that it may be retried. */
 export function isWaitTooLong(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const { code } = error as { code?: unknown }

@@ -5,7 +5,7 @@ import { ChangeFeed } from './feed.ts'
 const pollMs = 200
 const minuteMs = 60_000
 
-/** A feed over an empty database, a clock that is set by hand, and the number of polls that reached the database. */
+/** A feed over an empty database, with a clock that moves only in `pass`. */
 async function pollingFeed() {
   let now = 0
   let polls = 0

@@ -29,15 +29,15 @@ export interface FeedSource {
   /** Returns the position of the last change in the feed. */
   head(): Promise<{ server: ServerMark; mark: FeedMark }>
   /**
-   * Calls `onHint` when there are new changes, with the latest position if the notification contains it. Notifications
-   * may get lost.
+   * Calls `onHint` when there may be new changes, with the latest position if the notification contains it.
+   * Notifications may get lost.
    */
   listen(onHint: (upTo: FeedMark | undefined) => void): void
 }
 
 /** Says whether other nodes wait for this one to confirm changes; while they do not, it must not trust its caches. */
 export interface Standing {
-  /** Whether other nodes were already waiting for this one when a read began. */
+  /** Whether other nodes have been waiting for this one since before a read began. */
   covers(readStartedAt: number): boolean
   /** Registers this node anew: only reads that begin after this may make its caches trusted. */
   renew(): Promise<void>

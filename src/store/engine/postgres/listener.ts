@@ -58,7 +58,7 @@ export class PostgresListener {
   }
 }
 
-/** Parses the last change's `<sequence> <token>`; undefined from older versions, which send no token. */
+/** Parses `<sequence> <token>` of the last change; undefined without a token, which older versions do not send. */
 function markOf(payload: string | undefined): FeedMark | undefined {
   const [sequence, token] = payload?.split(' ') ?? []
   return token === undefined ? undefined : { sequence: Number(sequence), token }

@@ -51,8 +51,7 @@ class PreparingClient extends pg.Client {
   #hasCommitted = false
 
   /**
-   * Why the connection ended. This is the first error, because later errors of the driver say only that the connection
-   * has ended.
+   * Why the connection ended. Later errors of the driver say only that it has ended, so they never replace this reason.
    */
   #endedBy: unknown
 

@@ -35,8 +35,8 @@ export class SqliteCallWriter {
   }
 
   /**
-   * Resolves when no batch is being written; a transaction must wait for this, or both would contend for the file's
-   * lock.
+   * Resolves when no batch is being written; a transaction must wait for this, or it would contend with the batch for
+   * the file's lock.
    */
   async idle(): Promise<void> {
     while (this.#writing !== undefined) await this.#writing.catch(() => undefined)

@@ -16,9 +16,7 @@ export class ForeignCommits {
   #version: Database.Statement | undefined
   #lastVersion: unknown
 
-  /**
-   * `writer` returns the connection for writes; after the file was replaced, that is another connection than before.
-   */
+  /** `writer` returns the connection for writes, which is a new one after the file was replaced. */
   constructor(path: string, writer: () => Database.Database) {
     this.#path = path
     this.#writer = writer

@@ -63,7 +63,7 @@ class ReaderThreads {
     })
   }
 
-  /** Ends the threads, which hold the file open; the next query starts new ones. */
+  /** Ends the threads, which hold the file open; the next query starts a new one. */
   async restart(): Promise<void> {
     await Promise.all([...this.#readers].map(async ({ worker }) => await worker.terminate()))
   }

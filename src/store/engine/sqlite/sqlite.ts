@@ -132,8 +132,8 @@ async function backUp(from: Database.Database, file: string): Promise<void> {
 }
 
 /**
- * Creates the one queue for all jobs of a file, which has only one writer. One fsync serves several jobs that wait at
- * the same time.
+ * Creates the one queue for all jobs of a file, because a file has only one writer at a time. One fsync serves several
+ * jobs that wait at the same time.
  */
 function createCommitQueue(
   live: () => Database.Database,

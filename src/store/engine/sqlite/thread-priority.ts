@@ -4,7 +4,7 @@ const leastPriority = 19
 
 /**
  * Lowers the priority of the calling thread by this much, so that its work does not delay calls when both share a core.
- * Only Linux has a priority per thread; elsewhere this would slow down the whole process.
+ * Does nothing except on Linux: elsewhere it would lower the priority of the whole process.
  */
 export function yieldToCalls(niceness: number): void {
   if (process.platform !== 'linux') return

@@ -178,7 +178,7 @@ export async function revoke(
   return gone
 }
 
-/** Revokes the tokens that act for a member, including tokens issued with such a token; returns the revoked tokens. */
+/** Revokes the tokens that a member's role limits (see `creatorUserId`); returns the revoked tokens. */
 export async function revokeBoundTo(
   tx: Tx,
   member: { readonly organizationId: OrganizationId; readonly userId: UserId },

@@ -56,8 +56,8 @@ export async function setSent(tx: Tx, { organizationId, sent }: UnsentChain): Pr
 }
 
 /**
- * Lists the organizations whose chains have entries beyond the last announced head, provided that no head has been
- * announced since `before`.
+ * Lists the organizations whose chains have entries beyond their last announced head, except those that announced a
+ * head after `before`.
  */
 export async function listUnannounced(
   db: Db,
@@ -79,8 +79,8 @@ export async function listUnannounced(
 }
 
 /**
- * Records that a chain's head was announced; if a head has been announced since `before`, records nothing and returns
- * false.
+ * Records that a chain's head was announced. If one of the chain's heads was announced after `before`, records nothing
+ * and returns false.
  */
 export async function setAnnounced(
   tx: Tx,

@@ -4,7 +4,7 @@ import type { Db, Tx } from '../../db/db.ts'
 import * as settings from '../settings/settings.ts'
 import { anchorName, anchorParts, readAnchor, sealHolds, sealOf, type ChainPlace } from './seals.ts'
 
-// An arbitrary number that every node uses, so that no two of them shorten chains at once.
+// An arbitrary number for the advisory lock that keeps two nodes from shortening chains at once.
 const retentionLock = 7_203_312
 
 export interface AuditTable {
@@ -145,9 +145,9 @@ export async function chainsBefore(db: Db, before: number): Promise<string[]> {
 }
 
 /**
- * Deletes up to `limit` entries older than a given time from the front of a chain, up to the first younger one, and
- * records where the chain now begins. So an entry that a wrong clock dated too early never causes a younger entry to be
- * deleted. Returns how many entries were deleted.
+ * Deletes up to `limit` entries older than `before` from the front of a chain, and records where the chain now begins.
+ * It stops at the first younger entry, because a wrong clock may have dated later entries too early. Returns how many
+ * entries were deleted.
  */
 export async function forget(
   tx: Tx,
@@ -188,7 +188,7 @@ export async function forget(
 
 /**
  * Makes nodes delete one after the other. Otherwise a slower node could record an older beginning of the chain than a
- * faster one had, and the entries missing after it would look like tampering.
+ * faster one had, and the entries missing after that beginning would look like tampering.
  */
 async function takeLock(tx: Tx): Promise<void> {
   if (tx.engine === 'sqlite') return

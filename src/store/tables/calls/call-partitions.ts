@@ -8,7 +8,7 @@ const daysAhead = 7
 // number of locks.
 const daysInDrop = 8
 const lockTimeout = '2s'
-// An arbitrary number that every node uses, so that no two of them create or drop partitions at once.
+// An arbitrary number for the advisory lock that keeps two nodes from creating or dropping partitions at once.
 const lockKey = 7_203_311
 
 /**

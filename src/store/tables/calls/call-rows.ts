@@ -136,7 +136,7 @@ export class CallRowsBuffer {
   readonly #parts: SharedParts | PackedParts
   #used = 0
   #count = 0
-  /** Batches that filled up before they were taken. */
+  /** Complete batches that have not been taken yet. */
   readonly #full: CallRows[] = []
 
   constructor(engine: Engine) {
@@ -226,8 +226,8 @@ class SharedParts {
     this.#last = undefined
   }
 
-  // Ids, methods and codes are generated or validated by us: plain ASCII without quotes. Other values are escaped, and
-  // what no database can store is replaced: it would stop the whole batch.
+  // Ids, methods and codes are generated or validated by us: plain ASCII without quotes. Other values are escaped.
+  // Characters that a database cannot store are replaced, because one of them would stop the whole batch.
   rowOf(call: CallRecord): string {
     const last = this.#last
     if (last === undefined || !isSameCalled(last, call)) {
@@ -245,14 +245,15 @@ class SharedParts {
 }
 
 /**
- * Packs rows for SQLite: a row refers to an earlier one of its batch that has the same common columns, if there is one.
+ * Packs rows for SQLite: a row refers to its key's last full row in the batch if both have the same common columns and
+ * no capture.
  */
 class PackedParts {
   readonly #parts = new SharedParts()
   /** Each key's last row that was not packed, and its index in the batch. */
   readonly #likes = new Map<string, { readonly call: CallRecord; readonly index: number }>()
 
-  /** Forgets the rows so far, because the next one begins another batch. */
+  /** Forgets all rows, because the next one begins another batch. */
   reset(): void {
     this.#parts.reset()
     this.#likes.clear()

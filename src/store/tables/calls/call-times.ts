@@ -97,7 +97,8 @@ const sampledColumns = sql.raw(
 )
 
 /**
- * Takes the newest records of each step, with one index range per step, and applies the filter only to these records.
+ * Takes the newest records of each step (of the filter's key, if it names one), with one index range per step. The
+ * filter's other conditions are applied only to these records.
  */
 function sampleOf(db: Db, organizationId: OrganizationId, range: TimedRange): RawBuilder<unknown> {
   const { from, to, stepMs, keyId, ...filter } = range

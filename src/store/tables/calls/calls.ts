@@ -123,7 +123,10 @@ function rowByRow(db: Db): 'call' | 'call_other' {
   return db.engine === 'postgres' ? 'call_other' : 'call'
 }
 
-/** Deletes up to `limit` of an organization's calls with ids below this one; returns how many. */
+/**
+ * Deletes up to `limit` of an organization's calls with ids below `beforeId`, on PostgreSQL only from the default
+ * partition; returns how many.
+ */
 export async function forget(
   tx: Tx,
   {

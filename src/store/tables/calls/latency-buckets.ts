@@ -1,6 +1,6 @@
 /**
- * The number of latency buckets. The first ends at 0.5 ms, and each of the others ends at √2 times the end of the
- * previous one.
+ * The number of latency buckets. The first ends at 0.5 ms, and each further one at √2 times the end of the previous
+ * one; the last has no end.
  */
 export const latencyBuckets = 32
 const firstUs = 500

@@ -113,7 +113,7 @@ export function fieldSql(engine: Engine, table: DirectoryTableName, field: Direc
 
 /**
  * Whether an index on an identifier finds the few matching rows. If so, the planner must be kept from scanning the
- * index of the page's order instead.
+ * index in the page's order instead.
  */
 export function isAnchored(condition: DirectoryCondition): boolean {
   switch (condition.kind) {

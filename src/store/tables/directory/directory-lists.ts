@@ -31,7 +31,7 @@ export interface DirectoryQuery {
   readonly sort: DirectorySort | undefined
 }
 
-/** Whether a query must examine or sort every row before it can return a page. */
+/** Whether a query may have to examine or sort every row before it can return a page. */
 export function readsAll(query: DirectoryQuery): boolean {
   if (query.condition !== undefined) return !isAnchored(query.condition)
   return query.sort !== undefined

@@ -340,7 +340,7 @@ function fromRow(row: Row): DirectoryUserRecord {
 
 /**
  * How many members have the state (active or inactive) that the directory last sent, how many have the other state, and
- * how many the directory never sent.
+ * how many have no user in the directory.
  */
 export interface InStep {
   readonly inStep: number

@@ -42,7 +42,7 @@ export interface RateNodes {
 const rowsInStatement = 256
 const rowsInPage = 2000
 
-/** Records that a node is alive and returns the live nodes, including this one; times are the database's. */
+/** Records that a node is alive and returns the live nodes, including this one; for the times see `presentOf`. */
 export async function renewNode(
   tx: Tx,
   node: { readonly id: string; readonly ttlMs: number },

@@ -24,7 +24,8 @@ const declared = {
   createdAt: time(),
   lastUsedAt: maybe(time()),
   /**
-   * Where the link came from if no owner has approved it yet; until then the link never leads to an owner's account.
+   * Set until an owner approves the link or the person confirms it. While it is set, the link never leads to an owner's
+   * account.
    */
   awaitsOwner: maybe(text<AwaitsOwner>()),
 }
@@ -163,7 +164,7 @@ export async function countDependents(
   }
 }
 
-/** Records that an owner now vouches for all links through a connection, or that a person has confirmed one link. */
+/** Records that an owner now vouches for the links that a connection made, or that a person has confirmed one link. */
 export async function vouch(
   tx: Tx,
   which: { readonly id: string } | { readonly connectionId: string; readonly issuer: string },

@@ -146,7 +146,7 @@ export async function listByEmailKeys(
   return rows.map(({ id }) => id)
 }
 
-/** Selects the addresses in verified domains, grouped by the organization that holds the domain. */
+/** Selects the addresses in verified domains, grouped by domain, with the organization that holds each domain. */
 async function listHeldKeys(
   db: Db,
   emailKeys: readonly string[],

@@ -64,7 +64,10 @@ export async function find(
   )
 }
 
-/** Records that a key's request took effect, before its response is known; false if the key is no longer claimed. */
+/**
+ * Records that a key's request took effect, before its response is known; false unless the request was still in
+ * progress.
+ */
 export async function markDone(
   tx: Tx,
   {

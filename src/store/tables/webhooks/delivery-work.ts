@@ -34,7 +34,7 @@ export interface AttemptOutcome {
   /** `pending` if the delivery will be retried at `dueAt`; otherwise its final state. */
   readonly state: 'pending' | 'delivered' | 'dead'
   readonly dueAt: number
-  /** Whether the attempt probed a held endpoint; a failed probe doesn't count towards the ten attempts. */
+  /** Whether the attempt probed a held endpoint; a failed probe doesn't count towards a delivery's ten attempts. */
   readonly probe: boolean
   /**
    * Whether the receiver sent 429 with Retry-After while the delivery was less than five days old; such an attempt
