@@ -43,8 +43,7 @@ const transport = /^ERR_(SSL|STREAM|SOCKET)_/
 const sentences =
   /timeout expired|timeout exceeded when trying to connect|timeout exceeded when waiting in the queue|query read timeout|connection terminated|client has encountered a connection error|connection is not open|driver has already been destroyed/i
 
-// PostgreSQL's error codes for timeouts of a lock, a statement and an idle transaction; the transaction was rolled
-// back.
+// PostgreSQL's error codes for timeouts of a lock, a statement or an idle transaction; nothing was committed.
 const waits = ['55P03', '57014', '25P03']
 // A standby server, or a database in read-only mode (25006 read_only_sql_transaction).
 const readOnly = ['25006', 'SQLITE_READONLY']

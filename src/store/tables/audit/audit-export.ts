@@ -56,8 +56,8 @@ export async function setSent(tx: Tx, { organizationId, sent }: UnsentChain): Pr
 }
 
 /**
- * Lists the organizations whose chains have entries beyond their last announced head, except those that announced a
- * head after `before`.
+ * Lists the organizations whose chains have entries beyond the last announced head, except chains with a head that was
+ * announced after `before`.
  */
 export async function listUnannounced(
   db: Db,
