@@ -10,8 +10,8 @@ const maxNameLength = 100
 const maxCidrs = 100
 
 /**
- * Permissions that only owners and the operator can give to a token: with one of them, a token could take control of
- * the organization or delete it.
+ * Permissions that only an issuer who may manage owners can give to a token: with one of them, a token could take
+ * control of the organization or delete it.
  */
 const onlyByOwners: readonly Permission[] = [
   'owners.manage',
@@ -27,12 +27,12 @@ export interface AccessTokenInput {
   readonly cidrs?: readonly string[] | undefined
   /**
    * Milliseconds since 1970. Undefined = in 90 days, or when the issuing token expires if that is sooner; null = never,
-   * which only owners and the operator may choose.
+   * which requires an issuer who may manage owners and does not expire.
    */
   readonly expiresAt?: number | null | undefined
 }
 
-/** The issuer of a token, and what they can pass on right now. */
+/** What the issuer of a token can pass on right now. */
 export interface TokenMaker {
   /** Undefined if the token will belong to the operator. */
   readonly organization: { readonly id: OrganizationId } | undefined

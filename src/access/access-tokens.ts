@@ -78,8 +78,8 @@ export class AccessTokens {
   }
 
   /**
-   * Issues a token; throws `invalid_input`, `permission_required` or `conflict`. The secret is returned here and can
-   * never be read again.
+   * Issues a token; throws `invalid_input`, `permission_required`, `conflict`, or `credential_revoked` if the issuing
+   * token was revoked in the meantime. The secret is returned here and can never be read again.
    */
   async issue(input: AccessTokenInput, { organization, actor }: TokenIssuer) {
     const { secret } = mintCredential(prefix)
@@ -183,9 +183,7 @@ export class AccessTokens {
     return principal
   }
 
-  /**
-   * Whether a token that was accepted earlier has since been neither revoked nor expired, and has lost no permission.
-   */
+  /** Whether a token that was accepted earlier is still valid and still has every permission that it had then. */
   async isGood({ tokenId, organization, permissions }: TokenPrincipal) {
     const found = await accessTokens.findKnown(this.#store, organization?.id, tokenId)
     if (found === undefined || tokenFault(found, this.#forwardClock.now()) !== undefined)

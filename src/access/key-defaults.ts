@@ -18,8 +18,8 @@ export interface KeyDefaults {
 }
 
 /**
- * The properties of a new key that its issuer chooses: undefined takes the organization's default, null means no
- * restriction.
+ * The properties of a new key that its issuer chooses. For scheme, CIDRs and expiry, undefined means the organization's
+ * default; null means no restriction.
  */
 export interface IssueInput extends Omit<KeyInput, 'expiresAt' | 'cidrs'> {
   readonly scheme?: Scheme | undefined

@@ -43,7 +43,7 @@ export function recordChange(tx: Tx, key: KeyRecord, news: KeyNews<AuditVerb<'ap
 }
 
 /**
- * Returns all properties of a key except its secrets, for audit entries and events; grants and CIDRs that restrict
+ * Returns the scheme and the editable fields of a key, for audit entries and events; grants and CIDRs that restrict
  * nothing appear as `all`.
  */
 export function describe(key: KeyRecord): Record<string, unknown> {

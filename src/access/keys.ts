@@ -45,7 +45,7 @@ export class Keys {
   }
 
   /**
-   * Issues a key; the organization's defaults replace what the input leaves undefined. Throws `invalid_input` for
+   * Issues a key; the organization's defaults fill in what the input leaves undefined. Throws `invalid_input` for
    * values that make no sense. The secret is returned here and can never be read again.
    */
   async issue(
@@ -242,7 +242,10 @@ export class Keys {
     })
   }
 
-  /** Announces up to 100 replaced secrets that are still valid but have not been used for an hour; returns how many. */
+  /**
+   * Announces up to 100 old secrets that are still valid, although they were replaced more than an hour ago and have
+   * not been used in the last hour; returns how many.
+   */
   async announceSilent(): Promise<number> {
     return await this.#store.transaction(async (tx) => {
       const silent = await keySecrets.takeSilent(tx, tx.now - silentAfterMs, announcedAtOnce)

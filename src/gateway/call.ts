@@ -22,8 +22,8 @@ export interface Arrival {
   /** The path without the query. */
   readonly path: string
   /**
-   * Whether a proxy asks only for the decision. A refusal is then also sent in a header if it fits,
-   * because nginx drops its body.
+   * Whether a proxy asks only for the decision. A refusal is then also sent in a header, unless it is too long for one,
+   * because nginx drops the body.
    */
   readonly isQuestion: boolean
 }

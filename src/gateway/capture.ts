@@ -51,7 +51,7 @@ class KeptBody {
     this.#room = settings.bodyBytes
   }
 
-  /** Counts bytes without keeping them. */
+  /** From now on, bytes are only counted, not kept. */
   keepNothing(): void {
     this.#room = 0
   }

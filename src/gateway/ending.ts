@@ -47,7 +47,7 @@ class CallEnding implements Ending {
     const announce = async (): Promise<void> => await this.announcer.flush(clock.now())
     this.#recorder = createRecorder({
       ...{ store, clock, metrics, log: storeLog },
-      // Flushed separately from call records: if one of them fails, the others are still written.
+      // Each of these is flushed on its own, so that a failure of one does not stop the others or the call records.
       alsoFlush: { quotas: async () => await quotas.flush(), announcements: announce },
     })
     this.#metrics = new CallMetrics(metrics, { maxTargets: deps.metricsTargets })

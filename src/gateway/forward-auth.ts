@@ -13,8 +13,9 @@ const allMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 /**
  * Reads the original method and URI from a proxy's question: nginx sends X-Original-…, Traefik and Caddy send
- * X-Forwarded-…, Envoy appends the path to the URL. A proxy may pass on its caller's own headers, so headers that
- * contradict each other, or name a URI beside an appended path, are refused (CVE-2026-40575).
+ * X-Forwarded-…, Envoy appends the path to the URL. A proxy may pass on its caller's own headers. A question is
+ * therefore refused if two of its headers disagree, or if a header names the URI although the path is appended
+ * (CVE-2026-40575).
  */
 export function readQuestion(question: {
   rawHeaders: readonly string[]

@@ -30,7 +30,8 @@ export interface ForwardDeps {
   readonly tracer: Pick<Tracer, 'place' | 'spanId'> | undefined
   readonly clock: Pick<Clock, 'monotonic'>
   /**
-   * Called when the upstream's response has ended, when the caller has left, or when the call was cut off.
+   * Called when the upstream's response has ended or broken off, when the caller has left, or when the call was cut
+   * off.
    */
   finish(call: Call, passed: Passed): void
   /** Called when there is no response to forward; `passed` has what was measured and captured until then. */

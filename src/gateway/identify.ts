@@ -94,8 +94,8 @@ const guesses: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Computes the digest of a key that may be cached, and stores it in the head, which later requests with the same header
- * lines share; undefined if `readKey` must read the key.
+ * Returns the digest of a key that may be cached; undefined if `readKey` must read the key. The digest is stored in the
+ * head, which later requests with the same header lines share.
  */
 function digestAtHand(head: Head, enabled: readonly Scheme[]): string | undefined {
   const atHand = keyAtHand(head, enabled)

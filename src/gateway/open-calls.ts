@@ -53,7 +53,9 @@ class CallsByKey implements OpenCalls {
    * starts over when it has finished.
    */
   readonly #rechecks = new Map<OrganizationId | undefined, { isOutdated: boolean }>()
-  /** Keys that could not be checked, because the database could not be read; they are checked again. */
+  /**
+   * Keys whose calls could not be checked, usually because of a database outage; the sweep checks these calls again.
+   */
   readonly #unchecked = new Set<KeyId>()
   #isRetrying = false
   #size = 0

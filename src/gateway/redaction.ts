@@ -67,8 +67,8 @@ function alternatives(names: readonly string[]): string {
 }
 
 /**
- * Returns the offset after the string that starts here, including its closing quote; the end of the text if it was
- * truncated.
+ * Returns the offset after the closing quote of the string that starts at `start`; the end of the text if the string
+ * was truncated.
  */
 function endOfString(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at++) {

@@ -27,8 +27,8 @@ const maxRateCalls = 1_000_000_000
 const maxQuotaCalls = 1_000_000_000_000
 
 /**
- * The fields of a key that people set, by their names in the API. The API, the command line and configuration files all
- * use these descriptions.
+ * The fields of a key that people set, except its name and expiry, by their names in the API. The API, the command line
+ * and configuration files all use these descriptions.
  */
 export const keyFields = {
   grants: field({

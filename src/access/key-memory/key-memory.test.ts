@@ -36,7 +36,7 @@ describe('remembered keys', () => {
     for (const key of keys) assert.deepEqual(memory.get(key.digest), key)
     const last = keys.at(-1)
     assert.ok(last)
-    // `get` must return the same object until the key changes, because a call's limits are cached under that object.
+    // `get` returns the same object again, because a call's limits are cached under that object.
     assert.equal(memory.get(last.digest), memory.get(last.digest))
   })
 

@@ -132,8 +132,8 @@ export class KeyMemory implements CacheMemory<KnownKey> {
   }
 
   /**
-   * Counts one more record of a shape and returns the shape's number. If there is no room, forgets some of the oldest
-   * keys; returns 0 if there still is none.
+   * Counts one more record of a shape and returns the shape's number. If there is no room for a new shape, forgets some
+   * of the oldest keys; returns 0 if even that makes no room.
    */
   #numberOf(shape: KeyShape): number {
     for (let tries = 0; tries < triesForShape; tries++) {

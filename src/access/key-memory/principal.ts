@@ -31,7 +31,7 @@ export type OrganizationPart = Pick<
   'organizationId' | 'organizationSlug' | 'organizationRate'
 >
 
-/** The part of a principal that many keys have in common. Shapes with the same text are equal. */
+/** The part of a principal that many keys have in common. Shapes of one organization are equal if their texts are. */
 export interface KeyShape extends OrganizationPart, KeySharedPart {
   readonly text: string
 }

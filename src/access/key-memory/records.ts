@@ -35,7 +35,7 @@ export class Records {
     return this.#count
   }
 
-  /** How many record numbers have ever been in use; they are the numbers below this one. */
+  /** How many record numbers have ever been in use: 0 to `begun - 1`. */
   get begun(): number {
     return this.#begun
   }

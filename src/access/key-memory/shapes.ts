@@ -96,8 +96,8 @@ export class Shapes {
   }
 
   /**
-   * Releases a few forgotten shapes at a time. Releasing half a million at once would delay every call by tens of
-   * milliseconds.
+   * Removes a few forgotten shapes from memory at a time. Removing half a million at once would delay every call by
+   * tens of milliseconds.
    */
   #letGo(): void {
     const [leaving] = this.#leaving

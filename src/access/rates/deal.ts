@@ -12,7 +12,7 @@ export interface ShareRequest {
   readonly nodeId: string
   /** The share that the node wants to hold; `start` and `more` ask for a part of whatever no node holds. */
   readonly want: number | 'start' | 'more'
-  /** The smallest share that lets one call pass; `leastNow` is the smallest that lets all waiting calls pass. */
+  /** The smallest share that lets one call pass; `leastNow` is the smallest for all waiting calls and one more. */
   readonly least: number
   readonly leastNow: number
   /** The share that the node needs for all calls that it currently gets. */

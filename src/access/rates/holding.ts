@@ -232,7 +232,10 @@ export class Holding {
     return demand > this.perSecond * highDemand && this.demand < demand * fallenDemand
   }
 
-  /** Returns how long demand is averaged: longer where calls are so few that a single one would look like a burst. */
+  /**
+   * Returns the time over which demand is averaged: longer where calls are so few that a single one would look like a
+   * burst.
+   */
   #windowMs(now: number): number {
     const rare = averagedMs / Math.max(now, this.demand)
     const slow = 2000 / this.perSecond

@@ -36,7 +36,7 @@ export class Settler {
     this.#deps = deps
   }
 
-  /** Claims a share, in a batch of up to `maxSettled` claims that are waiting when it starts. */
+  /** Claims a share, together with up to `maxSettled` - 1 other waiting claims; resolves when the claim is settled. */
   async claim(holding: Holding): Promise<void> {
     const { id } = holding.subject
     const known = this.#claims.get(id)

@@ -222,7 +222,7 @@ export class Sessions {
     return this.#cache.onChange(heard)
   }
 
-  /** Deletes sessions whose lifetime ended more than 30 days ago, even if they were ended earlier. */
+  /** Deletes sessions 30 days after their expiry date, even those that ended before it. */
   async forget(): Promise<void> {
     await this.#store.transaction(async (tx) => await sessions.forget(tx, tx.now - keptMs))
   }

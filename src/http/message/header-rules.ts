@@ -1,5 +1,5 @@
-// Decides which headers may pass through Intercept in each direction. Both lanes use this, and so do the checks of
-// target and webhook settings.
+// Decides which headers may pass through Intercept in each direction, for both lanes. The checks of target and webhook
+// settings use the same rules.
 
 /**
  * Normalizes a header name as the most lenient reader behind us may: CGI and its successors map every character other

@@ -34,7 +34,7 @@ export interface Outbound extends AsyncDisposable {
   readonly guard: AddressGuard
   /** Parses a URL to be saved or called; throws Problem `outbound_blocked` with a public reason. */
   checkUrl(text: string): OutboundUrl
-  /** Opens a guarded connection, for callers with their own HTTP client. */
+  /** Opens a guarded connection, for code that has its own HTTP client. */
   readonly connect: Connector
   /**
    * Sends one request and reads the complete response up to a limit; throws OutboundError. Redirects are returned, and

@@ -159,6 +159,6 @@ class OutboundExchange implements Dispatcher.DispatchHandler {
 function joined(chunks: Buffer[] | undefined): Buffer<ArrayBuffer> {
   const [first, second] = chunks ?? []
   if (first === undefined) return nothing
-  // Copied, so that the body does not keep the buffer in memory into which the socket was read.
+  // Copied, because a slice would keep the whole buffer of the socket in memory.
   return Buffer.concat(second === undefined ? [first] : (chunks ?? []))
 }

@@ -10,7 +10,10 @@ export interface RequestLine {
   readonly httpVersion: string
 }
 
-/** Checks the framing more strictly than Node's parser; returns the refusal, or undefined. */
+/**
+ * Checks a request's line, size, Host, framing and Expect more strictly than Node's parser; returns the refusal, or
+ * undefined.
+ */
 export function checkFraming(
   line: RequestLine,
   head: RequestHead,

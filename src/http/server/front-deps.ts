@@ -36,7 +36,7 @@ export const frontLimits: FrontLimits = {
 }
 
 /**
- * How requests are parsed: the plain lane parses ordinary requests itself; the standard lane leaves any request to
+ * How requests are parsed: the plain lane parses ordinary requests itself; the standard lane leaves every request to
  * node:http.
  */
 export type Lane = 'plain' | 'standard'

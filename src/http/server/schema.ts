@@ -1,2 +1,2 @@
-/** The schema library for requests and responses; only this folder imports it. */
+/** The schema library for requests and responses; no other file imports it directly. */
 export { Type, type Static, type TSchema } from 'typebox'

@@ -16,7 +16,10 @@ export interface ConnectionUser extends AnswerSink {
   writable(): void
   /** Called after all events of one read. */
   readEnded(): void
-  /** Called if the exchange ends without a complete response; at most once, and nothing is called after it. */
+  /**
+   * Called if the connection fails, or the request times out, before the response is complete; at most once, and
+   * nothing is called after it.
+   */
   failed(failure: UpstreamFailure): void
 }
 
@@ -185,7 +188,7 @@ export class UpstreamConnection {
   #answered(): void {
     if (this.#answerEnded) return
     this.#answerEnded = true
-    // The response ended before the request did: nobody needs the rest of the request body.
+    // If the response ended before the request did, nobody needs the rest of the request body.
     if (this.#requestEnded) this.#settle()
     else this.destroy()
   }

@@ -42,7 +42,7 @@ export interface ForwardResult {
   readonly status: number
   /** Why the response broke off after it had begun; undefined if it was complete or the call was given up. */
   readonly broken: UpstreamFailure['code'] | undefined
-  /** Whether the call was given up before its end: the caller left, or we severed the exchange. */
+  /** Whether the call was given up before its end: the caller left, or we ended it. */
   readonly gone: boolean
   /** Milliseconds until the upstream's response began, including connecting; undefined if it never did. */
   readonly upstreamMs: number | undefined

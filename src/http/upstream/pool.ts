@@ -21,7 +21,7 @@ export interface UpstreamDeps {
   readonly clock: Clock
   readonly guard: AddressGuard
   readonly resolve: Resolve
-  /** Opens plain TCP connections; tests hand in their own. */
+  /** Opens TCP connections, also for TLS; tests hand in their own. */
   readonly connect?: ConnectTo
 }
 
@@ -114,7 +114,7 @@ export class UpstreamOrigin {
     this.#used = given.used
   }
 
-  /** Monotonic milliseconds, updated only every 100 ms by the sweep. */
+  /** Monotonic time in milliseconds; about 100 ms old at most, because the sweep updates it. */
   get nowMs(): number {
     return this.#time.nowMs
   }

@@ -37,7 +37,7 @@ export function filterAnswerHeaders(
 function mayPass(name: string, value: string, filter: AnswerFilter): boolean {
   const folded = foldHeaderName(name)
   if (!filter.allowed.has(folded)) return false
-  // Whatever the target allows, cookies with this prefix belong to Intercept. A browser sends a nameless cookie as its
-  // bare value, so the prefix may also stand after the equals sign.
+  // Whatever the target allows, cookies with the prefix `__Host-` belong to Intercept. A browser sends a nameless
+  // cookie as its bare value, so the prefix may also stand after the equals sign.
   return folded !== 'set-cookie' || !/^\s*(?:=\s*)?__Host-/i.test(value)
 }

@@ -3,7 +3,10 @@ import { HeaderNames } from '../message/header-names.ts'
 import { responseHeaderFate } from '../message/header-rules.ts'
 import type { RelayedLines } from '../server/lane/carrier.ts'
 
-/** A complete response whose lines are passed on unchanged; it is valid until the next response is read. */
+/**
+ * A complete response whose header lines are passed on unchanged or dropped; it is valid until the next response is
+ * read.
+ */
 export interface UsualResponse extends RelayedLines {
   readonly status: number
   /** The value of Keep-Alive; '' if there is none. */

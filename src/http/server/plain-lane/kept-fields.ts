@@ -42,8 +42,8 @@ export class KeptFields {
   }
 
   /**
-   * Forgets the lines. Also called when the connection hands over its socket, which keeps the connection in memory
-   * until the socket closes.
+   * Forgets the lines. Also called when the connection hands over its socket, because the socket keeps the connection
+   * in memory until it closes.
    */
   forget(): void {
     this.fields = undefined

@@ -22,7 +22,8 @@ export class RelayWriter {
     }
     fill(shared.bytes, response, rest)
     socket.write(shared.view(length))
-    // The kernel did not take all bytes at once: the socket keeps this buffer until it does.
+    // If the kernel did not take all bytes at once, the socket still needs this buffer, so the next response gets a new
+    // one.
     if (socket.writableLength > 0) this.#shared = new SharedBuffer()
   }
 }
