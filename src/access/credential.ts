@@ -2,7 +2,7 @@ import { Problem } from '../errors.ts'
 import { credentialLength } from '../secrets/index.ts'
 import { schemeOfKey, schemes, type Scheme } from './schemes.ts'
 
-/** A well-formed key and the scheme that it came in; whether it exists has not been checked. */
+/** A well-formed key and the scheme that it was sent with; whether the key exists has not been checked. */
 export interface PresentedKey {
   readonly text: string
   readonly scheme: Scheme

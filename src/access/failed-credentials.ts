@@ -22,8 +22,8 @@ export interface FailedCredentialsDeps {
   /** How many failures a source may have; undefined = no limit. */
   readonly failures: Rate | undefined
   /**
-   * How many look-ups this node still makes for sources over their limit, all of them together, so that valid
-   * credentials from such a source can succeed; none if left out.
+   * How many look-ups this node still makes for all sources over their limits together, so that valid credentials from
+   * such a source can succeed; none if left out.
    */
   readonly spare?: Rate | undefined
   /** How to count together with other nodes; if left out, this node counts alone. */

@@ -5,7 +5,7 @@ import { askedOf, type Asked } from '../targets/index.ts'
 export interface AskedByProxy {
   /** Undefined if the proxy asks only about the key. */
   readonly asked: Asked | undefined
-  /** The methods to check: the caller's, or all of them if the proxy does not say. */
+  /** The methods to check: that of the original request, or all methods if the proxy names none. */
   readonly methods: readonly string[]
 }
 

@@ -42,8 +42,8 @@ export function createIdentify(deps: {
   const failures = new FailedCredentials({ ...deps, shared, spare: spareLookUps })
 
   /**
-   * Throws the failure itself, or 429 if there were too many. Throws synchronously unless this node must first get a
-   * share of the limit.
+   * Throws the failure itself, or 429 if there were too many. Rejects instead of throwing if other nodes' counts matter
+   * too.
    */
   function refuse(address: string, error: unknown): Promise<never> {
     if (!(error instanceof Problem) || !guesses.has(error.code)) throw error

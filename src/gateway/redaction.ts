@@ -6,8 +6,8 @@ const maxDepth = 4
 
 /**
  * Masks the values of the named members and fields in a captured body, and Intercept's own credentials anywhere in it.
- * The text may be truncated anywhere and may be JSON, lines of JSON, a form or multipart. Its declared type is not
- * trusted, so it is masked as each of these in turn.
+ * The text may be truncated anywhere and may be JSON, lines of JSON, a form or multipart. Because the declared type is
+ * not trusted, the text is masked as each of these in turn.
  */
 export function redactBody(text: string, names: readonly string[]): string {
   if (names.length === 0) return redact(text)
@@ -17,7 +17,7 @@ export function redactBody(text: string, names: readonly string[]): string {
 }
 
 /**
- * Masks the values of JSON members, whether strings, numbers or entire arrays and objects, and however the names are
+ * Masks the values of the wanted JSON members: strings, numbers, or entire arrays and objects, however the names are
  * escaped.
  */
 function withoutMembers(text: string, wanted: ReadonlySet<string>, depth: number): string {

@@ -44,7 +44,7 @@ class StoredSigningKeys implements SigningKeys {
   readonly #deps: SigningKeysDeps
   #published: ReadonlyMap<string, string> = new Map()
   #current: { readonly signer: Signer; readonly createdAt: number } | undefined
-  /** When the published key that was retired earliest was retired; Infinity if none is retired. */
+  /** The earliest time at which one of the published keys was retired; Infinity if none is retired. */
   #retiredFirst = Infinity
 
   constructor(deps: SigningKeysDeps) {

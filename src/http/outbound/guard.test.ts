@@ -130,7 +130,7 @@ const blockedUrls = [
   'http://[4000::1]/',
   'http://[::2]/',
   'http://[0100:0:0:1::1]/',
-  // A wrong scheme or form.
+  // A wrong scheme, form or port.
   'file:///etc/passwd',
   'ftp://example.com/',
   'gopher://example.com/',

@@ -1,6 +1,6 @@
 /**
- * How an outgoing call failed; `aborted`: the caller gave up; `timeout`: the deadline passed or connecting took too
- * long.
+ * How an outgoing call failed. `aborted` means that the caller gave up; `timeout` means that the deadline passed or
+ * connecting took too long.
  */
 export type OutboundFailure =
   | 'blocked'

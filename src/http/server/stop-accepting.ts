@@ -43,8 +43,8 @@ export async function stopAccepting(
 }
 
 /**
- * Resolves after an idle turn of the event loop, by which time every earlier connection has been accepted. If the
- * loop is never idle, it waits at most 250 ms.
+ * Resolves after an idle turn of the event loop, by which time every earlier connection has been accepted, or after 250
+ * ms if no turn is idle.
  */
 async function idleTurn(monotonic: () => number): Promise<void> {
   const startedAt = monotonic()

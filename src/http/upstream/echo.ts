@@ -14,7 +14,7 @@ export const echoHost = 'echo.intercept.internal'
 export interface Echo extends AsyncDisposable {
   /** Sends the echo a request; returns the response's status. */
   ask(): Promise<number>
-  /** Wraps `others` so that the echo's host leads to the echo, bypassing the address guard. */
+  /** Wraps `others` so that the echo's host leads to the echo, although the address guard may forbid loopback. */
   among(others: Upstreams, deps: Pick<UpstreamDeps, 'clock' | 'resolve'>): Upstreams
 }
 

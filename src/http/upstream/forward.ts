@@ -55,7 +55,7 @@ export interface ForwardOwner {
   failed(problem: Problem): void
 }
 
-/** Forwards a request to the upstream and its response to the caller, both as streams. */
+/** Forwards a request to the upstream and its response to the caller; long bodies are streamed. */
 export function forward(given: {
   exchange: Exchange
   origin: UpstreamOrigin
@@ -145,7 +145,7 @@ class Forwarding implements ConnectionUser, BodyOwner, ExchangeWatcher {
     }
   }
 
-  // The following members are called by RequestBody.
+  // The methods of `BodyOwner`.
 
   begin(body: string, ended: boolean): void {
     const connection = this.#connection
@@ -188,7 +188,7 @@ class Forwarding implements ConnectionUser, BodyOwner, ExchangeWatcher {
     connection.endRequest()
   }
 
-  // The following members are called by the connection.
+  // The members of `ConnectionUser`.
 
   writable(): void {
     this.#body?.resume()

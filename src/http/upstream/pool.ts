@@ -21,7 +21,7 @@ export interface UpstreamDeps {
   readonly clock: Clock
   readonly guard: AddressGuard
   readonly resolve: Resolve
-  /** Opens TCP connections, also for TLS; tests hand in their own. */
+  /** Opens TCP connections, also for TLS; only tests set it. */
   readonly connect?: ConnectTo
 }
 
