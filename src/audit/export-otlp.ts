@@ -32,8 +32,8 @@ export interface AuditExportDeps {
 }
 
 /**
- * Sends every audit entry to a collector at least once: how far each chain was sent is recorded in the database only
- * after the collector has accepted the entries. Processes take turns at sending.
+ * Sends audit entries to a collector. Progress is recorded in the database only after the collector has accepted the
+ * entries, so an entry may arrive twice, but none is skipped. Processes take turns at sending.
  */
 export class AuditExport implements AsyncDisposable {
   readonly #deps: AuditExportDeps
@@ -86,7 +86,7 @@ export class AuditExport implements AsyncDisposable {
       if (this.#isFailing) log.warn({}, 'Audit entries are sent to the collector again')
       this.#isFailing = false
     } catch (err) {
-      // Nothing is lost: the entries stay in the database, and the next round sends them.
+      // Nothing is lost: the entries stay in the database, and the next round tries again.
       if (!this.#isFailing) log.warn({ err }, 'Audit entries could not be sent to the collector')
       this.#isFailing = true
     }

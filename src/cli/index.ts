@@ -298,8 +298,7 @@ function complain(error: unknown, { args, command }: Found, { wantsJson, termina
     terminal.complain(JSON.stringify({ error: { code, detail: sentences.join(' ') } }))
     return
   }
-  // Only the arguments of commands whose usage begins with `<org>` tell the slug; for others, the hint has a
-  // placeholder.
+  // The slug is known only if it is the command's first argument; otherwise the hint has a placeholder.
   const slug = command.usage.startsWith('<org>') ? args[0] : undefined
   const remedies =
     code === 'plan_required'

@@ -19,9 +19,9 @@ import { readState, type State } from './state.ts'
 const organizationsAtOnce = 20
 
 /**
- * Announces managed things that were changed outside their file, once each, and gives new directory groups the roles
- * that files set for them. Checks up to 20 organizations in which anything has happened since their last check; returns
- * how many things it announced.
+ * Announces managed things that have begun to differ from their file, and gives new directory groups the roles that
+ * files set for them. Checks up to 20 organizations whose audit log has grown since their last check; returns how many
+ * things it announced.
  */
 export async function checkDrift(deps: ConfigurationDeps): Promise<number> {
   let announced = 0
@@ -92,7 +92,7 @@ async function announceDrift(
 ): Promise<number> {
   const { section, name, label, subjectId } = row
   const drifted = fields.length > 0
-  // Several nodes check at the same time; only the first one to write announces the drift.
+  // Several nodes may check at the same time; only the first one to write announces the drift.
   const isNews = await managed.noteDrift(tx, id, { row, drifted })
   if (!isNews || !drifted) return 0
   const kind = sections[section as SectionKey].noun

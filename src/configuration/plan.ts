@@ -86,7 +86,7 @@ function one(
   return fields.length === 0 ? [] : [{ ...step, change: 'change', subject, fields }]
 }
 
-/** Whether an entry's expiry has passed: such a key is not created, because no key is issued already expired. */
+/** Whether an entry's expiry has passed: a key that has already expired is not issued. */
 function hasEnded({ expires_at: end }: Entry, nowMs: number): boolean {
   return typeof end === 'string' && Date.parse(end) <= nowMs
 }

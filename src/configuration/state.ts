@@ -99,8 +99,8 @@ export function named(
     const own = thing.name
     let name = own
     let number = numbers.get(own) ?? 2
-    // A name that belongs to a managed thing without an id is given all the same: that thing did not exist when the
-    // file was applied, and has been created since.
+    // A managed thing without an id did not exist when the file was applied. A thing with its name must be that thing,
+    // so it gets the name without a number.
     for (; taken.has(name) && result.get(name)?.id !== ''; number++) name = `${own}-${number}`
     numbers.set(own, number)
     taken.add(name)

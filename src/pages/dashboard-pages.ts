@@ -180,8 +180,8 @@ function transportSecurity(baseUrl: string): Record<string, string> {
 }
 
 /**
- * Builds in a separate process, so that the server keeps responding and the build's 300 MB of memory are freed when it
- * exits.
+ * Builds in a separate process, so that the server keeps responding and the build's 300 MB of memory are freed at its
+ * end.
  */
 async function build(webFolder: string): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()

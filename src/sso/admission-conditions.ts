@@ -81,8 +81,8 @@ async function requireOwnWorkspace(at: Attempt): Promise<void> {
 }
 
 /**
- * Refuses a connection that was disabled, or that got another issuer or client id, since the browser left for the
- * provider: `sso_connection_disabled`.
+ * Refuses a connection that was disabled or deleted, or that got another issuer or client id, since the browser left
+ * for the provider: `sso_connection_disabled`.
  */
 export async function requireUnchanged(tx: Tx, connection: Connection): Promise<void> {
   const now = await connections.find(tx, connection.organizationId, connection.id)
@@ -161,7 +161,7 @@ export async function refuseDeactivated(
 
 /**
  * Makes the person a member if they are not: by an open invitation if they have one, otherwise by their domain if the
- * connection admits new people. Throws `sso_not_admitted`, `sso_membership_ended`.
+ * connection admits new people and the directory is off. Throws `sso_not_admitted`, `sso_membership_ended`.
  */
 export async function ensureMembership(at: Attempt, user: UserRecord): Promise<void> {
   const { tx, connection, actor, person } = at

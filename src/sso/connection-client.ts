@@ -14,7 +14,7 @@ export function kindOf(issuer: string): ConnectionKind {
   return host === 'accounts.google.com' ? 'google' : 'other'
 }
 
-/** Trims issuer and client id, and checks that they can be saved. Throws `invalid_input`. */
+/** Trims issuer and client id, and checks the client id. Throws `invalid_input`. */
 export function checkClient(input: { issuer: string; clientId: string }) {
   const issuer = input.issuer.trim()
   const clientId = input.clientId.trim()

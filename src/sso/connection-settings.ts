@@ -1,7 +1,7 @@
 import { Problem } from '../errors.ts'
 import { dayMs, minuteMs } from '../units.ts'
 
-/** The providers that have a guide of their own; `other` stands for all others. */
+/** The providers with a sign-in guide of their own; `other` stands for all others. */
 export const connectionKinds = ['okta', 'entra', 'google', 'other'] as const
 
 export type ConnectionKind = (typeof connectionKinds)[number]

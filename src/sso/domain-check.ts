@@ -12,7 +12,7 @@ export interface DnsFinding {
   readonly sentence: string
   /** The name that was looked up. */
   readonly name: string
-  /** Other values at that name: five at most, each shortened. */
+  /** Up to five other values at that name, each cut to 120 characters. */
   readonly values?: readonly string[]
 }
 

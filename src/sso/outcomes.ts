@@ -95,9 +95,7 @@ export class SsoOutcomes {
     })
   }
 
-  /**
-   * Records that a sign-in awaits confirmation by the person whose account it may be. The limit of `refused` applies.
-   */
+  /** Records that a sign-in waits until a person confirms that it is theirs. The limit of `refused` applies. */
   async asked(
     connection: Connection,
     { person, candidates }: PendingLink,
@@ -117,7 +115,7 @@ export class SsoOutcomes {
     })
   }
 
-  /** Deletes the stored provider sessions that belong to expired sessions here. */
+  /** Deletes the stored provider sessions of sessions that have expired. */
   async forget(): Promise<void> {
     await this.#deps.store.transaction(async (tx) => await providerSessions.forget(tx, tx.now))
   }

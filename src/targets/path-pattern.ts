@@ -2,8 +2,8 @@ import { decode } from './path.ts'
 
 /**
  * Compiles the path of a rule into a function whose time is linear in the length of the path plus that of the pattern:
- * members write the patterns, and everybody's calls wait while one is matched. If the last segment ends with a star, that
- * star also matches everything below. With `isWide`, the segment's other stars match across slashes too.
+ * members write the patterns, and everybody's calls wait while one is matched. If the last segment ends with a star,
+ * that star also matches everything below. With `isWide`, the segment's other stars match across slashes too.
  */
 export function compilePattern(pattern: string, isWide: boolean): (path: string) => boolean {
   const text = decode(pattern)
@@ -35,7 +35,7 @@ function matchesSegments(segments: readonly Segment[], path: string, isWide: boo
   return from > path.length
 }
 
-/** The part of a pattern between two slashes: texts, with any characters in place of the stars between them. */
+/** The part of a pattern between two slashes; each star in it stands for any characters. */
 class Segment {
   readonly isStar: boolean
   readonly endsWithStar: boolean

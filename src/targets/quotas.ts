@@ -85,7 +85,7 @@ interface QuotaBook {
   /** Whether a claim that failed with this error certainly had no effect. */
   changedNothing(error: unknown): boolean
   announce(crossing: Crossing): Promise<void>
-  /** Calls `reset` when all earlier claims may belong to other nodes. */
+  /** Calls `reset` when the database may no longer contain this node's claims. */
   onReset(reset: () => void): void
   wait(ms: number): Promise<void>
 }
@@ -248,7 +248,7 @@ export class ClaimedQuotas implements Quotas {
     const claims = parts.map(({ claim }) => claim)
     const claiming = this.#book.claim(claims)
     const standings = await claiming.catch((error: unknown) => {
-      // Unused claims are returned again at the next flush, unless the database may have taken them back already.
+      // Unused claims are returned with the next claim, unless the database may have taken them back already.
       const isKept = resets === this.#resets && this.#book.changedNothing(error)
       if (isKept) for (const { holding, claim } of parts) holding.returning += claim.returned
       throw error
@@ -390,7 +390,7 @@ function periodEnd(period: Quota['period'], nowMs: number): number {
 
 type QuotaEvent = 'quota.warning' | 'quota.exhausted'
 
-// Returns the events for the thresholds that one node's report makes the total cross: no other report crosses them.
+// Returns the events for the thresholds that the total has crossed with this report; no other report crosses them.
 function crossedBy(quota: Quota, before: number, after: number): QuotaEvent[] {
   const crossed = (mark: number) => before < mark && after >= mark
   return [

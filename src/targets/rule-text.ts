@@ -13,8 +13,8 @@ const maxRules = 200
 export type RuleInput = RuleText & { readonly id?: string | undefined }
 
 /**
- * Parses a rule from one line: `[trial] allow|deny METHODS PATH`, such as `deny DELETE /admin/*`; METHODS is `*` or a
- * list.
+ * Parses a rule from one line: `[trial] allow|deny METHODS PATH`, such as `deny DELETE /admin/*`. METHODS is `*` or a
+ * list separated by commas.
  */
 export function parseRule(line: string): RuleText {
   const rule = wordsOf(line)

@@ -76,7 +76,7 @@ export function coversMethod(methods: readonly string[], method: string): boolea
   )
 }
 
-/** Compiles a rule; a deny rule ignores slashes at the end of the path, and reads its stars as widely as possible. */
+/** Compiles a rule; a deny rule ignores slashes at the end of its path, and may match across slashes (`isWide`). */
 export function compileRule(id: string, rule: RuleText): Rule {
   const isDeny = rule.effect === 'deny'
   const path = isDeny ? withoutEndSlash(rule.path) : rule.path

@@ -31,7 +31,10 @@ for (const engine of engines) {
     })
     after(async () => await place[Symbol.asyncDispose]())
 
-    /** Invites somebody to two organizations and deletes the first. Returns the invitation to it and the other's id. */
+    /**
+     * Invites somebody to two organizations and deletes one of them. Returns the invitation to the deleted organization,
+     * and the id of the remaining one.
+     */
     async function invited(slug: string) {
       const { store } = place
       const organizations = new Organizations({ store })

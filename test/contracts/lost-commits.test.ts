@@ -47,7 +47,7 @@ describe('a connection to PostgreSQL that is lost', () => {
     rmSync(folder, { recursive: true })
   })
 
-  /** Runs work, and closes its connection when the response to this text arrives. Returns the problem that results. */
+  /** Runs work whose connection is cut when a statement with these words is answered; returns the resulting problem. */
   async function refusedWhenCutAfter(words: string, work: () => Promise<unknown>) {
     proxy.cutAfter(words)
     try {

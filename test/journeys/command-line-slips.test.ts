@@ -35,7 +35,7 @@ describe('slips at the command line', () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  /** Runs a command with `--json` that must succeed. */
+  /** Runs a command with `--json`, checks that it succeeds, and returns its data. */
   async function done(words: readonly string[], env = here): Promise<Record<string, unknown>> {
     const said = await intercept([...words, '--json'], { env })
     assert.equal(said.code, 0, said.err)

@@ -102,7 +102,7 @@ describe('people in the dashboard', () => {
       .getByText(/sessions? ended/)
       .first()
       .waitFor()
-    // The list behind the dialog may have noticed already that the session ended, so that a notice covers this button.
+    // If the list behind the dialog has already noticed that the session ended, a notice covers this button.
     await there.page.getByRole('button', { name: 'Issue key' }).last().dispatchEvent('click')
     await there.page.getByRole('dialog', { name: 'You are signed out' }).waitFor()
     await checkState(there, 'signed-out-narrow')

@@ -1,5 +1,4 @@
-// Settings of an operator or administrator change what the gateway does: trusted proxies, failure limits, assertions,
-// nodes.
+// Settings of operators and administrators change what the gateway does, and every node obeys a revocation.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createRemoteJWKSet, jwtVerify } from 'jose'

@@ -1,4 +1,4 @@
-// The pages in pages.ts in Firefox:
+// Opens the pages in pages.ts in Firefox, when it is run by this command:
 // TEST_BROWSER=firefox npm test -- pages-in-firefox journeys/sign-in journeys/company-sign-in
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

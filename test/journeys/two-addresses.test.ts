@@ -17,7 +17,7 @@ test('with an identity address of its own, the callback hands over to the base a
     await owner.call('POST /organizations/acme/invitations', { email, role: 'viewer' })
   }
 
-  // For the browser the two addresses are different sites, so the Lax cookie of one is not sent to the other.
+  // For the browser the two addresses are different hosts, so the cookies of one are not sent to the other.
   await using browser = await browserForTests()
   await using visitor = await browser.visit({
     origin: base,

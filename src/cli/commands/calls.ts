@@ -18,9 +18,8 @@ import { printableInLine, type Terminal } from '../lib/terminal.ts'
 const maxListed = 1000
 const everyMs = 1000
 /**
- * Each read starts this long before now: a record has the time at which its call began, but appears only when the call
- * has ended. A call that takes longer is not printed, and a call that takes over four seconds may be missed, because a
- * second passes between two reads.
+ * How far back each read looks: a call is listed under the time at which it began, but only after it has ended. Calls
+ * that take longer than this are not printed, and calls that take almost as long may be missed.
  */
 const lookBackMs = 5000
 
@@ -94,7 +93,7 @@ async function withCalls<T>(
   })
 }
 
-/** Prints each call once, soon after its end, until the user stops the command. */
+/** Prints calls soon after they end, none of them twice, until the user stops the command. */
 async function follow(tail: {
   readonly next: () => Promise<NamedCall[]>
   readonly seen: Set<string>

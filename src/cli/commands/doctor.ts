@@ -151,7 +151,7 @@ async function checkReachable(baseUrl: string, nodes: number): Promise<Finding> 
   }
 }
 
-/** Commits changes the way a revocation does, and measures how long it takes until every node knows each of them. */
+/** Commits changes the way a revocation does, and measures how long each confirmation takes. */
 async function measureRevocation(store: Store): Promise<{ nodes: number; finding: Finding }> {
   const took: number[] = []
   let nodes = 0
@@ -184,7 +184,7 @@ async function measureRevocation(store: Store): Promise<{ nodes: number; finding
 }
 
 /**
- * Checks that every node has read this database since it replaced another one, if it did. Also reports since when the
+ * If this database has replaced another one, checks that every node has read it since. Also reports since when the
  * nodes have known the database server.
  */
 async function checkHistory(store: Store): Promise<Finding> {

@@ -105,7 +105,7 @@ function check(arrival: Arrival, secret: string): string | undefined {
 
 /**
  * Forwards a delivery with its body and signature headers unchanged. Returns the application's status, 502 if the
- * application does not answer, or undefined if there is no URL to forward to.
+ * request fails, or undefined if there is no URL to forward to.
  */
 async function forward(
   outbound: Outbound,

@@ -4,7 +4,7 @@ import { rowsOf, type CallRecord, type Store } from '../../store/index.ts'
 import { dayMs, minuteMs } from '../../units.ts'
 
 const days = 7
-/** Calls on a typical weekday; nights and weekends have fewer. */
+/** The average number of calls on a weekday; weekends have fewer. */
 const callsPerDay = 320
 
 /** The keys and targets that appear in the sample calls. */

@@ -32,7 +32,7 @@ export const callFlags = {
 
 export type CallFlags = Partial<Record<keyof typeof callFlags, string | undefined>>
 
-/** The filter for calls that the flags describe. */
+/** The filter for calls, as the flags give it. */
 export interface CallQuery {
   readonly target: string | undefined
   readonly key: string | undefined

@@ -76,8 +76,8 @@ export async function withConfigurations<T>(
 }
 
 /**
- * Returns a function that resolves a reference to its secret, from this process's environment or a file; undefined if
- * there is none or it is too long.
+ * Returns a function that resolves a reference to a secret in this process's environment or in a file. The function
+ * returns undefined if there is no secret or it is too long.
  */
 function secretBehind(env: Terminal['env']): (reference: string) => string | undefined {
   return (reference) => {
@@ -95,7 +95,7 @@ function readSecret(path: string): string | undefined {
   }
 }
 
-/** Formats differences for people: each thing with `+`, `~` or `-` before it, and its fields below it. */
+/** Formats differences for people: a line with `+`, `~` or `-` for each thing, and below it the fields that differ. */
 export function differencesText(differences: readonly Difference[]): string {
   if (differences.length === 0) return 'No differences.'
   const lines = differences.flatMap(({ change, subject, fields }) => [

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { createSecretFinder, type FoundSecret } from './secret-finder.ts'
 
-/** An object from a repository's entire history, and the secrets found in it. */
+/** An object in a repository, and the secrets found in it. */
 interface ScannedObject {
   readonly id: string
   readonly found: readonly FoundSecret[]

@@ -15,8 +15,8 @@ const intervalMs = 5000
 const maxBusy = 0.1
 
 /**
- * Returns memory to the system as soon as there is almost no traffic: the start makes V8's young generation grow, and
- * V8 would keep that memory.
+ * Returns memory to the system once the process is almost idle: the start makes V8's young generation grow, and V8
+ * would keep that memory.
  */
 export function startGivingMemoryBack(onError: (error: unknown) => void): AsyncDisposable {
   return every(intervalMs, createIdleTurn(heapOfThisProcess()), onError)

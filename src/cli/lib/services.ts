@@ -35,7 +35,7 @@ export async function withServices<T>(
     creates = false,
     mayUpgrade = false,
   }: {
-    /** Whether the command may create the database; a command that creates nothing must leave an empty folder empty. */
+    /** Whether the command may create the database; without this, it fails if there is none. */
     readonly creates?: boolean
     /** Whether the command may upgrade the schema, which nodes of an older version may be using. */
     readonly mayUpgrade?: boolean
@@ -86,8 +86,8 @@ async function requireDatabase({ databaseUrl, dataDir: folder }: Config): Promis
 }
 
 /**
- * Opens the sealer without ever creating a master key. If the key is missing, only commands that seal or open something
- * fail.
+ * Opens the sealer. If the master key of a database in use is missing, no new key is created, and only commands that
+ * seal or open something fail.
  */
 async function openSealer({
   masterSecret: setting,

@@ -43,7 +43,7 @@ function settingOf(port: number | undefined, env: Readonly<Record<string, string
   return env['METRICS_PORT'] === String(port) ? 'METRICS_PORT' : 'PORT'
 }
 
-/** Explains an error with a file or folder. */
+/** Explains an error about a file or folder by its code; returns undefined for any other code. */
 function fileSentence(of: Pick<SystemError, 'code' | 'syscall' | 'path'>): string | undefined {
   const what = of.path ?? 'the file'
   if (of.code === 'ENOENT') return `There is no file or folder ${what}.`

@@ -7,8 +7,8 @@ import type { Terminal } from './terminal.ts'
 import { listenForWorkers } from './worker-reports.ts'
 
 /**
- * Delays before a worker is replaced: the first one if the worker had been listening, otherwise the next one each time
- * that it fails to start.
+ * Delays before a worker is started again. They grow while its starts keep failing, and begin anew once a start has
+ * succeeded.
  */
 const pausesSeconds = [1, 2, 4, 8, 16, 32, 60] as const
 

@@ -12,7 +12,7 @@ interface NamedCall {
   readonly key: string | undefined
 }
 
-/** The filter for calls that the flags describe. */
+/** The filter for calls, as the flags give it. */
 interface CallQuery {
   readonly target?: string | undefined
   readonly key?: string | undefined

@@ -35,8 +35,8 @@ export function remoteTargets(remote: Remote) {
       const done = await remote.call<TargetJson & { confirmation: Confirmed }>(
         `PATCH ${at(organizationId, slug)}`,
         body,
-        // All timeouts are sent together, so the version makes sure that nobody has changed the others since they were
-        // read.
+        // All three timeouts are sent together, so the version makes sure that nobody has changed one of them since the
+        // target was read.
         body.timeouts === undefined ? undefined : before.version,
       )
       const credentialDropped =

@@ -9,7 +9,7 @@ import { createSecret, organizationFor, recordOf, timeOf } from './values.ts'
 type TokenJson = Readonly<Record<string, unknown>>
 
 /**
- * Implements the operations on access tokens by calling a server's API; an operator's token can be created only on the
+ * Implements the operations on access tokens by calling a server's API; operators' tokens are managed only on the
  * machine itself.
  */
 export function remoteTokens(remote: Remote) {

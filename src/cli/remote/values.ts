@@ -47,7 +47,7 @@ export function organizationFor(remote: Remote): string {
   throw new Problem('invalid_input', 'Over the API, say whose it is: --org SLUG, or INTERCEPT_ORG.')
 }
 
-/** Stands in for an object that only the database offers: reading any of its members throws. */
+/** Stands in for an object that is not available over the API: reading any of its members throws. */
 export function onlyLocal(): never {
   return new Proxy(
     {},

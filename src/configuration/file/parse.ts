@@ -63,7 +63,7 @@ interface At {
   readonly depth: number
 }
 
-/** Our messages for errors where those of the YAML library are meant for programmers. */
+/** Our messages by error code, in place of messages of the YAML library that are meant for programmers. */
 const faultTexts: Readonly<Record<string, string>> = {
   MULTIPLE_DOCS: 'A second document begins here; a file has one organization',
 }

@@ -49,7 +49,7 @@ export function words(values: readonly string[], description: string): TSchema {
   return Type.Unsafe<string>({ type: 'string', enum: [...values], description })
 }
 
-/** The schema of a value that may be null, which means none. */
+/** The schema of a value that may also be null. */
 export function nullable(schema: TSchema): TSchema {
   return Type.Union([schema, Type.Null()])
 }

@@ -31,7 +31,7 @@ export function fieldSchemas(): Record<string, TSchema> {
   )
 }
 
-/** A key's fields as a file shows them; null means none. */
+/** A key's fields as a file shows them; null for a field that is not set. */
 export function fieldsInFile(key: Partial<Key>): Entry {
   return { ...fieldsToJson(key), grants: key.grants?.map(grantText) ?? null }
 }

@@ -56,7 +56,7 @@ export async function renderPage(page: string, text: string): Promise<RenderedPa
   return { html, title: headings[0]?.text ?? page, headings }
 }
 
-/** Converts a link between files of docs/ into an address that works on a node. */
+/** Converts a link in a file of docs/ into an address on a node, or on GitHub for a file that nodes do not serve. */
 export function linkFrom(page: string, href: string): string {
   if (/^(https?:|mailto:|#|\/)/.test(href)) return href
   const [path = '', fragment] = href.split('#')

@@ -12,8 +12,8 @@ const around = 90
 const maxCounted = 9
 
 /**
- * Finds up to `maxFound` pages that contain each of the first `maxTerms` words, best first: titles count most, then
- * headings, then text.
+ * Finds up to `maxFound` pages that contain each of the query's first `maxTerms` words, best first: titles count most,
+ * then headings, then text.
  */
 export function searchPages(pages: Iterable<LibraryPage>, query: string): Found[] {
   const terms = query.toLowerCase().split(/\s+/).filter(Boolean).slice(0, maxTerms)
