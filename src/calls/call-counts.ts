@@ -45,10 +45,7 @@ export class CallCounts {
   readonly #cells = new Map<string, Cell>()
   #last: Cell | undefined
   readonly #rules = new Rows()
-  /**
-   * The cell of each rule's latest call, kept because building and hashing the key of a cell costs more than the rest
-   * of a count.
-   */
+  /** The cell of each rule's latest call. To look it up by its key would cost more than to count the call. */
   readonly #latestOfRule = new Map<string, RuleCell>()
 
   /** The number of counts of calls or of rules, whichever is larger: `take` with this limit returns all of both. */
@@ -87,8 +84,8 @@ export class CallCounts {
       const quarter = minute - (minute % quarterHourMs)
       const day = minute - (minute % dayMs)
       const end = `"${stoppedAt}","${cell.refusal}",${cell.status}`
-      // The empty subject stands for the whole organization. An unknown target and an uncounted key are also empty, and
-      // the set removes such duplicates.
+      // The empty subject stands for the whole organization. The id of an unknown target or of a key that is not
+      // counted is empty too; the set removes such duplicates.
       for (const subject of new Set(['', keyId, targetId])) {
         quarters.add(`"${id}","${subject}",${quarter},${end}`, cell.sums)
         days.add(`"${id}",${day},"${subject}",${end}`, [cell.calls])

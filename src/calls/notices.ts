@@ -117,7 +117,7 @@ class SummingAnnouncer implements Announcer {
         const { organizationId: unknown } = error
         return await this.#publish(batch.filter(({ organizationId }) => organizationId !== unknown))
       }
-      // The batch is published when the database is reachable again.
+      // Keep the batch for the next flush.
       this.#due = [...batch, ...this.#due].slice(0, maxSums)
       throw error
     }

@@ -17,8 +17,8 @@ import { CallCounts } from './call-counts.ts'
 const maxWaiting = 100_000
 const rowsInCommit = 512
 /**
- * The most counts of calls, and the most counts of rules, that are written in one commit. A count of calls becomes up
- * to seven rows, which takes about 15 µs on the thread that also serves calls.
+ * The maximum number of counts of calls, and likewise of rules, in one commit. A count of calls becomes up to seven
+ * rows, which takes about 15 µs on the thread that also serves calls.
  */
 const countsInCommit = 500
 const partitionsEveryMs = hourMs
@@ -63,7 +63,8 @@ export class RecordQueue {
   }
 
   /**
-   * Whether enough records wait to fill a commit. False during a write and after a failed one, which the timer retries.
+   * Whether enough records wait to fill a commit. False while a batch is being written, and after a batch has failed:
+   * the timer retries it.
    */
   get isDue(): boolean {
     return this.#rows.count >= rowsInCommit && !this.#isFailing

@@ -35,7 +35,6 @@ export class RecordSums {
   }
 }
 
-/** The durations of the calls of each step. */
 class StepDurations {
   readonly #steps = new Map<number, number[]>()
 

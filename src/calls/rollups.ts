@@ -22,7 +22,7 @@ import {
   type Times,
 } from './rollup.ts'
 
-// Where counts answer, percentiles of up to this many calls are read from records. Percentiles of more calls are
+// If sums come from counts, percentiles of up to this many calls are read from records. Percentiles of more calls are
 // estimated, to bound the time of a read.
 const maxExact = 10_000
 const searchMs = 120
@@ -204,8 +204,8 @@ export class Rollups {
   }
 
   /**
-   * Reads matching calls, newest first, until its time is up or it has read enough records. Returns how far back it
-   * came; undefined if it read all of them.
+   * Reads matching calls, newest first, until `searchMs` have passed or enough records have been read. Returns the time
+   * back to which calls were read; undefined if all of them were.
    */
   async #readRecords(
     organizationId: OrganizationId,
@@ -223,8 +223,8 @@ export class Rollups {
 const none: Times = new Map()
 
 /**
- * Whether counts per minute can answer: they are kept by target and check only, so any other condition needs finer
- * counts or records.
+ * Whether counts per minute can answer. They distinguish calls by target, check and outcome only; any other condition
+ * needs quarter-hour counts or records.
  */
 function isCountedByMinute({ id, keyId, statuses, method, path, words, address }: CallFilter) {
   const others = [id, keyId, statuses, method, path, words, address]

@@ -29,7 +29,7 @@ export interface Call {
   readonly form?: URLSearchParams
   readonly headers?: Readonly<Record<string, string>>
   readonly contentTypes: readonly string[]
-  /** The statuses whose body is read, only 200 if missing; any other status is a fault. */
+  /** The statuses whose body is read, by default only 200; any other status is a fault. */
   readonly statuses?: readonly number[]
   /** A sentence that explains a 404 or 410 of this call; the refusal ends with it. */
   readonly absent?: string

@@ -12,7 +12,7 @@ const checks = {
   syntax: 'json',
   duplicate: 'json_duplicate',
   depth: 'json_depth',
-  // Never occurs here, because it needs a limit on the number of values.
+  // Never occurs here, because `rules` has no `maxValues`.
   size: 'json',
 } as const
 

@@ -54,7 +54,7 @@ const maxProviders = 2_000
 const maxBytes = 256 * 1024
 const timeoutMs = 5_000
 
-/** Keeps the key sets of up to 2,000 providers in memory. */
+/** Creates a cache of up to 2,000 key sets in memory. */
 export function createKeys(deps: { fetch: Fetch; clock: Clock }): Keys {
   const entries = new Map<string, Entry>()
 

@@ -45,7 +45,7 @@ export async function insertIdentity(
 }
 
 /**
- * If an organization supplied the person's e-mail address and the person has now proven it, makes it count everywhere.
+ * Makes the person's e-mail address count everywhere, if an organization supplied it and the person has now proven it.
  */
 export async function confirmEmail(
   tx: Tx,

@@ -374,8 +374,9 @@ async function findMember(
 }
 
 /**
- * Locks and returns the member to change, because roles may have changed since the request was admitted. To change or
- * make an owner takes an owner's power and calls `stepUp`. Throws `version_conflict` for an unexpected version.
+ * Locks and returns the member to change, because roles may have changed since the request was admitted. If the member
+ * is an owner or becomes one, the actor needs an owner's power, and `stepUp` is called. Throws `version_conflict` for
+ * an unexpected version.
  */
 async function getForChange(
   tx: Tx,

@@ -107,8 +107,8 @@ async function welcome(
 }
 
 /**
- * Whether the operator created this account and nobody has used it yet: it has no identity and no session. It may have
- * been adopted by a directory in the meantime.
+ * Whether the operator created this account, and nobody has used or deactivated it. A directory may have adopted it in
+ * the meantime.
  */
 async function isUnclaimed(tx: Tx, user: UserRecord): Promise<boolean> {
   if (user.lastSeenAt !== undefined || user.deactivatedAt !== undefined) return false

@@ -11,8 +11,8 @@ export type Visitor = Pick<SignedIn, 'userId' | 'connectionId' | 'provider'>
 export interface SessionReach {
   /**
    * Whether a session reaches an organization. A session that an organization's provider vouched for reaches that
-   * organization alone. An organization that requires SSO is reached only by such sessions, by those of its break-glass
-   * owners, and by those that began with a setup or sign-in link that the operator printed.
+   * organization alone. An enterprise organization that requires SSO is reached only by such sessions, by those of its
+   * break-glass owners, and by those that began with a setup or sign-in link that the operator printed.
    */
   reachOf(
     person: Visitor,

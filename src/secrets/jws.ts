@@ -24,10 +24,7 @@ export type SignatureAlgorithm = keyof typeof signatureAlgorithms
 /** A public key as published by someone else (RFC 7517); its members are unchecked. */
 export type PublicJwk = Readonly<Record<string, unknown>>
 
-/**
- * Checks whether this key signed a compact JWS with exactly this algorithm; `unusable` means that this key does not
- * allow the check.
- */
+/** Checks whether this key signed a compact JWS with exactly this algorithm; `unusable` if that can't be checked. */
 export async function verifyJws(
   token: string,
   jwk: PublicJwk,
@@ -61,7 +58,7 @@ export async function mintClientKey(
   keyId: string,
 ): Promise<{ privateJwk: Record<string, unknown>; publicJwk: Record<string, unknown> }> {
   const { exportJWK, generateKeyPair } = await loadJose()
-  // RS256 is the one algorithm that every provider accepts for private_key_jwt.
+  // RS256 is the algorithm that most providers accept for private_key_jwt.
   const pair = await generateKeyPair('RS256', { modulusLength: 2048, extractable: true })
   const named = { kid: keyId, alg: 'RS256', use: 'sig' }
   return {

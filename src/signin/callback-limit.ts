@@ -10,7 +10,8 @@ export interface CallbackLimit {
   /**
    * Completes a sign-in from a source address: `open` is cheap, `finish` may write rows and call a provider. A refusal
    * by either is counted, unless its status is 429 or 503; a successful sign-in is never counted. Beyond the limit,
-   * refusals become 429 `rate_limited`, and `finish` runs only as often as the node can spare.
+   * refusals become 429 `rate_limited`; the node still runs `finish`, but only 20 times a second for all addresses
+   * beyond it.
    */
   watch<Opened, T>(
     address: string,

@@ -191,8 +191,8 @@ export async function land(
 }
 
 /**
- * POST logout: ends the session on every node and removes it from the browser. Answers 204, even without a session, or
- * 200 with the URL that ends the provider's session if the connection asks for that.
+ * POST logout: ends the session on every node and removes it from the browser. If the connection asks for that, answers
+ * 200 with the URL that ends the provider's session; otherwise answers 204, even without a session.
  */
 export async function logOut(
   deps: SignInDeps,

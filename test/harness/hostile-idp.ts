@@ -175,7 +175,7 @@ export async function hostileIdp(lies: Readonly<Record<string, Lie>>): Promise<H
   return state
 }
 
-/** Builds a compact JWS. A part given as a string is encoded as it is. If the key is a string, it signs by HMAC. */
+/** Builds a compact JWS. Header or claims given as a string are encoded as they are; a string key means HMAC-SHA256. */
 export function signed(
   header: Json | string,
   claims: Json | string,

@@ -1,4 +1,4 @@
-// Loaded before a node's own code: calls that `setInterval` repeats every hour or less often come every 20 seconds.
+// Loaded before a node's own code: shortens every interval of an hour or more to 20 seconds.
 const hourMs = 3_600_000
 const oftenMs = 20_000
 const usual = globalThis.setInterval

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { Provider } from 'oidc-provider'
 
-/** A person at the provider; `claims` go unchanged into the id_token and userinfo if `configuration` lists them. */
+/** A person at the provider; `claims` that `configuration` lists are put into the id_token and userinfo. */
 export interface IdpPerson {
   readonly subject: string
   readonly email?: string

@@ -1,5 +1,5 @@
-// Loaded before a node's own code, in each of its threads: prints the thread's memory in use after a garbage
-// collection, every 2.5 minutes.
+// Loaded before a node's own code, in each of its threads: every 2.5 minutes, collects garbage and prints how much
+// memory the thread still uses.
 import { getHeapSpaceStatistics } from 'node:v8'
 import { threadId } from 'node:worker_threads'
 import { heapInUse } from './heap.ts'

@@ -148,7 +148,7 @@ interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>
 }
 
-/** Builds an operation's query: a time range and a step if it takes `step_ms`, because charts need them; else none. */
+/** Builds an operation's query: a time range and a step if it takes `step_ms`, as charts do; otherwise it is empty. */
 function queryOf(described: Described): string {
   const names = (described.parameters ?? [])
     .filter((one) => one.in === 'query')

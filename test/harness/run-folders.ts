@@ -17,9 +17,9 @@ const start = 'intercept-tests-'
 const leastFreeBytes = 4 * 1024 ** 3
 
 /**
- * Gives the tests of this run a temporary folder in memory, if there is enough memory: they create hundreds of
- * databases, and creating the files on a disk would take longer than the tests themselves. What later runs need stays
- * on the disk. The folder is deleted when this process exits.
+ * Gives the tests of this run a temporary folder in memory, if possible: to create the files of their hundreds of
+ * databases on a disk would take longer than the tests themselves. What later runs need stays on the disk. The folder
+ * is deleted when this process exits.
  */
 export function useRunFolders(root: string): void {
   process.env['TEST_CACHE_FOLDER'] ??= tmpdir()
