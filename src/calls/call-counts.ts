@@ -48,7 +48,7 @@ export class CallCounts {
   /** The cell of each rule's latest call. To look it up by its key would cost more than to count the call. */
   readonly #latestOfRule = new Map<string, RuleCell>()
 
-  /** The number of counts of calls or of rules, whichever is larger: `take` with this limit returns all of both. */
+  /** The number of counts of calls or of rules, whichever is larger. With this limit, `take` returns all counts. */
   get size(): number {
     return Math.max(this.#cells.size, this.#rules.size)
   }

@@ -4,7 +4,7 @@ import { createOldSecretCallers } from './old-secret-callers.ts'
 /** The secret used for a call. */
 export interface UsedSecret {
   readonly digest: string
-  /** Whether this is the old secret of a rotated key, which is valid only for a while. */
+  /** Whether this is the old secret of a rotated key. Such a secret is valid only for a while. */
   readonly isOldSecret: boolean
 }
 

@@ -4,10 +4,7 @@ import { every } from '../timers.ts'
 
 const lookEveryMs = 1000
 
-/**
- * Returns a function that reports, in log and metrics, that the database is another server or has returned to an older
- * state.
- */
+/** Returns a function that reports, in log and metrics, that the database was replaced or went back in time. */
 export function reportHistory({ log, metrics }: { log: Log; metrics: Metrics }) {
   const changes = metrics.counter(
     'intercept_database_history_changes_total',

@@ -28,7 +28,8 @@ export interface SignedIn {
   readonly subject: string
   readonly claims: JsonObject
   /**
-   * Additional claims from UserInfo about the same subject; undefined if UserInfo was not requested or does not exist.
+   * Additional claims from UserInfo about the same subject; undefined if UserInfo was not requested or the provider has
+   * none.
    */
   readonly userinfo: JsonObject | undefined
   /** The id_token itself, sent to the provider as a hint at logout. */

@@ -5,9 +5,9 @@ import { renderFamilies, type Metrics } from '../telemetry/index.ts'
 /** Whether this node should receive traffic. */
 export interface Readiness {
   readonly isReady: boolean
-  /** The first line of a probe's response. */
+  /** The first line of the readiness probe's response. */
   readonly state: 'ready' | 'draining' | 'storage_unavailable'
-  /** A warning about a node that works nevertheless; the second line of a probe's response. */
+  /** The second line of the response: a warning about a node that works nevertheless. */
   readonly remark?: string | undefined
 }
 

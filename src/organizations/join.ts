@@ -10,8 +10,8 @@ import {
 import { join } from './member-lifecycle.ts'
 
 /**
- * Makes a person a member by an invitation, once. Throws `invitation_invalid` (400), or `conflict` if they are or were
- * a member.
+ * Makes a person a member by an invitation, once. Throws `invitation_invalid` (400), or `conflict` if the person is a
+ * member already or was deactivated there.
  */
 export async function joinByInvitation(
   tx: Tx,

@@ -190,7 +190,8 @@ async function peopleWith(
 }
 
 /**
- * Whether the installation has ever been set up: no link makes another first owner, even after the first one has left.
+ * Whether the installation has ever been set up or has any user. If so, no link makes a first owner, even after the
+ * first one has left.
  */
 async function isSetUp(tx: Tx): Promise<boolean> {
   return (await settings.find(tx, setUpSetting)) !== undefined || (await users.exists(tx))

@@ -374,9 +374,8 @@ async function findMember(
 }
 
 /**
- * Locks and returns the member to change, because roles may have changed since the request was admitted. If the member
- * is an owner or becomes one, the actor needs an owner's power, and `stepUp` is called. Throws `version_conflict` for
- * an unexpected version.
+ * Locks and returns the member to change. If the member is an owner or becomes one, checks that the actor has an
+ * owner's power at this moment, and calls `stepUp`. Throws `version_conflict` for an unexpected version.
  */
 async function getForChange(
   tx: Tx,

@@ -292,7 +292,7 @@ type Handler = (request: AppRequest, reply: AppReply) => Promise<AppReply>
 
 /**
  * Registers a route for one method, or for both GET and POST (`GET, POST /path`), without HEAD: a HEAD must not begin
- * or end a sign-in. A request with text that no database can store is refused before the handler runs.
+ * or end a sign-in. A request with text that not every database can store is refused before the handler runs.
  */
 export function only(app: App, route: string, handler: Handler): void {
   const at = route.lastIndexOf(' ')

@@ -7,7 +7,7 @@ const everyMs = 1000
 
 /** Queues items and sends them in the background; those that don't fit or can't be sent are dropped and counted. */
 export interface LossySender<T> extends AsyncDisposable {
-  /** Queues an item, or drops it if too many are waiting; never waits. */
+  /** Queues an item, or drops it if too many are queued already. */
   add(item: T): void
 }
 

@@ -44,8 +44,8 @@ export interface Metrics {
   collected(about: MetricAbout, collect: () => Iterable<CollectedSample>): void
   histogram(name: string, help: string): Histogram
   /**
-   * Registers a function that every scrape runs first, to read values from the database; a scrape waits for it for up
-   * to a second. The function must not fail.
+   * Registers a function that every scrape runs first, to read values from the database. A scrape waits at most one
+   * second for it. The function must not fail.
    */
   beforeScrape(refresh: () => Promise<void>): void
   /** Returns all metrics as data, without refreshing them first. */

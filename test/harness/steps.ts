@@ -8,9 +8,8 @@ export interface Steps {
 }
 
 /**
- * Starts counting which blocks of our source run. The count is the same on every machine, however busy. Work inside V8
- * (a regular expression, `indexOf`) is not counted. Call this before the counted functions first run, because V8
- * compiles the counters into them.
+ * Starts counting which blocks of our source run. Work inside V8 (a regular expression, `indexOf`) is not counted. Call
+ * this before the counted functions first run, because V8 compiles the counters into them.
  */
 export async function startSteps(): Promise<Steps> {
   // Recompiling a function, or discarding it to save memory, would lose counts.
