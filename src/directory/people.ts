@@ -35,8 +35,8 @@ export interface DirectoryUserInput {
 /** Ties a directory user to a person and a membership. */
 export interface DirectoryMemberships {
   /**
-   * Returns the membership of a new directory user: their former one if the directory deleted them before, else that of
-   * a member who has one of their addresses, else a new one.
+   * Returns the membership of a new directory user: the former membership if the directory deleted a user with the same
+   * external id, else that of a member who has one of the person's addresses, else a new one.
    */
   join(change: DirectoryChange, person: DirectoryPerson): Promise<Joined>
   /**

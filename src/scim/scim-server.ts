@@ -48,11 +48,11 @@ interface Admitted {
   /** Undefined when a discovery document is read without a token. */
   readonly principal: DirectoryPrincipal | undefined
   readonly perform: () => Promise<ScimAnswer>
-  /** The request as its handler received it; unset until then. */
+  /** The request as its handler received it; unset until then, and for a discovery document. */
   asked?: ScimRequest
 }
 
-/** How a request ended: with a response or a refusal; `asked` is missing if the request never reached its handler. */
+/** How a request ended: with a response or a refusal; `asked` is the same as in `Admitted`. */
 interface Outcome {
   readonly startedAt: number
   readonly answer?: ScimAnswer | undefined

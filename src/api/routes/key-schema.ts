@@ -13,7 +13,7 @@ import { keys } from '../../store/index.ts'
 import { momentOf } from '../core/moments.ts'
 import { nullable, oneOf, Time, time, timeOrNull } from '../core/schemas.ts'
 
-/** The fields of a key as a response shows them; null means none. */
+/** The fields of a key as a response shows them; null means that no value is set. */
 const editableColumns = eachField((schema) => nullable(schema)) as {
   readonly [Name in keyof KeyFieldsJson]: Type.TUnsafe<KeyFieldsJson[Name]>
 }
@@ -21,7 +21,7 @@ const editableColumns = eachField((schema) => nullable(schema)) as {
 const shownColumns = Object.fromEntries(
   Object.entries(keys.shownSchemas).map(([name, schema]) => [name, Type.Unsafe(schema)]),
 ) as { readonly [Name in keyof keys.KeyShown]: Type.TUnsafe<keys.KeyShown[Name]> }
-/** The fields of a key as a request sends them; null means none, and so does a missing field that has no default. */
+/** The fields of a key as a request sends them; null sets no value, nor does a missing field without a default. */
 const askedFields = eachField((schema) => Type.Optional(nullable(schema))) as {
   readonly [Name in keyof KeyFieldsJson]: Type.TOptional<Type.TUnsafe<KeyFieldsJson[Name]>>
 }

@@ -20,7 +20,7 @@ export interface Patched {
   readonly members: readonly MemberStep[]
 }
 
-/** Applies all operations to a copy; if one fails it throws and the original stays unchanged. */
+/** Applies all operations to a copy. If one fails, throws and leaves the original unchanged. */
 export function applyPatch(
   type: ResourceType,
   current: Resource,

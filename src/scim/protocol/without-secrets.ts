@@ -19,8 +19,8 @@ export function withoutSecrets(body: unknown): string {
 }
 
 /**
- * Like `withoutSecrets`, for a body that was refused before it was parsed. Returns undefined if there was no body, and
- * a remark in parentheses if the body is too long or not JSON.
+ * Like `withoutSecrets`, for the bytes of a body that was not parsed. Returns undefined if there was no body, and a
+ * remark in parentheses if the body is too long or not JSON.
  */
 export function unreadWithoutSecrets(bytes: Buffer | undefined): string | undefined {
   if (bytes === undefined || bytes.length === 0) return undefined

@@ -323,9 +323,8 @@ export class Lane {
   }
 
   /**
-   * Pauses the endpoint, or this delivery alone, for as long as the receiver asks. A refused delivery goes ahead of
-   * newer deliveries, unless it waits alone for more than a minute: its due time is then moved in the store, because
-   * the lane may be gone by then.
+   * Pauses the endpoint, or this delivery alone. The delivery keeps its place before newer deliveries, unless it waits
+   * alone for more than a minute: its due time is then moved in the store, because the lane may close before that time.
    */
   #paced(outcome: AttemptOutcome): AttemptOutcome {
     const { clock } = this.#deps

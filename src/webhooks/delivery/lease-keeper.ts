@@ -19,7 +19,7 @@ export interface LeaseKeeperDeps {
   readonly onError: (error: unknown) => void
 }
 
-/** The user of the leases, which is notified when they change. Times are monotonic milliseconds. */
+/** The part of the dispatcher that uses the leases and is told when they change. Times are monotonic milliseconds. */
 export interface LeaseHolder {
   /** How many more endpoints this node can lease. */
   room(): number
@@ -36,7 +36,7 @@ export interface LeaseHolder {
   lost(lost: readonly Lease[]): void
 }
 
-/** Takes, renews and releases the leases of endpoints: it polls for them, and searches at once after a hint. */
+/** Takes, renews and releases leases. It polls for endpoints to lease, and searches at once after a hint. */
 export class LeaseKeeper {
   readonly #deps: LeaseKeeperDeps
   readonly #holder: LeaseHolder

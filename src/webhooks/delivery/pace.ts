@@ -7,9 +7,9 @@ const creditPerSuccess = 2
 
 /**
  * Paces the deliveries to a receiver that answers 429 with Retry-After. A refused delivery waits for as long as the
- * receiver asks and keeps its place in the queue. Successes earn credit and refusals spend it; without credit the whole
- * endpoint pauses. So a receiver with a rate limit is left alone, while one that refuses only some deliveries gets the
- * others.
+ * receiver asks, at most a day, and keeps its place in the queue. Successes earn credit and refusals spend it; without
+ * credit the whole endpoint pauses. So a receiver with a rate limit is left alone, while one that refuses only some
+ * deliveries gets the others.
  */
 export class Pace {
   readonly #creditPerSuccess: number

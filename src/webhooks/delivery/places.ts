@@ -25,8 +25,8 @@ export interface Place {
 const slowAfterMs = 1000
 const maxSlowKnown = 10_000
 
-// The fraction of the limit that each standing may use together with the standings after it. Half of the limit is thus
-// left to prompt endpoints, and an eighth to unproven endpoints when there are many sluggish ones.
+// The fraction of the limit up to which requests of each standing may start, counting the requests of the standings
+// after it, so that failing endpoints cannot take every place.
 const shares: Record<Standing, number> = { prompt: 1, unproven: 1 / 2, sluggish: 3 / 8 }
 const none: ReadonlySet<string> = new Set()
 

@@ -111,7 +111,7 @@ export const callRoutes = {
     permission: 'traffic.see',
     query: Type.Object({
       ...callFilterProperties,
-      /** Defaults to one hour before the end. */
+      /** Defaults to one hour before `to`. */
       from: Type.Optional(Time),
       /** Defaults to now. */
       to: Type.Optional(Time),
@@ -135,7 +135,7 @@ export const callRoutes = {
 }
 
 /**
- * Returns a function that says whether a search may continue. When the time limit is over, the caller gets what was
+ * Returns a function that says whether a search may continue. When the time is up, the caller gets what was
  * found until then, and can continue the search from there.
  */
 function timeFrom(clock: Services['clock']): () => boolean {
