@@ -68,8 +68,7 @@ function isVerified(claim: string, value: unknown): boolean {
   return claim === 'xms_edov' && (value === 1 || value === '1' || value === 'true')
 }
 
-// Returns the person's identifier in the directory. An e-mail address serves as one only if the provider has verified
-// it.
+// Returns the person's identifier in the directory. An e-mail address counts only if the provider has verified it.
 function directoryValueOf(
   source: JsonObject,
   settings: ConnectionSettings,

@@ -38,7 +38,7 @@ export interface TestLine {
   readonly check?: string | undefined
 }
 
-/** The result of a test: each step, and the person as the connection's settings read the claims. */
+/** The result of a test: each step, and the person whom the provider's claims describe. */
 export interface TestResult {
   readonly lines: readonly TestLine[]
   readonly person:

@@ -206,7 +206,7 @@ export class Connections {
       if (hasOtherSubjects) await identities.bindToClient(tx, before)
       // By saving the connection an owner also vouches for the links that were made through it.
       if (setByOwner) await identities.vouch(tx, { connectionId: after.id, issuer: after.issuer })
-      // The new provider has not vouched for the people who signed in through the old one.
+      // The sessions rest on sign-ins with the former issuer and client id.
       if (hasMoved) await endSessionsOf(tx, after, actor)
       const credential = change.credential === undefined ? 'kept' : 'replaced'
       const detail = { before: describe(before), after: describe(after), credential }
@@ -292,7 +292,7 @@ export class Connections {
     return row && this.#present(row)
   }
 
-  /** Works out what a change would save and cause, after asking the provider; does not change the connection. */
+  /** Computes what a change would save and what effects it would have, after asking the provider; saves nothing yet. */
   async #plan(before: ConnectionRecord, change: ConnectionChange, actor: Actor) {
     const { organizationId } = before
     const { issuer, clientId } = checkClient({

@@ -115,7 +115,7 @@ export class SsoOutcomes {
     })
   }
 
-  /** Deletes the stored provider sessions of sessions that have expired. */
+  /** Deletes the provider sessions that are stored for expired sessions. */
   async forget(): Promise<void> {
     await this.#deps.store.transaction(async (tx) => await providerSessions.forget(tx, tx.now))
   }

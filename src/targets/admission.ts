@@ -21,7 +21,7 @@ export interface Caller {
 /** A call by an identified caller, to be decided. */
 export interface Question extends Caller {
   readonly asked: Asked
-  /** The methods to check, at least one: the call's own, or all of them for a proxy that does not say which. */
+  /** The methods to check, at least one: the call's own, or all methods for a proxy that does not name the method. */
   readonly methods: readonly string[]
   readonly limits: Limits
   /** Whether the call counts against limits. */

@@ -102,8 +102,8 @@ for (const engine of engines) {
       }
       assert.deepEqual(await find(), [proven])
       assert.ok(queries <= 3, String(queries))
-      // These people have their address from the other organization. It counts once that organization has verified the
-      // address's domain.
+      // These people have their addresses from the other organization. The addresses count once that organization has
+      // verified their domain.
       await store.transaction(async (tx) => {
         const domain = { id: createId('dom'), organizationId: other, name: 'alike.test' }
         const more = { challenge: 'x', connectionId: undefined, nextCheckAt: tx.now }

@@ -1,4 +1,5 @@
-// Shared rates hold when a node comes late, when a transaction fails, and when a node joins one that was alone.
+// Shared rates are kept when a node is late to a busy key, when a transaction fails, and when a node joins another that
+// was alone.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { systemClock } from '../../src/clock.ts'

@@ -272,7 +272,7 @@ async function scim(
   return await scimCall(url, method, { token, body, headers })
 }
 
-/** Runs a connection test: signs a person in at the window that the button opens. */
+/** Runs a connection test: signs a person in at the provider, in the window that the button opens. */
 async function walkTest(page: Page, login: string): Promise<void> {
   const opening = page.waitForEvent('popup')
   await page.getByRole('button', { name: /^Test( again)?$/ }).click()

@@ -120,7 +120,7 @@ KEY=$(INTERCEPT_SERVER=http://localhost:8080 INTERCEPT_TOKEN=$TOKEN npx intercep
       ['key_01hzy3k9v6m2d8q4t7w0x5c1bn', '$KEY'],
     ],
   },
-  // The receiver keeps running while the next block is typed in another terminal.
+  // A reader types the next block in another terminal, so here the receiver runs in the background.
   'guides/receive-webhooks': {
     before: 'npx interceptd org create acme',
     words: [

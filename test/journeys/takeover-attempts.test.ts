@@ -1,5 +1,5 @@
-// An administrator of one organization uses its directory, its provider and its access tokens against people of another
-// organization, against the owners of their own, and against their own removal.
+// An administrator misuses the directory, the provider and the access tokens of their organization: against people of
+// another organization, against their own organization's owners, and to come back after being removed.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { permissionsOf } from '../../src/access/index.ts'

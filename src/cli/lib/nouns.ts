@@ -11,7 +11,7 @@ import type { remoteTokens } from '../remote/tokens.ts'
 import type { CallList, CallQuery } from './call-query.ts'
 import type { Services } from './services.ts'
 
-// Each function imports its modules when it runs, so that a command need not wait until the whole product is loaded.
+// Modules are imported only when a function here needs them, so that no command has to load the whole product.
 
 type Both<Whole, Remote extends (...args: never[]) => unknown> = Pick<
   Whole,

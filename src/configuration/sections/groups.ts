@@ -41,7 +41,7 @@ export const groupSection: Section = {
 /** The groups are listed once for each apply, which changes their roles but never their names. */
 const listed = new WeakMap<Scene['services'], Promise<ReadonlyMap<string, string>>>()
 
-/** Returns the ids of an organization's groups by name; if a directory has several with one name, the oldest counts. */
+/** Returns the ids of an organization's groups by name; if several groups have the same name, the oldest counts. */
 async function idsOf({
   organization,
   services,
