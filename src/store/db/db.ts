@@ -45,7 +45,7 @@ export interface AuditDraft {
 /** An event before the ledger numbers and serializes it. */
 export interface EventDraft {
   readonly organizationId: string
-  /** An event type from the catalogue, written as noun.verb. */
+  /** An event type from the catalogue, such as `api_key.issued`. */
   readonly type: string
   readonly data: Readonly<Record<string, unknown>>
   /** Set by a caller that needs to know the id in advance; otherwise the ledger creates it. */

@@ -7,7 +7,7 @@ import { minuteMs } from '../../../units.ts'
 /** The start of every recorded path; the API shows paths without it. */
 export const recordedPrefix = '/api/v1/intercept'
 
-/** How a call ended: answered by the upstream, failed by the upstream, or refused by one of our checks. */
+/** How a call ended: answered by the upstream, failed at the upstream, or refused by one of our checks. */
 export type CallOutcome = 'answered' | 'upstream_error' | 'refused'
 
 /** Selects calls; all given conditions must hold. */

@@ -47,8 +47,8 @@ async function missingOf(tx: Tx, days: readonly number[]): Promise<number[]> {
 }
 
 /**
- * Drops the oldest partitions whose records are all older than the given time; returns whether there were any. Several
- * are dropped in one statement, so that calls wait for the lock on their table only once.
+ * Drops up to eight partitions, oldest first, whose records are all older than the given time; returns whether there
+ * were any. One statement drops them all, so that calls wait for the lock on their table only once.
  */
 export async function dropPartitions(tx: Tx, olderThanMs: number): Promise<boolean> {
   if (tx.engine === 'sqlite') return false

@@ -48,7 +48,7 @@ const editColumns = {
   expiresAt: maybe(time()),
 }
 
-/** The columns that people see but do not edit. The API and the command line show exactly those declared here. */
+/** Columns that people see but do not edit. A column declared here appears in the API and on the command line. */
 const shownColumns = {
   createdAt: time(),
   createdBy: maybe(text()),
@@ -103,7 +103,7 @@ export function shownOf(key: KeyRecord): KeyShown {
 /** The names of the fields that a person sets. */
 export const editable = ['name', ...Object.keys(editColumns)] as readonly (keyof KeyEdit)[]
 
-/** Extracts exactly the editable fields. A missing one becomes undefined, which means no restriction. */
+/** Extracts exactly the editable fields. A missing one becomes undefined: no restriction, no expiry, no labels. */
 export function editOf(key: KeyInput): KeyEdit {
   return Object.fromEntries(editable.map((name) => [name, key[name]])) as unknown as KeyEdit
 }

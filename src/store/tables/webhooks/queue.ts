@@ -1,6 +1,6 @@
 import type { Db } from '../../db/db.ts'
 
-/** The deliveries that wait in all organizations. */
+/** The waiting deliveries, and the held and disabled endpoints, of all organizations. */
 export interface QueueState {
   /** Pending deliveries to endpoints that are not held. */
   readonly pending: number
