@@ -56,7 +56,7 @@ export interface Store extends Db {
    * that both are committed or neither is.
    */
   accompanied<T>(companion: (tx: Tx) => Promise<void>, run: () => Promise<T>): Promise<T>
-  /** Runs a transaction on the database that holds call records; it must publish no changes and record no events. */
+  /** Runs a transaction on the database that holds call records; it must record no audit entries, events or changes. */
   transactionOnCalls<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /**
    * Adds call records and counts of calls in a separate commit. The caller must wait until a batch is written before it

@@ -131,7 +131,6 @@ export function columns<C extends Declared, H extends Declared>(declared: C, hid
   }
 
   return {
-    /** Converts a row into a record. */
     fromRow: (row: TableOf<C>): RecordOf<C> => {
       const kept = row as Readonly<Record<string, unknown>>
       const values = shown.map(({ name, column, inRow }) => [name, column.read(kept[inRow])])

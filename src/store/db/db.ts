@@ -65,7 +65,7 @@ export interface ServerMark {
 
 /** A unit of work that commits as a whole; it also collects what the ledger writes just before the commit. */
 export interface Tx extends Db {
-  /** When the transaction started, in milliseconds since 1970; the rows that it writes are dated with this one time. */
+  /** When the transaction started, in milliseconds since 1970; most of the rows that it writes get this time. */
   readonly now: number
   audit(draft: AuditDraft): void
   event(draft: EventDraft): void

@@ -84,7 +84,7 @@ export interface EngineHandle extends EngineLane {
   serverStart(): RawBuilder<string>
   /** The state of this process's connection pools together, except the pool for slow reads; SQLite has no pools. */
   pool?(): PoolState
-  /** Copies the main database into a file while it stays in use. */
+  /** Copies the main database into a file while the database stays in use; SQLite only. */
   backup(file: string): Promise<void>
   close(): Promise<void>
 }

@@ -163,7 +163,7 @@ export function openFile(
   synchronous: 'FULL' | 'NORMAL',
   fileMustExist = false,
 ): Database.Database {
-  // If somebody has removed the folder together with the database, neither may be created anew.
+  // With `fileMustExist`, neither the database nor its folder is created anew if somebody has removed them.
   if (!fileMustExist) makeFolder(dirname(path))
   const file = new Database(path, { timeout: busyTimeoutMs, fileMustExist })
   chmodSync(path, 0o600)
@@ -171,7 +171,7 @@ export function openFile(
   // This is set explicitly, because the driver's build lowers it to NORMAL for WAL files.
   file.pragma(`synchronous = ${synchronous}`)
   file.pragma('foreign_keys = true')
-  // Jobs that share a commit use savepoints, whose journals must not go through temporary files.
+  // Jobs that share a commit use savepoints, whose journals would otherwise be temporary files.
   file.pragma('temp_store = memory')
   boundPageCache(file, 'lasting')
   addFoldCase(file)

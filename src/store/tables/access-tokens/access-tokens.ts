@@ -26,7 +26,7 @@ const declared = {
   revokedAt: maybe(time()),
 }
 
-/** Columns that only queries use. */
+/** Columns that are not part of the record. */
 const hidden = {
   digest: text(),
   expiringAnnouncedAt: maybe(time()),

@@ -49,7 +49,7 @@ export type DirectoryCondition =
     }
   /** The user has this e-mail address; the index on addresses finds it. */
   | { readonly kind: 'email'; readonly value: string }
-  /** At least one group of the user, or one member of the group, matches. */
+  /** At least one of the user's groups, or of the group's members, matches; without `where`, one only has to exist. */
   | { readonly kind: 'related'; readonly where: DirectoryCondition | undefined }
 
 /** The tables that hold resources of a directory. */

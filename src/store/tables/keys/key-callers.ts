@@ -94,7 +94,7 @@ async function addTo(tx: Tx, use: OldSecretUse): Promise<boolean> {
   return Number(numUpdatedRows) > 0
 }
 
-/** Lists the callers of a key's old secrets that are still valid, most recent first. */
+/** Lists up to 200 callers that used an old but still valid secret of a key, most recent first. */
 export async function listOldSecretCallers(
   db: Db,
   {

@@ -14,7 +14,7 @@ const declared = {
   ...lastUse,
 }
 
-/** Columns that only queries use. */
+/** Columns that are not part of the record. */
 const hidden = {
   keyId: text<KeyId>(),
   organizationId: text<OrganizationId>(),

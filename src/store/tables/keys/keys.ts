@@ -70,7 +70,7 @@ const declared = {
   version: number(),
 }
 
-/** Columns that only queries use. */
+/** Columns that are not part of the record. */
 const hidden = { expiryAnnouncedAt: maybe(time()) }
 const { fromRow, toRow, toJson } = columns(declared, hidden)
 export { fromRow }

@@ -24,7 +24,7 @@ const declared = {
   createdAt: time(),
 }
 
-/** Columns that only queries use. */
+/** Columns that are not part of the record. */
 const hidden = {
   deletedAt: maybe(time()),
 }

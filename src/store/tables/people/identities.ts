@@ -30,7 +30,7 @@ const declared = {
   awaitsOwner: maybe(text<AwaitsOwner>()),
 }
 
-/** Columns that only queries use. */
+/** Columns that are not part of the record. */
 const hidden = { formerClientId: maybe(text()) }
 const { fromRow, toRow } = columns(declared, hidden)
 

@@ -20,7 +20,7 @@ const declared = {
   revokedAt: maybe(time()),
 }
 
-/** Columns that only queries use. */
+/** Columns that are not part of the record. */
 const hidden = {
   emailKey: text(),
   digest: text(),

@@ -177,7 +177,7 @@ export async function listByIds(
   return rows.map(fromRow)
 }
 
-/** Lists a person's memberships in existing organizations, active or not, in slug order. */
+/** Lists up to 1,000 of a person's memberships in existing organizations, active or not, in slug order. */
 export async function listOfUser(
   db: Db,
   userId: UserId,

@@ -9,7 +9,7 @@ const declared = {
   expiresAt: time(),
 }
 
-/** Columns that only queries use. */
+/** Columns that are not part of the record. */
 const hidden = {
   digest: text(),
   createdAt: time(),

@@ -20,7 +20,7 @@ const declared = {
   endReason: maybe(text()),
 }
 
-/** Columns that only queries use. */
+/** Columns that are not part of the record. */
 const hidden = {
   digest: text(),
   endedBy: maybe(text()),

@@ -9,7 +9,9 @@ export interface SealedColumn {
   readonly key: readonly string[]
   /** Returns the context of a row's value; it must equal the context that the code owning the column uses. */
   readonly context: (row: Readonly<Record<string, string>>) => readonly string[]
-  /** Set if the value expires within a day, so that it need not be sealed again under a new key. */
+  /**
+   * Set if the values expire within a day, so that a node may start even if it lacks the master key that sealed them.
+   */
   readonly shortLived?: true
 }
 

@@ -34,7 +34,7 @@ const declared = {
   operationId: maybe(text()),
 }
 
-/** Columns that only queries use. */
+/** Columns that are not part of the record. */
 const hidden = { version: number() }
 const stored = columns(declared, hidden)
 

@@ -93,7 +93,7 @@ export async function writeHealths(
 
 const probedAmong = 64
 
-/** Loads an endpoint's pending deliveries with their bodies; `exhausted` means that there are no more to load. */
+/** Loads an endpoint's pending deliveries with their bodies; `exhausted` is false if there may be more to load. */
 export async function loadDue(
   db: Db,
   { organizationId, endpointId }: { organizationId: string; endpointId: string },

@@ -38,7 +38,7 @@ const declared = {
   leaseToken: number(),
 }
 
-/** Columns that only queries use. */
+/** Columns that are not part of the record. */
 const hidden = { leaseOwner: maybe(text()), leaseUntil: maybe(time()) }
 const own = columns(declared, hidden)
 
