@@ -323,7 +323,7 @@ export class Lane {
   }
 
   /**
-   * Pauses the endpoint, or this delivery alone. The delivery keeps its place before newer deliveries, unless it waits
+   * Pauses the endpoint, or this delivery alone. The delivery stays ahead of newer deliveries, unless it waits
    * alone for more than a minute: its due time is then moved in the store, because the lane may close before that time.
    */
   #paced(outcome: AttemptOutcome): AttemptOutcome {

@@ -80,7 +80,7 @@ export const ssoRoutes = {
 
 const maxLookedAt = 2000
 
-/** Lists the people whose sessions would lose access if company sign-in were required, judged by the policy itself. */
+/** Lists the people whose sessions would lose access if company sign-in were required. */
 async function preview(organizationId: OrganizationId, breakGlass: string[], services: Services) {
   const organization = await services.organizations.get(organizationId)
   const sso = { required: true, breakGlass }
