@@ -19,7 +19,7 @@ export interface Resealed {
 
 const rowsAtOnce = 200
 
-/** Counts sealed values by their master key; `lasting` leaves out values that are deleted within a day anyway. */
+/** Counts sealed values by their master key; `lasting` leaves out values that expire within a day anyway. */
 export async function countSealed(
   store: Store,
   sealer: Sealer,

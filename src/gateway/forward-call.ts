@@ -121,7 +121,7 @@ class ForwardedCall implements ForwardOwner {
     const call = this.#call
     // A call that was cut off keeps the status of its refusal, which its caller has already received.
     if (call.refusal === undefined) call.status = status
-    // Records a response that broke off as a failure, although the caller saw the upstream's status.
+    // If the response broke off, the call is recorded as a failure, although the caller saw the upstream's status.
     if (broken !== undefined) call.refusal = broken
     this.#deps.announcer.upstream(this.#forwarding.target, true)
     this.#finish(upstreamMs === undefined ? undefined : Math.round(upstreamMs * 1000))

@@ -47,8 +47,8 @@ function withoutMembers(text: string, wanted: ReadonlySet<string>, depth: number
 }
 
 /**
- * Masks members whose names appear literally: a stray quote would hide them from `withoutMembers`, which then mistakes
- * where strings begin.
+ * Masks members whose names appear literally. After a stray quote, `withoutMembers` mistakes where strings begin and
+ * can miss such members.
  */
 function withoutLiteralMembers(text: string, names: readonly string[]): string {
   const name = new RegExp(String.raw`"(?:${alternatives(names)})"\s*:\s*`, 'gi')

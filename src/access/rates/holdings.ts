@@ -35,8 +35,8 @@ export class Holdings {
     }
     if (subject.isSource === true && this.#sources >= maxSources) return undefined
     const holding = new Holding(subject, rate, monotonic)
-    // Drops the oldest holding if there are too many. Unless this node uses that subject again, other nodes get the
-    // share only when this node's lease ends.
+    // Drops the oldest holding if there are too many. Other nodes get its share only when this node's lease ends,
+    // unless this node uses the subject again.
     if (this.#bySubject.size >= maxHoldings) {
       const [oldest] = this.#bySubject.values()
       if (oldest !== undefined) this.forget(oldest)

@@ -64,8 +64,8 @@ export class SharedRates implements AsyncDisposable {
 
   /**
    * Joins the other nodes on this database. Waits up to 100 ms for the confirmation that this node is alone; without
-   * it, the node starts sharing. Another node spends whole rates until it hears of this one; if it cannot reach the
-   * database, it refuses calls after a second, because it can no longer verify keys.
+   * it, the node starts sharing. Another node spends whole rates until it hears of this one. If that node cannot reach
+   * the database, it refuses calls after a second, because it can no longer verify keys.
    */
   async start(): Promise<void> {
     const { store } = this.#deps

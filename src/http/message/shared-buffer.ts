@@ -1,6 +1,6 @@
 const maxRememberedViews = 4096
 
-/** A buffer that is used again for each read of many sockets, or for each write to them. */
+/** A buffer that serves the reads of many sockets, or the writes to them, one after the other. */
 export class SharedBuffer {
   readonly bytes = Buffer.allocUnsafeSlow(64 * 1024)
   /**

@@ -50,7 +50,8 @@ export function createApp(deps: AppDeps): App {
     bodyLimit: deps.bodyLimitBytes,
     exposeHeadRoutes: true,
     return503OnClosing: false,
-    // If the router cannot decode the URL, no hooks run, so what they do for other requests is done here.
+    // If the router cannot decode a URL, no hooks run. These two headers, which a hook sets on every other response,
+    // are therefore set here.
     frameworkErrors: (error, request, reply) => {
       setCommonHeaders(deps, request, reply)
       if (onEnd !== undefined) reply.raw.once('finish', () => onEnd(endOf(request, reply)))
