@@ -30,9 +30,9 @@ export interface HandOvers {
 }
 
 /**
- * Whether a response must be handed over from the identity URL to the base URL. It need not if the two URLs are equal,
- * or if it was handed over already. Otherwise it must in two cases: if the browser sent no cookie of the sign-in, which
- * was then started at the base URL; and if both URLs have the same host, because cookies ignore ports and so do not
+ * Whether a response must be handed over from the identity URL to the base URL; never if the two are equal or the
+ * response was handed over already. A response without the sign-in's cookie must be, because that sign-in was started
+ * at the base URL. If both URLs have the same host, every response must be, because cookies ignore ports and so do not
  * show where a sign-in was started.
  */
 export function isForBase(

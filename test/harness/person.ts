@@ -109,7 +109,7 @@ interface Who {
 }
 
 /**
- * Adds a person to an organization as the operator does, so that nobody has signed in to the account yet; creates the
+ * Adds a person to an organization as the operator does: nobody has signed in to the account yet. Creates the
  * organization if it does not exist.
  */
 export async function addMember(product: TestProduct, slug: string, who: Who): Promise<void> {

@@ -26,7 +26,7 @@ export function readSources(patterns: readonly string[]): SourceFile[] {
     })
 }
 
-/** Finds dynamic imports anywhere, and import statements at the start of a line, where the formatter puts them. */
+/** Finds dynamic imports anywhere; finds other imports and re-exports only at the start of a line. */
 function importsOf(text: string): Import[] {
   const found: Import[] = []
   const statements =
