@@ -77,7 +77,7 @@ async function untilDropped(store: Store, olderThanMs: number): Promise<number> 
   throw new Error(`the days were not dropped within ${giveUpMs / 1000} s`)
 }
 
-/** Returns the number of partitions, their size, and how many rows the seed's `vacuum analyze` counted in them. */
+/** Returns the number of partitions, their size, and their rows as estimated by the seed's `vacuum analyze`. */
 async function sizeOfPartitions(
   store: Store,
 ): Promise<{ readonly partitions: number; readonly bytes: number; readonly rows: number }> {
@@ -90,9 +90,8 @@ async function sizeOfPartitions(
 }
 
 /**
- * Removes the partitions' files from the page cache. Old records are usually no longer cached, and deleting cached
- * files takes longer, because their pages have to be freed too. Returns false if this machine can't do that (it needs
- * dd of GNU coreutils).
+ * Removes the partitions' files from the page cache, because old records are usually no longer cached and deleting
+ * cached files takes longer. Returns false if this machine can't do that (it needs dd of GNU coreutils).
  */
 async function evictPartitions(store: Store): Promise<boolean> {
   await sql`checkpoint`.execute(store.calls.query)

@@ -23,7 +23,7 @@ export interface Task {
   readonly capacity?: number | undefined
 }
 
-/** The requests that wrk sends: the path below the target, the method, the size of the body, and the key. */
+/** The requests that wrk sends; `path` is the path below the target. */
 export interface WrkLoad {
   readonly path?: string
   readonly method?: 'GET' | 'POST'

@@ -91,7 +91,7 @@ export async function startNginx(
   return { ...(await startNginxWith(nginx, folder, { name, port, http, location })), key }
 }
 
-/** Starts HAProxy with a map of the SHA-256 of 100,000 keys; it refuses every other key with 401. */
+/** Starts HAProxy with a map of the SHA-256 digests of 100,000 keys; it refuses every other key with 401. */
 export async function startHaproxy(
   haproxy: string,
   folder: string,

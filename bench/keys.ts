@@ -113,8 +113,7 @@ function withWrongChecksum(text: string): string {
 
 /** Returns the bytes in use on the heap and in typed arrays, which are outside the heap. */
 function bytesUsed(): number {
-  // Two collections are needed: the first one frees memory outside the heap, but `arrayBuffers` shrinks only after the
-  // second.
+  // `arrayBuffers` shrinks only after the second collection.
   globalThis.gc?.()
   globalThis.gc?.()
   const { heapUsed, arrayBuffers } = process.memoryUsage()

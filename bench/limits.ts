@@ -21,7 +21,7 @@ interface Load {
   readonly rate: Rate
   /** How many calls per second a key gets on each node. */
   readonly perSecond: readonly number[]
-  /** How long the load runs before it is measured. By then, each key has been called and its shares have settled. */
+  /** How long the load runs before the main measurement, so that all keys are called and their shares settle. */
   readonly settlingSeconds: number
 }
 

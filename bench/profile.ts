@@ -11,7 +11,7 @@ interface Profile {
   readonly timeDeltas: readonly number[]
 }
 
-/** How much to leave out at either end of a profile, because it is start-up or shutdown. */
+/** How much is left out at each end of a profile, to exclude start-up and shutdown. */
 const skippedMs = 8000
 
 /** The functions in which the busiest profiled thread spent its time, with their shares; waiting is left out. */

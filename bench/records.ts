@@ -1,6 +1,6 @@
-// Records calls at a steady rate, as the gateway does: 20,000 a second on SQLite, 10,000 a second on PostgreSQL. Prints
-// how many records were dropped, and CPU times as shares of a core: those of the thread that serves calls, of the
-// process's other threads, and of the rest of the machine, which includes PostgreSQL. Usage: `npm run bench -- records
+// Records calls as the gateway does, 20,000 a second on SQLite and 10,000 a second on PostgreSQL. Prints how many
+// records were dropped, and CPU times as shares of a core: those of the thread that records the calls, of the process's
+// other threads, and of the rest of the machine, which includes PostgreSQL. Usage: `npm run bench -- records
 // [seconds]`; the default is 60.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'

@@ -125,9 +125,9 @@ async function fairness(engine: Engine): Promise<Figure[]> {
 }
 
 /**
- * Measures fairness among the endpoints of four organizations at one host and port: twelve that never respond, twelve
- * that send half a response, six that respond after two seconds, and healthy and ordered ones in the first and the last
- * organization.
+ * Measures fairness among the endpoints of four organizations at one host and port: twelve never respond, twelve send
+ * half a response, and six respond after two seconds. The first and the last organization also have two healthy
+ * endpoints each, one of them ordered.
  */
 async function neighbours(engine: Engine): Promise<Figure[]> {
   await using all = await open(engine)

@@ -81,13 +81,13 @@ function setsYoungGeneration() {
 }
 
 /**
- * Sends SIGTERM to this process once the process that started it is gone, if that was npm or has a channel to this
- * process; a node then drains and exits. npx and npm don't forward SIGTERM, and SIGKILL can't be forwarded, so without
- * this a node would keep running unnoticed.
+ * Sends SIGTERM to this process once its launcher is gone; a node then drains and exits. A launcher is npm, or a parent
+ * with a channel to this process. npx and npm don't forward SIGTERM, and SIGKILL can't be forwarded, so without this a
+ * node would keep running unnoticed.
  */
 async function endWithWhoeverStartedUs() {
   const end = () => process.kill(process.pid, 'SIGTERM')
-  // Workers are left out, because their supervisor ends them.
+  // The channel of a worker is not watched here, because `serve` watches it.
   if (process.channel && (await import('node:cluster')).default.isPrimary) {
     process.once('disconnect', end)
     process.channel.unref()

@@ -18,16 +18,16 @@ const fetchWithinMs = 300_000
 const runtime = JSON.parse(readFileSync(new URL('./node-runtime.json', import.meta.url), 'utf8'))
 
 /**
- * Returns the path of a Node that is new enough: one that npm installed next to us, one downloaded earlier, or one
- * downloaded now. Throws an error with a one-sentence message if there is none for this platform or the download fails.
+ * Returns the path of another Node: one that npm installed next to us, one downloaded earlier, or one downloaded now.
+ * Throws an error with a one-sentence message if there is none for this platform or the download fails.
  */
 export function findRuntime(from) {
   return installedBeside(from) ?? fetchedEarlier() ?? fetchNow()
 }
 
 /**
- * Returns the nearest Node that npm installed in a `node_modules` of this folder or a parent folder, whether this is a
- * checkout or a dependency of another project; undefined if there is none.
+ * Returns the nearest Node that npm installed in a `node_modules` of the folder of `from` or of a parent folder. This
+ * finds it in a checkout and in a project that depends on Intercept. Returns undefined if there is none.
  */
 function installedBeside(from) {
   for (let folder = dirname(from); ; folder = dirname(folder)) {

@@ -44,8 +44,8 @@ const pages: Readonly<Record<Place, Page>> = {
 /**
  * Lists each page's files and first requests in index.html, so that start.js can request them before any module runs.
  * start.js requests the page's data before its code: a browser opens six connections, and on a slow connection code
- * would occupy them for seconds. Meanwhile it shows the heading, the navigation and, if the page has `rows`, the first
- * rows of its list.
+ * would occupy them for seconds. Meanwhile start.js shows the heading, the navigation and, if the page has `rows`, the
+ * first rows of its list.
  */
 export function preloadApp(): Plugin {
   return {

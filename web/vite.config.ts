@@ -3,7 +3,7 @@ import { defineConfig } from 'vite'
 import { compress } from './vite-compress.ts'
 import { preloadApp } from './vite-preload.ts'
 
-/** Modules loaded only when needed, for instance when somebody opens a menu; each stays in a file of its own. */
+/** Modules loaded only when needed, for instance when somebody opens a menu; the group `app` leaves them out. */
 const late =
   /parts.(MenuParts|WindowedBody|LeaveQuestion|CustomRange)|frame.(Palette|palette-choices|Help|Sheet|SignedOutDialog|TakeOver)/
 /** Modules shared by a few pages that people rarely visit first. */
@@ -17,8 +17,8 @@ const dialogs = /parts.(Dialogs|ConfirmDialog|IssuedToken|RevokeToken|SecretDial
  * higher priority contains it.
  */
 const groups = [
-  // This group must not share a file with the app's code: the first paint would wait for the app's styles, and modules
-  // would read their words before the catalogue is loaded.
+  // This group must not share a file with the app's code. Otherwise the first paint would wait for the app's styles,
+  // and modules would read their words before the catalogue is loaded.
   {
     name: 'main',
     test: /web.(src.main\.tsx|words.(language|locale|plural)\.ts)/,

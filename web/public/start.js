@@ -20,7 +20,7 @@
     language = localStorage.getItem('language') ?? language
     if (localStorage.getItem('time-zone') === 'utc') timeZone = 'UTC'
   } catch {
-    // Storage is unavailable, so the theme, fonts and language are the system's.
+    // Storage is unavailable, so there are no choices of an earlier visit to apply.
   }
 
   const appFiles = document.querySelector('meta[name=app]')?.content.split(' ') ?? []
@@ -69,7 +69,7 @@
     document.head.append(link)
   }
 
-  /** Writes the heading and links to the pages that every member may see, for use while the code is loading. */
+  /** Writes the heading, and links to the pages that every member may see, until the dashboard's code has loaded. */
   function write() {
     const titleOf = ({ title }) => title[language] ?? title.en
     const heading = document.querySelector('.shell-title')

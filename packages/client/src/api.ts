@@ -179,7 +179,7 @@ export interface Operations {
   lookAtIdentity: { input: { body: { "proof": string } }; output: { "provider": string; "issuer": string; "subject": string; "email": string | null; "name": string | null } }
   /** Link an identity that was just proven in this session. */
   linkIdentity: { input: { body: { "proof": string } }; output: Identity }
-  /** Remove one of the caller's identities; every session ends. */
+  /** Remove one of the caller's identities; all of the caller's sessions end. */
   deleteMyIdentity: { input: { identity: string }; output: undefined }
   /** Join through an invitation for one of the caller's verified addresses. */
   acceptMyInvitation: { input: { invitation: string }; output: { "organization_id": string; "role": "owner" | "admin" | "developer" | "viewer" } }
@@ -187,9 +187,9 @@ export interface Operations {
   listOrganizations: { input: Record<string, never>; output: { "items": (OwnOrganization)[] } }
   /** Create an organization and become its owner (if sign-up is open). */
   createOrganization: { input: { body: { "slug": string; "name"?: string } }; output: Organization }
-  /** One organization, with the defaults of its keys, its rate and the retention periods. */
+  /** One organization, with the defaults for new keys, its rate limit and the retention periods. */
   getOrganization: { input: { organization: string }; output: OrganizationWithSettings }
-  /** Change an organization's name, its rate or the defaults of its keys; omitted fields stay unchanged. */
+  /** Change an organization's name, its rate limit or the defaults for new keys; omitted fields stay unchanged. */
   updateOrganization: { input: { organization: string; body?: { "name"?: string; "key_defaults"?: KeyDefaultsInput; "rate_limit"?: TargetRateLimit | null } }; output: OrganizationWithSettings }
   /** Delete an organization; its keys are refused from now on. */
   deleteOrganization: { input: { organization: string; body: { "slug": string } }; output: undefined }
@@ -235,7 +235,7 @@ export interface Operations {
   getKey: { input: { organization: string; key: string }; output: ApiKey }
   /** Edit a key; the body replaces all of its editable fields. */
   updateKey: { input: { organization: string; key: string; body: { "name": string; "grants"?: (Grant)[] | null; "cidrs"?: (string)[] | null; "rate_limit"?: RateLimit | null; "quota"?: Quota | null; "labels"?: Labels | null; "expires_at"?: string | null } }; output: ApiKey }
-  /** A key's callers in the newest 1,000 calls, and who still uses its old secret. */
+  /** A key's callers in its newest 1,000 calls, and who still uses its old secret. */
   getKeyCallers: { input: { organization: string; key: string }; output: KeyCallers }
   /** Create a new secret; the old one stays valid during the overlap. */
   rotateKey: { input: { organization: string; key: string; body: { "overlap_seconds": number } }; output: { "key": ApiKey; "secret": string; "confirmation": Confirmation } }
@@ -243,9 +243,9 @@ export interface Operations {
   endOldSecretOfKey: { input: { organization: string; key: string }; output: { "key": ApiKey; "confirmation": Confirmation } }
   /** Revoke a key permanently; responds when every node refuses it. */
   revokeKey: { input: { organization: string; key: string }; output: { "key": ApiKey; "confirmation": Confirmation } }
-  /** How much of a key's quota is used in this period. */
+  /** How much of a key's quota is used in the current period. */
   getKeyQuota: { input: { organization: string; key: string }; output: QuotaUse }
-  /** How much of a target's quota is used in this period. */
+  /** How much of a target's quota is used in the current period. */
   getTargetQuota: { input: { organization: string; target: string }; output: QuotaUse }
   /** Connections, oldest first. */
   listConnections: { input: { organization: string }; output: { "items": (Connection)[] } }
@@ -281,7 +281,7 @@ export interface Operations {
   getDomain: { input: { organization: string; domain: string }; output: Domain }
   /** Route sign-ins from a domain to another connection. */
   updateDomain: { input: { organization: string; domain: string; body: { "connection_id": string | null } }; output: Domain }
-  /** Remove a domain; sign-ins with its addresses are no longer routed to a connection. */
+  /** Remove a domain; sign-ins with its e-mail addresses are no longer routed to a connection. */
   deleteDomain: { input: { organization: string; domain: string }; output: undefined }
   /** Look up the record of a domain now; the response contains what DNS returned. */
   checkDomain: { input: { organization: string; domain: string }; output: Domain }
@@ -387,7 +387,7 @@ export interface Operations {
   updateEndpoint: { input: { organization: string; endpoint: string; body?: { "url"?: string; "description"?: string; "types"?: (string)[] | null; "headers"?: Record<string, string>; "rate_per_second"?: number | null; "ordered"?: boolean; "asymmetric"?: boolean } }; output: Endpoint }
   /** Delete an endpoint; its pending deliveries become skipped. */
   deleteEndpoint: { input: { organization: string; endpoint: string }; output: undefined }
-  /** Enable an endpoint in any state. */
+  /** Enable an endpoint, whatever its state. */
   enableEndpoint: { input: { organization: string; endpoint: string }; output: Endpoint }
   /** Disable an endpoint; its pending and future deliveries become skipped. */
   disableEndpoint: { input: { organization: string; endpoint: string }; output: Endpoint }
@@ -399,7 +399,7 @@ export interface Operations {
   listWebhookTypes: { input: { organization: string }; output: { "items": (EventType)[] } }
   /** The signing secret; reading it is recorded in the audit log. */
   getWebhookSecret: { input: { organization: string }; output: WebhookSecrets }
-  /** Create a new signing secret; the old one also signs during the overlap (set 0 if it has leaked). */
+  /** Create a new signing secret; the old one also signs during the overlap (set the overlap to 0 if the old one has leaked). */
   rotateWebhookSecret: { input: { organization: string; body?: { "overlap_seconds"?: number } }; output: WebhookSecrets }
   /** End the overlap of older secrets immediately. */
   endOldWebhookSecrets: { input: { organization: string }; output: undefined }

@@ -83,7 +83,7 @@ export const keyRoutes = {
   }),
 
   'GET /organizations/:organization/keys/:key/callers': route({
-    summary: "A key's callers in the newest 1,000 calls, and who still uses its old secret",
+    summary: "A key's callers in its newest 1,000 calls, and who still uses its old secret",
     permission: 'traffic.see',
     answer: KeyCallers,
     handle: async ({ organization, param }, services) => {

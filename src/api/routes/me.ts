@@ -200,7 +200,7 @@ export const meRoutes = {
   }),
 
   'DELETE /me/identities/:identity': route({
-    summary: "Remove one of the caller's identities; every session ends",
+    summary: "Remove one of the caller's identities; all of the caller's sessions end",
     permission: 'signed-in',
     freshSignIn: true,
     handle: async ({ person, param, actor }, services) => {

@@ -88,7 +88,8 @@ export const organizationRoutes = {
   }),
 
   'GET /organizations/:organization': route({
-    summary: 'One organization, with the defaults of its keys, its rate and the retention periods',
+    summary:
+      'One organization, with the defaults for new keys, its rate limit and the retention periods',
     permission: 'traffic.see',
     answer: OrganizationWithSettings,
     handle: async ({ organization }, services) =>
@@ -97,7 +98,7 @@ export const organizationRoutes = {
 
   'PATCH /organizations/:organization': route({
     summary:
-      "Change an organization's name, its rate or the defaults of its keys; omitted fields stay unchanged",
+      "Change an organization's name, its rate limit or the defaults for new keys; omitted fields stay unchanged",
     permission: 'organization.manage',
     managed: { section: 'organization', param: 'organization' },
     body: input({

@@ -25,7 +25,7 @@ const QuotaUse = Type.Object(
 /** How much of each quota is used. */
 export const quotaRoutes = {
   'GET /organizations/:organization/keys/:key/quota': route({
-    summary: "How much of a key's quota is used in this period",
+    summary: "How much of a key's quota is used in the current period",
     permission: 'traffic.see',
     answer: QuotaUse,
     handle: async ({ organization, param }, services) => {
@@ -35,7 +35,7 @@ export const quotaRoutes = {
   }),
 
   'GET /organizations/:organization/targets/:target/quota': route({
-    summary: "How much of a target's quota is used in this period",
+    summary: "How much of a target's quota is used in the current period",
     permission: 'traffic.see',
     answer: QuotaUse,
     handle: async ({ organization, param }, services) => {

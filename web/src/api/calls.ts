@@ -12,7 +12,7 @@ export const outcomes = [
   'refused',
 ] as const satisfies readonly Outcome[]
 
-/** The filters for calls in the form of the URL: strings, including the name of a range. */
+/** The filters for calls as they appear in the URL: strings, one of which names a range. */
 export type CallFilter = {
   readonly [Name in Exclude<keyof CallsQuery, 'after' | 'newer' | 'limit'>]?: string | undefined
 } & { readonly range?: string | undefined }

@@ -65,8 +65,8 @@ export function policyQuery(organization: string) {
 }
 
 /**
- * Reserves the URLs of a connection that does not exist yet; never refetched, because the person may already have
- * registered them.
+ * Reserves the URLs of a connection that does not exist yet. Neither time nor focus causes a refetch, which would
+ * reserve other URLs although the person may already have registered these.
  */
 export function reservationQuery(organization: string) {
   return queryOptions({

@@ -27,7 +27,7 @@ export type EndpointChange = NonNullable<
   Input<'PATCH /organizations/:organization/webhooks/endpoints/:endpoint'>['body']
 >
 
-/** The filters for deliveries in the form of the URL; all of them are strings. */
+/** The filters for deliveries as they appear in the URL: strings. */
 export interface DeliveryFilter {
   readonly endpoint?: string | undefined
   readonly state?: string | undefined

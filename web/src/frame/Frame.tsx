@@ -121,7 +121,7 @@ function SignedIn({ me }: { readonly me: Me }) {
 type FloatingName = 'palette' | 'help' | 'menu'
 
 /**
- * Keeps which dialog is open over the page (palette, help or menu), closes it when the path changes, and handles the
+ * Tracks which dialog is open over the page (palette, help or menu), closes it when the path changes, and handles the
  * shortcuts that work on every page.
  */
 function useFloating(membership: Membership | undefined) {

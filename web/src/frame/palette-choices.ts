@@ -24,7 +24,7 @@ type Place = Omit<Choice, 'open'> & { readonly to: NavigateOptions }
 const mostShown = 40
 const { paletteKinds: kinds } = frameWords
 
-/** The actions that the palette offers besides revoking keys. Each opens a page, and most of them a dialog there. */
+/** The actions that the palette offers besides revoking keys. Each opens a page; most also open a dialog there. */
 const doings = [
   { name: 'issueKey', deps: 'keys.issue', to: '/o/$organization/keys', search: { issue: 'now' } },
   {

@@ -19,7 +19,7 @@ export function QueryState({
     readonly error: unknown
     readonly refetch: () => unknown
   }
-  /** Whether to add a padding around a refusal, in a card that has none itself. */
+  /** Whether to add padding around a refusal, for cards without padding. */
   readonly padded?: boolean
 }) {
   if (!query.isError) return <Loading />

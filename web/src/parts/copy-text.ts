@@ -1,7 +1,7 @@
 /**
  * Copies a text to the clipboard, and returns whether that succeeded. Without a secure context, or if the browser
- * refuses, it selects and copies the `visible` node instead, because a dialog's focus trap would take the focus from a
- * hidden textarea. If that fails too, the node stays selected.
+ * refuses, it selects and copies the `visible` node instead; a hidden textarea would lose the focus to a dialog's focus
+ * trap. If that fails too, the node stays selected.
  */
 export async function copyText(text: string, visible: HTMLElement | null): Promise<boolean> {
   if (window.isSecureContext) {

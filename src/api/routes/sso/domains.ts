@@ -106,7 +106,8 @@ export const domainRoutes = {
   }),
 
   [`DELETE ${one}` as const]: route({
-    summary: 'Remove a domain; sign-ins with its addresses are no longer routed to a connection',
+    summary:
+      'Remove a domain; sign-ins with its e-mail addresses are no longer routed to a connection',
     permission: 'sso.manage',
     managed: { section: 'domains', param: 'domain' },
     freshSignIn: true,

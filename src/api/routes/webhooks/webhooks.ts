@@ -114,7 +114,10 @@ export const webhookRoutes = {
     },
   }),
 
-  [`POST ${E}/:endpoint/enable` as const]: setState('enable', 'Enable an endpoint in any state'),
+  [`POST ${E}/:endpoint/enable` as const]: setState(
+    'enable',
+    'Enable an endpoint, whatever its state',
+  ),
 
   [`POST ${E}/:endpoint/disable` as const]: setState(
     'disable',
@@ -168,7 +171,7 @@ export const webhookRoutes = {
 
   'POST /organizations/:organization/webhooks/secret/rotate': route({
     summary:
-      'Create a new signing secret; the old one also signs during the overlap (set 0 if it has leaked)',
+      'Create a new signing secret; the old one also signs during the overlap (set the overlap to 0 if the old one has leaked)',
     permission: 'webhooks.manage',
     freshSignIn: true,
     status: 201,

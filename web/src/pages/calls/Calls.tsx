@@ -254,7 +254,6 @@ function iso(ms: number): string {
   return new Date(ms).toISOString()
 }
 
-/** Selects a key, which the server finds by a search text. */
 function KeyFilter({
   organization,
   onKey,

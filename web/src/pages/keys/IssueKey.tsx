@@ -72,8 +72,8 @@ export function IssueKey({
       title={w.form.title}
       action={w.issue}
       saving={{ isPending: issue.isPending, error: issue.error ?? known.error }}
-      // The form sends every field explicitly, so submitting it before the organization's defaults are loaded would
-      // override them.
+      // The request contains every field that has a default, so sending it before the organization's defaults are
+      // loaded would override them.
       disabled={draft.name.trim() === '' || defaults === undefined}
       onSubmit={() => issue.mutate()}
     >
@@ -156,7 +156,10 @@ function endChoices(days: number | undefined) {
   return [{ value: own, label: w.form.days(Number(own)) }, ...usual]
 }
 
-/** Sends every field explicitly, because the server replaces an omitted field with the organization's default. */
+/**
+ * Builds the request body. The expiry, addresses and scheme are always included, because the server would replace an
+ * omitted one with the organization's default.
+ */
 function bodyOf(draft: Draft): Body {
   const { expires_at: expiresAt = null, cidrs = null, ...input } = inputOf(draft)
   return {

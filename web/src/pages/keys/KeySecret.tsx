@@ -29,7 +29,7 @@ export function KeySecret({
   readonly issued: Pick<Key, 'id' | 'scheme' | 'grants'>
   readonly secret: string
   readonly title: string
-  /** The new secret's hint after a rotation, to notice the first call with the new secret. */
+  /** After a rotation, the hint of the new secret; the dialog then waits for the first call with this secret. */
   readonly rotatedTo?: string
   readonly onClose: () => void
 }) {

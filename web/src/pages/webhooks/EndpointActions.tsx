@@ -91,7 +91,10 @@ function Ping({ endpoint, onDone }: { readonly endpoint: Endpoint; readonly onDo
   )
 }
 
-/** Asks for confirmation before deleting an endpoint; its name must be typed if it was used in the last seven days. */
+/**
+ * Asks for confirmation before deleting an endpoint. The endpoint's name must be typed if a delivery was attempted in
+ * the last seven days.
+ */
 export function DeleteEndpoint({
   endpoint,
   onClose,

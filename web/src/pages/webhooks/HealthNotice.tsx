@@ -7,8 +7,8 @@ const w = webhookWords.endpoint
 const worthSaying = 3
 
 /**
- * Explains why an endpoint currently receives nothing, how many deliveries are waiting, and when the next attempt is
- * due. Warns if attempts keep failing; otherwise renders nothing.
+ * Explains why a held or disabled endpoint receives nothing. If it is held, also says how many deliveries are waiting
+ * and when the next attempt is due. Warns if attempts keep failing; otherwise renders nothing.
  */
 export function HealthNotice({ endpoint }: { readonly endpoint: Endpoint }) {
   const { state, failures, failing_since: failingSince, probe_at: probeAt, deliveries } = endpoint
