@@ -206,7 +206,7 @@ export class Connections {
       if (hasOtherSubjects) await identities.bindToClient(tx, before)
       // By saving the connection an owner also vouches for the links that were made through it.
       if (setByOwner) await identities.vouch(tx, { connectionId: after.id, issuer: after.issuer })
-      // The sessions rest on sign-ins with the former issuer and client id.
+      // Sessions that began with the former issuer or client id must end.
       if (hasMoved) await endSessionsOf(tx, after, actor)
       const credential = change.credential === undefined ? 'kept' : 'replaced'
       const detail = { before: describe(before), after: describe(after), credential }

@@ -35,7 +35,7 @@ describe('an organization whose lock is held for long', { timeout: 60_000 }, () 
         tx.query,
       )
       isHeld = true
-      // Hold the lock for longer than one attempt to take it may last.
+      // Hold the lock for longer than a single attempt to take it may last.
       await sql`select pg_sleep(1.5)`.execute(tx.query)
     })
     await until(() => isHeld)
