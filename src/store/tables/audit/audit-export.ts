@@ -56,8 +56,8 @@ export async function setSent(tx: Tx, { organizationId, sent }: UnsentChain): Pr
 }
 
 /**
- * Lists the organizations whose chains have entries beyond the last announced head, except chains with a head that was
- * announced after `before`.
+ * Lists the organizations whose chains have entries beyond the last announced head, if that head was announced at
+ * `before` or earlier, or if none was ever announced.
  */
 export async function listUnannounced(
   db: Db,

@@ -48,7 +48,7 @@ export interface TargetRecord {
   readonly credentialSealed: string | undefined
   /** JSON whose format src/targets defines. */
   readonly settings: Readonly<Record<string, unknown>>
-  /** What happens to calls that no rule decides; undefined means the default. */
+  /** What happens to calls that no rule decides; if undefined, it follows from the rules (see `lastLineOf`). */
   readonly otherwise: 'allow' | 'refuse' | undefined
   readonly disabledAt: number | undefined
   readonly createdAt: number
