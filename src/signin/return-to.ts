@@ -11,7 +11,7 @@ const maxLength = 1000
 export function localPath(text: string | undefined, longest = maxLength): string {
   if (text === undefined || text.length > longest) return '/'
   if (!/^\/(?![/\\])[\x21-\x5B\x5D-\x7E]*$/.test(text)) return '/'
-  // Some URL parsers treat encoded slashes, backslashes, control characters or dots at the front as "//".
+  // At the front, encoded slashes, backslashes, control characters or dots can make some URL parsers read "//".
   if (/^\/(?:%(?:2f|5c|0[0-9a-f]|1[0-9a-f]|7f)|\.)/i.test(text)) return '/'
   if (!URL.canParse(text, anywhere)) return '/'
   const url = new URL(text, anywhere)

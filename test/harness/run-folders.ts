@@ -17,7 +17,7 @@ const start = 'intercept-tests-'
 const leastFreeBytes = 4 * 1024 ** 3
 
 /**
- * Gives the tests of this run a temporary folder in memory, if possible: to create the files of their hundreds of
+ * Gives the tests of this run a temporary folder in memory, if possible: creating the files of their hundreds of
  * databases on a disk would take longer than the tests themselves. What later runs need stays on the disk. The folder
  * is deleted when this process exits.
  */
