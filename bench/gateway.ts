@@ -37,7 +37,7 @@ const { values, positionals } = parseArgs({
 const isQuick = values.quick === true
 const seconds = Number(positionals[0] ?? (isQuick ? 1 : 2))
 const rounds = Number(positionals[1] ?? (isQuick ? 3 : 5))
-/** In seconds. The very first load warms up for longer, so that only compiled code is measured. */
+/** Seconds of warm-up. The very first load warms up for longer, so that only compiled code is measured. */
 const firstWarmUp = isQuick ? 4 : 10
 const warmUp = 1
 /** The peers that ratios are relative to, with their names in the table. */
@@ -140,7 +140,7 @@ async function compare(workload: Workload): Promise<void> {
 async function loopOf(taking: readonly Peer[]): Promise<{ text(): Promise<string> } | undefined> {
   const own = taking.find(({ metricsPort }) => metricsPort !== undefined)
   if (own === undefined) return undefined
-  // Starts a new measuring window, as each reading does.
+  // Each reading starts a new measuring window; this one discards what was measured before.
   await loopDelays(own)
   return {
     async text() {

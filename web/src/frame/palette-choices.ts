@@ -18,7 +18,7 @@ export interface Choice {
   readonly open: () => void
 }
 
-/** A choice before its action is added. */
+/** A choice without `open`, which is derived from `to`. */
 type Place = Omit<Choice, 'open'> & { readonly to: NavigateOptions }
 
 const mostShown = 40

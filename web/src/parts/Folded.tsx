@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import classes from './surface.module.css'
 
-/** Content that most people don't need; it stays hidden until a person clicks its title. */
+/** Content that most people don't need; unless `open` is set, only its title is shown at first. */
 export function Folded({
   title,
   children,
