@@ -77,7 +77,7 @@ async function untilDropped(store: Store, olderThanMs: number): Promise<number> 
   throw new Error(`the days were not dropped within ${giveUpMs / 1000} s`)
 }
 
-/** Returns the number of partitions, their size, and their rows as estimated by the seed's `vacuum analyze`. */
+/** Returns the number of partitions, their size, and the number of rows that `vacuum analyze` has estimated. */
 async function sizeOfPartitions(
   store: Store,
 ): Promise<{ readonly partitions: number; readonly bytes: number; readonly rows: number }> {

@@ -1,5 +1,6 @@
-// npm run bench -- idle [seconds]: the CPU time of a node that nobody calls, with all of its threads, as a share of a
-// core; one node after another, on SQLite and on PostgreSQL. The default is 60 seconds each, after 30 seconds of rest.
+// npm run bench -- idle [seconds]: measures the CPU time of a node that nobody calls, as a share of a core, first on
+// SQLite, then on PostgreSQL, where it also measures the rate of transactions. A measurement takes the given number of
+// seconds (60 by default) and begins about 40 seconds after the node's start.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
@@ -41,7 +42,7 @@ async function measure(engine: string, cluster?: PostgresCluster): Promise<void>
     await setTimeout(restMs)
     const health = await fetch(`http://127.0.0.1:${port}/readyz`)
     if (health.status !== 200) throw new Error(`the node on ${engine} is not ready`)
-    // The request of this benchmark must not count.
+    // The work that the request above caused must not be measured.
     await setTimeout(restMs / 3)
     const { pid = 0 } = node
     const ranBefore = ranMs(pid)
@@ -58,7 +59,7 @@ async function measure(engine: string, cluster?: PostgresCluster): Promise<void>
   }
 }
 
-/** Milliseconds for which the threads of a process have run, which the kernel counts more finely than CPU time. */
+/** Milliseconds for which a process's threads have run. The kernel counts these in nanoseconds in `schedstat`. */
 function ranMs(pid: number): number {
   const nanoseconds = readdirSync(`/proc/${pid}/task`).map((thread) =>
     Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]),

@@ -100,7 +100,7 @@ export async function unusedPort(): Promise<number> {
   return port
 }
 
-/** Returns the ids of a process's children and of theirs. */
+/** Returns the ids of all descendants of a process. */
 export function childrenOf(pid: number): number[] {
   const children: number[] = []
   for (const task of readdirSync(`/proc/${pid}/task`)) {

@@ -69,7 +69,10 @@
     document.head.append(link)
   }
 
-  /** Writes the heading, and links to the pages that every member may see, until the dashboard's code has loaded. */
+  /**
+   * Writes the heading and links to the pages that every member may see. They stay until the dashboard's code draws the
+   * page.
+   */
   function write() {
     const titleOf = ({ title }) => title[language] ?? title.en
     const heading = document.querySelector('.shell-title')

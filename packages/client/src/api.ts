@@ -413,7 +413,7 @@ export interface Operations {
   replayDelivery: { input: { organization: string; delivery: string }; output: Delivery }
   /** Count the deliveries that a replay would send again, without sending any. */
   countReplay: { input: { organization: string; body?: { "endpoint"?: string; "event"?: string; "state"?: "pending" | "held" | "delivered" | "dead" | "skipped" | "retrying" | "missed"; "type"?: string; "from"?: string; "to"?: string } }; output: { "deliveries": number } }
-  /** Send every delivery that matches a filter again, as an operation that can be paused and canceled. */
+  /** Resend every delivery that matches a filter, as an operation that can be paused and canceled. */
   replayDeliveries: { input: { organization: string; body?: { "endpoint"?: string; "event"?: string; "state"?: "pending" | "held" | "delivered" | "dead" | "skipped" | "retrying" | "missed"; "type"?: string; "from"?: string; "to"?: string } }; output: Operation }
   /** Events in order after a cursor, for receivers that poll. */
   listEvents: { input: { organization: string; query?: { after?: string; limit?: number; types?: (string)[] } }; output: { "items": (Event)[]; "next": string | null; "more": boolean } }

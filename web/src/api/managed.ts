@@ -33,8 +33,8 @@ function managedAmongQuery(organization: string, section: ManagedSection, ids: r
 }
 
 /**
- * Returns a map from ids to the managed things of a section, which contains every managed thing among the given ids.
- * While loading, the map is incomplete, which is harmless: the server refuses changes to locked things anyway.
+ * Returns a map from ids to managed things of a section. It contains every managed thing among the given ids. While
+ * loading, the map is incomplete, which is harmless: the server refuses changes to locked things anyway.
  */
 export function useManagedAmong(
   organization: string,

@@ -103,7 +103,7 @@ export const deliveryRoutes = {
 
   [`POST ${R}` as const]: route({
     summary:
-      'Send every delivery that matches a filter again, as an operation that can be paused and canceled',
+      'Resend every delivery that matches a filter, as an operation that can be paused and canceled',
     permission: 'deliveries.replay',
     status: 202,
     body: Filter,
