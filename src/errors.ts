@@ -95,6 +95,8 @@ export const problems = {
   conflict: { status: 409, title: 'This does not fit what is there already' },
   managed_by_file: { status: 409, title: 'A configuration file manages this' },
   version_conflict: { status: 412, title: 'Somebody else changed this in the meantime' },
+  filter_refused: { status: 403, title: 'This list cannot be filtered' },
+  not_supported: { status: 501, title: 'This is not supported here' },
   plan_required: { status: 403, title: 'The plan does not include this' },
   storage_unavailable: { status: 503, title: 'The database does not answer' },
   internal_error: { status: 500, title: 'Something went wrong here' },

@@ -1,5 +1,5 @@
 import { Problem, type ProblemCode } from '../errors.ts'
-import { ScimError, type ScimType } from './protocol/errors.ts'
+import { codesOfStatus, ScimError, type ScimType } from './protocol/errors.ts'
 
 /** An error in SCIM's terms. */
 export interface Explained {
@@ -17,20 +17,6 @@ const scimTypes: Partial<Record<ProblemCode, ScimType>> = {
   invalid_input: 'invalidValue',
   bad_request: 'invalidSyntax',
   body_too_large: 'tooMany',
-}
-
-// Maps the status of SCIM's own refusals to our codes.
-const codesOfStatus: Readonly<Record<number, ProblemCode>> = {
-  401: 'credential_missing',
-  404: 'not_found',
-  405: 'method_not_allowed',
-  409: 'conflict',
-  412: 'version_conflict',
-  413: 'body_too_large',
-  415: 'unsupported_media_type',
-  429: 'rate_limited',
-  // `/Me` is defined by RFC 7644 but not supported here.
-  501: 'not_found',
 }
 
 /** Creates a function that explains any thrown error in SCIM's terms; unexpected errors get a 500 without details. */
@@ -52,7 +38,7 @@ export function createExplain(
 
 function codeOf({ status, scimType }: ScimError): ProblemCode {
   if (scimType === 'invalidSyntax') return 'bad_request'
-  return codesOfStatus[status] ?? 'invalid_input'
+  return codesOfStatus[status]
 }
 
 function fromFramework(error: unknown): Problem {

@@ -1,3 +1,5 @@
+import type { ProblemCode } from '../../errors.ts'
+
 /** The keywords of RFC 7644 table 9 and RFC 9865 section 2.1. */
 export type ScimType =
   | 'invalidFilter'
@@ -14,15 +16,32 @@ export type ScimType =
   | 'expiredCursor'
   | 'invalidCount'
 
+/** The statuses of SCIM's own refusals, each with our code, whose status is the same. */
+export const codesOfStatus = {
+  400: 'invalid_input',
+  401: 'credential_missing',
+  403: 'filter_refused',
+  404: 'not_found',
+  405: 'method_not_allowed',
+  409: 'conflict',
+  412: 'version_conflict',
+  413: 'body_too_large',
+  415: 'unsupported_media_type',
+  429: 'rate_limited',
+  501: 'not_supported',
+} as const satisfies Readonly<Record<number, ProblemCode>>
+
+type ScimStatus = keyof typeof codesOfStatus
+
 /** A refusal in SCIM's terms; its message is public. */
 export class ScimError extends Error {
-  readonly status: number
+  readonly status: ScimStatus
   readonly scimType: ScimType | undefined
   /** Response headers such as `Allow` or `Retry-After`. */
   readonly headers: Readonly<Record<string, string>>
 
   constructor(
-    status: number,
+    status: ScimStatus,
     detail: string,
     more: { scimType?: ScimType; headers?: Readonly<Record<string, string>> } = {},
   ) {
