@@ -193,7 +193,8 @@ function permissionTable(): string {
 
 function accessOf(route: AnyRoute): string {
   if (route.permission === 'anyone') return 'anyone'
-  if (route.permission === 'signed-in') return 'anybody signed in'
+  if (route.permission === 'signed-in') return 'people who are signed in'
+  if (route.permission === 'operator') return 'access tokens of an operator'
   return `\`${route.permission}\``
 }
 

@@ -15,9 +15,9 @@ export function renderReference(table: RouteTable, baseUrl: string): string {
 <body>
 <main>
 <h1>API reference</h1>
-<p>Everything below <code>${escapeHtml(baseUrl)}/api/v1</code> that the dashboard uses, for people with a session.
-The same as <a href="/api/v1/openapi.json">OpenAPI 3.1</a>. Requests that change something send JSON and our
-<code>Origin</code>; edits may send <code>If-Match</code>, creations an <code>Idempotency-Key</code>; lists answer
+<p>Everything below <code>${escapeHtml(baseUrl)}/api/v1</code>: for people with a session and for programs with an access token.
+The same as <a href="/api/v1/openapi.json">OpenAPI 3.1</a>. Requests that change something send JSON and, with a
+session, our <code>Origin</code>; edits may send <code>If-Match</code>, creations an <code>Idempotency-Key</code>; lists answer
 <code>items</code> and <code>next</code>, which goes into <code>after</code>. Refusals are
 <a href="https://www.rfc-editor.org/rfc/rfc9457">RFC 9457</a> problems, each with a page at <code>/problems/…</code>.</p>
 ${rows.join('\n')}
@@ -40,7 +40,6 @@ a { color: light-dark(#214f7f, #86beee) }
 `
 
 function section(name: string, route: AnyRoute): string {
-  const fresh = route.freshSignIn ? ', signed in within the last hour' : ''
   const parts = [
     ['Query', route.query],
     ['Body', route.body],
@@ -55,13 +54,17 @@ function section(name: string, route: AnyRoute): string {
   )
   return `<section id="${escapeHtml(name.replaceAll(/[^\w]+/g, '-'))}">
 <h2>${escapeHtml(name)}</h2>
-<p>${escapeHtml(route.summary)}. <span class="note">For ${escapeHtml(accessOf(route) + fresh)}.</span></p>
+<p>${escapeHtml(route.summary)}. <span class="note">For ${escapeHtml(accessOf(route))}.</span></p>
 ${schemas.join('\n')}
 </section>`
 }
 
-function accessOf(route: AnyRoute): string {
-  if (route.permission === 'anyone') return 'anyone'
-  if (route.permission === 'signed-in') return 'anybody signed in'
-  return `members with ${route.permission}`
+function accessOf({ permission, freshSignIn }: AnyRoute): string {
+  if (permission === 'anyone') return 'anyone'
+  if (permission === 'operator') return 'access tokens of an operator'
+  const signedIn = 'who signed in within the last hour'
+  if (permission === 'signed-in') return `people ${freshSignIn ? signedIn : 'who are signed in'}`
+  return freshSignIn
+    ? `members ${signedIn} and access tokens, with ${permission}`
+    : `members and access tokens with ${permission}`
 }
