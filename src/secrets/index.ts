@@ -4,6 +4,7 @@ export {
   checksumHolds,
   credentialLength,
   credentialLookup,
+  hintOf,
   mintCredential,
   randomBase62,
 } from './mint.ts'

@@ -4,6 +4,7 @@ import {
   checksumDigits as crcDigits,
   idDigits,
   identifiedDigits as randomDigits,
+  type CredentialFormat,
 } from '../credential-formats.ts'
 import { Secret } from './secret.ts'
 
@@ -21,7 +22,7 @@ export function mintCredential(prefix: string): Minted {
   const lookup = randomBase62(idDigits)
   const body = `${prefix}${lookup}_${randomBase62(randomDigits)}`
   const text = body + checksum(body)
-  return { secret: new Secret(text, hintOf(text, prefix)), lookup }
+  return { secret: new Secret(text, hintOf(text, { prefix, shape: 'identified' })), lookup }
 }
 
 /**
@@ -83,10 +84,15 @@ export function checksumHolds(text: string): boolean {
 }
 
 /**
- * Returns the form in which a credential is displayed after its creation: prefix, public id and last four characters.
+ * Returns the form in which a credential is displayed after its creation: prefix, public id (if there is one) and last
+ * four characters.
  */
-export function hintOf(text: string, prefix: string): string {
-  return `${text.slice(0, prefix.length + idDigits + 1)}…${text.slice(-4)}`
+export function hintOf(
+  text: string,
+  { prefix, shape }: Pick<CredentialFormat, 'prefix' | 'shape'>,
+): string {
+  const idLength = shape === 'identified' ? idDigits + 1 : 0
+  return `${text.slice(0, prefix.length + idLength)}…${text.slice(-4)}`
 }
 
 const underscore = 95

@@ -6,7 +6,7 @@ import {
   sign,
 } from 'node:crypto'
 import { credentialFormats, lengthOf, plainDigits } from '../credential-formats.ts'
-import { checksum, checksumHolds, randomBase62 } from './mint.ts'
+import { checksum, checksumHolds, hintOf, randomBase62 } from './mint.ts'
 import { Secret } from './secret.ts'
 
 const { prefix } = credentialFormats.webhookSecret
@@ -26,7 +26,7 @@ export function mintWebhookSecret(): Secret {
 
 /** Restores a secret from its stored text. */
 export function webhookSecret(text: string): Secret {
-  return new Secret(text, `${prefix}…${text.slice(-4)}`)
+  return new Secret(text, hintOf(text, credentialFormats.webhookSecret))
 }
 
 /** Whether a text has a webhook secret's shape and checksum. */

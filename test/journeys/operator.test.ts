@@ -210,7 +210,7 @@ describe('an operator keeps the service', () => {
     git('commit', '-qm', 'Remove settings')
     const history = await intercept(['scan', tree], { env })
     assert.equal(history.code, 1)
-    assert.match(history.out, /\(git [0-9a-f]+ env\):2 {2}svc_live_\w{8}… {2}api_key/)
+    assert.match(history.out, /\(git [0-9a-f]+ env\):2 {2}svc_live_\w{8}_…\w{4} {2}api_key/)
   })
 })
 

@@ -1,15 +1,10 @@
-import {
-  credentialPattern,
-  formatOf,
-  idDigits,
-  type CredentialFormat,
-} from '../../credential-formats.ts'
-import { checksumHolds, credentialLookup } from '../../secrets/index.ts'
+import { credentialPattern, formatOf, type CredentialFormat } from '../../credential-formats.ts'
+import { checksumHolds, credentialLookup, hintOf } from '../../secrets/index.ts'
 
 /** One of Intercept's credentials, found in some bytes, without its full text. */
 export interface FoundSecret {
   readonly kind: CredentialFormat['kind']
-  /** The prefix and the 8 characters after it (the public id, if there is one); safe to paste into a support ticket. */
+  /** The hint under which the credential is shown elsewhere too; safe to paste into a support ticket. */
   readonly hint: string
   readonly line: number
 }
@@ -35,7 +30,7 @@ export function createSecretFinder() {
         if (end <= seenUpTo || format === undefined || !isOurs(match[0], format)) continue
         found.push({
           kind: format.kind,
-          hint: `${match[0].slice(0, format.prefix.length + idDigits)}…`,
+          hint: hintOf(match[0], format),
           line: line + countLines(text.slice(0, match.index)),
         })
       }
