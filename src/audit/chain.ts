@@ -19,8 +19,6 @@ export interface ChainReport {
 
 const pageSize = 100
 const maxAttempts = 3
-// Reading begins here rather than at 1, so that entries inserted before the first one are found too.
-const firstNumber = -(2 ** 52)
 
 /** Returns the signed head of a chain. */
 export async function signedHead(db: Db, organizationId: string): Promise<SignedHead> {
@@ -59,7 +57,8 @@ async function walkFrom(
   if (against !== undefined && !isOurs(store, against)) {
     return walk.broken(against.sequence, 'the head to compare with was not signed here')
   }
-  for (let next = firstNumber; ;) {
+  // Reading begins at the lowest number rather than at 1, so that entries inserted before the first one are found too.
+  for (let next: number | undefined; ;) {
     const rows = await auditEntries.listFrom(store.slowReads, {
       organizationId,
       fromSequence: next,

@@ -96,7 +96,7 @@ for (const engine of engines) {
           .execute(),
       )
 
-    for (const sequence of [11, 12, 1000, 0, -5]) {
+    for (const sequence of [11, 12, 1000, 2 ** 60, 0, -5, -(2 ** 60)]) {
       test(`A-outside: a row at ${sequence}, beyond head or anchor, shows`, async () => {
         await forge(sequence, 10)
         assert.equal((await verify()).brokenAt, sequence)

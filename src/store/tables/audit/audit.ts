@@ -25,7 +25,10 @@ export interface AuditTable {
   hash: string
 }
 
-/** Lists entries of an organization's chain in order, from a given sequence number on. */
+/**
+ * Lists entries of an organization's chain in order, from a given sequence number on; from the lowest number if none is
+ * given.
+ */
 export async function listFrom(
   db: Db,
   {
@@ -34,18 +37,18 @@ export async function listFrom(
     limit,
   }: {
     readonly organizationId: string
-    readonly fromSequence: number
+    readonly fromSequence?: number | undefined
     readonly limit: number
   },
 ): Promise<AuditTable[]> {
-  return await db.query
+  let query = db.query
     .selectFrom('audit_entry')
     .selectAll()
     .where('organization_id', '=', organizationId)
-    .where('sequence', '>=', fromSequence)
     .orderBy('sequence')
     .limit(limit)
-    .execute()
+  if (fromSequence !== undefined) query = query.where('sequence', '>=', fromSequence)
+  return await query.execute()
 }
 
 /** Lists a page of an organization's entries that match all given conditions, newest first. */
