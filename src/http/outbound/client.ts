@@ -1,4 +1,4 @@
-import { createConnector, systemConnect, type ConnectTo, type Connector } from './connector.ts'
+import { createConnector, systemConnect, type ConnectTo } from './connector.ts'
 import { Connections } from './connections.ts'
 import { createAddressGuard, type AddressGuard, type GuardOptions } from './guard.ts'
 import { OutboundError } from './outbound-error.ts'
@@ -34,8 +34,6 @@ export interface Outbound extends AsyncDisposable {
   readonly guard: AddressGuard
   /** Parses a URL to be saved or called; throws Problem `outbound_blocked` with a public reason. */
   checkUrl(text: string): OutboundUrl
-  /** Opens a guarded connection, for code that has its own HTTP client. */
-  readonly connect: Connector
   /**
    * Sends one request and reads the complete response up to a limit; throws OutboundError. Redirects are returned, and
    * bodies stay compressed.
@@ -87,7 +85,6 @@ export function createOutbound(options: OutboundOptions = {}): Outbound {
   return {
     guard,
     checkUrl: (text) => checkUrl(text, guard),
-    connect,
     request,
     async fetch(url, init = {}) {
       // A Request converts any kind of body to bytes; it sends nothing.
