@@ -11,6 +11,8 @@ import { isoTime, renderTable, shortTime } from '../lib/table.ts'
 import { printableInLine } from '../lib/terminal.ts'
 
 const maxListed = 1000
+/** Matches what the API's search takes, in letters that every database folds. */
+const searchable = /^[ -~]{1,100}$/
 
 /** The member operations that commands use, on the database or over the API. */
 type MemberWork = Pick<Members, 'add' | 'list' | 'get' | 'setRole' | 'remove'>
@@ -122,20 +124,28 @@ async function findMember(
   who: string,
 ): Promise<MemberRecord> {
   if (!who.includes('@')) return await members.get(organizationId, who)
-  const wanted = who.trim().toLowerCase()
-  let after: string | undefined
-  for (;;) {
-    const page = await members.list(organizationId, { after, limit: maxListed })
-    const found = page.filter(({ email }) => email?.toLowerCase() === wanted)
-    if (found.length > 1) {
-      const ids = found.map(({ id }) => id).join(', ')
-      throw new Problem(
-        'conflict',
-        `Several members have the address ${who}: say which, of ${ids}.`,
-      )
-    }
-    if (found[0] !== undefined) return found[0]
-    if (page.length < maxListed) throw new Problem('not_found', `${who} is no member there.`)
+  const [found, ...others] = await listByEmail(members, organizationId, who.trim().toLowerCase())
+  if (found === undefined) throw new Problem('not_found', `${who} is no member there.`)
+  if (others.length > 0) {
+    const ids = [found, ...others].map(({ id }) => id).join(', ')
+    throw new Problem('conflict', `Several members have the address ${who}: say which, of ${ids}.`)
+  }
+  return found
+}
+
+/** Lists all members with an address, which is given in lower case. */
+async function listByEmail(
+  members: MemberWork,
+  organizationId: OrganizationId,
+  wanted: string,
+): Promise<MemberRecord[]> {
+  // Some databases cannot fold letters beyond ASCII, so for an address with such letters all members are compared.
+  const search = searchable.test(wanted) ? wanted : undefined
+  const found: MemberRecord[] = []
+  for (let after: string | undefined; ;) {
+    const page = await members.list(organizationId, { search, after, limit: maxListed })
+    found.push(...page.filter(({ email }) => email?.toLowerCase() === wanted))
+    if (page.length < maxListed) return found
     after = page.at(-1)?.id
   }
 }

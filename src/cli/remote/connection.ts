@@ -21,7 +21,7 @@ export interface Remote {
   call<T>(route: string, body?: unknown, version?: number): Promise<T>
   /** Asks the gateway whom a key belongs to; throws the gateway's refusal. */
   whoAmI<T>(credential: Readonly<Record<string, string>>): Promise<T>
-  /** Loads a list page by page, up to a maximum number of items. */
+  /** Loads a list page by page, up to a maximum number of items, beginning after the path's `after` if it has one. */
   list<T>(path: string, maxItems: number): Promise<T[]>
 }
 
@@ -62,12 +62,13 @@ export function connect(
     whoAmI: async (credential) => await ask('/intercept', { headers: credential }),
     async list(path, maxItems) {
       const items: unknown[] = []
+      const [address = '', query] = path.split('?', 2)
+      const search = new URLSearchParams(query)
+      search.set('limit', String(Math.min(itemsInPage, maxItems)))
       for (let after: string | null | undefined; after !== null && items.length < maxItems;) {
-        const search = new URLSearchParams({ limit: String(Math.min(itemsInPage, maxItems)) })
         if (after !== undefined) search.set('after', after)
-        const mark = path.includes('?') ? '&' : '?'
         const page = await call<{ items: unknown[]; next: string | null }>(
-          `GET ${path}${mark}${search.toString()}`,
+          `GET ${address}?${search.toString()}`,
         )
         items.push(...page.items)
         after = page.next

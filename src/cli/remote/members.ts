@@ -20,9 +20,11 @@ export function remoteMembers(remote: Remote) {
       )
     },
     list: async (organizationId, { limit, after, search }) => {
-      const query = search === undefined ? '' : `?${new URLSearchParams({ search }).toString()}`
-      const all = await remote.list<MemberJson>(at(organizationId) + query, limit)
-      return after === undefined ? all.map(toMember) : []
+      const query = new URLSearchParams()
+      if (search !== undefined) query.set('search', search)
+      if (after !== undefined) query.set('after', after)
+      const path = `${at(organizationId)}?${query.toString()}`
+      return (await remote.list<MemberJson>(path, limit)).map(toMember)
     },
     get: async (organizationId, id) => toMember(await remote.call(`GET ${at(organizationId, id)}`)),
     setRole: async ({ organizationId, id, role }) =>
