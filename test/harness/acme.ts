@@ -10,9 +10,13 @@ interface Furniture {
   readonly secrets: readonly string[]
   readonly keys: readonly string[]
   readonly endpoint: string
+  readonly operation: string
 }
 
-/** Creates targets, rules, several kinds of keys, open invitations and an endpoint in acme, and pings the endpoint. */
+/**
+ * Creates targets, rules, several kinds of keys, open invitations and an endpoint in acme, pings the endpoint and replays
+ * its deliveries.
+ */
 export async function furnish(person: Person, upstreamUrl: string): Promise<Furniture> {
   const rules = [
     { effect: 'allow', methods: ['GET'], path: '/v1/charges/*', trial: false },
@@ -51,7 +55,10 @@ export async function furnish(person: Person, upstreamUrl: string): Promise<Furn
     description: 'Deployment bot',
   })
   await ask(person, `POST /organizations/acme/webhooks/endpoints/${String(endpoint.id)}/ping`)
-  return { secrets, keys, endpoint: String(endpoint.id) }
+  const replay = await ask(person, 'POST /organizations/acme/webhooks/replays', {
+    endpoint: endpoint.id,
+  })
+  return { secrets, keys, endpoint: String(endpoint.id), operation: String(replay.id) }
 }
 
 /** Makes one of a varied set of calls: the number selects key, target and path, and thereby the result. */
@@ -95,11 +102,12 @@ export async function idsOf(person: Person, made: Furniture): Promise<PageIds> {
   }
   const members = await ask(person, 'GET /organizations/acme/members')
   const entries = await ask(person, 'GET /organizations/acme/audit?action=target.created')
-  const { endpoint } = made
+  const { endpoint, operation } = made
   return {
     key,
     rotated,
     endpoint,
+    operation,
     call,
     member: String(members.items.find((one: { source: string }) => one.source === 'directory').id),
     entry: String(entries.items[0].id),

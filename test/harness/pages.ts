@@ -21,6 +21,7 @@ export const organizationPages = {
   deliveries: '/webhooks/deliveries',
   types: '/webhooks/types',
   secret: '/webhooks/secret',
+  operation: '/operations/{operation}',
   members: '/members',
   member: '/members/{member}',
   invitations: '/members?tab=invitations',
@@ -45,7 +46,7 @@ export const opensDialog: ReadonlySet<string> = new Set([
 
 /** The ids that replace the names in braces. */
 export type PageIds = Readonly<
-  Record<'call' | 'key' | 'rotated' | 'endpoint' | 'member' | 'entry', string>
+  Record<'call' | 'key' | 'rotated' | 'endpoint' | 'operation' | 'member' | 'entry', string>
 >
 
 /** Pages outside any organization. */
