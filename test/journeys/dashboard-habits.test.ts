@@ -132,6 +132,19 @@ describe('habits of the dashboard', { timeout: 120_000 }, () => {
     const chosen = page.getByRole('group', { name: 'Selected keys' })
     await chosen.getByText('2 keys selected').waitFor()
     await checkState(visitor, 'keys-chosen-light')
+    // A key that a filter hides is no longer selected, not even when the filter is gone.
+    await page.getByRole('searchbox').fill('bulk one')
+    await chosen.getByText('1 key selected').waitFor()
+    await page.getByRole('searchbox').fill('bulk')
+    await page.getByLabel('Select bulk stays').waitFor()
+    assert.deepEqual(
+      await Promise.all(
+        names.map(async (name) => await page.getByLabel(`Select ${name}`).isChecked()),
+      ),
+      [true, false, false],
+    )
+    await page.getByLabel('Select bulk two').check()
+    await chosen.getByText('2 keys selected').waitFor()
     await chosen.getByRole('button', { name: 'Extend…' }).click()
     await page.getByLabel('Ends after').selectOption('365')
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()

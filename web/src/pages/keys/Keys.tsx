@@ -156,10 +156,12 @@ function Chosen(props: ChosenProps) {
 
 const stateOptions = keyStates.map((state) => ({ value: state, label: w.states[state] }))
 
-/** The selected keys among those shown; a selected key that a filter hides is left out. */
+/** The selected keys, all of which are shown: a selected key that a filter hides is no longer selected. */
 function useChoice(rows: readonly Key[]) {
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set())
   const chosen = rows.filter((row) => ids.has(row.id))
+  // State that is set while a component renders makes React render it again before anything is shown.
+  if (chosen.length < ids.size) setIds(new Set(idsOf(chosen)))
   return {
     chosen,
     clear: () => setIds(new Set()),
