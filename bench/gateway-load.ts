@@ -48,11 +48,15 @@ async function bounceFrames(): Promise<LoadSeen> {
       `GET ${order.path} HTTP/1.1\r\n${head}Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`,
     )
     socket.on('data', (chunk: Buffer) => {
-      if (isOpen) bytes += chunk.length
-      const isFirst = !isOpen && chunk.includes('\r\n\r\n')
-      if (isFirst) isOpen = true
-      if (!isFirst && bytes < frame.length) return
-      bytes -= isFirst ? 0 : frame.length
+      if (!isOpen) {
+        // The response to the handshake is not counted, it only starts the first frame.
+        isOpen = chunk.includes('\r\n\r\n')
+        if (isOpen) socket.write(frame)
+        return
+      }
+      bytes += chunk.length
+      if (bytes < frame.length) return
+      bytes -= frame.length
       count++
       socket.write(frame)
     })
