@@ -1,4 +1,5 @@
-// The connection is lost during a commit, or right after it: the caller is told that the change may have been made.
+// When the connection is lost, the caller learns whether the change was made. Only a loss during the commit leaves that
+// open, and the caller is told so.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

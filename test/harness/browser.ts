@@ -12,7 +12,7 @@ import {
 import { cacheFolder } from './cache-folder.ts'
 import { findProgram } from './proxy-program.ts'
 
-/** One person using one browser; `findings` must be empty at the end of a journey. */
+/** A person who uses the browser; `findings` must be empty at the end of a journey. */
 export interface Visitor extends AsyncDisposable {
   readonly page: Page
   readonly context: BrowserContext
@@ -60,7 +60,7 @@ async function startChromium(): Promise<Browser> {
   return await chromium.launch({
     ...(executablePath ? { executablePath } : {}),
     headless: true,
-    // Never use the package's own arguments: they switch web security off.
+    // Never use the arguments that @sparticuz/chromium recommends: they switch web security off.
     args: ['--no-sandbox'],
   })
 }
@@ -75,7 +75,7 @@ async function startFirefox(): Promise<Browser> {
 }
 
 /**
- * Drops the command that emulates colour schemes, which Firefox releases with long-term support don't know yet.
+ * Drops the command that emulates colour schemes, because Firefox ESR does not know it yet.
  * Playwright sends it for each new context, and has no setting to prevent that.
  */
 function withoutMediaFeatures(browser: Browser): void {
@@ -165,7 +165,7 @@ function watchViolations(): void {
 }
 
 async function executable(): Promise<string | undefined> {
-  // The package contains Linux x64 only; elsewhere Playwright's own browser is used.
+  // @sparticuz/chromium is for Linux x64 only; elsewhere Playwright's own browser is used.
   if (process.platform !== 'linux' || process.arch !== 'x64') return undefined
   const version = chromiumVersion()
   const cache = join(cacheFolder, `intercept-chromium-${version}`)

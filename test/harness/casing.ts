@@ -37,7 +37,7 @@ export function otherNamesOfSchema(schema: unknown, at = ''): string[] {
   return [...inside, ...members]
 }
 
-/** Asserts that all names in JSON that leaves the product are snake_case. */
+/** Asserts that our own names in a JSON value are snake_case. */
 export function assertSnakeCase(value: unknown, what: string): void {
   assert.deepEqual(otherNames(value), [], `${what} has names that are not snake_case`)
 }

@@ -1,4 +1,4 @@
-// Generates certificates (RFC 5280, section 4.1) for a CA of the test and for servers.
+// Generates certificates (RFC 5280, section 4.1) for a test CA and for servers.
 import { generateKeyPairSync, sign, type KeyObject } from 'node:crypto'
 
 /** A key pair with its certificate, in PEM. */

@@ -1,4 +1,4 @@
-/** Creates a generator of random numbers from 0 to 1 (mulberry32), which a seed makes repeatable. */
+/** Creates a generator of random numbers (mulberry32), at least 0 and below 1. The same seed gives the same numbers. */
 export function chance(seed: number): () => number {
   let state = seed >>> 0
   return () => {

@@ -5,7 +5,7 @@ import type { TestProduct } from './product.ts'
 import { groupUrn, patchUrn, scimCall, userUrn } from '../conformance/scim/directory.ts'
 import { command } from './sso.ts'
 
-/** The identity provider of the company in the screenshots. It must run for as long as the pages are open. */
+/** The company's identity provider, which must run for as long as the pages are open. */
 export type Company = AsyncDisposable
 
 /** The directory's people: name, login, group. */
@@ -147,7 +147,7 @@ async function directory(product: TestProduct, owner: Person): Promise<void> {
   }
 }
 
-/** Calls as a person and returns the response's JSON; throws if the call is refused. */
+/** Calls the API as a person and returns the response's JSON; throws if the call is refused. */
 export async function ask(person: Person, route: string, body?: object) {
   const { status, json, text } = await person.call(route, body)
   if (status >= 300) throw new Error(`${route}: ${text}`)

@@ -53,10 +53,13 @@ function providerOf(issuer: string): Provider {
 
 type Random = () => number
 
-/** Examples of a key's fields as files write them, apart from grants, which files write as text. */
+/**
+ * Example values for a key's fields, in the API's form. Only `grants` has another form in a configuration file, so
+ * `fileOf` generates it.
+ */
 const exampleJson = fieldsToJson(exampleFields)
 
-/** Generates a valid file for an organization; the same random numbers give the same file. */
+/** Generates a valid configuration file for an organization; the same random numbers give the same file. */
 export function fileOf(random: Random, slug: string): string {
   const pick = <T>(...values: readonly T[]): T => values[Math.floor(random() * values.length)]!
   const some = <T>(value: () => T): T | undefined => (random() < 0.5 ? value() : undefined)

@@ -1,6 +1,6 @@
 import pg from 'pg'
 
-/** Copies all rows from one database to another with the same schema, as a dump and a restore would. */
+/** Replaces all rows of the database at `toUrl` with those of the database at `fromUrl`, which has the same schema. */
 export async function copyRows(fromUrl: string, toUrl: string): Promise<void> {
   const from = new pg.Client(fromUrl)
   const to = new pg.Client(toUrl)

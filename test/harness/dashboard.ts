@@ -59,7 +59,7 @@ const maxAnimationMs = 150
 const tallestPicture = 1800
 const tabsAtOnce = 3
 const tabTimeoutMs = 15_000
-/** Runs in the page: finds buttons, links and fields that extend beyond their clipping ancestor. */
+/** Runs in the page: finds buttons, links and fields that an ancestor cuts off at the left or at the right. */
 const cutOff = `[...document.querySelectorAll('button, a[href], input, select, textarea')].flatMap((control) => {
   const box = control.getBoundingClientRect()
   if (box.width <= 1 || control.closest('.visually-hidden, [aria-hidden=true], pre') !== null) return []

@@ -36,7 +36,7 @@ interface SimEndpoint {
   owner: string | undefined
   token: number
   until: number
-  /** The receiver's behavior: the shares of failures, of 429 with Retry-After, and of requests never answered. */
+  /** The receiver's behaviour: the shares of failures, of 429 with Retry-After, and of requests never answered. */
   failing: number
   pacing: number
   hanging: number
@@ -46,7 +46,7 @@ const horizonMs = 40_000
 const healAtMs = 25_000
 const hopMs = 30 * 3_600_000
 
-/** Runs one simulated scenario, in which the seed decides everything, and checks the invariants at its end. */
+/** Runs one simulated scenario, in which the seed decides everything, and checks the invariants. */
 export async function simulate(seed: number): Promise<SimulationResult> {
   const random = chance(seed)
   const broken: string[] = []

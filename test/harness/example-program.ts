@@ -1,4 +1,4 @@
-// Starts the programs in examples/ in the way that their first lines describe.
+// Starts a program of examples/ and finds the port on which it listens.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
@@ -23,7 +23,7 @@ export async function startExample(options: {
     cwd: options.cwd,
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // `go run` starts a child process; both end with their process group.
+    // `go run` starts a child process. In a process group, both can be killed together.
     detached: true,
   })
   const lines: string[] = []

@@ -15,10 +15,10 @@ export interface FleetResult {
 
 const kinds = ['pause', 'cut', 'kill', 'failover', 'step', 'restart', 'stop in a work'] as const
 const sessionsInWorld = 12
-// In one simulation of six, disturbances may last long enough for a node to be declared dead. They end at healAtMs.
+// In one of six simulations, disturbances may last long enough for a node to be declared dead. They end at healAtMs.
 const usualTimes = { healAtMs: 16_000, endMs: 28_000, maxMs: 12_000, longShare: 0.3 }
 const longTimes = { healAtMs: 44_000, endMs: 62_000, maxMs: 30_000, longShare: 0.8 }
-/** How long a revocation may take while one node is stalled. Each further stalled node may add `lockHeldMs` to it. */
+/** How long a revocation may take while at most one node is stalled. Each further one may add `lockHeldMs`. */
 const promisedMs = 3000
 const lockHeldMs = 500
 // The timeout of a lost request, plus the time for a new connection: after that, a node must be healthy.
@@ -332,7 +332,7 @@ class Fleet implements Surroundings {
 
   #checkEnd(): void {
     const calmSince = this.world.now - calmMs
-    // A failover may come so late that the simulation ends before the node is healthy again.
+    // A failover may come so late that the simulation ends before the nodes are healthy again.
     if (!this.database.isAlive || this.#replacedAt > calmSince) return
     for (const node of this.#nodes) {
       if (!node.isDead && node.startedAt < calmSince && !node.feed.isCurrent()) {

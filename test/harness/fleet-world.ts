@@ -5,7 +5,7 @@ import type { NodeRow } from '../../src/store/tables/nodes/nodes.ts'
 interface Scheduled {
   readonly at: number
   readonly order: number
-  /** Undefined once it has been canceled. */
+  /** Undefined once it has been cancelled. */
   call: (() => void) | undefined
 }
 

@@ -10,7 +10,7 @@ import { upstreamForTests } from './upstream.ts'
 
 const names = Object.keys(organizationPages) as (keyof typeof organizationPages)[]
 
-/** The product with one of everything in organization acme, and a browser for its owner. */
+/** The product with a well-filled organization acme, and a browser for acme's owner. */
 export interface Furnished extends AsyncDisposable {
   readonly baseUrl: string
   readonly ids: PageIds

@@ -61,7 +61,7 @@ const transport = (
   },
 })
 
-/** Faults in a response apart from its content: status, form, size, speed. */
+/** Responses that are wrong whatever they claim: in status, headers, format, size or transfer. */
 export const transportLies: Readonly<Record<string, ExpectedLie>> = {
   ...transport('discovery'),
   ...transport('keys'),

@@ -1,6 +1,6 @@
 import { everyField, type KeyInput } from '../../src/access/index.ts'
 
-/** A value for each field that people can set on a key, taken from the examples in the field's description. */
+/** A value for each field in `keyFields`, parsed from the examples that the field itself gives. */
 export const exampleFields: Partial<KeyInput> = Object.fromEntries(
   everyField.map(([, { column, flag }]) => [
     column,

@@ -6,7 +6,10 @@ import { firstOwner, memberOf, personWith, sessionOf, withStore, type Person } f
 import { Jar, signInProductForTests } from './sign-in.ts'
 import { command, walk } from './sso.ts'
 
-/** Starts the product with acme, which has an owner and an administrator, and its neighbour evil, both with SSO. */
+/**
+ * Starts the product with two organizations that use SSO: `acme`, with an owner and an administrator, and its neighbour
+ * `evil`, with an administrator.
+ */
 export async function neighboursForTests() {
   const idp = await hostileIdp({
     pairwise: {

@@ -24,7 +24,7 @@ export interface Seeded {
   readonly scimToken: string
 }
 
-/** Returns the method and path of an operation, with ids in place of its parameters and with its required query. */
+/** Returns the method and path of an operation, with ids in place of its parameters and with its query. */
 export function addressOf(
   operation: Operation,
   organization: string,
@@ -36,7 +36,7 @@ export function addressOf(
   return `${operation.method} ${path}${operation.query}`
 }
 
-/** Creates one thing of each kind in acme, to obtain ids. acme must have a viewer who is signed in. */
+/** Creates things in acme, to obtain their ids. acme must have a viewer who is signed in. */
 export async function seedEverything(
   product: TestProduct,
   owner: Person,

@@ -17,21 +17,24 @@ import { openStore } from '../../src/store/index.ts'
 import { copyRows } from './copy-rows.ts'
 import { postgresPrograms } from './postgres.ts'
 
-/** A private PostgreSQL server, for tests that kill or replace it, which must not affect the shared one. */
+/** A private PostgreSQL server, because tests that kill or replace a server must not affect the shared one. */
 export interface PostgresCluster extends AsyncDisposable {
-  /** Stays the same through every replacement. */
+  /** Stays the same when `start` is given other data. */
   readonly url: string
   readonly pid: () => number
   sql(text: string): Promise<pg.QueryResult>
-  /** Copies the data of the running server, as pg_basebackup does; later changes are missing from the copy. */
+  /** Copies the data of the running server, as pg_basebackup does; returns the copy's folder. */
   copy(): Promise<string>
-  /** Creates a new cluster with another identifier and the same content, as a dump and a restore would. */
+  /**
+   * Copies the content of the database into new data with another cluster identifier, as a dump and a restore would;
+   * returns the folder of the new data.
+   */
   copyAnew(): Promise<string>
-  /** Kills the server with SIGKILL; resolves once its address is free. */
+  /** Kills the server with SIGKILL; resolves once its main process has ended. */
   kill(): Promise<void>
   /**
-   * Starts the server again: on its data or, if `data` is given, on that copy, which replaces the data. With `standby`
-   * it becomes a standby, and with `promoted` a standby that is promoted at once.
+   * Starts the server again. If `data` is given, the server uses that folder from now on, and the data that it used
+   * before is deleted. With `standby` it becomes a standby, and with `promoted` a standby that is promoted at once.
    */
   start(options?: { data?: string; promoted?: boolean; standby?: boolean }): Promise<void>
 }
@@ -60,7 +63,7 @@ export async function postgresCluster(
   makeData(own)
   let child: ChildProcess | undefined
   let copies = 0
-  /** The data folder, which changes with a replacement. */
+  /** The data folder in use; `start` with `data` switches to that folder and deletes the previous one. */
   let current = own
 
   function makeData(at: string): void {

@@ -19,8 +19,8 @@ import { migrationFiles } from '../../src/store/engine/migrate.ts'
 import { cacheFolder } from './cache-folder.ts'
 
 /**
- * The name of a database in every prepared cluster. It has our tables and only the rows that the
- * migrations insert. Test databases with tables are copies of it.
+ * The database, in every prepared cluster, that has our tables and only the rows that the migrations insert. Test
+ * databases with tables are copies of it.
  */
 export const migratedDatabase = 'migrated'
 

@@ -32,7 +32,7 @@ interface Server {
   /** The folder of the Unix socket; there is no TCP port. */
   readonly socket: string
   readonly folder: string
-  /** The folder of its programs; a copy is deleted when the server ends. */
+  /** The folder of its programs; if that is a copy, it is deleted when this process has ended. */
   readonly native: string
   readonly isCopy: boolean
   /** The prepared data that it starts with. */
@@ -46,8 +46,8 @@ const user = 'postgres'
 let running: Promise<Server> | undefined
 
 /**
- * Creates an empty database, with tables only if `migrated`. The server starts with the process's first call and stops
- * with the process.
+ * Creates a database, with our tables if `migrated` and empty otherwise. The server starts with the process's first
+ * call and stops with the process.
  */
 export async function postgresForTests({ migrated = false } = {}): Promise<TestDatabase> {
   running ??= startServer()
@@ -176,7 +176,7 @@ function restoreSymlinks(native: string): string {
   return native
 }
 
-/** Copies the programs if they are below a folder of mode 700 (such as /root), which the other uid can't read. */
+/** As root, copies the programs if they are below a folder (such as /root) that other users can't read. */
 function readableByNobody(native: string): string {
   if (process.getuid?.() !== 0) return native
   for (let folder = native; folder !== dirname(folder); folder = dirname(folder)) {

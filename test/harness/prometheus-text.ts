@@ -10,7 +10,7 @@ export interface Sample {
   readonly value: number
 }
 
-/** Parses a scrape strictly; any violation of the format fails. */
+/** Parses a scrape strictly; throws if it violates the format. */
 export function parseScrape(text: string): Sample[] {
   assert.ok(text.endsWith('\n'), 'the last line ends')
   const types = new Map<string, string>()

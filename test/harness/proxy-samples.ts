@@ -32,7 +32,7 @@ function perNode(line: string, intercept: SamplePorts['intercept']): string {
     .join('\n')
 }
 
-/** Starts nginx with both of its servers: the proxy in front at `proxy`, forward-auth at `other`. */
+/** Starts nginx with both servers of the sample: one in front of Intercept at `proxy`, forward-auth at `other`. */
 export async function startNginx(ports: SamplePorts): Promise<ProxyProgram> {
   let listeners = 0
   const servers = readSample('nginx.conf')

@@ -6,8 +6,8 @@ import { randomFrom } from '../torture/torture.ts'
 import { World } from './fleet-world.ts'
 
 /**
- * A fix that can be removed. Without `claims`, the database gives a node all calls that are not spent yet, even if
- * other nodes have claimed them. Without `returns`, a node forgets the calls that it failed to give back.
+ * A fix that can be removed. Without `claims`, the database also grants calls that other nodes have claimed but not
+ * spent yet. Without `returns`, a node forgets the calls that it failed to give back.
  */
 export type QuotaMend = 'claims' | 'returns'
 

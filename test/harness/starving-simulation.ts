@@ -16,7 +16,7 @@ export type StarvingMend = (typeof starvingMends)[number]
 
 export interface StarvingResult {
   readonly broken: readonly string[]
-  /** The 95th percentile of milliseconds from commit to arrival at healthy endpoints. */
+  /** The 95th percentile of the time from commit to arrival, for endpoints of kind `healthy`. */
   readonly p95Ms: number
   readonly orderedP95Ms: number
   readonly arrived: number

@@ -1,4 +1,4 @@
-// Types for test libraries that have none: only the parts that the harness uses.
+// Types for some parts of test libraries that have no types of their own.
 declare module 'oidc-provider' {
   import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 

@@ -28,7 +28,7 @@ export interface TestWebhooks extends AsyncDisposable {
   until(condition: () => boolean | Promise<boolean>, what: string): Promise<void>
   /** Waits until the first node sends nothing and has written all outcomes. */
   quiet(): Promise<void>
-  /** The delivery counts, summed over all endpoints; fails unless they add up to `committed`. */
+  /** The delivery counts, summed over all endpoints; throws unless those of each endpoint add up to its `committed`. */
   books(): Promise<Record<string, number>>
 }
 

@@ -32,7 +32,7 @@ func main() {
 			err := root.ExecuteTemplate(&out, name, data)
 			return strings.TrimSpace(out.String()), err
 		},
-		// JSON is YAML on one line.
+		// JSON is valid YAML.
 		"toYaml":     toJson,
 		"toJson":     toJson,
 		"quote":      func(v any) string { return fmt.Sprintf("%q", fmt.Sprint(v)) },

@@ -9,7 +9,7 @@ export interface Lanes {
   readonly standard: LaneObserver
 }
 
-/** Sends the same pieces to both lanes; describes the difference if they disagree. */
+/** Sends the same pieces to both lanes; describes the difference, unless there is none or it is the intended one. */
 export async function disagreement(
   { plain, standard }: Lanes,
   pieces: readonly Buffer[],
@@ -23,7 +23,7 @@ export async function disagreement(
 
 /**
  * Tells whether two lanes differ in the one intended way. The standard lane reads ahead and runs the requests of a
- * connection concurrently, so whatever breaks that connection breaks all of them. The plain lane runs them one by one:
+ * connection concurrently, so whatever breaks the connection breaks all of them. The plain lane runs them one by one:
  * it accepts nothing that the standard lane does not, and gives at least the same responses before the end.
  */
 function isCutShort(plain: Sight, standard: Sight): boolean {
@@ -71,7 +71,7 @@ export const places = [
   'up/odd',
 ] as const
 
-/** Lists all messages of the corpus, addressed to a path. */
+/** Lists all messages of the corpus; most of them are addressed to this place. */
 export function messagesTo(place: string): [name: string, bytes: Buffer][] {
   const key = 'X-API-Key: k'
   const list: [string, string][] = [

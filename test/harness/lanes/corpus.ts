@@ -1,6 +1,6 @@
 // Messages on which both lanes must agree: malicious, ambiguous and ordinary ones.
 
-/** Malicious requests with the expected status. A second request appended to one of these must never be processed. */
+/** Requests that must be refused, with the status. A request appended to one of these must never be processed. */
 export const refused: [name: string, status: number, message: string][] = [
   ['no Host', 400, 'GET / HTTP/1.1\r\n\r\n'],
   ['two Hosts', 400, 'GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n'],
@@ -90,7 +90,7 @@ export const refused: [name: string, status: number, message: string][] = [
   ],
 ]
 
-/** Messages with a valid key that two parsers could frame differently. */
+/** Messages with a valid key that two parsers could read differently. */
 export const ambiguous: [name: string, message: string][] = [
   [
     'CL.TE',
@@ -163,7 +163,7 @@ export const ambiguous: [name: string, message: string][] = [
   ],
 ]
 
-/** Ordinary requests and legal edge cases; `{at}` stands for the guarded path. */
+/** Ordinary requests and harmless edge cases; `{at}` stands for the guarded path. */
 export const wellFormed: [name: string, message: string][] = [
   ['a plain GET', 'GET {at} HTTP/1.1\r\nHost: a\r\n\r\n'],
   ['a GET with a query', 'GET {at}?a=b&c[]={d}|"e" HTTP/1.1\r\nHost: a.example:8080\r\n\r\n'],
@@ -242,7 +242,7 @@ export const wellFormed: [name: string, message: string][] = [
   ],
 ]
 
-/** Published attacks and variants of them, for parsers that disagree about where a message or its head ends. */
+/** Published smuggling attacks, variants of them, and other broken or unusual messages. */
 export const smuggling: [name: string, message: string][] = [
   [
     'CL.0',

@@ -1,4 +1,4 @@
-// Records what a caller, an upstream and the gateway see of the same bytes on one of the two lanes.
+// Sends bytes to a server with one of the two lanes, and records what the caller, the gateway and the upstream observe.
 import { systemClock } from '../../../src/clock.ts'
 import { Problem } from '../../../src/errors.ts'
 import { createFront, type Front } from '../../../src/http/server/front.ts'
@@ -25,7 +25,8 @@ export interface Sight {
   readonly receivedAfterEnd: string
   readonly stateAfterEnd: string
   /**
-   * The requests that the gateway accepted, with their results; sorted, because one connection's requests may overlap.
+   * The requests that reached the app or the gateway and, as separate entries, the results that the gateway noted. The
+   * list is sorted, because the requests of a connection may overlap.
    */
   readonly executed: readonly string[]
   /** What reached the upstream, also sorted. */
@@ -95,7 +96,7 @@ export class LaneObserver implements AsyncDisposable {
     await this.#front.drain(0)
   }
 
-  /** Waits until nothing has been written or accepted for a few turns of the event loop. */
+  /** Waits until nothing has been written or noted for `quietTurns` turns of the event loop. */
   async #settle(): Promise<void> {
     for (this.#turns = 0; this.#turns < quietTurns; this.#turns++) {
       await new Promise((resolve) => setImmediate(resolve))
