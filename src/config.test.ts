@@ -112,7 +112,7 @@ describe('settings', () => {
   }
 
   for (const name of [
-    // Variables set by machines, shells and orchestrators.
+    // Variables of operating systems, shells, orchestrators and other programs.
     ...['HOME', 'PATH', 'PWD', 'HOSTNAME', 'HOSTTYPE', 'TERM', 'LANG', 'SHELL', 'USER', 'MAIL'],
     ...['SSL_CERT_FILE', 'TRUSTED_PROXY', 'PGPASSFILE', 'KUBERNETES_PORT', 'NPM_CONFIG_CACHE'],
     ...['SERVICE_HOST', 'SERVICE_PORT_HTTP', 'PORT', 'PORT_8080_TCP_ADDR'].map(

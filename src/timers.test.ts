@@ -76,7 +76,7 @@ test('a lazy call is never late, at most half of its time or 0.85 s early, and n
       assert.ok(tookMs >= fromMs && tookMs <= ms, `${tookMs} of ${ms} ms`)
     }
   }
-  // The timer of 70 ms brings the call of every second forward by at most 70 ms.
+  // The timer of 70 ms makes the calls of the one-second timer at most 70 ms early.
   assert.ok(seconds.length <= minuteMs / 930, `${seconds.length} calls`)
 })
 

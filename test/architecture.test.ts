@@ -1,4 +1,4 @@
-// Tests the structure that ARCHITECTURE.md describes: import directions, entry files, libraries, sizes, circles, pages.
+// Tests who may import what (ARCHITECTURE.md), how large files and folders may be, and what must be documented.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync } from 'node:fs'
@@ -31,7 +31,7 @@ const common = [
 const infrastructure = ['store', 'secrets', 'http', 'oidc']
 const entryPoints = ['gateway', 'api', 'signin', 'scim', 'pages', 'operations']
 
-/** What each folder may import besides `common`: folders, and for compose the settings. */
+/** The folders that each folder may import besides `common`; `compose` may also import `config`, the settings. */
 const mayImport: Record<string, readonly string[]> = {
   telemetry: [],
   secrets: [],
@@ -208,7 +208,7 @@ describe('architecture', () => {
   })
 
   test('nobody imports node:http, which would load fetch; nodeHttp is the same without it (docs/decisions/015)', () => {
-    // An import of node:process likewise opens the standard streams.
+    // An import of node:process is costly too: it opens the standard streams.
     const dear = ['node:http', 'node:process']
     const wrong = product.filter(({ imports }) =>
       imports.some((one) => dear.includes(one.specifier) && !one.typeOnly),

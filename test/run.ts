@@ -70,15 +70,15 @@ async function runFiles(): Promise<void> {
 }
 
 /**
- * Returns a file's sort key: its name, except for the tortures, which take longest and must not start last. Those with
- * several nodes mostly wait, so they start first; the others start after the browser tests.
+ * Returns a file's sort key: its path, except for the tortures, which take longest and must not start last. Those with
+ * several nodes mostly wait, so they start first; the others start after the tests of the dashboard.
  */
 function placeOf(file: string): string {
   if (file === join('test', 'torture-of-nodes.test.ts')) return ''
   return file === join('test', 'torture.test.ts') ? join('test', 'journeys', 'demo') : file
 }
 
-/** Runs a file in its own process; its report is printed in full if something failed or only one file was requested. */
+/** Runs a file in its own process. Its report is printed in full if a test failed or if it is the only file. */
 async function runFile(file: string, isSecond = false): Promise<void> {
   const events = run({
     files: [join(root, file)],

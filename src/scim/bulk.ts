@@ -33,8 +33,8 @@ interface BulkDeps {
 
 /**
  * Performs a bulk request (RFC 7644 section 3.7). Every operation succeeds or fails on its own. If `failOnErrors` is
- * not 0, no operation starts after that many failures. An operation that refers to the bulkId of another runs after that
- * one; circular references are refused (section 3.7.1).
+ * not 0, no operation starts after that many failures. An operation that refers to another one's bulkId runs after the
+ * other one; circular references are refused (section 3.7.1).
  */
 export async function answerBulk(request: ScimRequest, deps: BulkDeps): Promise<ScimAnswer> {
   const { perform, explain } = deps

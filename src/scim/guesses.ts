@@ -7,8 +7,9 @@ import { ScimError, tooMany } from './protocol/errors.ts'
 /** Limits wrong tokens per source, like wrong API keys (docs/decisions/014). */
 export interface GuessLimit {
   /**
-   * Runs a token look-up for an address, and counts a 401 as a wrong token. Once an address is over its limit, a wrong
-   * token gets a 429. If no spare look-ups are left either, every token from that address gets a 429.
+   * Runs a token look-up for an address, and counts a 401 as a wrong token. An address over its limit gets a 429 for a
+   * wrong token; a valid token still works while this node has look-ups to spare for such addresses (`spareLookUps`).
+   * After that, every token from the address gets a 429 without a look-up.
    */
   watch<T>(address: string, lookUp: () => Promise<T>): Promise<T>
 }

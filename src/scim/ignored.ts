@@ -157,7 +157,7 @@ function pathOf(type: ResourceType, path: string): PatchPath | undefined {
   try {
     return parsePath(type, path)
   } catch (error) {
-    // The request itself is refused elsewhere; here it is only inspected.
+    // The request was accepted and is only inspected here, so a path that cannot be parsed must not cause a refusal.
     if (error instanceof ScimError) return undefined
     throw error
   }

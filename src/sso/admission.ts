@@ -169,7 +169,8 @@ export class CompanySignIn {
     const { role } = membership
     // A user name may be an address that now belongs to somebody else; a directory's own identifier is never reused.
     const isRecycled = attribute === 'userName' && (await hasOtherIdentityHere(at, user))
-    // Administrators control the directory and the provider: even both together must not open an owner's account.
+    // Administrators control the directory and the provider. Even with both, they must not get into the account of an
+    // owner who already has a way to sign in: that owner must confirm. `ownerMustConfirm` checks other owners.
     const isOwners = role === 'owner' && (await identities.listLiving(at.tx, user.id)).length > 0
     if (isRecycled || isOwners || (await ownerMustConfirm(at, user))) return pendingFor(at, [user])
     return await link(at, user, { by: 'directory' })

@@ -179,7 +179,7 @@ describe('rules', () => {
   }
 })
 
-/** States what a pattern means, without regard to running time. */
+/** Whether a pattern matches a path: computed in the simplest way, without regard to running time. */
 function isMatch(pattern: string, path: string, isWide: boolean): boolean {
   const within = (text: string): string => text.replaceAll('*', '[^/]*')
   const slash = pattern.lastIndexOf('/')

@@ -1,4 +1,4 @@
-// All our names in the API, in events and in the command line's JSON are snake_case.
+// Parameters and members in the API, in events and in the command line's JSON have names in snake_case.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -22,7 +22,7 @@ test('every parameter and every member in the OpenAPI document is snake_case', a
   ).json()) as Described
   const parameters = Object.entries(document.paths).flatMap(([path, operations]) =>
     Object.values(operations).flatMap(({ parameters = [] }) =>
-      // Header names are exempt, because HTTP defines them.
+      // Header names are exempt, because they follow HTTP's own style.
       parameters.flatMap((one) => (one.in === 'header' ? [] : [`${path} ${one.name}`])),
     ),
   )

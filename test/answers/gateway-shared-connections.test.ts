@@ -1,4 +1,5 @@
-// Callers behind a proxy share its connections: none may be taken for another one, whatever the connection remembers.
+// Callers behind a proxy share its connections: no caller may be taken for another because of what the node remembers
+// about a connection.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -65,7 +66,7 @@ describe('callers that share a connection', () => {
   })
 })
 
-/** Responds with what tells an upstream who called, and from where. */
+/** Responds with the URL and the headers from which an upstream learns who called, and from where. */
 function sayWho({ rawHeaders, url }: IncomingMessage, response: ServerResponse): void {
   const names = ['Intercept-Key-Id', 'X-Forwarded-For', 'X-Forwarded-Host', 'X-Token']
   const values = names.map((name) =>

@@ -1,4 +1,4 @@
-// Tests every check of a call against the running product, in the documented order and with both key schemes.
+// Tests the checks of a call on the running product in the documented order, almost all with both key schemes.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { freePort } from '../../src/http/index.ts'

@@ -63,7 +63,7 @@ const bareValues = {
   networkPolicy: { enabled: false, from: [], metricsFrom: [], egress: [] },
 }
 
-/** Release names that Helm accepts, but that YAML would misread or that do not make valid Service names. */
+/** Release names that Helm accepts: some that YAML would misread, some that are no Service names, and the longest. */
 const oddReleases = ['true', '2026', '1e3', 'edge.eu', 'a'.repeat(53)]
 
 interface Renderer {

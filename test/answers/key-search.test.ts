@@ -1,4 +1,4 @@
-// People find a key by whatever they know of it: its name, its hint or its public id.
+// People find a key by whatever they know of it: its name, id, hint or public id.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { firstOwner } from '../harness/person.ts'

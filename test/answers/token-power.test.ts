@@ -158,7 +158,7 @@ for (const engine of engines) {
       test('ends with the one that issued it, however far down', async () => {
         const first = await tokenWith(['tokens.manage', 'traffic.see'])
         const second = await tokenWith(['traffic.see'], first.program)
-        // Only owners may give a token the permission tokens.manage.
+        // Only an issuer who may manage owners can give a token the permission tokens.manage.
         await refuses(first.program, `POST ${at}/access-tokens`, {
           name: 'deeper',
           permissions: ['tokens.manage'],

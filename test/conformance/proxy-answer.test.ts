@@ -8,7 +8,7 @@ import { statusesOf } from '../harness/raw.ts'
 import { rawUpstream } from '../harness/upstream.ts'
 import type { RawUpstream } from '../harness/upstream.ts'
 
-/** Responses that are ambiguous or unreadable. */
+/** Responses that are ambiguous, malformed, unexpected or excessive: the caller gets a 502 instead. */
 const broken: [name: string, answer: string][] = [
   [
     'CL and TE',

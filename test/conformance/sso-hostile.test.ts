@@ -9,7 +9,7 @@ import { Jar } from '../harness/sign-in.ts'
 import { command, connect, walk, type Connected } from '../harness/sso.ts'
 import { intercept } from '../harness/terminal.ts'
 
-// Faults that take seconds to time out; oidc-hostile.test.ts tests them without the whole product.
+// Lies that take seconds, because they end in a time-out; oidc-hostile.test.ts tests them without the whole product.
 const slow = Object.entries(lies)
   .filter(([, { stops }]) => stops[1] === 'timeout')
   .map(([name]) => name)

@@ -52,7 +52,7 @@ describe('an upstream behind TLS', () => {
     return (server.address() as AddressInfo).port
   }
 
-  /** Creates a target in a store of its own, as the command line does, and waits until the node knows it. */
+  /** Creates a target over another database connection, as the command line does, and waits until the node knows it. */
   async function target(slug: string, upstream: string, ca: string | undefined): Promise<void> {
     const { folder } = gateway.product
     await using store = await openStore({ folder, clock: systemClock, isNode: false })

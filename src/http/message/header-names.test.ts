@@ -39,7 +39,7 @@ function colliding(): string[] {
   return names
 }
 
-/** Bytes that count how many of them are read. */
+/** The bytes of a name, and a function that returns how many reads of single bytes there were. */
 function counted(name: string): { bytes: Buffer; reads: () => number } {
   let reads = 0
   const bytes = new Proxy(Buffer.from(name), {

@@ -38,7 +38,7 @@ export interface OutboundAnswer {
 const maxInterims = 16
 const nothing: Buffer<ArrayBuffer> = Buffer.alloc(0)
 
-/** Sends a request and reads the response under one deadline that ends with the body. */
+/** Sends a request and reads the response, including its body, under one deadline. */
 export async function exchange(
   dispatcher: Dispatcher,
   to: OutboundUrl,

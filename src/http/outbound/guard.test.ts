@@ -34,7 +34,7 @@ const blockedUrls = [
   'http://[::1]/',
   'http://[0:0:0:0:0:0:0:1]/',
   'http://[0000:0000:0000:0000:0000:0000:0000:0001]/',
-  // Unspecified: Linux connects it to the machine itself.
+  // The unspecified address, which Linux connects to the machine itself, and another one of its range.
   'http://0.0.0.0/',
   'http://0/',
   'http://0x0/',
@@ -176,7 +176,7 @@ const blockedUrls = [
   '',
 ] as const
 
-/** Public addresses, none of which may be blocked. */
+/** URLs with public names and addresses, none of which may be refused. */
 const openUrls = [
   'http://example.com/',
   'https://example.com',

@@ -13,7 +13,7 @@ export interface GuardOptions {
 
 /** Decides to which addresses the service may connect. */
 export interface AddressGuard {
-  /** Why this IP address must not be called, in a word or two; undefined if it may be. */
+  /** Why this IP address must not be called, in a few words; undefined if it may be called. */
   checkAddress(address: string): string | undefined
   /** Whether all of loopback is allowed. */
   readonly allowLoopback: boolean

@@ -79,8 +79,8 @@ interface Waiting {
 }
 
 /**
- * Looks up trusted names at once, and all others one after the other. A name is trusted if its latest look-up was
- * prompt and none took long during the last hour.
+ * Looks up trusted names without waiting, and all others one after the other. A name is trusted if its latest look-up
+ * was prompt and none took long during the last hour.
  */
 class LookUps {
   readonly #resolve: Resolve
@@ -112,8 +112,8 @@ class LookUps {
   }
 
   /**
-   * Starts the waiting name that was slow least often, so that the slowest names cannot make the others wait again and
-   * again.
+   * Gives up look-ups that have waited too long, then starts the one whose name has been slow the fewest times, so that
+   * slow names cannot delay the others again and again.
    */
   #startNext(): void {
     const earliest = this.#nowMs() - maxWaitMs

@@ -17,7 +17,7 @@ export function mergeParts(
   if (!isObject(object) && given === undefined) return undefined
   const next: Values = { ...before }
   if (isObject(object)) for (const name of unassigned(attribute, object)) delete next[name]
-  // The stored address points to the former manager, so a new id makes it wrong.
+  // The stored `$ref` points to the former manager, so a new id makes it wrong.
   if (isManager(attribute) && given?.['value'] !== undefined) delete next['$ref']
   return whole(attribute, { ...next, ...given })
 }

@@ -16,7 +16,7 @@ export type ScimType =
   | 'expiredCursor'
   | 'invalidCount'
 
-/** The statuses of SCIM's own refusals, each with our code, whose status is the same. */
+/** The statuses of SCIM's own refusals, each with our code that has the same status. */
 export const codesOfStatus = {
   400: 'invalid_input',
   401: 'credential_missing',

@@ -84,7 +84,7 @@ const metaTimes = ['created', 'lastModified'].map((name) =>
   attribute.dateTime(name, `The time of ${name}.`, { mutability: 'readOnly' }),
 )
 
-/** The attributes that every resource has and no schema lists (RFC 7643 section 3.1). */
+/** The attributes that all resources share and no schema lists (RFC 7643 section 3.1). */
 const commonAttributes: readonly Attribute[] = [
   attribute.reference('schemas', 'The schemas of the resource.', {
     multiValued: true,

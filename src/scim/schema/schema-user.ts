@@ -109,7 +109,7 @@ export const enterpriseSchema: Schema = {
   ],
 }
 
-// The usual parts of a multi-valued attribute (RFC 7643 section 2.4).
+// Creates a multi-valued attribute with the usual parts (RFC 7643 section 2.4).
 function values(
   name: string,
   description: string,

@@ -17,7 +17,7 @@ const identifiers = new Set(['value', '$ref', 'externalId'])
 const bareNames = new Set(['manager', 'roles', 'entitlements'])
 
 /**
- * Reads an attribute's value; undefined when it is unassigned (null or an empty array, RFC 7643 section 2.5). Accepts
+ * Reads an attribute's value; undefined when it is unassigned, as by null or `[]` (RFC 7643 section 2.5). Accepts
  * Entra's variants: `"False"`, a manager in an array or as a bare id, `[{"value": "True"}]`, and names in upper or
  * lower case.
  */

@@ -7,7 +7,8 @@ import { digest } from '../../secrets/index.ts'
 import { migrationFiles, statementsOf, type Database as Kind } from './migrate.ts'
 
 /**
- * How many migrations of each database people may have applied, and the digest of those files. The number only grows.
+ * For each database, the number of migrations that have been released, and the digest of their files. The number only
+ * grows.
  */
 const published: Readonly<Record<Kind, readonly [count: number, digest: string]>> = {
   postgres: [10, 'feaab0a93da5c6896990ebee4bd64f010ff472ee2ee2182ddd1cf7fd1d1562db'],

@@ -33,7 +33,7 @@ async function pollingFeed() {
   await feed.start()
   return {
     feed,
-    /** Lets time pass, calling `each` every 100 ms; returns how many polls reached the database. */
+    /** Lets time pass, calling `each` every 100 ms; returns how many polls asked for foreign commits. */
     async pass(ms: number, each: () => void = () => undefined): Promise<number> {
       const before = polls
       for (const end = now + ms; now < end;) {
@@ -51,8 +51,8 @@ async function pollingFeed() {
 test('a feed that nobody relies on is polled a third as often, and may still be trusted by the next caller', async () => {
   const { feed, pass } = await pollingFeed()
   const use = (): void => void feed.isCurrent()
-  // Nobody uses the feed when it starts, so its first poll comes at the slow pace. That poll is not counted: it reads
-  // the changes without asking for foreign commits.
+  // Nobody uses the feed when it starts, so its first poll comes only after 600 ms. That poll is skipped here, because
+  // it reads the changes without asking for foreign commits.
   await pass(600, use)
   const whileUsed = await pass(minuteMs, use)
   assert.equal(whileUsed, minuteMs / pollMs)

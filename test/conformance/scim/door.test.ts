@@ -13,7 +13,7 @@ import {
   type TestDirectory,
 } from './directory.ts'
 
-/** Checks that a SCIM error has only the members that RFC 7644 allows (section 3.12). */
+/** Checks the status, the headers and the members of a SCIM error (RFC 7644 section 3.12). */
 function assertScimError(reply: ScimReply, status: number, what: string): void {
   assert.equal(reply.status, status, `${what}: ${JSON.stringify(reply.body)}`)
   assert.equal(reply.headers.get('content-type'), 'application/scim+json', what)
@@ -91,7 +91,7 @@ describe('what the SCIM door answers before and beside its resources', () => {
   })
   after(async () => await directory[Symbol.asyncDispose]())
 
-  // Each test gets a token of its own, because the limit is per token.
+  // Each test gets a token of its own, because the rate of requests is limited per token.
   const fresh = async (): Promise<TestDirectory['call']> => {
     const words = ['scim', 'token', 'issue', 'acme', '--name', 'fresh']
     const { secret } = await commandLine(words, directory.product)

@@ -1,4 +1,4 @@
-// One identifier, one user: an externalId that is in use is refused for a second user.
+// No second user gets an externalId that is in use; a POST with the externalId of an inactive user restores that user.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { sql } from 'kysely'

@@ -72,7 +72,7 @@ test('a commit that takes its time is looked for until it is visible, also behin
     assert.equal(hinted(), before + 1, `${ms} ms`)
     assert.equal(commits.look(), false)
   }
-  // The checks held the lock only for a moment, and left the connection's busy timeout as it was.
+  // The checks left the connection's busy timeout as it was.
   assert.equal(ours.pragma('busy_timeout', { simple: true }), 5000)
   other.exec('commit')
   t.mock.timers.tick(16)
