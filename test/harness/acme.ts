@@ -61,7 +61,7 @@ export async function furnish(person: Person, upstreamUrl: string): Promise<Furn
   return { secrets, keys, endpoint: String(endpoint.id), operation: String(replay.id) }
 }
 
-/** Makes one of a varied set of calls: the number selects key, target and path, and thereby the result. */
+/** Makes one call. `number` selects its key, method and path, so that different calls have different results. */
 export async function callOnce(
   at: TestProduct,
   secrets: readonly string[],

@@ -4,7 +4,7 @@ const snake = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/
 /** Members that contain names chosen by others: headers, JSON Schema keywords, SCIM attributes. */
 const foreign = new Set(['headers', 'schema', 'attributes'])
 
-/** Members of an exported organization that map names chosen by people to things. */
+/** Members of an exported organization whose own members are named by people. */
 const named = new Set(['targets', 'endpoints', 'connections', 'domains', 'groups', 'keys'])
 
 /** Lists our own names in a JSON value that are not snake_case, each with its path. */

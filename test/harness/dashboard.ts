@@ -54,7 +54,7 @@ export async function visitDashboard(browser: TestBrowser, visit: Visit): Promis
 }
 
 const axeSource = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
-/** Limits the wait, because an animation of something invisible never ends. */
+/** Limits the wait for animations, because an animation of something invisible never ends. */
 const maxAnimationMs = 150
 const tallestPicture = 1800
 const tabsAtOnce = 3

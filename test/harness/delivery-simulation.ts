@@ -31,7 +31,7 @@ interface Row extends DueDelivery {
 interface SimEndpoint {
   record: EndpointRecord
   health: EndpointHealth
-  /** The health derived from all finished attempts, whichever node recorded them. */
+  /** The health derived from all finished attempts, whichever node made them. */
   learned: EndpointHealth
   owner: string | undefined
   token: number
@@ -62,7 +62,7 @@ export async function simulate(seed: number): Promise<SimulationResult> {
   const later = async (ms: number): Promise<void> =>
     await new Promise<void>((resolve) => void schedule(ms, resolve))
   let storageDown = false
-  // In some simulations, one in five messages to or from the database is slow, so that later messages overtake it.
+  // In some simulations, one in five messages to or from the database is slow, so that later messages can overtake it.
   const slow = random() < 0.4 ? 0.2 : 0
   const wayMs = (): number => random() * (random() < slow ? 400 : 8)
 
@@ -349,7 +349,7 @@ export async function simulate(seed: number): Promise<SimulationResult> {
     const ascends = list.every((sequence, at) => at === 0 || sequence > (list[at - 1] ?? 0))
     if (endpoint.record.ordered && !ascends) broken.push(`${endpoint.record.id} is out of order`)
   }
-  // If a single node ran throughout and kept all its leases, the stored health must reflect every attempt.
+  // If a single node ran throughout and no response with leases was lost, the stored health must reflect every attempt.
   if (nodes.length === 1 && kills === 0 && lostLeases === 0) {
     for (const { record, health, learned } of endpoints) {
       if (!isDeepStrictEqual(health, learned)) {

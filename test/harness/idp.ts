@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { Provider } from 'oidc-provider'
 
-/** A person at the provider; `claims` that `configuration` lists are put into the id_token and userinfo. */
+/** A person at the provider. The id_token and userinfo contain those of the `claims` that `configuration` lists. */
 export interface IdpPerson {
   readonly subject: string
   readonly email?: string

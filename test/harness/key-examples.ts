@@ -1,6 +1,6 @@
 import { everyField, type KeyInput } from '../../src/access/index.ts'
 
-/** A value for each field in `keyFields`, parsed from the examples that the field itself gives. */
+/** A value for each of a key's fields in `everyField`, parsed from the examples that the field's `flag` gives. */
 export const exampleFields: Partial<KeyInput> = Object.fromEntries(
   everyField.map(([, { column, flag }]) => [
     column,

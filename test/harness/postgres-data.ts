@@ -29,7 +29,7 @@ const unusedForMs = 86_400_000
 
 /**
  * Returns the folder of a migrated cluster for test processes to copy, because creating and migrating one takes longer
- * than most tests that use it. The cluster is prepared once for each machine and state of the migrations.
+ * than most tests that use it. Later test runs use it again until the migrations change.
  */
 export async function preparedData(
   native: string,
