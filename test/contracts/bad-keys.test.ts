@@ -37,7 +37,7 @@ for (const engine of engines) {
         return error instanceof Problem ? error.code : String(error)
       }
     }
-    // Every other key is well-formed, so that only the database can tell that it does not exist.
+    // Every second key is well-formed, so that only the database can tell that it does not exist.
     const badKeyAt = (at: number) =>
       at % 2 === 0
         ? mintCredential('svc_live_').secret.reveal()

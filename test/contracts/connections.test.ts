@@ -92,7 +92,7 @@ for (const engine of engines) {
       const made = await connections
         .connect(acme, { ...input(), credential: { kind: 'key' } }, person)
         .catch((error: unknown) => error)
-      // The test's provider does not list private_key_jwt.
+      // The test's provider does not support private_key_jwt, so the connection is refused.
       assert.equal((made as { code?: string }).code, 'idp_discovery_invalid')
     })
 

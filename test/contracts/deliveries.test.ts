@@ -69,7 +69,7 @@ for (const engine of engines) {
       const { secrets } = webhooks
       await secrets.list(organizationId)
       for (let rotation = 0; rotation < 5; rotation++) {
-        // In every other round, the older secrets appear to have been created later, as after a clock was set back.
+        // In every second round, the older secrets seem newer than the fresh one, as after a clock was set back.
         await store.transaction(
           async (tx) =>
             await tx.query

@@ -1,5 +1,5 @@
-// When several people edit the same thing at once, no change is lost, and a secret that one person enters for a URL is
-// not sent to the URL that another person enters.
+// When two people edit different fields of a target at once, both edits are kept. Headers that one person enters for a
+// URL are not sent to the URL that another person enters.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createAddressGuard, createOutbound } from '../../src/http/index.ts'

@@ -16,7 +16,10 @@ export interface Place {
 
 export const engines: readonly Engine[] = ['sqlite', 'postgres']
 
-/** Creates an empty database; with `migrated: false`, the first store to open it creates the tables. */
+/**
+ * Creates an empty database. On PostgreSQL, its tables exist already unless `migrated` is false; otherwise, the first
+ * store to open it creates them.
+ */
 export async function emptyPlace(engine: Engine, { migrated = true } = {}): Promise<Place> {
   const folder = await mkdtemp(join(tmpdir(), 'intercept-test-'))
   const database = engine === 'postgres' ? await postgresForTests({ migrated }) : undefined

@@ -79,7 +79,7 @@ describe('a database that is replaced', { timeout: 120_000 }, () => {
     await everybodyKnows([early!, late!], [victim!])
     await cluster.kill()
     await cluster.start({ data })
-    // A process that sees the database for the first time, like the command line.
+    // This process sees the database for the first time, as the command line does.
     await using stranger = await openStore({ ...place(cluster), isNode: false })
     await new Keys({ store: stranger, clock }).revoke(organizationId, victim!.id, operator)
     for (const node of [early!, late!]) {

@@ -1,4 +1,4 @@
-// The sample value of every key field passes unchanged through everything that is derived from the field's description.
+// The sample value of every key field survives JSON, configuration files, the database and the audit log.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { everyField, fieldsFromJson, fieldsToJson, Keys } from '../../src/access/index.ts'

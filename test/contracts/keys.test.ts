@@ -57,7 +57,7 @@ for (const engine of engines) {
       const { keys, organizationId } = await openKeys(store)
       const issue = async (target: string) =>
         await keys.issue(organizationId, { name: 'ci', grants: [{ target }] }, operator)
-      // A key's page offers a shell command that contains the target's name, so the name must be harmless in it.
+      // A key's page offers a shell command that contains the target's name, so the name must be harmless in a shell.
       for (const target of ['a$(id)', 'a;id', 'a b', 'A', '-a', 'a'.repeat(64), '..', '']) {
         await refused(issue(target), 'invalid_input')
       }

@@ -48,7 +48,7 @@ describe('a connection to PostgreSQL that is lost', () => {
     rmSync(folder, { recursive: true })
   })
 
-  /** Runs work whose connection is cut when a statement with these words is answered; returns the resulting problem. */
+  /** Runs work, and cuts its connection when a statement with these words is answered; returns the problem. */
   async function refusedWhenCutAfter(words: string, work: () => Promise<unknown>) {
     proxy.cutAfter(words)
     try {

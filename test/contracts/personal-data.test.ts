@@ -88,8 +88,8 @@ async function execute(store: Store, statements: readonly string[]): Promise<voi
 }
 
 /**
- * Inserts the rows that a person leaves by signing in, being invited, being in a directory, using keys and access
- * tokens, and starting a replay.
+ * Inserts the rows that a person leaves by signing in, being invited, being in a directory, testing a connection, using
+ * keys and access tokens, and starting a replay.
  */
 async function leaveTraces(store: Store, { id, user_id: userId }: Person): Promise<void> {
   const { rows } = await sql<{ id: string }>`select id from organization`.execute(store.query)

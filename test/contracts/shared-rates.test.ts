@@ -1,4 +1,4 @@
-// Nodes that share a rate through the database together admit as many calls as the rate allows, whichever nodes the
+// Nodes that share a rate through the database together admit no more calls than the rate allows, whichever nodes the
 // calls reach.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'

@@ -1,4 +1,4 @@
-// Sign-ins are counted from the audit log on both engines; the count of each interval is compared with its entries.
+// The sign-ins of each interval are counted from the audit log, on both engines.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createAudit, record } from '../../src/audit/index.ts'

@@ -16,7 +16,7 @@ const root = join(import.meta.dirname, '../..')
 const bin = join(root, 'node_modules', '.bin')
 
 const bun = findProgram('bun')
-/** The Node that comes with the product, the machine's own (which may be older), and Bun. */
+/** The Node that comes with the product and, where installed, the machine's own Node (which may be older) and Bun. */
 const runtimes = [process.execPath, '/usr/bin/node', '/usr/local/bin/node', bun ?? ''].filter(
   (path, at) => at === 0 || existsSync(path),
 )

@@ -12,7 +12,7 @@ import { productForTests, type TestProduct } from '../harness/product.ts'
 import { intercept, type CommandResult } from '../harness/terminal.ts'
 import { until } from '../harness/webhooks.ts'
 
-/** Removes from a command's output when the last 24 hours began, because that differs each time. */
+/** Removes the start of the last 24 hours from a command's output, because it differs each time. */
 const shown = (out: string): string => out.replace(/"from":"[^"]+"/, '')
 
 describe('the command line over the API', () => {
@@ -20,7 +20,7 @@ describe('the command line over the API', () => {
   let idp: HostileIdp
   /** The DNS records that the server sees. */
   const zone = new Map<string, TxtAnswer>()
-  /** The commands that were run over the API. */
+  /** The commands that have succeeded over the API. */
   const done: string[] = []
   let folder: string
   let over: Record<string, string>

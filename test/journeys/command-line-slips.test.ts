@@ -1,5 +1,4 @@
-// What people type by mistake at the command line is either refused with an explanation or does what it says, both on
-// the database and over the API.
+// Mistakes at the command line are refused with an explanation.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

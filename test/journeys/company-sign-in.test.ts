@@ -117,7 +117,7 @@ describe('the company sign-in with a real browser and a real OpenID provider', (
     await using visitor = await visit()
     const { page } = visitor
     const { baseUrl } = parts.product
-    // First, ada joins with GitHub.
+    // First, Ada joins with GitHub.
     await page.goto(`${baseUrl}/api/v1/auth/github/login?return_to=/docs`)
     await page.getByLabel('Login').fill('ada')
     await page.getByRole('button', { name: 'Authorize' }).click()

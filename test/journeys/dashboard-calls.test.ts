@@ -1,5 +1,5 @@
-// Calls in the dashboard by keyboard alone: a tried request gets the answer of a real call, the live list pauses, long
-// lists scroll.
+// Calls in the dashboard: trying a request says what a real call would get, the live list pauses while a row has the
+// focus, and long lists scroll.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -170,7 +170,7 @@ describe('calls in the dashboard', { timeout: 120_000 }, () => {
 /** Fills in the form and submits it without a mouse. */
 async function tryWithKeys(page: Page, key: string, method: string, path: string): Promise<void> {
   const field = page.getByLabel('Key', { exact: true })
-  // Once the newest key has arrived, the field shows it, whatever was typed until then.
+  // Wait for the newest key: when it arrives, the field shows it instead of what was typed.
   while (['', 'No key'].includes(await field.inputValue())) await page.waitForTimeout(20)
   await field.focus()
   await page.keyboard.type(key)

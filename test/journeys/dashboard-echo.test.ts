@@ -1,4 +1,4 @@
-// An administrator without an API at hand uses the built-in echo, captures its calls, exports them, and sets the
+// An administrator without an API of their own uses the built-in echo, captures its calls, exports them, and sets the
 // defaults of new keys.
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'

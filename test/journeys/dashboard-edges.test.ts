@@ -1,4 +1,5 @@
-// An open tab during an upgrade, a restart, a network failure or a 500 response: nothing that was typed is lost.
+// An open tab recovers from an upgrade, a network failure, a restart and a 500 response. The network failure and the
+// restart lose no input.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { browserForTests, type TestBrowser, type Visitor } from '../harness/browser.ts'
@@ -53,7 +54,7 @@ describe('an open tab of the dashboard', () => {
         if (loads === 0) await route.fulfill({ status: 404, body: '' })
         else await route.continue()
       })
-      // Hovering over a link preloads its files, which must never reload the page of somebody who is typing.
+      // Hovering over a link preloads its files. A missing file must not reload the page yet: somebody may be typing.
       if (view.width < 820) await page.getByRole('button', { name: 'Open navigation' }).click()
       const link = page.getByRole('link', { name: 'Audit log' }).first()
       const missing = page.waitForResponse((answer) => answer.status() === 404)

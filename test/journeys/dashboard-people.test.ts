@@ -102,7 +102,8 @@ describe('people in the dashboard', () => {
       .getByText(/sessions? ended/)
       .first()
       .waitFor()
-    // If the list behind the dialog has already noticed that the session ended, a notice covers this button.
+    // A notice covers this button if the list behind the dialog has already noticed the end of the session, so send the
+    // click to the button itself.
     await there.page.getByRole('button', { name: 'Issue key' }).last().dispatchEvent('click')
     await there.page.getByRole('dialog', { name: 'You are signed out' }).waitFor()
     await checkState(there, 'signed-out-narrow')

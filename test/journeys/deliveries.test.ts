@@ -81,7 +81,7 @@ for (const engine of engines) {
       const sent = await webhooks.deliveries.list(organizationId, { limit: 50 })
       const times = sent.map(({ lastAttemptAt }) => lastAttemptAt!)
       const tookMs = Math.max(...times) - Math.min(...times)
-      // The first 20 may go at once, and the other 20 take a second; both times are rounded to milliseconds.
+      // The first 20 may be sent at once, and the other 20 take a second. Rounding to milliseconds may hide 2 ms of it.
       assert.ok(tookMs >= 998, `${tookMs} ms`)
     })
 
@@ -253,7 +253,7 @@ for (const engine of engines) {
       for (let part = 0; part < 5; part++) await all.publish(20)
       await all.until(async () => (await all.books())['delivered'] === 400, 'all delivered')
       assert.equal(receiver.arrivals.length, 400)
-      // One node stops; another takes over its endpoints at once.
+      // When one node stops, the other takes over its endpoints at once.
       await second[Symbol.asyncDispose]()
       await all.publish(5)
       await all.until(async () => (await all.books())['delivered'] === 420, 'the rest')

@@ -1,4 +1,4 @@
-// Runs the settings and commands that the documentation gives to operators in blocks marked `sh checked`.
+// Tries the settings and commands that the documentation gives to operators in blocks marked `sh checked`.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'

@@ -21,7 +21,7 @@ import { productForTests } from '../harness/product.ts'
 const root = join(import.meta.dirname, '..', '..')
 const launcher = join(root, 'bin', 'intercept.js')
 
-/** The output that each page's lines must print. */
+/** What the commands of a page must print. */
 const printed: Readonly<Record<string, readonly RegExp[]>> = {
   'start/tutorial': [
     /"intercept-organization": "acme"/,

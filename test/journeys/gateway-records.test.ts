@@ -176,7 +176,7 @@ describe('records of calls', () => {
   })
 })
 
-/** Makes up a key that does not exist; every other key is at least well-formed. */
+/** Makes up a key that does not exist. Every second key is at least well-formed. */
 function badKey(round: number, at: number): string {
   return at % 2 === 0 ? `svc_live_bad${round}_${at}` : mintCredential('svc_live_').secret.reveal()
 }

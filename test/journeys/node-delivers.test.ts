@@ -1,4 +1,4 @@
-// A node in its own process, as an operator starts it: tests what shows only with the real clock and the real store.
+// Tests a node in its own process, as an operator starts it, with the real clock and the real store.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -44,7 +44,7 @@ describe('an operator keeps the service', () => {
     assert.equal(revocation?.is_well, true)
     assert.equal(report.settings.find((line) => line.name === 'PORT')?.is_set, true)
     assert.ok(report.findings.some(({ said }) => said.includes('did you mean PORT?')))
-    // Members are in snake_case, as in the output of every command.
+    // Field names are in snake_case, as in the output of every command.
     assert.doesNotMatch(out, /"[a-z]+[A-Z]\w*":/)
   })
 

@@ -1,4 +1,4 @@
-// The pages in pages.ts in WebKit, if it is installed: npm brings only Chromium.
+// Opens the pages in pages.ts in WebKit, if it is installed; npm installs only Chromium.
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { test } from 'node:test'

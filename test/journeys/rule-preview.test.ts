@@ -130,7 +130,7 @@ for (const engine of engines) {
       })
       assert.deepEqual([tried.json.stopped_at, tried.json.otherwise], ['rules', 'refuse'])
       assert.match(tried.json.detail, /otherwise: refuse/)
-      // Saving only the rules leaves the default action unchanged.
+      // Saving only the rules leaves `otherwise` unchanged.
       const kept = await owner.call(`PUT ${at}/targets/real/rules`, { rules })
       assert.equal(kept.json.otherwise, 'refuse')
       const back = await owner.call(`PATCH ${at}/targets/real`, { otherwise: null })

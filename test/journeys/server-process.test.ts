@@ -65,7 +65,7 @@ describe('a server process', () => {
   test('with several workers a killed one is replaced, and all end on SIGTERM', async () => {
     const data = join(folder, 'several')
     // The port is fixed: if the killed process was the only one listening, its replacement would otherwise choose
-    // another.
+    // another port.
     const PORT = String(await freePort('127.0.0.1'))
     await using server = await startServerProcess({ DATA_DIR: data, WORKERS: '2', PORT })
     await until(() => childrenOf(server.pid).length === 2)
@@ -96,7 +96,7 @@ describe('a server process', () => {
       const [program, ...words] =
         starter === 'npx'
           ? ['npx', '--offline', 'intercept', 'serve']
-          : // Stands for a launcher under an older Node: it starts the node with a channel to itself.
+          : // Imitates the launcher under an older Node, which starts the node with a channel to itself.
             [process.execPath, '-e', `${launch}(${JSON.stringify([launcher, 'serve'])})`]
       const child = spawn(program, words, {
         cwd: join(launcher, '..', '..'),

@@ -93,8 +93,8 @@ async function killRepeatedly(place: Place, options: TortureOptions): Promise<st
 }
 
 /**
- * Reports anything half applied: the organization must match one of the files, and the secret of every active key must
- * have been written to a file.
+ * Reports anything half applied: the organization must match one of `twoFiles`, and the writer must have saved the
+ * secret of every active key.
  */
 async function half(store: Store, place: Place): Promise<string[]> {
   const found = await organizations.findBySlug(store, 'torture')

@@ -15,8 +15,8 @@ const maxConcurrent = 8
 const maxIdleShare = 0.05
 
 /**
- * Runs the product in this process with a clock that the test can move; durations stay correct, as they do on a real
- * machine.
+ * Runs the product in this process with a wall clock that the torture moves. Durations are measured by another clock, so
+ * they stay correct.
  */
 export const clock: Torture = {
   about: 'the clock jumps an hour, a day forward, two days back, and runs ten times too fast',
@@ -74,7 +74,7 @@ async function onEngine(
   expect('making an endpoint', made.status, 201)
   for (let at = 0; at < (options.short ? 30 : 200); at++) await issue({})
 
-  /** Checks that the limit admits calls again within one window, wherever the clock has jumped. */
+  /** Checks that the limit admits calls again once its window is over, wherever the clock has jumped. */
   const limitLives = async (when: string): Promise<void> => {
     for (let at = 0; at < 12; at++) await call(limited)
     await wait(1100)
@@ -128,8 +128,8 @@ async function onEngine(
 }
 
 /**
- * Starts a receiver that answers every delivery with 500, 50 ms after it arrived. It counts the deliveries and records
- * the most that were open at once.
+ * Starts a receiver that takes 50 ms to answer a delivery, always with status 500. It counts the deliveries, and
+ * records the largest number that were open at once.
  */
 async function startFailingReceiver() {
   let open = 0

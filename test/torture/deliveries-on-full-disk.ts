@@ -1,4 +1,4 @@
-// While the disk is full, nothing is acknowledged that was not stored, and everything is delivered afterwards.
+// While the disk is full, no event is acknowledged. Afterwards, every acknowledged event is delivered.
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

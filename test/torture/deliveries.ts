@@ -20,7 +20,7 @@ const endpointCount = 3
 const failingShare = 0.04
 const aheadMs = 30 * 3_600_000
 const drainWithinMs = 180_000
-// The most that a node can have in progress at an endpoint when it dies: requests, and outcomes not written yet.
+// A node that dies has no more deliveries than this in progress at an endpoint: requests, and unwritten outcomes.
 const maxUnderWay = 8 + 64
 
 interface Plan {
@@ -52,8 +52,8 @@ export const deliveries: Torture = {
       const place = { folder, databaseUrl: database.url }
       const nodes = options.short ? 2 : 3
       const pauseMs = size.pauseMs * nodes
-      // A single node builds up a backlog whenever it is dead, which keeps all slots busy, so the share is checked only
-      // with three nodes.
+      // A backlog keeps all slots busy on a single node and in the short form, so the share is checked only with three
+      // nodes.
       const share = options.short ? {} : { maxRepeatedShare: 0.02 }
       const plan = { ...size, ...share, nodes, pauseMs, database }
       const postgres = await torture(place, plan, options)
@@ -175,7 +175,7 @@ export function countArrivals(receiver: Receiver, secret: string, random: () => 
     if ((bodies.get(id) ?? text) !== text) differing += 1
     bodies.set(id, text)
     try {
-      // After `heal`, the clock of the only node may run ahead, and then its timestamps would not verify.
+      // After `heal`, the clock of the last node may run ahead, and then its timestamps would not verify.
       if (failing > 0) library.verify(text, headers as Record<string, string>)
     } catch {
       bad += 1
@@ -224,7 +224,7 @@ function signal(pid: number, name: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void {
   }
 }
 
-/** Adds three endpoints at a receiver; returns the secret. */
+/** Adds three endpoints at a receiver; returns the secret that signs their deliveries. */
 export async function addEndpoints(
   place: Place,
   organizationId: string,

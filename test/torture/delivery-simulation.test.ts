@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { simulate } from '../harness/delivery-simulation.ts'
 
-// SIMULATION_SEEDS=10000 for a release; SIMULATION_FIRST=n SIMULATION_SEEDS=1 repeats seed n.
+// Releases are tested with SIMULATION_SEEDS=10000. SIMULATION_FIRST=n SIMULATION_SEEDS=1 repeats seed n.
 const seeds = Number(process.env['SIMULATION_SEEDS'] ?? 150)
 const first = Number(process.env['SIMULATION_FIRST'] ?? 1)
 
@@ -22,7 +22,7 @@ describe('deliveries in simulated worlds', { timeout: 600_000 }, () => {
       kills += result.kills
       repeated += result.repeated
     }
-    // The simulations must contain enough faults to prove something.
+    // The simulations must contain enough deliveries and kills to prove something.
     assert.ok(sent > seeds * 20 && kills > seeds / 4, `${sent} sent, ${kills} kills`)
     assert.ok(repeated < sent * 0.05, `${repeated} of ${sent} were repeated`)
   })

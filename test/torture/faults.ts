@@ -1,5 +1,5 @@
-// One in a hundred messages between the node and the database breaks their connection: calls are refused rather than
-// let in, and the process survives.
+// One in a hundred messages between the node and the database breaks their connection: at worst, a request is answered
+// with 503. No revoked key is accepted, and the process survives.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { once } from 'node:events'
@@ -97,7 +97,7 @@ async function setUp(env: Record<string, string>, baseUrl: string): Promise<Pers
   return owner
 }
 
-/** Issues a key and calls with it; revokes every other key and calls again. Any step may be answered with 503, too. */
+/** Issues a key and calls with it; half of the time, also revokes it and calls again. Any step may be refused with 503. */
 async function story(owner: Person, baseUrl: string, tally: Tally): Promise<void> {
   const note = (what: string, status: number, expected: readonly number[]): void => {
     const name = `${what}_${status}`

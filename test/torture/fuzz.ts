@@ -47,7 +47,7 @@ const spice = [
   '99999999999999999999',
 ]
 
-/** Mutates valid requests: with a valid key, without a key, and with a key that differs by one character. */
+/** Mutates well-formed requests: with a valid key, without a key, and with a key that differs by one character. */
 export const fuzz: Torture = {
   about: 'mutated requests on raw connections',
   async run(options) {
@@ -132,7 +132,7 @@ function template(secret: string, port: number, random: () => number): string {
   )
 }
 
-/** Applies up to three changes: another byte, a part doubled or removed, or one of the confusing fragments. */
+/** Applies up to three changes: a byte replaced, a part doubled or removed, or a confusing fragment inserted. */
 function mutate(text: string, random: () => number): Buffer {
   let bytes = Buffer.from(text, 'latin1')
   for (let left = Math.floor(random() * 4); left > 0; left--) {

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net'
 import { intercept } from '../harness/terminal.ts'
 
-/** Runs a command of the CLI; throws its error message. */
+/** Runs a command of the CLI and returns what it prints as JSON; throws its message if it fails. */
 export async function command(
   env: Record<string, string>,
   ...words: string[]

@@ -24,10 +24,10 @@ const recordedWithinMs = 2000
 /** The responses that callers got, and when. */
 interface Told {
   readonly issued: Map<string, string>
-  /** Keys whose revocation was requested; without a response, it may or may not have been carried out. */
+  /** Keys whose revocation was requested. If no response came, they may or may not be revoked. */
   readonly doubtful: Set<string>
   readonly revoked: Set<string>
-  /** `life` is the number of the called server process. A response may be read so late that the process is dead. */
+  /** `life` numbers the called server process. `at` may be later than the kill of that process. */
   readonly answered: { readonly requestId: string; readonly at: number; readonly life: number }[]
   readonly wrong: string[]
 }
@@ -135,7 +135,7 @@ async function setUp(env: Record<string, string>, server: ServerProcess): Promis
   return owner
 }
 
-/** Issues keys until the server is gone, calls with each of them, and revokes every other one. */
+/** Issues keys until the server is gone, calls with each of them, and revokes every second one. */
 async function work(
   owner: Person,
   { baseUrl, life }: { baseUrl: string; life: number },

@@ -9,7 +9,7 @@ import type { Torture } from './torture.ts'
 const maxBytesPerConnection = 20 * 1024
 const normalCallAtMostMs = 1000
 
-/** Opens idle keep-alive connections, each after one answered request, as browsers and connection pools leave them. */
+/** Opens connections that stay idle after one answered request, as browsers and connection pools do. */
 export const idle: Torture = {
   about: 'idle connections',
   async run(options) {

@@ -14,8 +14,8 @@ const mutatedMessages = 1_000_000
 const shortMessages = 500
 const maxFindings = 20
 /**
- * Every fourth generated connection sends the same header lines in several requests, which takes as long as several
- * other connections.
+ * Every fourth generated connection is a conversation: several requests with the same header lines. More conversations
+ * would take too long, because each takes as long as several other connections.
  */
 const conversationsEvery = 4
 const sayEvery = 100_000

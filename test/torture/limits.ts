@@ -140,7 +140,7 @@ export const limits: Torture = {
   },
 }
 
-/** Offers calls at an even pace; returns when the successful ones were answered, and how long it all took. */
+/** Offers calls at an even pace; returns the times at which the admitted calls were answered, and how long all took. */
 async function offerFor(
   seconds: number,
   pass: (call: number, elapsedMs: number) => Promise<boolean>,
@@ -148,7 +148,7 @@ async function offerFor(
   const startedAt = performance.now()
   const admitted: number[] = []
   const open: Promise<void>[] = []
-  // Paced by time, not by count: a slow machine offers fewer calls, but not for longer.
+  // The loop below ends by time, not by count, so a slow machine offers fewer calls but takes no longer.
   const elapsedMs = (): number => performance.now() - startedAt
   const note = async (call: number): Promise<void> => {
     if (await pass(call, elapsedMs())) admitted.push(performance.now())
@@ -162,8 +162,8 @@ async function offerFor(
 }
 
 /**
- * Returns when the calls of a key that passed arrived at their nodes, according to their records. The times at which
- * this process saw the responses would not do: while it waits for the processor, responses pile up.
+ * Returns the times at which a key's successful calls arrived at their nodes, according to their records. The times at
+ * which this process saw the responses would not do: while it waits for the processor, responses pile up.
  */
 async function recordedTimes(
   database: TestDatabase,

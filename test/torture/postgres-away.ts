@@ -1,5 +1,5 @@
-// PostgreSQL is stopped immediately and started again, and then runs out of connections: everything acknowledged is
-// still there.
+// PostgreSQL is stopped without a checkpoint and started again, and then runs out of connections: nothing acknowledged
+// is lost.
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -23,11 +23,11 @@ const recoversWithinMs = 1000
  * In a larger heap V8 would rarely collect garbage, and the heap's growth would say nothing about what the node keeps.
  */
 const smallHeap = '--max-old-space-size=128 --max-semi-space-size=16'
-/** A node's memory grows while V8 compiles its code, but may hardly grow any more after this many stops. */
+/** A node's memory grows while V8 compiles its code, but may hardly grow after PostgreSQL has stopped this often. */
 const warmAfterStops = 3
 const grownAtMostMiB = 30
 
-/** Stops the server like `pg_ctl stop -m immediate`; then allows fewer connections than the processes need. */
+/** Stops PostgreSQL like `pg_ctl stop -m immediate`; then allows fewer connections than the processes need. */
 export const postgresAway: Torture = {
   about: 'PostgreSQL stops at once, and has no connection left',
   isLong: true,
@@ -67,7 +67,7 @@ export const postgresAway: Torture = {
       const slowestReturnMs = Math.max(...stopped)
       if (slowestReturnMs > recoversWithinMs) findings.push(`back after ${slowestReturnMs} ms`)
 
-      // Only two connections in total, so a node that lost its connections can hardly get new ones.
+      // Allow only two connections in total, so that a node that lost its connections can hardly get new ones.
       await database.sql('alter role app connection limit 2')
       await database.sql(
         "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'app'",
@@ -114,7 +114,7 @@ export const postgresAway: Torture = {
   },
 }
 
-/** Creates a user to whom connection limits apply, unlike the superuser. */
+/** Creates a database role to which connection limits apply, unlike the superuser; returns the URL for this role. */
 async function asOrdinaryUser(database: TestDatabase): Promise<string> {
   await database.sql(
     "do $$ begin if not exists (select from pg_roles where rolname = 'app') then create role app login; end if; end $$",
@@ -123,7 +123,7 @@ async function asOrdinaryUser(database: TestDatabase): Promise<string> {
   return database.url.replace('postgres://postgres@', 'postgres://app@')
 }
 
-/** Stops the server like `pg_ctl stop -m immediate`: without a checkpoint, so that the next start needs recovery. */
+/** Stops PostgreSQL like `pg_ctl stop -m immediate`: without a checkpoint, so that the next start needs recovery. */
 async function stopAtOnce(): Promise<void> {
   const pid = await postgresProcess()
   process.kill(pid, 'SIGQUIT')

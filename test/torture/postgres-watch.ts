@@ -70,7 +70,7 @@ async function ask(url: string, key: string) {
 
 /**
  * Waits until valid calls and readiness succeed again; returns how many milliseconds after `since` the first successful
- * call began. Calls and checks that began within 250 ms don't count.
+ * call began. Calls and checks that began within 250 ms of `since` don't count.
  */
 export async function recovery(watch: Watch, since: number): Promise<number> {
   await wait(300)

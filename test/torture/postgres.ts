@@ -1,4 +1,4 @@
-// The database crashes or hangs: no invalid key is accepted, nobody waits long, and service resumes by itself.
+// The database crashes or hangs: no revoked key is accepted, calls are refused in time, and service resumes by itself.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -28,7 +28,7 @@ export interface Amounts {
   readonly deliveries: number
 }
 
-/** Fills organization `torture` with calls over 24 hours and their counts, keys, audit entries and deliveries. */
+/** Fills organization `torture` with keys, audit entries, deliveries, and calls over 24 hours with their counts. */
 export async function seed(
   env: Record<string, string>,
   amounts: Amounts,

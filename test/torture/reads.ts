@@ -1,5 +1,5 @@
 // Makes every read of the dashboard on a large organization, while calls pass through the gateway. The calls must not
-// become slower.
+// become much slower.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -214,7 +214,7 @@ async function statusOf(
 
 const here = '/organizations/torture'
 
-/** Lists the reads to make: every GET that a session may make and whose response ends, heavy searches, and exports. */
+/** Lists the reads: every GET that a session may make and whose response ends, searches, a count, and exports. */
 async function everyRead(look: Look): Promise<Read[]> {
   let description = ''
   await look({ method: 'GET', path: '/openapi.json' }, (text) => (description = text))

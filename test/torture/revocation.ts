@@ -1,4 +1,5 @@
-// Clients keep calling with a key on three nodes while it is revoked: no call that begins after the response succeeds.
+// Clients keep calling three nodes with a key while it is revoked. Once the revocation is answered, every new call
+// fails.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'

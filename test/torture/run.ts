@@ -1,4 +1,4 @@
-// npm run torture -- <name> [--short] [--seed N] [--minutes N] [--size N]; without a name: the list.
+// npm run torture -- <name> [--short] [--seed N] [--minutes N] [--size N]; without a name, prints the list.
 import { parseArgs } from 'node:util'
 import { tortures } from './index.ts'
 

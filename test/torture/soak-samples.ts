@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { ServerProcess } from '../harness/server-process.ts'
 
 const mebibyte = 1024 * 1024
-// In MiB per hour. These allow for caches that fill, but not for a leak of calls or requests.
+// Slopes are in MiB per hour. They allow for caches that fill, but not for memory that leaks with each call.
 const maxLiveSlope = 4
 const maxAnonymousSlope = 16
 const maxWalMiB = 64
@@ -67,11 +67,11 @@ function inUse(lines: readonly string[]): Pick<Sample, 'heap' | 'code' | 'extern
   return { heap: sumOf('heap'), code: sumOf('code'), external: sumOf('external') }
 }
 
-/** Finds growing memory or descriptors, a large write-ahead log, and errors in the node's log. */
+/** Finds growing memory, more open files, a large write-ahead log, and errors in the node's log. */
 export function judge(samples: readonly Sample[], { lines }: ServerProcess): string[] {
   const findings: string[] = []
   const [after, late] = [settled(samples), secondHalf(samples)]
-  // The slope is judged only over about half an hour: over less time it means nothing.
+  // The slope is judged only over about half an hour or more: over less time it means nothing.
   if (late.length >= 55) {
     const live = slopeOf(late, 'heap') + slopeOf(late, 'external')
     if (live > maxLiveSlope) findings.push(`what is in use grows by ${live.toFixed(1)} MiB an hour`)
@@ -116,7 +116,7 @@ function settled(samples: readonly Sample[]): readonly Sample[] {
   return samples.filter(({ atHours }) => atHours >= 0.25)
 }
 
-/** Leaves out the first half of the run, in which V8 compiles code, and memory of some sizes is first allocated. */
+/** Leaves out the first half of the run, in which V8 compiles code and memory still grows to its normal size. */
 function secondHalf(samples: readonly Sample[]): readonly Sample[] {
   const endsAt = samples.at(-1)?.atHours ?? 0
   return samples.filter(({ atHours }) => atHours >= endsAt / 2)

@@ -1,4 +1,4 @@
-// Calls, keys, lists, a directory and deliveries for an hour: memory, files and the log of the database stay bounded.
+// Calls, keys, lists, a directory and deliveries for an hour: memory, open files and the write-ahead log stay bounded.
 import { createServer } from 'node:http'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
@@ -35,7 +35,7 @@ function ofHarness(name: string): string {
 
 /**
  * Runs for `--minutes`, by default for an hour (half a minute in the short form). The memory's slope is judged over the
- * second half, if the run takes about an hour.
+ * second half, if the run takes about an hour or more.
  */
 export const soak: Torture = {
   about:

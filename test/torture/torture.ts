@@ -1,5 +1,5 @@
 export interface TortureOptions {
-  /** Seconds instead of minutes: the version in `npm test`. */
+  /** Whether to run for seconds instead of minutes, as in `npm test`. */
   readonly short: boolean
   /** The same seed makes the same random choices. */
   readonly seed: number

@@ -1,5 +1,5 @@
-// Upstreams that hang, send slowly, or break the protocol: callers get the right refusal in time, and other targets are
-// not affected.
+// Upstreams that hang, stop half-way, or break the protocol: callers get the right response in time, and other targets
+// are not affected.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
 import type { Socket } from 'node:net'
@@ -70,8 +70,8 @@ const misbehaviours: Readonly<Record<string, Misbehaviour>> = {
 }
 
 /**
- * Makes a hundred concurrent calls (five in the short form) to one target for each misbehaviour. A healthy target must
- * not be affected by them.
+ * For each misbehaviour, makes a hundred concurrent calls (five in the short form) to a target that shows it. A healthy
+ * target must not be affected.
  */
 export const upstreams: Torture = {
   about: 'hanging, lying and babbling upstreams',

@@ -85,7 +85,7 @@ export async function findLosses(
   return losses
 }
 
-/** Checks that the audit chain has no gaps, and that every key exists whose issuing it records. */
+/** Checks that the audit chain is unbroken, and that all keys that it records as issued exist. */
 async function findTornChain(store: Store, organizationId: OrganizationId): Promise<string[]> {
   const torn: string[] = []
   const issued = new Set<string>()

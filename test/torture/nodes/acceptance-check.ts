@@ -5,7 +5,7 @@ const watchForMs = 1500
 const askEveryMs = 20
 const betweenMs = 30
 
-/** What the check has counted over the whole torture, and the slowest revocation. */
+/** What the check has counted, and the time of the slowest revocation. */
 export interface AcceptanceFigures {
   revocations: number
   acceptedAfter: number
@@ -40,7 +40,7 @@ export class AcceptanceCheck {
     this.#running = this.#revokeOn()
   }
 
-  /** Stops, and waits until no request is in progress, so that later responses can't belong to earlier requests. */
+  /** Stops revoking keys, and waits until every revoked key has been watched for its 1.5 s. */
   async pause(): Promise<void> {
     this.#isOver = true
     await this.#running
@@ -60,7 +60,7 @@ export class AcceptanceCheck {
     await Promise.all(
       this.#fleet.nodes.map(async (node) => {
         const call = this.#fleet.call(node, secret)
-        // A paused node does not respond, so it is not waited for.
+        // A paused node does not respond, so wait for a second at most.
         await Promise.race([call, wait(1000)])
       }),
     )

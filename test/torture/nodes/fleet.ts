@@ -18,7 +18,7 @@ export interface FleetNode {
   readonly name: string
   readonly proxy: DatabaseProxy
   server: ServerProcess
-  /** Whether the node is killed or paused. Such a node is not chosen to issue or revoke keys. */
+  /** While this is true, `AcceptanceCheck.anyNode` does not choose the node, because it is killed or paused. */
   isDown: boolean
   setClock(offsetMs: number): void
 }

@@ -30,7 +30,7 @@ interface Replacement {
   readonly promoted?: boolean
 }
 
-/** A copy that replaces the database, and keys that were issued before it was made and that every node has cached. */
+/** A copy to replace the database with, and `victims`: keys that are in this copy and that every node has cached. */
 interface Prepared {
   readonly replacement: Replacement
   readonly victims: readonly IssuedKey[]
@@ -60,7 +60,7 @@ async function makeBackup({ fleet, check }: Trials): Promise<Prepared> {
 }
 
 /**
- * Replaces the database server. Changes made since the copy are lost, although they were confirmed. Changes that the
+ * Replaces the database server. Changes made after the copy are lost, although they were confirmed. Changes that the
  * new database server confirms must hold.
  */
 async function replace(trials: Trials, { replacement, victims }: Prepared): Promise<void> {
