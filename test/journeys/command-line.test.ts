@@ -379,7 +379,7 @@ describe('looking and acting from the command line', () => {
   })
 })
 
-/** Runs a command as if a program of another name had started it. */
+/** Runs a command as if it had been started by another name, such as `npx interceptd`. */
 async function withProgram(
   program: string,
   words: readonly string[],

@@ -76,7 +76,7 @@ describe('the package', () => {
     assert.equal(stderr.trim(), '0')
   }
 
-  /** Checks that another project's test can start a node, and that the types fit. */
+  /** Checks that a program of another project can start a node, and that the types fit. */
   function embed(project: string): void {
     const program = `import { start, type RunningNode } from 'interceptd'
 const node: RunningNode = await start({ PORT: '0', DATA_DIR: './embedded', LOG_LEVEL: 'silent' })

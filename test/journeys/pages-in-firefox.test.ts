@@ -1,4 +1,4 @@
-// Opens the pages in pages.ts in Firefox if it is run like this:
+// Opens the pages in pages.ts in Firefox. Without TEST_BROWSER=firefox, these tests are skipped:
 // TEST_BROWSER=firefox npm test -- pages-in-firefox journeys/sign-in journeys/company-sign-in
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

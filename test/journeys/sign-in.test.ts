@@ -28,7 +28,7 @@ describe('signing in with a real browser', () => {
     return await browser.visit({
       origin: parts.product.baseUrl,
       alsoAllow: [parts.idp.issuer, parts.github.url],
-      // The dashboard's pages are not part of this test.
+      // The dashboard's pages are not part of this test, so they may fail to load.
       expected: [/Failed to load resource/],
     })
   }

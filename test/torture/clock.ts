@@ -15,8 +15,8 @@ const maxConcurrent = 8
 const maxIdleShare = 0.05
 
 /**
- * Runs the product in this process with a wall clock that the torture moves. Durations are measured by another clock, so
- * they stay correct.
+ * Runs the product in this process with a wall clock that the torture moves. Durations are measured by another clock,
+ * so they stay correct.
  */
 export const clock: Torture = {
   about: 'the clock jumps an hour, a day forward, two days back, and runs ten times too fast',

@@ -27,7 +27,7 @@ interface Plan {
   readonly nodes: number
   readonly kills: number
   readonly events: number
-  /** The pause between two transactions of ten events; each node runs two at a time. */
+  /** The pause after each transaction of ten events; a node has two loops of such transactions. */
   readonly pauseMs: number
   /** The share of deliveries that may be repeated; undefined if a backlog keeps all slots busy. */
   readonly maxRepeatedShare?: number

@@ -97,7 +97,7 @@ async function setUp(env: Record<string, string>, baseUrl: string): Promise<Pers
   return owner
 }
 
-/** Issues a key and calls with it; half of the time, also revokes it and calls again. Any step may be refused with 503. */
+/** Issues a key and calls with it; half of the time, also revokes it and calls again. Each step may get a 503. */
 async function story(owner: Person, baseUrl: string, tally: Tally): Promise<void> {
   const note = (what: string, status: number, expected: readonly number[]): void => {
     const name = `${what}_${status}`

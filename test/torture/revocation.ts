@@ -18,7 +18,7 @@ const nodes = 3
 const clients = 8
 const elsewhereWithinMs = 1000
 
-/** Runs on SQLite, with three processes on one file, and on PostgreSQL, where connections that listen are also cut. */
+/** Runs on SQLite, with three processes on one file, and on PostgreSQL, where listening connections are also cut. */
 export const revocation: Torture = {
   about: 'revocation on three nodes under load',
   async run(options) {

@@ -10,7 +10,7 @@ export interface TortureOptions {
   readonly say: (line: string) => void
 }
 
-/** The result: figures, and findings, of which there must be none. */
+/** The result of a torture, which has passed if there are no findings. */
 export interface TortureReport {
   readonly figures: Readonly<Record<string, number>>
   readonly findings: readonly string[]
