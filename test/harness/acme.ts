@@ -14,8 +14,8 @@ interface Furniture {
 }
 
 /**
- * Creates targets, rules, several kinds of keys, open invitations and an endpoint in acme, pings the endpoint and replays
- * its deliveries.
+ * Creates targets, rules, several kinds of keys, open invitations and an endpoint in acme, pings the endpoint and
+ * replays its deliveries.
  */
 export async function furnish(person: Person, upstreamUrl: string): Promise<Furniture> {
   const rules = [

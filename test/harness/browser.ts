@@ -75,8 +75,8 @@ async function startFirefox(): Promise<Browser> {
 }
 
 /**
- * Drops the command that emulates colour schemes, because Firefox ESR does not know it yet. Playwright sends it for each
- * new context, and has no setting to prevent that.
+ * Drops the command that emulates colour schemes, because Firefox ESR does not know it yet. Playwright sends it for
+ * each new context, and has no setting to prevent that.
  */
 function withoutMediaFeatures(browser: Browser): void {
   type Send = (this: unknown, method: string, params: unknown) => Promise<unknown>

@@ -199,8 +199,8 @@ class Fleet implements Surroundings {
   }
 
   /**
-   * Tells whether a process and the database are well, and whether the last disturbance of either was more than `calmMs`
-   * before the given time or came before the process started.
+   * Tells whether a process and the database are well, and whether the last disturbance of either was more than
+   * `calmMs` before the given time or came before the process started.
    */
   #isCalm(node: SimNode, since: number): boolean {
     const latest = Math.max(node.disturbedAt, this.#replacedAt, node.startedAt)

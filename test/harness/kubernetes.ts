@@ -48,7 +48,7 @@ export function kubernetesFindings(resources: readonly KubernetesResource[]): st
   }
 }
 
-/** Writes a resource as a TypeScript constant of its kind's type. Types of `networking.k8s.io/v1` are in networking/v1. */
+/** Writes a resource as a constant of its kind's type. The types of `networking.k8s.io/v1` are in networking/v1. */
 function constantOf(resource: KubernetesResource, at: number): string {
   const { apiVersion, kind } = resource
   const [version = '', group = 'core'] = apiVersion.split('/').toReversed()

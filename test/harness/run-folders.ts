@@ -34,7 +34,7 @@ export function useRunFolders(root: string): void {
   process.on('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }))
 }
 
-/** Whether tests can use the folder in memory: in containers it is often small, or programs can't be started from it. */
+/** Whether tests can use the folder in memory: in containers it is often small, or no programs can start from it. */
 function isUsable(): boolean {
   try {
     accessSync(memory, constants.W_OK)
