@@ -1,4 +1,4 @@
-// Whatever text an audit entry is given, the chain verifies: an entry must be hashed as the database returns it.
+// Whatever text an audit entry contains, its chain stays valid: an entry must be hashed as the database returns it.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createAudit, record } from '../../src/audit/index.ts'

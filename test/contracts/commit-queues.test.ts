@@ -50,7 +50,7 @@ for (const engine of engines) {
         record(tx, id, `made-${at}`)
         tx.changed({ kind: 'key', organizationId: id, subjectId: `key_${at}` })
         if (at % 3 === 0) throw new Error(`no ${at}`)
-        // A duplicate is refused by the database itself, which on PostgreSQL aborts the transaction.
+        // The database itself refuses a duplicate. On PostgreSQL, this aborts the transaction.
         if (at % 3 === 1)
           await sql`insert into organization select * from organization`.execute(tx.query)
         return at

@@ -22,7 +22,7 @@ for (const engine of engines) {
     let evil: OrganizationId
     let now = Date.now()
     const clock = { now: () => now, monotonic: () => performance.now() }
-    // All the DNS records that this test can see.
+    // The DNS records that this test sees.
     const zone = new Map<string, TxtAnswer>()
     const put = (name: string, ...texts: string[]) => zone.set(name, { kind: 'records', texts })
 

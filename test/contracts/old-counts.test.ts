@@ -1,4 +1,4 @@
-// Old counts are deleted, both those of past quota periods and those of rules per day. Counts still in use stay.
+// Old counts of quotas and of rules are deleted. Counts still in use stay.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { sql } from 'kysely'

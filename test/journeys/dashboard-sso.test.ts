@@ -231,7 +231,7 @@ describe('SSO in the dashboard', { timeout: 120_000 }, () => {
 
 const patchUrn = 'urn:ietf:params:scim:api:messages:2.0:PatchOp'
 
-/** Sends what Okta sends when an administrator tests it, assigns a person and pushes a group; returns the user's id. */
+/** Sends what Okta sends for a connection test, an assigned person and a pushed group; returns the person's user id. */
 async function pushLikeOkta(product: TestProduct, token: string): Promise<string> {
   const send = async (method: string, path: string, body?: object) =>
     await scim(product, token, method, path, body)

@@ -1,4 +1,4 @@
-// Opens the pages in pages.ts in Firefox. Without TEST_BROWSER=firefox, these tests are skipped:
+// Opens the pages in pages.ts in Firefox. The tests are skipped unless TEST_BROWSER=firefox is set, as in this command:
 // TEST_BROWSER=firefox npm test -- pages-in-firefox journeys/sign-in journeys/company-sign-in
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
