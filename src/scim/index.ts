@@ -4,7 +4,7 @@ import { prefix, ScimServer, type ScimServerDeps } from './scim-server.ts'
 import { errorBody } from './protocol/errors.ts'
 import { contentType } from './respond.ts'
 
-/** Renders refusals that no SCIM route handles, such as a 404, in SCIM's format (RFC 7644 section 3.12). */
+/** Renders refusals that are made before a SCIM route is found, in SCIM's format (RFC 7644 section 3.12). */
 export const scimRefusals: OwnRefusals = {
   prefix,
   contentType,

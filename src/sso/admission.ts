@@ -211,7 +211,7 @@ interface Member {
 
 /**
  * Returns the member whom an identity belongs to; undefined if they are no longer a member, so that the identity can be
- * linked anew.
+ * linked anew. Throws `sso_membership_ended` if they were deactivated.
  */
 async function memberOf(at: Attempt, known: IdentityRecord): Promise<Member | undefined> {
   const user = await users.find(at.tx, known.userId)

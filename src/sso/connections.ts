@@ -117,7 +117,10 @@ export class Connections {
     return await identities.countDependents(this.#deps.store.slowReads, row)
   }
 
-  /** Fetches an issuer's discovery document, bypassing every cache. Throws an `idp_…` problem. */
+  /**
+   * Fetches an issuer's discovery document, bypassing every cache. Throws an `idp_…` problem, also if the provider
+   * supports no way to authenticate with this kind of credential.
+   */
   async discover(issuer: string, credential?: 'secret' | 'key'): Promise<Provider> {
     const { relyingParty, allowLoopback } = this.#deps
     checkedIssuer(issuer, allowLoopback)

@@ -226,7 +226,7 @@ test('a call that was cut while its assertion was signed reaches no upstream', a
   const reached: unknown[] = []
   const deps = {
     assert: async () => {
-      // Simulates a key revoked while the assertion is signed: the caller has already received its 401.
+      // Simulates that the key is revoked while the assertion is signed: the caller has already received its 401.
       exchange.finished = true
       return 'token'
     },

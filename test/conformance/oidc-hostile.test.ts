@@ -189,7 +189,7 @@ function partyOf(): RelyingParty {
   })
 }
 
-/** Fetches with a deadline of 1.5 s, where the product waits 5 s, and times out with the outbound client's error. */
+/** Fetches like the outbound client, but fails with its time-out error after 1.5 s, where the product waits 5 s. */
 const impatient: Parameters<typeof createRelyingParty>[0]['fetch'] = async (url, init) => {
   const limit = AbortSignal.timeout(1_500)
   const late = (error: unknown): unknown =>

@@ -1,5 +1,5 @@
-// Tests which connections may delay the closing of a listener. A connection must not delay it if no response is
-// pending, or if its caller neither sends nor reads.
+// Tests how a listener closes. A connection must not delay it if no response is pending, or if its caller neither sends
+// nor reads; a caller that reads must get its whole response.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'

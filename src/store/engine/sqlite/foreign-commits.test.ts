@@ -7,7 +7,7 @@ import { test, type TestContext } from 'node:test'
 import { openFile } from './file.ts'
 import { ForeignCommits } from './foreign-commits.ts'
 
-/** Opens our connection and another one to a database, and counts the hints about the other's commits. */
+/** Opens our connection and another one to a database; counts the hints that the other one may have committed. */
 function twoConnections(t: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), 'foreign-commits-'))
   const path = join(folder, 'any.db')
