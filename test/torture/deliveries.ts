@@ -52,8 +52,8 @@ export const deliveries: Torture = {
       const place = { folder, databaseUrl: database.url }
       const nodes = options.short ? 2 : 3
       const pauseMs = size.pauseMs * nodes
-      // A backlog keeps all slots busy on a single node and in the short form, so the share is checked only with three
-      // nodes.
+      // A backlog keeps all slots busy in the short form and, after each kill, on a single node. So the share is checked
+      // only with three nodes.
       const share = options.short ? {} : { maxRepeatedShare: 0.02 }
       const plan = { ...size, ...share, nodes, pauseMs, database }
       const postgres = await torture(place, plan, options)

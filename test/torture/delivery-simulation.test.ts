@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { simulate } from '../harness/delivery-simulation.ts'
 
-// Releases are tested with SIMULATION_SEEDS=10000. SIMULATION_FIRST=n SIMULATION_SEEDS=1 repeats seed n.
+// Set SIMULATION_SEEDS=10000 before a release. SIMULATION_FIRST=n SIMULATION_SEEDS=1 repeats seed n.
 const seeds = Number(process.env['SIMULATION_SEEDS'] ?? 150)
 const first = Number(process.env['SIMULATION_FIRST'] ?? 1)
 

@@ -40,7 +40,7 @@ export class AcceptanceCheck {
     this.#running = this.#revokeOn()
   }
 
-  /** Stops revoking keys, and waits until every revoked key has been watched for its 1.5 s. */
+  /** Stops revoking keys, and waits until the background checks of revoked keys have ended. */
   async pause(): Promise<void> {
     this.#isOver = true
     await this.#running
