@@ -23,7 +23,7 @@ export function readAddress(request: AppRequest, base: string, prefix: string): 
   return { path: segments.map(decode), query: new URLSearchParams(search) }
 }
 
-/** Parses the body of a request as JSON; undefined if there is none, and for GET and DELETE. Refuses encoded bodies. */
+/** Parses a request's body as JSON; undefined for GET, DELETE and no body. Refuses a body with Content-Encoding. */
 export function readBody(
   request: AppRequest,
   path: readonly string[],

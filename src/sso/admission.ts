@@ -93,7 +93,7 @@ export class CompanySignIn {
     return await this.#attempt(arrival, async (at) => await this.#decide(at))
   }
 
-  /** Describes what `admit` would do, without doing it. */
+  /** Describes what `admit` would do, without doing it; throws what `admit` would throw. */
   async preview(connection: Connection, person: CompanyPerson): Promise<string> {
     const arrival: Arrival = { connection, person, actor: { kind: 'system' } }
     try {
@@ -250,8 +250,8 @@ async function admitKnown(
 }
 
 /**
- * Admits a person whose identity does not lead to a member: the address must be verified, in a verified domain of the
- * organization. Asks for confirmation where linking an existing account requires it.
+ * Admits a person whose identity is new or belongs to a former member. The address must be verified, in a verified
+ * domain of the organization. Asks for confirmation where linking an existing account requires it.
  */
 async function admitByDomain(
   at: Attempt,

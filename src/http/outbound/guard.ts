@@ -81,8 +81,7 @@ function listsOf(
   family: Family,
 ): { list: BlockList; name: string; opens: Range['opens'] }[] {
   const order = { never: 0, loopback: 1, cidr: 2 }
-  // Loopback is checked before the reserved ranges, because `::/8` contains `::1`; metadata is checked before
-  // everything.
+  // Metadata services are checked first. Loopback is checked before the reserved ranges, because `::/8` contains `::1`.
   const rank = (range: Range): number =>
     range.name === 'cloud metadata' ? -2 : range.opens === 'loopback' ? -1 : order[range.opens]
   return ranges
