@@ -13,6 +13,7 @@ import { fetchUserInfo } from './userinfo.ts'
 
 export { authorizationUrl } from './authorization.ts'
 
+export { sourceOf } from './claims.ts'
 export { readCallback, readState } from './callback.ts'
 export { checkedIssuer, clientAuthenticationFor } from './discovery.ts'
 export type { Provider } from './discovery.ts'

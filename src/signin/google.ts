@@ -1,5 +1,5 @@
 import { Problem } from '../errors.ts'
-import { authorizationUrl, readCallback, type RelyingParty } from '../oidc/index.ts'
+import { authorizationUrl, readCallback, sourceOf, type RelyingParty } from '../oidc/index.ts'
 import type { SignInProvider } from './provider.ts'
 
 // Nobody should have to wait longer than ten seconds until a sign-in succeeds or fails.
@@ -38,13 +38,12 @@ export function createGoogle(deps: {
       const { redirectUri, verifier, nonce } = answer
       const client = { clientId, credential, redirectUri }
       const grant = { code, verifier, nonce }
-      const { subject, claims, userinfo } = await relyingParty.signIn(
+      const signedIn = await relyingParty.signIn(
         { provider, client, grant },
         { signal: AbortSignal.timeout(budgetMs) },
       )
-      // `email_verified` must come from the same source as `email`.
-      const said = 'email' in claims ? claims : { ...userinfo, ...claims }
-      const email = said['email']
+      const { subject, claims, userinfo } = signedIn
+      const { email, email_verified: verified } = sourceOf(signedIn, 'email')
       const name = claims['name'] ?? userinfo?.['name']
       return {
         provider: 'google',
@@ -52,7 +51,7 @@ export function createGoogle(deps: {
         issuer: provider.issuer,
         subject,
         email: typeof email === 'string' ? email : undefined,
-        emailVerified: typeof email === 'string' && said['email_verified'] === true,
+        emailVerified: typeof email === 'string' && verified === true,
         name: typeof name === 'string' ? name : undefined,
       }
     },

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../oidc/index.ts'
+import { sourceOf, type JsonObject } from '../oidc/index.ts'
 import type { ConnectionSettings } from './connection-settings.ts'
 import { parseMailAddress, type MailAddress } from './domain-names.ts'
 import { isStorable } from '../storable.ts'
@@ -42,19 +42,16 @@ export function readPerson(
 ): CompanyPerson {
   const { claims } = settings
   const sources = [proven.claims, proven.userinfo ?? {}]
-  // The address and whether it is verified must come from the same source: id_token or UserInfo.
-  const mailSource = sources.find((source) => Object.hasOwn(source, claims.email)) ?? {}
-  const directorySource =
-    sources.find((source) => Object.hasOwn(source, claims.directory.claim)) ?? {}
+  const mailSource = sourceOf(proven, claims.email)
   return {
     issuer: proven.issuer,
     subject: proven.subject,
     mail: parseMailAddress(claimOf(mailSource, claims.email)),
     mailVerified: isVerified(claims.emailVerified, claimOf(mailSource, claims.emailVerified)),
-    name: nameOf(first(sources, claims.name)),
-    groups: groupsOf(first(sources, claims.groups), settings),
+    name: nameOf(claimOf(sourceOf(proven, claims.name), claims.name)),
+    groups: groupsOf(claimOf(sourceOf(proven, claims.groups), claims.groups), settings),
     groupsLeftOut: sources.some((source) => leavesOut(source, claims.groups)),
-    ...directoryValueOf(directorySource, settings),
+    ...directoryValueOf(sourceOf(proven, claims.directory.claim), settings),
     hostedDomain: textOf(claimOf(proven.claims, 'hd'))?.toLowerCase(),
     providerSession: textOf(claimOf(proven.claims, 'sid')),
     idToken: proven.idToken,
@@ -114,15 +111,11 @@ function nameOf(value: unknown): string | undefined {
   return Array.from(name).slice(0, 100).join('') || undefined
 }
 
-// Returns a string of 1 to 255 characters that a database can store. Any other value counts as missing: a query with
-// text that no database can store would fail, or match other text.
+// Returns a string of 1 to 255 characters that every database can store. Any other value counts as missing: a query
+// with such text could fail, or match other text.
 function textOf(value: unknown): string | undefined {
   if (typeof value !== 'string' || value === '' || value.length > 255) return undefined
   return isStorable(value) ? value : undefined
-}
-
-function first(sources: readonly JsonObject[], name: string): unknown {
-  return claimOf(sources.find((source) => Object.hasOwn(source, name)) ?? {}, name)
 }
 
 // Returns a claim by its name, which comes from settings: `__proto__` and the like must not reach the prototype.
