@@ -27,7 +27,9 @@ interface Sealed<Input> {
 export interface PendingConfirmations<Input> {
   /** Returns the Set-Cookie value and the mark of the pending confirmation. */
   keep(input: Input, returnTo: string): { readonly cookie: string; readonly mark: string }
-  /** Throws `sso_confirmation_required` if nothing is pending, or if the form belongs to another confirmation. */
+  /**
+   * Throws `sso_confirmation_required` if nothing is pending, or if there is a form without the mark of what is pending.
+   */
   read(cookieHeader: string | undefined, form?: URLSearchParams): Pending<Input>
   /** The Set-Cookie value that removes a pending confirmation from the browser. */
   readonly endCookie: string
@@ -67,8 +69,8 @@ export function createPendingConfirmations<Input>(
       }
       if (clock.now() - pending.startedAt > lifetimeMs) throw nothing()
       const mark = markOf(sealed)
-      const answered = form?.get('waiting')
-      if (typeof answered === 'string' && answered !== mark) throw another()
+      const marks = form?.getAll('waiting') ?? [mark]
+      if (marks.length !== 1 || marks[0] !== mark) throw another()
       const { wish: input, returnTo, startedAt } = pending
       return { input, returnTo, startedAt, mark }
     },

@@ -96,12 +96,11 @@ describe('a sign-in belongs to its state', () => {
       assert.equal((await jar.fetch(there.headers.get('location') ?? '')).status, 200)
       return jar
     }
-    async function yes(jar: Jar, page: string, mark?: string): Promise<Response> {
-      const waiting = mark ?? /name="waiting" value="([^"]+)"/.exec(page)?.[1] ?? ''
+    async function yes(jar: Jar, form: [string, string][]): Promise<Response> {
       return await jar.fetch(`${place.product.baseUrl}/api/v1/auth/sso/switched`, {
         method: 'POST',
         headers: { origin: place.product.baseUrl },
-        body: new URLSearchParams({ waiting }),
+        body: new URLSearchParams(form),
       })
     }
 
@@ -116,9 +115,18 @@ describe('a sign-in belongs to its state', () => {
       assert.match(page, /Sign in as attacker/)
       // The form is on our own page, so the browser sends its Strict cookie with it.
       other.set('__Host-session', session ?? '')
-      const wrong = await yes(other, page, 'x'.repeat(22))
-      assert.equal(wrong.headers.get('intercept-refused'), 'sso_confirmation_required')
-      const switched = await yes(other, page)
+      const mark: [string, string] = [
+        'waiting',
+        /name="waiting" value="([^"]+)"/.exec(page)?.[1] ?? '',
+      ]
+      const another: [string, string] = ['waiting', 'x'.repeat(22)]
+      const empty: [string, string] = ['waiting', '']
+      for (const form of [[another], [], [empty], [mark, another], [mark, mark]]) {
+        const wrong = await yes(other, form)
+        assert.equal(wrong.headers.get('intercept-refused'), 'sso_confirmation_required')
+        assert.equal(sessionOf(wrong.headers), undefined)
+      }
+      const switched = await yes(other, [mark])
       assert.equal(switched.status, 200)
       assert.ok(sessionOf(switched.headers))
       const before = await fetch(`${place.product.baseUrl}/api/v1/me`, {
