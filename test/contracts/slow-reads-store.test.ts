@@ -44,6 +44,18 @@ for (const engine of engines) {
 }
 
 describe('slow reads on SQLite', () => {
+  test('bytes are Buffers, also behind rows in which the same column has none', async () => {
+    await using place = await storeForTests('sqlite')
+    const query = sql<{ body: Buffer | null }>`select null as body union all select x'6162'
+      union all select null union all select x'63'`
+    const { rows } = await query.execute(place.store.slowReads.query)
+    assert.deepEqual(
+      rows.map(({ body }) => body),
+      [null, Buffer.from('ab'), null, Buffer.from('c')],
+    )
+    assert.ok(rows.every(({ body }) => body === null || Buffer.isBuffer(body)))
+  })
+
   test('nothing can be written, and no more wait than may', async () => {
     await using place = await storeForTests('sqlite')
     const { store } = place

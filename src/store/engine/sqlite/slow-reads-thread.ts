@@ -47,9 +47,19 @@ function keepStatements(database: Database.Database): Prepare {
 
 function answer(prepare: Prepare, { sql, parameters }: ReadRequest): ReadResponse {
   try {
-    return { rows: prepare(sql).all(...parameters) }
+    const rows = prepare(sql).all(...parameters)
+    return { rows, byteColumns: byteColumnsOf(rows as Record<string, unknown>[]) }
   } catch (error) {
     const { message, code } = error as { message: string; code?: string }
     return { error: message, code }
   }
+}
+
+/** Finds the columns with bytes. Every row is searched, because a column may be null in some and have bytes in others. */
+function byteColumnsOf(rows: readonly Record<string, unknown>[]): string[] {
+  const found = new Set<string>()
+  for (const row of rows) {
+    for (const name in row) if (row[name] instanceof Uint8Array) found.add(name)
+  }
+  return [...found]
 }

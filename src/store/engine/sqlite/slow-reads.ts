@@ -24,7 +24,11 @@ export interface ReadRequest {
   readonly parameters: readonly unknown[]
 }
 export type ReadResponse =
-  | { readonly rows: unknown[] }
+  | {
+      readonly rows: unknown[]
+      /** The columns with bytes in at least one row. */
+      readonly byteColumns: readonly string[]
+    }
   | { readonly error: string; readonly code: string | undefined }
 
 interface Question extends ReadRequest {
@@ -107,7 +111,7 @@ class ReaderThreads {
     worker.on('message', (answer: ReadResponse) => {
       const question = finish(reader)
       this.#dispatch()
-      if ('rows' in answer) question?.resolve(withBuffers(answer.rows))
+      if ('rows' in answer) question?.resolve(withBuffers(answer.rows, answer.byteColumns))
       else question?.reject(Object.assign(new Error(answer.error), { code: answer.code }))
     })
     worker.on('error', ended)
@@ -125,17 +129,13 @@ function finish(reader: Reader): Question | undefined {
   return question
 }
 
-/**
- * Turns the bytes from a thread into Buffers, as the driver in this process returns them. The first row shows which
- * columns contain bytes.
- */
-function withBuffers(rows: unknown[]): unknown[] {
-  const [first] = rows as Record<string, unknown>[]
-  const columns = Object.keys(first ?? {}).filter((name) => first?.[name] instanceof Uint8Array)
-  for (const row of columns.length === 0 ? [] : (rows as Record<string, unknown>[])) {
-    for (const name of columns) {
+/** Turns the bytes from a thread into Buffers, as the driver in this process returns them. */
+function withBuffers(rows: unknown[], byteColumns: readonly string[]): unknown[] {
+  for (const row of byteColumns.length === 0 ? [] : (rows as Record<string, unknown>[])) {
+    for (const name of byteColumns) {
       const bytes = row[name]
-      if (bytes instanceof Uint8Array) row[name] = Buffer.from(bytes.buffer)
+      if (!(bytes instanceof Uint8Array)) continue
+      row[name] = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     }
   }
   return rows
