@@ -65,15 +65,15 @@ export function policyQuery(organization: string) {
 }
 
 /**
- * Reserves the URLs of a connection that does not exist yet. Neither time nor focus causes a refetch, which would
- * reserve other URLs although the person may already have registered these.
+ * Reserves the URLs of a connection that does not exist yet. A static query is never refetched, not even when
+ * everything about company sign-in is: that would reserve other URLs, although the person may already have registered
+ * these at the provider.
  */
 export function reservationQuery(organization: string) {
   return queryOptions({
     queryKey: [organization, 'sso', 'reservation'],
-    staleTime: Infinity,
+    staleTime: 'static',
     gcTime: Infinity,
-    refetchOnWindowFocus: false,
     queryFn: ({ signal }) =>
       call(
         'POST /organizations/:organization/connections/reservations',
