@@ -107,7 +107,8 @@ export function createAudit(deps: { store: Store }): Audit {
         entries.map(({ subject }) => subject),
       ),
     async *pages(organizationId, filter) {
-      for (let next = 1; ;) {
+      // Entries before the first one are forged, and are listed too.
+      for (let next: number | undefined; ;) {
         const rows = await auditEntries.listFrom(store.slowReads, {
           organizationId,
           fromSequence: next,

@@ -101,6 +101,9 @@ for (const engine of engines) {
       test(`A-outside: a row at ${sequence}, beyond head or anchor, shows`, async () => {
         await forge(sequence, 10)
         assert.equal((await verify()).brokenAt, sequence)
+        const written = (await Array.fromAsync(createAudit({ store }).pages(id, {}))).flat()
+        assert.equal(written.length, 11, 'an export contains it as well')
+        assert.ok(written.some((entry) => entry.sequence === sequence))
       })
     }
 
