@@ -42,8 +42,6 @@ export interface ForwardResult {
   readonly status: number
   /** Why the response broke off after it had begun; undefined if it was complete or the call was given up. */
   readonly broken: UpstreamFailure['code'] | undefined
-  /** Whether the call was given up before its end: the caller left, or we ended it. */
-  readonly gone: boolean
   /** Milliseconds until the upstream's response began, including connecting; undefined if it never did. */
   readonly upstreamMs: number | undefined
 }
@@ -335,7 +333,7 @@ class Forwarding implements ConnectionUser, BodyOwner, ExchangeWatcher {
   callerLeft(): void {
     this.#connecting?.abort()
     this.#connection?.destroy()
-    this.#settle(undefined, true)
+    this.#settle(undefined)
   }
 
   #refuse(problem: Problem): void {
@@ -344,10 +342,10 @@ class Forwarding implements ConnectionUser, BodyOwner, ExchangeWatcher {
     this.#owner.failed(problem)
   }
 
-  #settle(broken: ForwardResult['broken'], gone = false): void {
+  #settle(broken: ForwardResult['broken']): void {
     if (this.#settled) return
     this.#release()
-    this.#owner.ended({ status: this.#status, broken, gone, upstreamMs: this.#upstreamMs })
+    this.#owner.ended({ status: this.#status, broken, upstreamMs: this.#upstreamMs })
   }
 
   #release(): void {

@@ -142,8 +142,8 @@ export class LaneObserver implements AsyncDisposable {
         answerHeaders: ['Intercept-Request-Id', exchange.requestId],
       },
       owner: {
-        ended: ({ status, broken, gone }) => {
-          const { bytesIn, bytesOut } = exchange
+        ended: ({ status, broken }) => {
+          const { bytesIn, bytesOut, gone } = exchange
           this.#note(`${status} ${broken} ${gone ? 'gone' : ''} ${bytesIn} in, ${bytesOut} out`)
         },
         failed: (problem) => {
