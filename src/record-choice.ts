@@ -1,6 +1,6 @@
 /**
- * The choice of calls to record: all; only those that were not forwarded completely; these and one in `n` of the
- * others; or none.
+ * The choice of calls to record: all; only those with a refusal, our own or that the upstream failed; these and one in
+ * `n` of the others; or none.
  */
 export type RecordChoice = 'all' | 'refused' | 'none' | `sampled 1/${number}`
 

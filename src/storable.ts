@@ -3,7 +3,7 @@ export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\u0000')
 }
 
-/** Returns the text with U+FFFD in place of what no database can store, for logs of what others wrote. */
+/** Returns the text with U+FFFD in place of what not every database can store, for logs of what others wrote. */
 export function toStorable(text: string): string {
   return isStorable(text) ? text : text.toWellFormed().replaceAll('\u0000', '\ufffd')
 }

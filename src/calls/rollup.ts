@@ -9,7 +9,7 @@ export interface Latency {
 
 export interface RollupPoint {
   readonly at: number
-  /** Calls that the upstream answered with a status below 500. */
+  /** Calls that the upstream answered with a status below 500, and calls whose caller left before the response. */
   readonly passed: number
   /** Calls that the upstream answered with 500 or above, and calls that failed while they were being forwarded. */
   readonly errors: number
@@ -28,7 +28,7 @@ export interface RollupPoint {
 /** Counts and latencies of calls in consecutive steps of time. */
 export interface Rollup {
   readonly points: readonly RollupPoint[]
-  /** Calls that were not forwarded completely, by the check that stopped them. */
+  /** Calls with a refusal, by the check that stopped them. */
   readonly refused: Readonly<Record<string, number>>
   readonly answered: number
   /** The latency of all calls together; undefined if no call was timed. */
@@ -48,7 +48,7 @@ export interface RollupInput extends CallFilter {
   readonly parts?: boolean | undefined
 }
 
-/** The calls of one step that stopped at the same check, or at none ('') because they were forwarded completely. */
+/** The calls of one step that stopped at the same check; `check` is '' for calls without a refusal. */
 export interface SummedRow {
   readonly step: number
   readonly check: string
