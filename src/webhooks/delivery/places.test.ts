@@ -28,6 +28,18 @@ describe('places for requests', () => {
     assert.equal(fill('org_50', 'prompt', 8).length, 16)
   })
 
+  test('endpoints that fail get no places beyond the half that new ones have already filled', () => {
+    const { fill } = placesForTests(64)
+    const began = { unproven: 0, sluggish: 0 }
+    for (const standing of ['unproven', 'sluggish'] as const) {
+      for (let number = 0; number < 40; number++) {
+        began[standing] += fill(`org_${number}`, standing, 8).length
+      }
+    }
+    assert.deepEqual(began, { unproven: 32, sluggish: 0 })
+    assert.equal(fill('org_50', 'prompt', 8).length, 16)
+  })
+
   test('a prompt endpoint that hangs for a second no longer takes the places of prompt ones', () => {
     const world = placesForTests(64)
     assert.equal(world.fill('org_1', 'prompt', 8).length, 32)

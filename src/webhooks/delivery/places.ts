@@ -115,9 +115,11 @@ export class Places {
       prompt: sluggish + unproven + prompt,
     }
     const room = (of: Standing): number => Math.max(1, this.#max * shares[of]) - held[of]
-    return Math.floor(
-      standing === 'prompt' ? room('prompt') : Math.min(room(standing), room('prompt')),
-    )
+    // The requests of a standing also count against the shares of all better ones, which they must not exceed.
+    let free = room('prompt')
+    if (standing !== 'prompt') free = Math.min(free, room('unproven'))
+    if (standing === 'sluggish') free = Math.min(free, room('sluggish'))
+    return Math.floor(free)
   }
 
   /** Counts each request that has no complete response after one second as sluggish from then on. */
