@@ -136,7 +136,7 @@ backend api
 export async function startRelay(upstreamPort: number): Promise<Peer> {
   const port = await unusedPort()
   const file = join(import.meta.dirname, 'gateway-relay.ts')
-  const words = ['--max-semi-space-size=16', file, String(port), String(upstreamPort)]
+  const words = ['--max-semi-space-size=4', file, String(port), String(upstreamPort)]
   const child = await startPeer(process.execPath, words, port)
   return {
     ...{ name: 'bytes alone, node:net', kind: 'relay', port, pid: child.pid ?? 0 },

@@ -38,15 +38,21 @@ describe('a server process', () => {
     assert.match(String(stderr), /node_modules.\.cache.intercept\n$/)
   })
 
-  test('runs with a small young generation, its workers too, unless NODE_OPTIONS chooses another', async (t) => {
+  test('runs with a small young generation and few heaps, its workers too, unless the environment chooses otherwise', async (t) => {
     if (process.platform !== 'linux') {
       t.skip('only Linux shows the words of a process')
       return
     }
-    const flag = /--max-semi-space-size=16 /
+    const flag = /--max-semi-space-size=4 /
     await using server = await startServerProcess({ DATA_DIR: join(folder, 'young'), WORKERS: '2' })
     await until(() => childrenOf(server.pid).length === 2)
-    for (const id of [server.pid, ...childrenOf(server.pid)]) assert.match(wordsOf(id), flag)
+    for (const id of [server.pid, ...childrenOf(server.pid)]) {
+      assert.match(wordsOf(id), flag)
+      assert.match(environmentOf(id), /\0MALLOC_ARENA_MAX=2\0/)
+    }
+    const heaps = { DATA_DIR: join(folder, 'heaps'), MALLOC_ARENA_MAX: '7' }
+    await using many = await startServerProcess(heaps)
+    assert.match(environmentOf(many.pid), /\0MALLOC_ARENA_MAX=7\0/)
     const chosen = { DATA_DIR: join(folder, 'old'), NODE_OPTIONS: '--max-semi-space-size=32' }
     await using other = await startServerProcess(chosen)
     assert.doesNotMatch(wordsOf(other.pid), flag)
@@ -186,6 +192,11 @@ describe('a server process', () => {
 
 function wordsOf(id: number): string {
   return readFileSync(`/proc/${id}/cmdline`, 'utf8').replaceAll('\0', ' ')
+}
+
+/** Returns a process's environment, with a zero byte before and after each variable. */
+function environmentOf(id: number): string {
+  return `\0${readFileSync(`/proc/${id}/environ`, 'utf8')}`
 }
 
 function childrenOf(pid: number): number[] {

@@ -22,7 +22,7 @@ const recoversWithinMs = 1000
 /**
  * In a larger heap V8 would rarely collect garbage, and the heap's growth would say nothing about what the node keeps.
  */
-const smallHeap = '--max-old-space-size=128 --max-semi-space-size=16'
+const smallHeap = '--max-old-space-size=128 --max-semi-space-size=4'
 /** A node's memory grows while V8 compiles its code, but may hardly grow after PostgreSQL has stopped this often. */
 const warmAfterStops = 3
 const grownAtMostMiB = 30

@@ -18,7 +18,7 @@ const callers = 10
 const heapMiB = 128
 // The same as in bin/intercept.js. By V8's own default, each of the two semi-spaces may grow to 64 MiB after a burst,
 // which would hide a leak or look like one.
-const semiSpaceMiB = 16
+const semiSpaceMiB = 4
 const flags = [
   `--max-old-space-size=${heapMiB}`,
   `--max-semi-space-size=${semiSpaceMiB}`,
