@@ -90,7 +90,7 @@ function clientApi(): string {
     `/** The code of a refusal. */\nexport type ProblemCode = ${codes.map((code) => JSON.stringify(code)).join(' | ')}`,
     ...types,
     `/** Each operation's input and output. */\nexport interface Operations {\n${signatures.join('\n')}\n}`,
-    `/** Each operation's method and path, and whether it creates something and so accepts an Idempotency-Key. */\nexport const operations: { readonly [Name in keyof Operations]: readonly [method: string, path: string, isCreation: boolean] } = {\n${rows.join('\n')}\n}`,
+    `/** Each operation's method and path, and whether it accepts an Idempotency-Key. */\nexport const operations: { readonly [Name in keyof Operations]: readonly [method: string, path: string, isCreation: boolean] } = {\n${rows.join('\n')}\n}`,
     `/** Query parameters that are repeated for each item of a list; every other list is one parameter, joined with commas. */\nexport const repeatedParameters: readonly string[] = ${JSON.stringify([...new Set(repeated)])}`,
     '',
   ].join('\n\n')

@@ -37,9 +37,9 @@ export interface SharedSources {
 }
 
 /**
- * Limits failed credentials per source (docs/decisions/014): keys, SCIM tokens, access tokens and sign-ins alike. All
- * nodes share one limit: a part of it is divided evenly, and the rest goes to the nodes where a source fails. Each
- * method returns undefined if the source may go on, otherwise the number of seconds after which it may try again.
+ * Limits failed credentials of one kind (keys, SCIM tokens, access tokens or sign-ins) per source; see
+ * docs/decisions/014. All nodes share the limit: a part of it is divided evenly, and the rest goes to the nodes where a
+ * source fails. Each method returns undefined if the source may go on, otherwise the number of seconds after which it may try again.
  */
 export class FailedCredentials {
   readonly #deps: FailedCredentialsDeps

@@ -5,8 +5,8 @@ import type { Actor, Tx } from '../store/index.ts'
 
 /**
  * Refuses to give a role with a permission that the giving person or token lacks at this moment
- * (`permission_required`): nobody gives more than they have. Permissions that the member already has do not count. Call
- * it inside the transaction that then writes.
+ * (`permission_required`): nobody gives more than they have. Permissions that the receiving member already has (`had`)
+ * may stay, whoever gives the role. Call it inside the transaction that then writes.
  */
 export async function requirePowerToGive(
   tx: Tx,

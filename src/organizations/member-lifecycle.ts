@@ -29,7 +29,7 @@ export interface LifecycleMember {
   readonly email?: string | null | undefined
 }
 
-/** The sessions and keys that a change ended or suspended. */
+/** How many sessions a change ended, and how many keys it suspended or revoked. */
 export interface LifecycleEffect {
   readonly sessions: number
   readonly keys: number

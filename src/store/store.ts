@@ -31,7 +31,10 @@ export interface Store extends Db {
   readonly slowReads: Db
   /** Slow reads of the database that holds call records. */
   readonly slowCallReads: Db
-  /** Runs a unit of work and commits everything it wrote and collected, or nothing. Inside, await only the database. */
+  /**
+   * Runs a unit of work and commits everything it wrote, with its audit entries, events and changes, or nothing. Inside,
+   * await only the database.
+   */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /**
    * Like `transaction`, for data that may be lost in a power failure, such as a key's last use. The work must not

@@ -89,8 +89,9 @@ export class SimDatabase {
   readonly changes: Change[]
   readonly nodes: Map<string, SimNodeRow>
   readonly revoked: Set<string>
-  /** The database server that a process connected to last, and when the first process connected to that server. */
+  /** The database server to which any process connected most recently. */
   met: string
+  /** When the first process connected to that server; -Infinity if the database had no changes then. */
   since: number
   isAlive = true
   #lockOwner: object | undefined

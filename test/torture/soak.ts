@@ -130,7 +130,7 @@ async function startNodes(count: number, env: Record<string, string>) {
   return { all, [Symbol.asyncDispose]: async () => await closing.disposeAsync() }
 }
 
-/** Makes all requests of the torture. Its parts run concurrently, and each request goes to the next node in turn. */
+/** Makes all requests of this torture test. Its parts run concurrently, and each request goes to the next node in turn. */
 class Load {
   readonly #servers: readonly ServerProcess[]
   readonly #credentials: Credentials

@@ -431,7 +431,7 @@ export interface Operations {
   revokeCredential: { input: { body: { "secret": string } }; output: { "received": boolean } }
 }
 
-/** Each operation's method and path, and whether it creates something and so accepts an Idempotency-Key. */
+/** Each operation's method and path, and whether it accepts an Idempotency-Key. */
 export const operations: { readonly [Name in keyof Operations]: readonly [method: string, path: string, isCreation: boolean] } = {
   getSignInOptions: ["GET", "/sign-in-options", false],
   lookAtSetupLink: ["POST", "/setup/look", false],

@@ -25,8 +25,8 @@ export interface Place {
 const slowAfterMs = 1000
 const maxSlowKnown = 10_000
 
-// The fraction of the limit up to which requests of each standing may start, counting the requests of the standings
-// after it, so that failing endpoints cannot take every place.
+// The fraction of all places that requests of a standing may use, together with the requests of worse standings (listed
+// below it). So failing endpoints cannot take every place.
 const shares: Record<Standing, number> = { prompt: 1, unproven: 1 / 2, sluggish: 3 / 8 }
 const none: ReadonlySet<string> = new Set()
 
