@@ -1,14 +1,13 @@
 #!/usr/bin/env node
-// Starts under any Node from version 18; the product itself needs the version that is checked below.
+// Starts under any Node from version 18; the product itself needs the version in node-runtime.json.
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import * as module from 'node:module'
 import { dirname, join, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { findRuntime } from './node-runtime.js'
+import { findRuntime, isNewEnough } from './node-runtime.js'
 
 const here = fileURLToPath(import.meta.url)
-const [major, minor] = process.versions.node.split('.').map(Number)
 
 // By default, V8's young generation grows to 128 MB under load and stays that large, although hardly any object
 // outlives its call. With this flag, the young generation grows to 8 MB at most, and collecting it delays calls less.
@@ -20,7 +19,7 @@ const youngGeneration = '--max-semi-space-size=4'
 const fewHeaps = { MALLOC_ARENA_MAX: '2' }
 
 await endWithWhoeverStartedUs()
-if (major > 24 || (major === 24 && minor >= 21)) {
+if (isNewEnough(process.versions.node)) {
   if (process.argv[2] === 'serve') startAgain()
   if (here.includes(`${sep}node_modules${sep}`)) stripTypesHere()
   readKyselyAsOneFile()

@@ -13,12 +13,20 @@ import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 
 const fetchWithinMs = 300_000
+const versionWithinMs = 10_000
 
 /** The version of Node, and for each platform the npm package with its integrity digest. */
 const runtime = JSON.parse(readFileSync(new URL('./node-runtime.json', import.meta.url), 'utf8'))
 
+/** Whether Intercept runs under a version of Node: the one that is downloaded, or a later minor or major version. */
+export function isNewEnough(version) {
+  const [major, minor] = version.split('.').map(Number)
+  const [leastMajor, leastMinor] = runtime.version.split('.').map(Number)
+  return major > leastMajor || (major === leastMajor && minor >= leastMinor)
+}
+
 /**
- * Returns the path of another Node: one that npm installed next to us, one downloaded earlier, or one downloaded now.
+ * Returns the path of a Node that is new enough: one that npm installed next to us, one downloaded earlier, or one downloaded now.
  * Throws an error with a one-sentence message if there is none for this platform or the download fails.
  */
 export function findRuntime(from) {
@@ -26,15 +34,23 @@ export function findRuntime(from) {
 }
 
 /**
- * Returns the nearest Node that npm installed in a `node_modules` of the folder of `from` or of a parent folder. This
- * finds it in a checkout and in a project that depends on Intercept. Returns undefined if there is none.
+ * Returns the nearest Node that is new enough and that npm installed in a `node_modules` of the folder of `from` or of a
+ * parent folder. This finds it in a checkout and in a project that depends on Intercept. A project may also depend on an
+ * older Node; Intercept, started under that one, would look for another Node again, without end. Returns undefined if
+ * there is none.
  */
 function installedBeside(from) {
   for (let folder = dirname(from); ; folder = dirname(folder)) {
     const candidate = join(folder, 'node_modules', '.bin', 'node')
-    if (existsSync(candidate)) return candidate
+    if (existsSync(candidate) && isNewEnough(versionOf(candidate))) return candidate
     if (dirname(folder) === folder) return undefined
   }
+}
+
+/** Asks a Node for its version; empty if it doesn't run or doesn't answer. */
+function versionOf(node) {
+  const asked = spawnSync(node, ['--version'], { encoding: 'utf8', timeout: versionWithinMs })
+  return /^v(\d+\.\d+\.\d+)/.exec(asked.stdout ?? '')?.[1] ?? ''
 }
 
 /** Returns the folder for the downloaded Node. It is in the user's own cache, where nobody else can put a program. */
