@@ -1,8 +1,9 @@
-// The command line finds a member by address among more members than one page lists, on the database and over the API.
+// The command line with more entries than a list shows, on the database and over the API: a member is found by address,
+// and a list that is cut off says so.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createId } from '../../src/ids.ts'
-import { memberships, organizations, users } from '../../src/store/index.ts'
+import { memberships, organizations, users, type Tx } from '../../src/store/index.ts'
 import { withStore } from '../harness/person.ts'
 import { productForTests, type TestProduct } from '../harness/product.ts'
 import { intercept, type CommandResult } from '../harness/terminal.ts'
@@ -71,4 +72,37 @@ describe('an address among more members than a page lists', () => {
     const nobody = await local('member role acme nobody@acme.test viewer')
     assert.match(nobody.err, /is no member there/)
   })
+
+  test('a list that ends before its end says so, and says nothing in front of `--json`', async () => {
+    for (const env of [{ ...product.env }, remote]) {
+      const said = await intercept(['member', 'list', 'acme', '--json'], { env })
+      assert.equal(said.code, 0, said.err)
+      assert.equal((JSON.parse(said.out) as unknown[]).length, listed)
+      assert.match(said.err, /^Only the first 1000 are listed/)
+      const few = await intercept(['member', 'list', 'acme', '--search', 'member99'], { env })
+      assert.equal(few.err, '')
+    }
+  })
+
+  test('a list of organizations says so only once there are more', async () => {
+    await withStore(product, async (store) => {
+      await store.transaction(async (tx) => {
+        for (let at = 1; at < listed; at++) await addOrganization(tx, at)
+      })
+    })
+    const all = await local('org list --json')
+    assert.deepEqual([(JSON.parse(all.out) as unknown[]).length, all.err], [listed, ''])
+    await withStore(
+      product,
+      async (store) => await store.transaction(async (tx) => await addOrganization(tx, listed)),
+    )
+    const most = await local('org list --json')
+    assert.equal((JSON.parse(most.out) as unknown[]).length, listed)
+    assert.match(most.err, /^Only the first 1000 are listed/)
+  })
 })
+
+async function addOrganization(tx: Tx, number: number): Promise<void> {
+  const slug = `org-${number}`
+  await organizations.insert(tx, { id: createId('org'), slug, name: slug, plan: 'standard' })
+}

@@ -5,10 +5,9 @@ import { parseSince } from '../lib/call-query.ts'
 import { BadFinding, command, readWhole, UsageError } from '../lib/command.ts'
 import { auditOf, organizationsOf } from '../lib/nouns.ts'
 import { withServices, type Services } from '../lib/services.ts'
-import { isoTime, renderTable, shortTime } from '../lib/table.ts'
+import { isoTime, maxListed, renderTable, shortTime } from '../lib/table.ts'
 
 const maxOrganizations = 100_000
-const maxListed = 1000
 
 export const commands = {
   list: command({

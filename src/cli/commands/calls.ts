@@ -12,10 +12,9 @@ import {
 import { command, readWhole, type Say } from '../lib/command.ts'
 import { callsOf, organizationsOf } from '../lib/nouns.ts'
 import { withServices } from '../lib/services.ts'
-import { renderTable } from '../lib/table.ts'
+import { maxListed, renderTable } from '../lib/table.ts'
 import { printableInLine, type Terminal } from '../lib/terminal.ts'
 
-const maxListed = 1000
 const everyMs = 1000
 /**
  * How far back each read looks: a call is listed under the time at which it began, but only after it has ended. Calls

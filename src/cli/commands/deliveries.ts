@@ -2,10 +2,9 @@ import type { DeliveryFilter, DeliveryRecord, DeliveryState } from '../../store/
 import { parseSince } from '../lib/call-query.ts'
 import { command, readWhole, UsageError, type Flag } from '../lib/command.ts'
 import { organizationsOf } from '../lib/nouns.ts'
-import { isoTime, renderTable, shortTime } from '../lib/table.ts'
+import { isoTime, maxListed, renderTable, shortTime } from '../lib/table.ts'
 import { withWebhookWork } from '../lib/webhooks.ts'
 
-const maxListed = 1000
 const states = ['pending', 'held', 'delivered', 'dead', 'skipped'] as const
 
 const filterFlags = {

@@ -16,10 +16,8 @@ import { fieldFlags, fieldLines, fieldUsage, readFields } from '../lib/key-flags
 import { keysOf, organizationsOf } from '../lib/nouns.ts'
 import { parseScheme } from '../lib/scheme.ts'
 import { withServices, type Services } from '../lib/services.ts'
-import { isoTime, renderTable, shortTime } from '../lib/table.ts'
+import { firstListed, isoTime, renderTable, shortTime } from '../lib/table.ts'
 import { nameAndId, printableInLine } from '../lib/terminal.ts'
-
-const maxListed = 1000
 
 export const commands = {
   issue: command({
@@ -80,8 +78,12 @@ export const commands = {
       const labels = values.label?.map((text) => parseLabelFilter(text, '='))
       return await withServices(terminal, async (services) => {
         const organization = await (await organizationsOf(services)).get(slug)
-        const page = { limit: maxListed, labels }
-        const found = await (await keysOf(services)).list(organization.id, page)
+        const keys = await keysOf(services)
+        const found = await firstListed(
+          terminal,
+          async (limit) => await keys.list(organization.id, { limit, labels }),
+          '`--label` finds fewer.',
+        )
         const rows = found.map((key) => [
           key.id,
           key.name,

@@ -7,10 +7,9 @@ import type { OrganizationId } from '../../ids.ts'
 import { command, need, readWord } from '../lib/command.ts'
 import { organizationsOf } from '../lib/nouns.ts'
 import { withServices, type Services } from '../lib/services.ts'
-import { isoTime, renderTable, shortTime } from '../lib/table.ts'
+import { firstListed, isoTime, maxListed, renderTable, shortTime } from '../lib/table.ts'
 import { printableInLine } from '../lib/terminal.ts'
 
-const maxListed = 1000
 /** Matches what the API's search takes, in letters that every database folds. */
 const searchable = /^[ -~]{1,100}$/
 
@@ -97,7 +96,11 @@ export const commands = {
       await withServices(terminal, async (services) => {
         const organization = await (await organizationsOf(services)).get(slug)
         const members = await membersOf(services)
-        const found = await members.list(organization.id, { search, limit: maxListed })
+        const found = await firstListed(
+          terminal,
+          async (limit) => await members.list(organization.id, { search, limit }),
+          '`--search` finds fewer.',
+        )
         const rows = found.map((member) => [
           member.email ?? '–',
           member.name,

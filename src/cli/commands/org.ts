@@ -5,9 +5,7 @@ import { command, read, UsageError } from '../lib/command.ts'
 import { organizationsOf } from '../lib/nouns.ts'
 import { withServices } from '../lib/services.ts'
 import { parseScheme } from '../lib/scheme.ts'
-import { isoTime, renderTable, shortTime } from '../lib/table.ts'
-
-const maxListed = 1000
+import { firstListed, isoTime, renderTable, shortTime } from '../lib/table.ts'
 
 export const commands = {
   create: command({
@@ -36,7 +34,11 @@ export const commands = {
     examples: ['intercept org list'],
     run: async (_call, terminal) =>
       await withServices(terminal, async (services) => {
-        const found = await (await organizationsOf(services)).list({ limit: maxListed })
+        const organizations = await organizationsOf(services)
+        const found = await firstListed(
+          terminal,
+          async (limit) => await organizations.list({ limit }),
+        )
         const rows = found.map((one) => [one.slug, one.name, one.plan, shortTime(one.createdAt)])
         const text = renderTable(
           ['SLUG', 'NAME', 'PLAN', 'CREATED (UTC)'],

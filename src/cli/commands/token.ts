@@ -2,10 +2,8 @@ import type { AccessTokenRecord } from '../../store/index.ts'
 import { command, need, readEnd, UsageError } from '../lib/command.ts'
 import { organizationsOf, tokensOf } from '../lib/nouns.ts'
 import { withServices, type Services } from '../lib/services.ts'
-import { isoTime, renderTable, shortTime } from '../lib/table.ts'
+import { firstListed, isoTime, renderTable, shortTime } from '../lib/table.ts'
 import { nameAndId } from '../lib/terminal.ts'
-
-const maxListed = 1000
 
 const operatorFlag = {
   type: 'boolean',
@@ -76,8 +74,11 @@ export const commands = {
       await withServices(terminal, async (services) => {
         const { operator = false } = values
         const organization = await ownerOf(services, { slug, operator })
-        const page = { limit: maxListed }
-        const found = await (await tokensOf(services)).list(organization?.id, page)
+        const tokens = await tokensOf(services)
+        const found = await firstListed(
+          terminal,
+          async (limit) => await tokens.list(organization?.id, { limit }),
+        )
         const rows = found.map((token) => [
           token.id,
           token.name,

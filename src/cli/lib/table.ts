@@ -1,4 +1,7 @@
-import { printableInLine } from './terminal.ts'
+import { printableInLine, type Terminal } from './terminal.ts'
+
+/** The most entries that a list prints. */
+export const maxListed = 1000
 
 /** Formats rows under headings in columns, for people; `--json` prints a list instead. */
 export function renderTable(
@@ -30,4 +33,19 @@ export function isoTime(ms: number | undefined): string | null {
 /** Formats a time for people: to the second, in UTC; a dash if there is none. */
 export function shortTime(ms: number | undefined): string {
   return ms === undefined ? '–' : new Date(ms).toISOString().slice(0, 19).replace('T', ' ')
+}
+
+/**
+ * Returns the first `maxListed` entries of a list. If there are more, says so on standard error, where it doesn't disturb
+ * `--json`; `more` is a sentence that says how to find the others.
+ */
+export async function firstListed<T>(
+  terminal: Terminal,
+  list: (limit: number) => Promise<readonly T[]>,
+  more = '',
+): Promise<readonly T[]> {
+  const found = await list(maxListed + 1)
+  if (found.length <= maxListed) return found
+  terminal.complain(`Only the first ${maxListed} are listed; there are more. ${more}`.trimEnd())
+  return found.slice(0, maxListed)
 }
