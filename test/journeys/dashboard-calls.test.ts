@@ -139,6 +139,28 @@ describe('calls in the dashboard', { timeout: 120_000 }, () => {
     assert.deepEqual(visitor.findings, [])
   })
 
+  test('a call whose caller left before the response says so, and names no status of the upstream', async () => {
+    await call('anything', 'GET', '/left')
+    await using visitor = await visit({})
+    const { page } = visitor
+    const left = { status: 0, code: null, stopped_at: null, upstream_ms: null }
+    await page.route(/\/organizations\/acme\/calls/, async (route) => {
+      const response = await route.fetch()
+      const answer = (await response.json()) as { items?: object[] }
+      const { items } = answer
+      const json = items
+        ? { ...answer, items: items.map((item) => ({ ...item, ...left })) }
+        : { ...answer, ...left }
+      await route.fulfill({ json })
+    })
+    await page.goto(`${product.baseUrl}/o/acme/calls`)
+    await page.locator('tr[data-row]').first().focus()
+    await page.keyboard.press('Enter')
+    await page.getByText('The caller left before there was a response.').waitFor()
+    assert.equal(await page.getByText('The upstream answered').count(), 0)
+    assert.deepEqual(visitor.findings, [])
+  })
+
   test('10,000 rows scroll to their end with only some of them in the page', async () => {
     await using visitor = await visit({ width: 390 })
     const { page } = visitor

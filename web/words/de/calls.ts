@@ -76,6 +76,7 @@ export const callsWords: Translated<typeof English> = {
   viewName: 'Name',
   viewSaved: (name) => `Ansicht „${name}“ gespeichert`,
   removeView: (name) => `„${name}“ entfernen`,
+  callerLeftTitle: 'Der Aufrufer ging, bevor es eine Antwort gab.',
   forwardedTitle: (status) => `Weitergeleitet. Der Upstream antwortete ${status}.`,
   refusedTitle: (code) => `Abgelehnt: ${code}`,
   upstreamTitle: (code) => `Auf dem Weg zum Upstream gestoppt: ${code}`,

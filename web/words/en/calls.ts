@@ -74,6 +74,7 @@ const englishCallsWords = {
   viewName: 'Name',
   viewSaved: (name: string) => `View “${name}” saved`,
   removeView: (name: string) => `Remove “${name}”`,
+  callerLeftTitle: 'The caller left before there was a response.',
   forwardedTitle: (status: number) => `Forwarded. The upstream answered ${status}.`,
   refusedTitle: (code: string) => `Refused: ${code}`,
   upstreamTitle: (code: string) => `Stopped on the way to the upstream: ${code}`,

@@ -21,8 +21,9 @@ export const callFilterProperties = {
   /** The name of a check, such as `rules`. */
   stopped_at: text(20),
   /**
-   * `answered` means a status below 500. `upstream_error` means that the upstream failed, or answered with 500 or
-   * above. `refused` means that one of our checks refused the call.
+   * `refused` means that one of our checks refused the call. `upstream_error` means that the upstream failed, or
+   * answered with 500 or above. `answered` means any other call: a status below 500, or 0 if the caller left before the
+   * response.
    */
   outcome: Type.Optional(oneOf(['answered', 'upstream_error', 'refused'])),
   status: Type.Optional(Type.String({ pattern: '^[1-5](?:xx|\\d\\d)$' })),

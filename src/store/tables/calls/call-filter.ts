@@ -7,7 +7,10 @@ import { minuteMs } from '../../../units.ts'
 /** The start of every recorded path; the API shows paths without it. */
 export const recordedPrefix = '/api/v1/intercept'
 
-/** How a call ended: answered by the upstream, failed at the upstream, or refused by one of our checks. */
+/**
+ * How a call ended: refused by one of our checks; failed at the upstream; or `answered`, which is every other call, also
+ * one whose caller left before the response (status 0).
+ */
 export type CallOutcome = 'answered' | 'upstream_error' | 'refused'
 
 /** Selects calls; all given conditions must hold. */

@@ -204,13 +204,15 @@ function measures(call: Call): FactList {
 }
 
 function Outcome({ organization, call }: DetailProps) {
-  if (call.code === undefined)
+  if (call.code === undefined) {
+    if (call.status === 0) return <Notice tone="caution" title={w.callerLeftTitle} />
     return (
       <Notice
         tone={outcomeOf(call) === 'answered' ? 'pass' : 'caution'}
         title={w.forwardedTitle(call.status)}
       />
     )
+  }
   return (
     <Notice
       tone={outcomeOf(call) === 'refused' ? 'refuse' : 'caution'}
