@@ -1,6 +1,7 @@
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import { storedChange, type Change } from '../db/changes.ts'
 import type { ServerMark } from '../db/db.ts'
+import { keepQuery } from '../db/kept-query.ts'
 import type { FeedSource } from '../feed/feed.ts'
 import type { EngineHandle } from './engine.ts'
 
@@ -19,30 +20,38 @@ interface Row {
  * often to poll that table and hints at new changes in between.
  */
 export function createFeedSource(handle: EngineHandle): FeedSource {
-  const at = handle.background
-  async function read(where: 'from' | 'head', sequence: number, limit: number) {
-    const page =
-      where === 'from'
-        ? sql`where sequence >= ${sequence} order by sequence limit ${sql.lit(limit)}`
-        : sql`order by sequence desc limit 1`
-    // One statement, so that the server's identity and the feed's contents come from the same moment.
-    const { rows } = await sql<Row>`
-      select server.identity, server.started_at, page.*
-      from (select ${handle.serverIdentity()} as identity, ${handle.serverStart()} as started_at) as server
-      left join (
-        select sequence, token, kind, organization_id, subject_id from change ${page}
-      ) as page on true
-      order by page.sequence`.execute(at.query)
-    return { server: serverOf(rows), changes: rows.flatMap(changeOf) }
+  const db = { query: handle.background.query, engine: handle.engine }
+  // One statement, so that the server's identity and the feed's contents come from the same moment.
+  const statement = (page: RawBuilder<unknown>): RawBuilder<Row> => sql<Row>`
+    select server.identity, server.started_at, page.*
+    from (select ${handle.serverIdentity()} as identity, ${handle.serverStart()} as started_at) as server
+    left join (
+      select sequence, token, kind, organization_id, subject_id from change ${page}
+    ) as page on true
+    order by page.sequence`
+  const from = ({ sequence, limit }: { sequence: number; limit: number }): RawBuilder<Row> =>
+    statement(sql`where sequence >= ${sequence} order by sequence limit ${limit}`)
+  const keptFrom = keepQuery(['sequence', 'limit'], ({ query }, marks) => ({
+    compile: () => from(marks).compile(query),
+  }))
+  /** Reads from a position; an idle node on PostgreSQL does little else, so the query is built only once there. */
+  async function readFrom(page: { sequence: number; limit: number }): Promise<readonly Row[]> {
+    // On SQLite the identity is a value that may change.
+    if (db.engine === 'sqlite') return (await from(page).execute(db.query)).rows
+    return await keptFrom(db, page)
   }
   return {
     get pace() {
       return handle.pace
     },
     hasForeignCommit: async () => await handle.hasForeignCommit(),
-    read: async (from, limit) => await read('from', from.sequence, limit),
+    async read({ sequence }, limit) {
+      const rows = await readFrom({ sequence, limit })
+      return { server: serverOf(rows), changes: rows.flatMap(changeOf) }
+    },
     async head() {
-      const { server, changes } = await read('head', 0, 1)
+      const { rows } = await statement(sql`order by sequence desc limit 1`).execute(db.query)
+      const [server, changes] = [serverOf(rows), rows.flatMap(changeOf)]
       const { sequence, token } = changes[0] ?? { sequence: 0, token: '' }
       return { server, mark: { sequence, token } }
     },

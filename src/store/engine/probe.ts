@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../db/db.ts'
+import { keepQuery } from '../db/kept-query.ts'
 
 /** Asks a database for its version, and for its time if it has a clock of its own. */
 export async function probe(db: Db): Promise<{ version: string; nowMs: number | undefined }> {
@@ -9,11 +10,17 @@ export async function probe(db: Db): Promise<{ version: string; nowMs: number | 
     )
     return { version: rows[0]?.version ?? '', nowMs: undefined }
   }
-  const { rows } = await sql<{ version: string; now: number }>`
-    select current_setting('server_version') as version,
-      (extract(epoch from clock_timestamp()) * 1000)::bigint as now`.execute(db.query)
-  return { version: rows[0]?.version ?? '', nowMs: rows[0]?.now }
+  const [row] = await readServer(db, {})
+  return { version: row?.version ?? '', nowMs: row?.now }
 }
+
+// Every node runs this query every few seconds, so it is built only once.
+const readServer = keepQuery([], ({ query }) => ({
+  compile: () =>
+    sql<{ version: string; now: number }>`
+      select current_setting('server_version') as version,
+        (extract(epoch from clock_timestamp()) * 1000)::bigint as now`.compile(query),
+}))
 
 /** Counts the sessions that wait for another session's lock; undefined on SQLite, which has no such locks. */
 export async function probeLockWaits(db: Db): Promise<number | undefined> {
