@@ -5,6 +5,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
   writeFileSync,
@@ -26,8 +27,8 @@ export function isNewEnough(version) {
 }
 
 /**
- * Returns the path of a Node that is new enough: one that npm installed next to us, one downloaded earlier, or one downloaded now.
- * Throws an error with a one-sentence message if there is none for this platform or the download fails.
+ * Returns the path of a Node that is new enough: one that npm installed next to us, one downloaded earlier, or one
+ * downloaded now. Throws an error with a one-sentence message if there is none for this platform or the download fails.
  */
 export function findRuntime(from) {
   return installedBeside(from) ?? fetchedEarlier() ?? fetchNow()
@@ -47,8 +48,18 @@ function installedBeside(from) {
   }
 }
 
-/** Asks a Node for its version; empty if it doesn't run or doesn't answer. */
+/**
+ * Returns a Node's version: the one of its npm package if it is in one, otherwise what it says itself, which takes as
+ * long as starting it. Empty if it doesn't run or doesn't answer.
+ */
 function versionOf(node) {
+  try {
+    const file = join(dirname(realpathSync(node)), '..', 'package.json')
+    const { name, version } = JSON.parse(readFileSync(file, 'utf8'))
+    if (/^node(-|$)/.test(name)) return version
+  } catch {
+    // It is in no package.
+  }
   const asked = spawnSync(node, ['--version'], { encoding: 'utf8', timeout: versionWithinMs })
   return /^v(\d+\.\d+\.\d+)/.exec(asked.stdout ?? '')?.[1] ?? ''
 }

@@ -52,8 +52,8 @@ export function keyAtHand(
 }
 
 /**
- * Returns the token of `Bearer <token>`: the scheme in any case, followed by one or more spaces (RFC 9110, section
- * 11.4).
+ * Returns the token of `Bearer <token>`: the scheme in upper or lower case, followed by one or more spaces (RFC 9110,
+ * section 11.4).
  */
 function bearerToken(value: string, enabled: readonly Scheme[]): string {
   const match = /^bearer +([^ \t,"]+) *$/i.exec(value)

@@ -56,7 +56,7 @@ export interface Surroundings {
 
 export type Infrastructure = Awaited<ReturnType<typeof openInfrastructure>>
 
-/** Creates everything that knows nothing about the product: store, secrets, network and telemetry. */
+/** Creates what the domain is built on: store, secrets, network and telemetry. */
 export async function openInfrastructure(
   config: Config,
   surroundings: Surroundings & { readonly version: string },

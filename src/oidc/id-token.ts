@@ -112,7 +112,8 @@ function checkHash(
   expected: string,
   check: 'access_token_hash' | 'code_hash',
 ): void {
-  // The hash is optional in the code flow, but must match if the provider sends it (section 3.1.3.8).
+  // Both hashes are optional in the code flow (OpenID Connect Core, section 3.1.3.8). One that the provider sends must
+  // match.
   if (hash !== undefined && hash !== expected) throw fault(check, 'id_token')
 }
 

@@ -168,9 +168,8 @@ async function personToSignIn(
 }
 
 /**
- * Finds people by address. In an organization, these are its active members; otherwise they are the people whose
- * address counts everywhere or, if there are none, everybody with the address, even if only an organization supplied
- * it.
+ * Finds the people with an address. With an organization, only its active members. Otherwise the people for whom the
+ * address holds in every organization or, if there are none, also those to whom one organization gave the address.
  */
 async function peopleWith(
   store: Store,

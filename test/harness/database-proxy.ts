@@ -14,7 +14,10 @@ export interface DatabaseProxy extends AsyncDisposable {
    * executed, but its response never arrives.
    */
   blackHoleAfter(words: string): void
-  /** Closes a connection when the response to this text arrives: the statement is executed, but has no response. */
+  /**
+   * Closes a connection when the response to a statement with this text reaches the proxy: the statement is executed,
+   * but the client never gets the response.
+   */
   cutAfter(words: string): void
   delay(ms: number): void
   heal(): void

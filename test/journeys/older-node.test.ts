@@ -1,6 +1,14 @@
 // Intercept started under an older Node finds another one that is new enough.
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, beforeEach, describe, test } from 'node:test'
@@ -34,7 +42,7 @@ describe('an older Node', () => {
     else process.env['XDG_CACHE_HOME'] = earlier
   })
 
-  /** Installs a program named `node` in the `node_modules` of a folder; it only prints. */
+  /** Puts a program named `node`, which only prints the given text, into a folder's `node_modules/.bin`. */
   function installed(place: string, prints: string): string {
     const file = join(folder, place, 'node_modules', '.bin', 'node')
     mkdirSync(dirname(file), { recursive: true })
@@ -63,6 +71,30 @@ describe('an older Node', () => {
       installed('project', 'v24.1.0')
       installed('.', 'not Node at all')
       assert.equal(runtime.findRuntime(launcher), fetched)
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
+
+  test('is not started just to learn its version if it is in an npm package', () => {
+    try {
+      const fetched = installed(`cache/interceptd/node-${version}`, `v${version}`)
+      const started = join(folder, 'started')
+      const place = join(folder, 'project', 'node_modules')
+      const program = join(place, 'node-some-system', 'bin', 'node')
+      const packed = (packedVersion: string): void => {
+        const text = JSON.stringify({ name: 'node-some-system', version: packedVersion })
+        writeFileSync(join(dirname(program), '..', 'package.json'), text)
+      }
+      mkdirSync(dirname(program), { recursive: true })
+      mkdirSync(join(place, '.bin'))
+      writeFileSync(program, `#!/bin/sh\ntouch '${started}'\n`, { mode: 0o755 })
+      symlinkSync(program, join(place, '.bin', 'node'))
+      packed('22.1.0')
+      assert.equal(runtime.findRuntime(launcher), fetched)
+      packed(version)
+      assert.equal(runtime.findRuntime(launcher), join(place, '.bin', 'node'))
+      assert.equal(existsSync(started), false)
     } finally {
       rmSync(folder, { recursive: true })
     }

@@ -202,7 +202,7 @@ export class Holding {
     return { want: grows || shrinks ? want : this.share, short }
   }
 
-  /** Whether nothing will change until the next call arrives or another node writes. */
+  /** Whether nothing will change until the next call arrives, another node writes, or the holding is idle (`isIdle`). */
   get isQuiet(): boolean {
     const isSettled = this.demand === 0 && this.asked === 0 && this.waiting === 0
     return isSettled && !this.written.short && !this.#othersShort

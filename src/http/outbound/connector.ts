@@ -12,7 +12,7 @@ export interface Destination {
   readonly host: string
   readonly port: number
   readonly secure: boolean
-  /** PEM certificates to trust instead of the system's. */
+  /** PEM certificates to trust instead of those that Node trusts by default. */
   readonly ca?: string | undefined
 }
 

@@ -1,4 +1,7 @@
-/** The documentation's pages in reading order, by path below docs/; their first headings are the titles. */
+/**
+ * The documentation's sections. Each has its title and, in reading order, its pages: their paths below docs/ without
+ * `.md`. A page's title is its first heading.
+ */
 export const sections: readonly (readonly [title: string, pages: readonly string[]])[] = [
   ['Start', ['index', 'start/tutorial', 'start/install']],
   [

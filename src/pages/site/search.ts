@@ -2,7 +2,7 @@ import type { LibraryPage } from './library.ts'
 
 export interface Found {
   readonly page: LibraryPage
-  /** A few words around the first match, as plain text. */
+  /** The text around the query's first word, or the page's beginning if only the title has that word. */
   readonly excerpt: string
 }
 

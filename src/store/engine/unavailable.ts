@@ -18,7 +18,7 @@ const sqlite = [
 const postgres = /^(08|53|57|58)/
 // PostgreSQL error classes 28 (the role, its password or pg_hba.conf) and 3D (no such database).
 const keptOut = /^(?:28|3D)[0-9A-Z]{3}$/
-// The names that Node gives to the reasons why OpenSSL does not accept a certificate.
+// Node's error codes for a certificate that OpenSSL, or Node's own check of the host name, does not accept.
 const certificate =
   /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_)|^(?:HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED)$/
 const network = [

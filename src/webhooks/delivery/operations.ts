@@ -16,7 +16,7 @@ export interface Operations {
   ): Promise<OperationRecord[]>
   /** Throws `not_found`. */
   get(organizationId: string, id: string): Promise<OperationRecord>
-  /** Throws `conflict` if the operation's state does not allow it. */
+  /** Like `resume` and `cancel`, throws `not_found`, or `conflict` if the operation's state does not allow it. */
   pause(organizationId: string, id: string, actor: Actor): Promise<OperationRecord>
   resume(organizationId: string, id: string, actor: Actor): Promise<OperationRecord>
   cancel(organizationId: string, id: string, actor: Actor): Promise<OperationRecord>

@@ -159,7 +159,7 @@ function revokeChoices(membership: Membership, text: string, keys: readonly Key[
     }))
 }
 
-/** Offers to open the call, the event's deliveries or the key with a pasted id; offers nothing for any other text. */
+/** Offers to open what a pasted id names: a call, the deliveries of an event, or a key. Other texts get no offer. */
 function pastedChoices(organization: string, id: string): Place[] {
   const params = { organization }
   if (id.startsWith('req_')) {

@@ -34,9 +34,7 @@ const hidden = {
 }
 const { fromRow, toRow } = columns(declared, hidden)
 
-/**
- * An access token as stored: only its digest and its hint, never the token itself. Times are milliseconds since 1970.
- */
+/** An access token; of the token itself only the hint is kept. Times are milliseconds since 1970. */
 export type AccessTokenRecord = RecordOf<typeof declared>
 export type AccessTokenTable = TableOf<typeof declared & typeof hidden>
 

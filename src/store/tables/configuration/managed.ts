@@ -201,7 +201,7 @@ export async function listUnchecked(
   }))
 }
 
-/** Records the last audit entry that an organization's comparison took into account. */
+/** Records the last audit entry that was considered when an organization was last compared with its files. */
 export async function noteChecked(
   tx: Tx,
   organizationId: OrganizationId,

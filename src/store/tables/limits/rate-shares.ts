@@ -162,7 +162,7 @@ export async function listChanged(
   const rows = await db.query
     .selectFrom('rate_share')
     .selectAll()
-    // The next condition implies this one, but only this one can use the index on the time.
+    // The next condition implies this one, which names the range of the index on the time for every planner.
     .where('changed_at', '>=', since.changedAt)
     .where(after)
     .where('node_id', 'not in', ['', nodeId])

@@ -2,7 +2,7 @@ import type { Attention } from '../../api/shapes.ts'
 import { overviewWords as w } from '../../../words/en/overview.ts'
 import { ButtonLink } from '../../parts/Button.tsx'
 
-/** Links to the thing that needs attention, or to the calls if the thing has no page. */
+/** Links to the thing that needs attention, or to the page that lists it. */
 export function AttentionAction({
   organization,
   item,
