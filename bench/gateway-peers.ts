@@ -248,7 +248,11 @@ http {
   )
   const child = await startPeer(nginx, ['-c', config, '-p', folder], port)
   // The main process listens before it starts its worker, which `pin` must find.
-  while (childrenOf(child.pid ?? 0).length === 0) await setTimeout(10)
+  const deadline = performance.now() + 10_000
+  while (childrenOf(child.pid ?? 0).length === 0) {
+    if (performance.now() > deadline) throw new Error('nginx starts no worker')
+    await setTimeout(10)
+  }
   return {
     ...{ name, kind: 'proxy' as const, port, pid: child.pid ?? 0, prefix: '', key: '' },
     end: async () => void child.kill('SIGTERM'),

@@ -64,9 +64,9 @@ function relaunch() {
 }
 
 /**
- * Replaces this process with one that has our V8 flag and `fewHeaps`, under the same process id. A process with a channel to its
- * parent is left alone, because it would lose the channel; its parent (`relaunch`, the supervisor of workers) passes
- * the flag.
+ * Replaces this process with one that has our V8 flag and `fewHeaps`, under the same process id. A process with a
+ * channel to its parent is left alone, because it would lose the channel; its parent (`relaunch`, the supervisor of
+ * workers) passes both.
  */
 function startAgain() {
   if (setsYoungGeneration() || process.channel || !process.execve) return

@@ -56,7 +56,7 @@ function versionOf(node) {
   try {
     const file = join(dirname(realpathSync(node)), '..', 'package.json')
     const { name, version } = JSON.parse(readFileSync(file, 'utf8'))
-    if (/^node(-|$)/.test(name)) return version
+    if (/^node(-|$)/.test(name) && typeof version === 'string') return version
   } catch {
     // It is in no package.
   }

@@ -13,8 +13,7 @@ const evenPart = 1 / 4
 
 /**
  * The rate at which a node still looks up keys and tokens of sources that are over their limits (`spare` in
- * `FailedCredentialsDeps`).
- * These look-ups cost about 10 ms of CPU a second on SQLite (docs/decisions/014).
+ * `FailedCredentialsDeps`). These look-ups cost about 10 ms of CPU a second on SQLite (docs/decisions/014).
  */
 export const spareLookUps: Rate = { calls: 200, perSeconds: 1 }
 
@@ -40,7 +39,8 @@ export interface SharedSources {
 /**
  * Limits failed credentials of one kind (keys, SCIM tokens, access tokens or sign-ins) per source; see
  * docs/decisions/014. All nodes share the limit: a part of it is divided evenly, and the rest goes to the nodes where a
- * source fails. Each method returns undefined if the source may go on, otherwise the number of seconds after which it may try again.
+ * source fails. Each method returns undefined if the source may go on, otherwise the number of seconds after which it
+ * may try again.
  */
 export class FailedCredentials {
   readonly #deps: FailedCredentialsDeps

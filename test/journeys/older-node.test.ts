@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { after, before, beforeEach, describe, test } from 'node:test'
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 
 const bin = join(import.meta.dirname, '../../bin')
 
@@ -37,6 +37,7 @@ describe('an older Node', () => {
     process.env['XDG_CACHE_HOME'] = join(folder, 'cache')
     launcher = join(folder, 'project', 'node_modules', 'interceptd', 'bin', 'intercept.js')
   })
+  afterEach(() => rmSync(folder, { recursive: true }))
   after(() => {
     if (earlier === undefined) delete process.env['XDG_CACHE_HOME']
     else process.env['XDG_CACHE_HOME'] = earlier
@@ -51,53 +52,41 @@ describe('an older Node', () => {
   }
 
   test('is replaced by the nearest one that npm installed, unless that is too old as well', () => {
-    try {
-      installed(`cache/interceptd/node-${version}`, `v${version}`)
-      installed('project/node_modules/interceptd', 'v24.20.9')
-      installed('project', 'v22.30.0')
-      const found = installed('.', `v${version}`)
-      assert.equal(runtime.findRuntime(launcher), found)
-      const nearer = installed('project', 'v25.0.0')
-      assert.equal(runtime.findRuntime(launcher), nearer)
-    } finally {
-      rmSync(folder, { recursive: true })
-    }
+    installed(`cache/interceptd/node-${version}`, `v${version}`)
+    installed('project/node_modules/interceptd', 'v24.20.9')
+    installed('project', 'v22.30.0')
+    const found = installed('.', `v${version}`)
+    assert.equal(runtime.findRuntime(launcher), found)
+    const nearer = installed('project', 'v25.0.0')
+    assert.equal(runtime.findRuntime(launcher), nearer)
   })
 
   test('is replaced by the downloaded one if all that npm installed are too old or broken', () => {
-    try {
-      const fetched = installed(`cache/interceptd/node-${version}`, `v${version}`)
-      assert.equal(runtime.findRuntime(launcher), fetched)
-      installed('project', 'v24.1.0')
-      installed('.', 'not Node at all')
-      assert.equal(runtime.findRuntime(launcher), fetched)
-    } finally {
-      rmSync(folder, { recursive: true })
-    }
+    const fetched = installed(`cache/interceptd/node-${version}`, `v${version}`)
+    assert.equal(runtime.findRuntime(launcher), fetched)
+    installed('project', 'v24.1.0')
+    installed('.', 'not Node at all')
+    assert.equal(runtime.findRuntime(launcher), fetched)
   })
 
   test('is not started just to learn its version if it is in an npm package', () => {
-    try {
-      const fetched = installed(`cache/interceptd/node-${version}`, `v${version}`)
-      const started = join(folder, 'started')
-      const place = join(folder, 'project', 'node_modules')
-      const program = join(place, 'node-some-system', 'bin', 'node')
-      const packed = (packedVersion: string): void => {
-        const text = JSON.stringify({ name: 'node-some-system', version: packedVersion })
-        writeFileSync(join(dirname(program), '..', 'package.json'), text)
-      }
-      mkdirSync(dirname(program), { recursive: true })
-      mkdirSync(join(place, '.bin'))
-      writeFileSync(program, `#!/bin/sh\ntouch '${started}'\n`, { mode: 0o755 })
-      symlinkSync(program, join(place, '.bin', 'node'))
-      packed('22.1.0')
-      assert.equal(runtime.findRuntime(launcher), fetched)
-      packed(version)
-      assert.equal(runtime.findRuntime(launcher), join(place, '.bin', 'node'))
-      assert.equal(existsSync(started), false)
-    } finally {
-      rmSync(folder, { recursive: true })
+    const fetched = installed(`cache/interceptd/node-${version}`, `v${version}`)
+    const started = join(folder, 'started')
+    const place = join(folder, 'project', 'node_modules')
+    const program = join(place, 'node-some-system', 'bin', 'node')
+    const packed = (packedVersion: string): void => {
+      const text = JSON.stringify({ name: 'node-some-system', version: packedVersion })
+      writeFileSync(join(dirname(program), '..', 'package.json'), text)
     }
+    mkdirSync(dirname(program), { recursive: true })
+    mkdirSync(join(place, '.bin'))
+    writeFileSync(program, `#!/bin/sh\ntouch '${started}'\n`, { mode: 0o755 })
+    symlinkSync(program, join(place, '.bin', 'node'))
+    packed('22.1.0')
+    assert.equal(runtime.findRuntime(launcher), fetched)
+    packed(version)
+    assert.equal(runtime.findRuntime(launcher), join(place, '.bin', 'node'))
+    assert.equal(existsSync(started), false)
   })
 
   test('is one before the version that is downloaded', () => {

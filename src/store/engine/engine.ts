@@ -20,7 +20,8 @@ export interface EngineLane {
 export interface BackgroundLane extends EngineLane {
   /**
    * Runs work whose statements need no common transaction, and which records no audit entries, events or changes. On
-   * PostgreSQL each statement commits by itself, which saves the round trips of `begin` and `commit`.
+   * PostgreSQL each statement commits by itself, which saves the round trips of `begin` and `commit`. The work may run
+   * again after a failure, so repeating it must be harmless.
    */
   autocommit<T>(work: (tx: Tx) => Promise<T>): Promise<T>
 }

@@ -46,17 +46,20 @@ export function createFeedSource(handle: EngineHandle): FeedSource {
     },
     hasForeignCommit: async () => await handle.hasForeignCommit(),
     async read({ sequence }, limit) {
-      const rows = await readFrom({ sequence, limit })
-      return { server: serverOf(rows), changes: rows.flatMap(changeOf) }
+      return pageOf(await readFrom({ sequence, limit }))
     },
     async head() {
       const { rows } = await statement(sql`order by sequence desc limit 1`).execute(db.query)
-      const [server, changes] = [serverOf(rows), rows.flatMap(changeOf)]
+      const { server, changes } = pageOf(rows)
       const { sequence, token } = changes[0] ?? { sequence: 0, token: '' }
       return { server, mark: { sequence, token } }
     },
     listen: (onHint) => handle.listen(onHint),
   }
+}
+
+function pageOf(rows: readonly Row[]): { server: ServerMark; changes: readonly Change[] } {
+  return { server: serverOf(rows), changes: rows.flatMap(changeOf) }
 }
 
 function serverOf([first]: readonly Row[]): ServerMark {

@@ -155,15 +155,8 @@ function openLane(
     })
   }
 
-  async function alone<T>(work: (tx: Tx) => Promise<T>): Promise<{ result: T; changes: Change[] }> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await commit(work)
-      } catch (error) {
-        if (attempt >= attemptsOfTransaction || !isWorthAnotherTry(error)) throw error
-      }
-    }
-  }
+  const alone = async <T>(work: (tx: Tx) => Promise<T>) =>
+    await again(async () => await commit(work))
 
   const queues = new CommitQueues({
     alone,
@@ -181,7 +174,7 @@ function openLane(
       queue === undefined ? await alone(work) : await queues.commit(queue, work),
     autocommit: async (work) => {
       const db = { query, engine: 'postgres' as const, ...ledger }
-      return await work(createTransaction(db, clock.now()).transaction)
+      return await again(async () => await work(createTransaction(db, clock.now()).transaction))
     },
     pool: () => ({ open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
   }
@@ -207,6 +200,17 @@ function sumOf(pools: readonly PoolState[]): PoolState {
 // 40001 serialization_failure, 40P01 deadlock_detected, 25P03 idle_in_transaction_session_timeout; EPIPE: the session
 // had ended before the statement was sent whole. Nothing was committed, so the whole transaction may be retried.
 const nothingCommitted: readonly unknown[] = ['40001', '40P01', '25P03', 'EPIPE']
+
+/** Tries up to five times, as long as what failed may be tried again. */
+async function again<T>(run: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await run()
+    } catch (error) {
+      if (attempt >= attemptsOfTransaction || !isWorthAnotherTry(error)) throw error
+    }
+  }
+}
 
 function isWorthAnotherTry(error: unknown): boolean {
   const code = (error as { code?: unknown } | null | undefined)?.code
