@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Whether a database already exists; checking never creates one. */
+/** Whether the SQLite file, or our schema in PostgreSQL, already exists; checking creates neither. */
 export async function isInUse(place: {
   readonly databaseUrl: string | undefined
   readonly folder: string

@@ -34,7 +34,7 @@ export interface StoreOptions {
   readonly poolSize?: number | undefined
   /** Maximum size of an event in bytes; defaults to 64 KiB. */
   readonly maxEventBytes?: number | undefined
-  /** Computes the MACs of the heads and anchors of audit chains; without it they carry none. */
+  /** Computes the MACs of the heads and anchors of audit chains; without an authenticator, they have no MACs. */
   readonly authenticator?: Authenticator | undefined
 }
 
@@ -97,9 +97,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   }
 }
 
-/**
- * Opens the engine that the options name. Only its driver is loaded, because the other would cost memory for nothing.
- */
+/** Loads only the driver that is needed, because the other would cost memory for nothing. */
 async function openEngine(options: StoreOptions, clock: Clock): Promise<EngineHandle> {
   const { databaseUrl, folder, maxEventBytes, authenticator } = options
   const { mayUpgrade = true } = options

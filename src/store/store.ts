@@ -11,7 +11,7 @@ import type { CountRows } from './tables/calls/count-rows.ts'
 export interface Store extends Db {
   readonly engine: Engine
   readonly feed: Feed
-  /** The clock that all nodes share: the database's where the store follows it, otherwise the machine's. */
+  /** The database's clock if the store follows it, otherwise the machine's. */
   readonly clock: Clock
   /** The state of this node's link to the database and to the other nodes. */
   status(): StoreStatus
@@ -22,7 +22,7 @@ export interface Store extends Db {
   pool(): PoolState | undefined
   /**
    * The same database, on PostgreSQL over separate connections, for work that must continue while other transactions
-   * wait for a lock, such as sending deliveries. Its commits reach the change feed like any others.
+   * wait for a lock, such as sending deliveries.
    */
   readonly background: Db & Pick<Store, 'transaction'>
   /** The database that holds call records: on SQLite a file of its own. */
@@ -42,22 +42,21 @@ export interface Store extends Db {
    */
   transactionThatMayBeLost<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /**
-   * Like `transaction`, but resolves only when each live node has confirmed the change or its caches have expired,
-   * which takes about a second at most. `isNeeded` says whether a given result needs confirming. Transactions with the
-   * same `queue` run one after the other in this process, and those waiting at the same time share a commit: use a
-   * queue for many small transactions that would contend for the same locks.
+   * Like `transaction`, but then waits, for about a second at most, until each live node has confirmed the change or
+   * its caches have expired.
    */
   transactionConfirmed<T>(
     work: (tx: Tx) => Promise<T>,
     options?: {
       readonly isNeeded?: (result: T) => boolean
+      /**
+       * Transactions with the same queue run one after the other in this process and may share a commit: for many small
+       * transactions that would contend for the same locks.
+       */
       readonly queue?: string | undefined
     },
   ): Promise<{ result: T; confirmation: Confirmation }>
-  /**
-   * Runs a function. Each transaction in it that records an audit entry also runs `companion` after its own work, so
-   * that both are committed or neither is.
-   */
+  /** Runs a function. Each transaction in it that records an audit entry also runs `companion`, in the same commit. */
   accompanied<T>(companion: (tx: Tx) => Promise<void>, run: () => Promise<T>): Promise<T>
   /** Runs a transaction on the database that holds call records; it must record no audit entries, events or changes. */
   transactionOnCalls<T>(work: (tx: Tx) => Promise<T>): Promise<T>

@@ -3,7 +3,7 @@ import type { Db } from './db.ts'
 
 /**
  * Restricts a query that finds rows by their ids to one organization. The `+` keeps SQLite from using the index on the
- * organization: it would then scan all rows of the organization, perhaps 1,000,000, for a page of 100.
+ * organization and scanning all rows of that organization.
  */
 export function besideIds(db: Db, organizationId: string): RawBuilder<SqlBool> {
   return db.engine === 'sqlite'

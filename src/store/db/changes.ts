@@ -1,15 +1,14 @@
 import type { Id, KeyId, OrganizationId, SessionId, TargetId, UserId } from '../../ids.ts'
 
 /**
- * A position in the change feed: a change's sequence number and random token. Sequence numbers are used again after a
- * restore from a backup; the token tells apart two changes that got the same number.
+ * A position in the change feed. Sequence numbers are used again after a restore from a backup; the token tells apart
+ * two changes that got the same number.
  */
 export interface FeedMark {
   readonly sequence: number
   readonly token: string
 }
 
-/** The subject of each kind of change. */
 interface Subjects {
   readonly key: { readonly subjectId: KeyId }
   readonly target: { readonly subjectId: TargetId }
@@ -29,7 +28,7 @@ interface Subjects {
 }
 
 interface Endpoints {
-  /** Ids of the organization's endpoints; `all` stands for every endpoint of the organization. */
+  /** `all` stands for every endpoint of the organization. */
   readonly endpointIds: readonly string[] | 'all'
 }
 
@@ -42,10 +41,10 @@ type DraftOf<Kind extends ChangeKind> = {
 /** A change that a transaction publishes, before it gets its sequence number and token. */
 export type ChangeDraft = DraftOf<ChangeKind>
 
-/** A change of one kind as read from the feed, with its position. */
+/** A change of one kind, with its position in the feed. */
 export type ChangeOf<Kind extends ChangeKind> = DraftOf<Kind> & FeedMark
 
-/** A change of any kind as read from the feed. */
+/** A change of any kind, with its position in the feed. */
 export type Change = ChangeOf<ChangeKind>
 
 /** Renders a change's subjects as the text that is stored in the feed. */

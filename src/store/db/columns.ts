@@ -1,7 +1,7 @@
 import { toStorable } from '../../storable.ts'
 import { snakeCased, snakeName } from './snake-case.ts'
 
-/** Converts a column's value between the database and a record. */
+/** Converts a column's value between the database, a record and public JSON. */
 export interface Column<Value = unknown, Kept = unknown, Shown = unknown> {
   read(kept: Kept): Value
   write(value: Value): Kept
@@ -36,10 +36,7 @@ export type JsonOf<C extends Declared> = {
   [Name in keyof C & string as Snake<Name>]: ShownOf<C[Name]>
 }
 
-/**
- * A text column, optionally typed as one of several strings; reading checks nothing, because values were validated
- * before they were written.
- */
+/** A text column; reading checks nothing, because values were validated before they were written. */
 export function text<Text extends string = string>(): Column<Text, string, string> {
   return {
     read: (kept) => kept as Text,
@@ -111,10 +108,7 @@ export const lastUse = {
   lastUsedAgent: maybe(text()),
 }
 
-/**
- * Declares a table's columns once and derives its row type, its record type and the conversions between them. Hidden
- * columns can be written by name but appear in no record.
- */
+/** Declares a table's columns. Hidden columns can be written by name but appear in no record. */
 export function columns<C extends Declared, H extends Declared>(declared: C, hidden: H) {
   const listOf = (some: Declared) =>
     Object.entries(some).map(([name, column]) => ({ name, column, inRow: snakeName(name) }))
@@ -136,7 +130,7 @@ export function columns<C extends Declared, H extends Declared>(declared: C, hid
       const values = shown.map(({ name, column, inRow }) => [name, column.read(kept[inRow])])
       return Object.fromEntries(values) as RecordOf<C>
     },
-    /** Converts the given values of a record into columns; undefined becomes null. */
+    /** Converts the given values into columns; undefined becomes null. */
     toRow: <Name extends keyof (C & H) & string>(
       values: Pick<RecordOf<C & H>, Name>,
     ): { [Each in Name as Snake<Each>]: KeptOf<(C & H)[Each]> } => {

@@ -18,7 +18,7 @@ export interface Db {
   readonly engine: Engine
   /** Maximum size of an event in bytes (LIMIT_WEBHOOK_BODY); defaults to 64 KiB. */
   readonly maxEventBytes?: number | undefined
-  /** Authenticates the heads and anchors of audit chains; without it they carry no MAC. */
+  /** Computes the MACs of the heads and anchors of audit chains; without an authenticator, they have no MACs. */
   readonly authenticator?: Authenticator | undefined
 }
 
@@ -38,7 +38,7 @@ export interface AuditDraft {
   readonly actor: Actor
   readonly action: AuditAction
   readonly subject: { readonly kind: string; readonly id: string }
-  /** The details of the change; never a secret. */
+  /** Never contains a secret. */
   readonly detail: Readonly<Record<string, unknown>>
 }
 
@@ -48,7 +48,7 @@ export interface EventDraft {
   /** An event type from the catalogue, such as `api_key.issued`. */
   readonly type: string
   readonly data: Readonly<Record<string, unknown>>
-  /** Set by a caller that needs to know the id in advance; otherwise the ledger creates it. */
+  /** Set by a caller that needs to know the id in advance. */
   readonly id?: EventId | undefined
   /** For a ping or a sample event: only this endpoint receives it. */
   readonly onlyEndpointId?: string | undefined
@@ -65,7 +65,7 @@ export interface ServerMark {
 
 /** A unit of work that commits as a whole; it also collects what the ledger writes just before the commit. */
 export interface Tx extends Db {
-  /** When the transaction started, in milliseconds since 1970; most of the rows that it writes get this time. */
+  /** When the transaction started, in milliseconds since 1970. */
   readonly now: number
   audit(draft: AuditDraft): void
   event(draft: EventDraft): void

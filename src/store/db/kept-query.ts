@@ -6,7 +6,7 @@ const firstMark = -9_000_000_000_000_000
 
 /**
  * Returns a function that runs a query with different numbers each time. The query is built only once for each engine,
- * because building costs more than running. Use it for queries that an idle node repeats.
+ * because building costs more than running.
  */
 export function keepQuery<const Name extends string, Row>(
   names: readonly Name[],

@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import type { Db, KnownTables, Tx } from './db.ts'
 
-/** Tables whose rows belong to an organization and have an id. */
 type OwnTable = {
   [T in keyof KnownTables]: KnownTables[T] extends { organization_id: string; id: string }
     ? T

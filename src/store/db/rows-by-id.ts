@@ -2,7 +2,6 @@ import { sql } from 'kysely'
 import { besideIds } from './beside-ids.ts'
 import type { Db } from './db.ts'
 
-/** A table whose rows have an id and belong to an organization, and the columns to select from it. */
 interface Source<Row> {
   readonly table: 'directory_group' | 'directory_user'
   readonly columns: readonly (keyof Row & string)[]
@@ -10,8 +9,7 @@ interface Source<Row> {
 
 /**
  * Finds the row with this id in an organization. With `lock`, PostgreSQL locks the organization's directory row and
- * then this row until the transaction ends. Changes to a directory take the locks in that order, so that they can't
- * deadlock, and the row found here is the latest version.
+ * then this row. Changes to a directory take the locks in that order, so that they can't deadlock.
  */
 export async function rowById<Row>(
   db: Db,
@@ -30,8 +28,7 @@ export async function rowById<Row>(
       where organization_id = ${organizationId} and id = ${id}`.execute(db.query)
     return rows[0]
   }
-  // PostgreSQL locks the rows in the order in which the tables are joined, the directory's row first, and returns the
-  // latest version of each row.
+  // PostgreSQL locks the rows in the order in which the tables are joined.
   const names = sql.join(from.columns.map((name) => sql.ref(`${from.table}.${name}`)))
   const { rows } = await sql<Row>`select ${names} from directory, ${sql.table(from.table)}
     where directory.organization_id = ${organizationId}

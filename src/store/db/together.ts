@@ -23,8 +23,8 @@ export async function together(tx: Tx, writes: readonly Write[]): Promise<void> 
 }
 
 /**
- * Runs writes that touch different rows, then a read of rows that none of them touches, and returns the rows read. On
- * PostgreSQL the read is part of the last statement, and sees the data as they were when that statement began.
+ * Runs writes that touch different rows, then a read of other rows. On PostgreSQL the read is part of the last
+ * statement and does not see that statement's writes.
  */
 export async function togetherThen<T>(
   tx: Tx,

@@ -1,8 +1,6 @@
 /**
- * Thrown when a failed transaction may nevertheless have changed something, so that repeating it could do it twice:
- * `unknown` when the database went away during the commit, `unconfirmed` when it went away after the commit, before the
- * other nodes had confirmed the change. The error has no `code`, because a code could make it look as if the
- * transaction may be retried.
+ * Thrown when a failed transaction may have changed something, so that a retry could make the change twice. The error
+ * has no `code`, because some codes allow a retry.
  */
 export class MaybeCommittedError extends Error {
   readonly outcome: 'unknown' | 'unconfirmed'

@@ -16,12 +16,10 @@ export interface EngineLane {
   ): Promise<{ result: T; changes: Change[] }>
 }
 
-/** The lane for background work. */
 export interface BackgroundLane extends EngineLane {
   /**
-   * Runs work whose statements need no common transaction, and which records no audit entries, events or changes. On
-   * PostgreSQL each statement commits by itself, which saves the round trips of `begin` and `commit`. The work may run
-   * again after a failure, so repeating it must be harmless.
+   * Runs work that needs no transaction and records no audit entries, events or changes; on PostgreSQL this saves the
+   * round trips of `begin` and `commit`. The work may run again after a failure, so repeating it must be harmless.
    */
   autocommit<T>(work: (tx: Tx) => Promise<T>): Promise<T>
 }
@@ -38,19 +36,16 @@ export interface PoolState {
 export interface EngineHandle extends EngineLane {
   readonly engine: Engine
   /**
-   * The same database over separate connections (on PostgreSQL), so that transactions waiting for a lock, which can use
-   * up the main pool, delay neither the feed nor deliveries.
+   * On PostgreSQL, separate connections for the feed and for deliveries: transactions that wait for a lock can use up
+   * the main pool.
    */
   readonly background: BackgroundLane
   /**
-   * Connections that are reserved for changes that must be confirmed, such as revocations (on PostgreSQL). A revocation
-   * must not wait for connections that are held by transactions waiting for each other's locks.
+   * On PostgreSQL, separate connections for changes that must not wait while other transactions wait for locks, such as
+   * revocations.
    */
   readonly urgent: EngineLane
-  /**
-   * For data that may be lost in a power failure: on SQLite, such a commit does not wait for the disk, which would
-   * delay calls.
-   */
+  /** For data that may be lost in a power failure; on SQLite, such a commit does not wait for the disk. */
   readonly mayBeLost: EngineLane
   /** The database that holds call records. */
   readonly calls: Db
@@ -63,18 +58,18 @@ export interface EngineHandle extends EngineLane {
    */
   transactCalls<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /**
-   * Adds call records and counts in a separate commit, without delaying calls where possible. The caller must wait
-   * until a batch is written before it adds the next one.
+   * Adds call records and counts in a separate commit. The caller must wait until a batch is written before it adds the
+   * next one.
    */
   insertCalls(rows: CallRows, counts: readonly CountRows[]): Promise<void>
   /** Whether another process may have committed since this was last called. */
   hasForeignCommit(): Promise<boolean>
   /**
-   * How often the feed is polled. On SQLite this depends on whether the file can be watched, so call `listen` first.
+   * How often the feed is polled; on SQLite this depends on whether the file can be watched, so call `listen` first.
    */
   readonly pace: FeedPace
   /**
-   * Calls `onHint` for each notification of new changes, with the feed position that the notification contains, if any.
+   * Calls `onHint` when there may be new changes, with the latest position if the notification contains it.
    * Notifications may get lost.
    */
   listen(onHint: (upTo: FeedMark | undefined) => void): void

@@ -15,10 +15,7 @@ interface Row {
   readonly subject_id: string | null
 }
 
-/**
- * Creates the source of the feed: it reads the table of changes over the background connections. The engine says how
- * often to poll that table and hints at new changes in between.
- */
+/** Creates a source of the feed that reads the table of changes over the background connections. */
 export function createFeedSource(handle: EngineHandle): FeedSource {
   const db = { query: handle.background.query, engine: handle.engine }
   // One statement, so that the server's identity and the feed's contents come from the same moment.
@@ -34,9 +31,9 @@ export function createFeedSource(handle: EngineHandle): FeedSource {
   const keptFrom = keepQuery(['sequence', 'limit'], ({ query }, marks) => ({
     compile: () => from(marks).compile(query),
   }))
-  /** Reads from a position; an idle node on PostgreSQL does little else, so the query is built only once there. */
+  /** On PostgreSQL the query is built only once, because an idle node there does little but run it. */
   async function readFrom(page: { sequence: number; limit: number }): Promise<readonly Row[]> {
-    // On SQLite the identity is a value that may change.
+    // On SQLite the query contains the identity as a value, which changes when another file replaces the database.
     if (db.engine === 'sqlite') return (await from(page).execute(db.query)).rows
     return await keptFrom(db, page)
   }

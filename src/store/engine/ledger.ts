@@ -10,10 +10,11 @@ import { insertion } from '../db/insertion.ts'
 import { snakeCased } from '../db/snake-case.ts'
 import { together, togetherThen, type Write } from '../db/together.ts'
 
-// A node may pause or lose its connection while it holds the lock of an organization. PostgreSQL then soon ends that
-// transaction and so releases the lock. It also refuses transactions that have waited too long for the lock: otherwise
-// the node's own waiting transactions would get it, one after the other, before any other node.
+// PostgreSQL ends a transaction that stays idle this long under an organization's lock, for example because its node
+// paused.
 const idleUnderLockMs = 300
+// A transaction that waits longer for that lock is refused. Otherwise the paused node's own waiting transactions would
+// get the lock, one after the other, before any other node.
 const maxLockWaitMs = 600
 const eventApiVersion = 'v1'
 const tokenBytes = 8
@@ -21,10 +22,8 @@ const endpointsNamed = 10
 const maxUsualEventBytes = 64 * 1024
 
 /**
- * Writes what a transaction has collected; this is the transaction's last step. Audit entries and events are written
- * under the lock of their organization's head, then the changes. Organizations are locked in sorted order so that
- * transactions cannot deadlock. Returns the changes with their sequence numbers; on PostgreSQL `commitChanges` writes
- * them and commits.
+ * Writes what a transaction has collected, as its last step, and returns the changes with their sequence numbers.
+ * Organizations are locked in sorted order so that transactions cannot deadlock.
  */
 export async function writeLedger(
   tx: Tx,
@@ -45,10 +44,7 @@ export async function writeLedger(
   return await (commitChanges ?? writeChanges)(tx, collected.changes)
 }
 
-/**
- * Thrown when nothing can ever be recorded for an organization, because the database does not know the organization:
- * the database was restored from a backup that is older than the organization.
- */
+/** Thrown when an organization has no head row, for example because the database was restored from an older backup. */
 export class UnknownOrganization extends Error {
   readonly organizationId: string
 
@@ -86,10 +82,7 @@ interface Head {
   readonly audit_seal: string
 }
 
-/**
- * Locks an organization's head, reserves the next sequence numbers and returns the head. Throws `UnknownOrganization`
- * if there is none.
- */
+/** Locks an organization's head and reserves the next sequence numbers. */
 async function lockHead(
   tx: Tx,
   organizationId: string,
@@ -186,7 +179,7 @@ const auditColumns = {
   hash: 'text',
 } as const
 
-/** The columns of an audit entry that people read, in order: who did what to what, and from where. */
+/** The columns of an audit entry that say who did what to what, and from where. */
 export const auditContentColumns = [
   'actor_kind',
   'actor_id',
@@ -226,8 +219,8 @@ const eventColumns = {
 } as const
 
 /**
- * Writes events and their deliveries, together with the given audit entries; returns the ids of the endpoints that have
- * new deliveries to send.
+ * Writes events, their deliveries and the given audit entries; returns the ids of the endpoints that have new
+ * deliveries to send.
  */
 async function writeEvents(
   tx: Tx,

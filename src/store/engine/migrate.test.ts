@@ -6,10 +6,7 @@ import Database from 'better-sqlite3'
 import { digest } from '../../secrets/index.ts'
 import { migrationFiles, statementsOf, type Database as Kind } from './migrate.ts'
 
-/**
- * For each database, the number of migrations that have been released, and the digest of their files. The number only
- * grows.
- */
+/** The number of released migrations of each database, and the digest of their files. */
 const published: Readonly<Record<Kind, readonly [count: number, digest: string]>> = {
   postgres: [10, 'feaab0a93da5c6896990ebee4bd64f010ff472ee2ee2182ddd1cf7fd1d1562db'],
   sqlite: [8, '6c0aeb2335de76eca189e93dd9b68a6d4accbb8785ec9108798fac4b790341f8'],

@@ -20,10 +20,7 @@ const migrationsFolder = join(import.meta.dirname, '..', 'migrations')
 
 export type Database = 'postgres' | 'sqlite' | 'sqlite-calls'
 
-/**
- * The folders that hold each database's `NNNN-name.sql` files. Those in `both` use PostgreSQL's type names, two of
- * which are replaced on SQLite.
- */
+/** The files in `both` use PostgreSQL's type names, two of which are replaced on SQLite. */
 const foldersOf: Readonly<Record<Database, readonly string[]>> = {
   postgres: ['postgres', 'both'],
   sqlite: ['sqlite', 'both'],
@@ -41,9 +38,8 @@ export function migrationFiles(database: Database): readonly string[] {
 }
 
 /**
- * Digests of each database's list of migrations before 0.1.0. The files up to 0007 (0001 for calls) replaced those
- * longer lists and create the same schema, so a database that has applied exactly such a list needs none of these
- * files.
+ * Digests of each database's list of migrations before 0.1.0. A database that has applied exactly such a list needs
+ * none of the files up to 0007 (0001 for calls): they create the same schema.
  */
 const formerLists: Readonly<Record<Database, string>> = {
   postgres: 'bce2d591392f5ad8c816dc65e280fe9cb071b0b83b6e8f9c40b61b2f7f9ad555',
@@ -62,9 +58,9 @@ export class SchemaBehind extends Error {
 }
 
 /**
- * Applies the pending migrations in numeric order; an empty database gets all of them. Throws if an applied file has
- * changed since, or if the database has migrations that this version does not know. Throws `SchemaBehind` if
- * `mayUpgrade` is false and a database that is not empty lacks migrations.
+ * Applies the pending migrations in numeric order. Throws if an applied file has changed since, or if the database has
+ * migrations that this version does not know. Throws `SchemaBehind` if `mayUpgrade` is false and a database that is not
+ * empty lacks migrations.
  */
 export async function migrate(
   target: MigrationTarget,

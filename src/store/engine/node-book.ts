@@ -9,10 +9,7 @@ import { hourMs } from '../../units.ts'
 
 const changesKeptMs = hourMs
 
-/**
- * Creates the `NodeBook` through which this node records its heartbeats in the database. It uses the background
- * connections, because the main ones may all be waiting for locks.
- */
+/** Creates a node's `NodeBook` over the background connections, because the main ones may all be waiting for locks. */
 export function createNodeBook(handle: EngineHandle, id: string): NodeBook {
   const lane = handle.background
   const at = { query: lane.query, engine: handle.engine }

@@ -40,11 +40,11 @@ export interface StoreStatus {
   readonly forgottenNodes: number
   /** Milliseconds by which this machine's clock is ahead of the database's. */
   readonly clockOffsetMs: number
-  /** Whether the two clocks differ by more than 2 s, which is too much for machines that synchronize their clocks. */
+  /** Whether the two clocks differ by more than 2 s. */
   readonly isClockOff: boolean
 }
 
-/** Returns the clock that all nodes share: the database's if `isDatabases`, otherwise the machine's. */
+/** Returns a clock that follows the database's if `isDatabases`, otherwise the machine's. */
 export function sharedClock(machine: Clock, isDatabases: boolean): Clock {
   return isDatabases ? new DatabaseClock(machine) : machine
 }
@@ -133,8 +133,8 @@ export class NodeLink implements AsyncDisposable {
   }
 
   /**
-   * Waits until every live node has heard a change or has stopped trusting its caches. If the database goes away
-   * meanwhile, throws `MaybeCommittedError`, because the change is committed already.
+   * Waits until every live node has heard a change or has stopped trusting its caches. Throws `MaybeCommittedError` if
+   * the database goes away meanwhile, and `ChangeLostError` if the database no longer has the change.
    */
   async confirm(change: Change | undefined): Promise<Confirmation> {
     const look = async (of: Change | undefined): Promise<ConfirmationState> => {

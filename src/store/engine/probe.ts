@@ -14,7 +14,7 @@ export async function probe(db: Db): Promise<{ version: string; nowMs: number | 
   return { version: row?.version ?? '', nowMs: row?.now }
 }
 
-// Every node runs this query every few seconds, so it is built only once.
+// Nodes run this query every few seconds, so it is built only once.
 const readServer = keepQuery([], ({ query }) => ({
   compile: () =>
     sql<{ version: string; now: number }>`

@@ -6,7 +6,6 @@ import { asStorageProblem } from './unavailable.ts'
 const worksInCommit = 32
 const gatherMs = 25
 
-/** The committed result of one unit of work. */
 interface Committed<T> {
   readonly result: T
   /**
@@ -26,12 +25,12 @@ interface Job {
 }
 
 /**
- * Settles a job after the commit. `added` are the changes that the ledger itself made and that no job has announced
- * yet; returns those of them that are still to be announced.
+ * Settles a job after the commit. `added` are the ledger's own changes that no job has announced yet; returns those
+ * that are still to be announced.
  */
 type Settle = (changes: readonly Change[], added: Change[]) => Change[]
 
-/** What the jobs of a shared transaction use: the transaction, what they have collected so far, and savepoints. */
+/** A transaction that several jobs share, and what they have collected so far. */
 export interface SharedTransaction {
   readonly transaction: Tx
   readonly collected: Collected
@@ -59,9 +58,9 @@ export interface CommitDeps {
 }
 
 /**
- * Runs the jobs of a queue one after the other. They would wait for each other's locks or disk writes anyway, so jobs
- * that wait at the same time share one transaction. One job can fail without the others; if the shared transaction
- * fails, each of its jobs is retried alone where that can help.
+ * Runs the jobs of a queue one after the other; jobs that wait at the same time share one transaction, because they
+ * would wait for each other's locks or disk writes anyway. If that transaction fails, each of its jobs is retried alone
+ * where that can help.
  */
 export class CommitQueues {
   readonly #deps: CommitDeps
@@ -123,7 +122,7 @@ export class CommitQueues {
           clearTimeout(job.patience)
           taken.push(job)
           settlements.push(await this.#run(shared, job, taken.length === 1))
-          // Jobs that arrived while the last one ran join this commit.
+          // Within these limits, jobs that arrived meanwhile join this commit.
           if (taken.length >= worksInCommit || this.#deps.monotonic() >= until) break
           // A durable job must not join a commit that skips the wait for the disk.
           if (mayBeLost && waiting[0]?.mayBeLost === false) break

@@ -1,6 +1,5 @@
 /** Holds the values of a cache, and finds those that were built from a subject. */
 export interface CacheMemory<Value> {
-  /** The number of values held. */
   readonly size: number
   get(key: string): Value | undefined
   /** Adds a value, which may evict others or may itself not be kept. */

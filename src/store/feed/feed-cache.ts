@@ -28,9 +28,8 @@ interface Overlap {
 }
 
 /**
- * Caches database reads in a given memory, and trusts them only while the change feed is current. A change drops the
- * values built from its subject, and a different database history drops everything. If a value changes while it is
- * being read, it is read again, so a cached value is never older than the last change heard.
+ * Caches database reads, and trusts them only while the change feed is current. A change drops the values built from
+ * its subject; a different database history drops everything.
  */
 export class FollowingCache<Value extends object> {
   readonly #deps: FollowingCacheDeps<Value>
@@ -58,7 +57,6 @@ export class FollowingCache<Value extends object> {
     })
   }
 
-  /** The number of remembered values. */
   get size(): number {
     return this.#memory.size
   }

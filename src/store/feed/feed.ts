@@ -5,7 +5,7 @@ import { lazily } from '../../timers.ts'
 import { minuteMs } from '../../units.ts'
 
 const trustMs = 1000
-/** The feed is polled less often once nobody has asked `isCurrent` for this long, in milliseconds. */
+/** The feed is polled less often once nobody has called `isCurrent` for this long, in milliseconds. */
 const idleAfterMs = 5000
 const changesInPage = 1000
 const maxOwn = 10_000
@@ -35,7 +35,7 @@ export interface FeedSource {
   listen(onHint: (upTo: FeedMark | undefined) => void): void
 }
 
-/** Says whether other nodes wait for this one to confirm changes; while they do not, it must not trust its caches. */
+/** Says whether other nodes wait for this one to confirm changes; only then may this node trust its caches. */
 export interface Standing {
   /** Whether other nodes have been waiting for this one since before a read began. */
   covers(readStartedAt: number): boolean
@@ -73,7 +73,7 @@ export interface Feed {
   onReset(reset: () => void | Promise<void>): void
   /**
    * Whether the feed was read within the last second and other nodes wait for this one: only then may caches be
-   * trusted. While nobody asks, the feed is polled less often.
+   * trusted.
    */
   isCurrent(): boolean
   /** Reads the feed now; rejects if the database does not respond. */
@@ -96,9 +96,8 @@ interface Listener {
 }
 
 /**
- * The feed with the methods that only the store calls. It notices when the database's history differs from the one it
- * has read (another server, an earlier state, a restored backup). From then on nothing cached is trusted until all
- * caches have been dropped.
+ * The feed with the methods that only the store calls. When the database's history turns out to be another one (another
+ * server, a restored backup), nothing cached is trusted until all caches have been dropped.
  */
 export class ChangeFeed implements Feed {
   readonly #source: FeedSource

@@ -5,10 +5,7 @@ import { NodeRegistration } from './node-registration.ts'
 
 const heartbeatMs = 5000
 
-/**
- * The registration of a node beside one other node. A test stops the other node's heartbeats with `other.isAlive`, and
- * takes the database away with `database.isAway`.
- */
+/** The registration of a node beside one other node. */
 function besideAnother() {
   let now = 0
   let turn = (): void => undefined

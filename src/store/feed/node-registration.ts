@@ -6,7 +6,7 @@ import type { Standing, Timers } from './feed.ts'
 const heartbeatMs = 5000
 // A node that cannot write its heartbeat for this long stops trusting its caches.
 const standsForMs = 10_000
-// A node that sends no heartbeat for this long is removed by the others. Each node measures by its own monotonic clock.
+// A node that sends no heartbeat for this long is removed by the others.
 const silentMs = 15_000
 
 /** Where nodes record their heartbeats; the simulation has a book of its own. */
@@ -60,10 +60,7 @@ export class NodeRegistration implements Standing {
     this.#stop()
   }
 
-  /**
-   * How many other nodes had sent no heartbeat recently when this node last looked. While the database is away nobody
-   * can look, which says nothing about the others.
-   */
+  /** How many other nodes had sent no heartbeat recently when this node last looked. */
   get silent(): number {
     return [...this.#heard.values()].filter(({ since }) => this.#lookedAt - since > standsForMs)
       .length

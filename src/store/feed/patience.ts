@@ -1,9 +1,6 @@
 import type { Clock } from '../../clock.ts'
 
-/**
- * Retries work that failed only because it waited too long for others, for at most `maxMs` and only while the database
- * responds. Such a failure has changed nothing.
- */
+/** Retries work that failed only because it waited too long for others, while the database responds. */
 export async function patiently<T>(
   deps: {
     readonly clock: Pick<Clock, 'monotonic'>

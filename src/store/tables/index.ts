@@ -47,7 +47,7 @@ import type { UsedOnceTable } from './settings/used-once.ts'
 import type { UserTable } from './people/users.ts'
 import type { WebhookSecretTable } from './webhooks/webhook-secrets.ts'
 
-/** Every table, by name. Most row types are declared beside the functions that use the table. */
+/** Every table, by name. */
 export interface Tables {
   api_key: KeyTable
   attempt: AttemptTable

@@ -45,9 +45,8 @@ export async function refuseStandby(client: pg.ClientBase): Promise<void> {
 }
 
 /**
- * Records the server and when it was first seen. That time is 0 for a new database, of which no node can have cached an
- * earlier state. A database with changes but no recorded server may be a restored backup, of which nodes may have
- * cached a later state.
+ * Records the server and when it was first seen. The time is 0 if the database has no changes yet, because then no node
+ * can have cached another state of it.
  */
 async function writeDown(client: pg.ClientBase, met: string): Promise<void> {
   await client.query(

@@ -7,7 +7,7 @@ import type { EngineHandle, EngineLane } from '../engine.ts'
 
 /**
  * Returns a function that inserts records and counts in one commit, and adds the counts only once however often the
- * same batch is retried. Records alone need no transaction.
+ * same batch is retried.
  */
 export function createBatchInsert(lane: EngineLane): EngineHandle['insertCalls'] {
   const tries = new WeakMap<readonly CountRows[], string>()

@@ -8,10 +8,7 @@ import { openPool } from './pool.ts'
 // An arbitrary number for an advisory lock that all versions share, so that only one process migrates at a time.
 const migrationLock = 7263940
 
-/**
- * Applies the pending migrations under a lock. One transaction contains all of them and the part that SQL can't
- * express.
- */
+/** Applies the pending migrations, and the part that SQL can't express, in one transaction under a lock. */
 export async function migratePostgres(
   settings: pg.PoolConfig,
   {

@@ -2,8 +2,7 @@ import pg from 'pg'
 import { MaybeCommittedError } from '../commit-outcome.ts'
 import { createPreparedNames } from './prepared-names.ts'
 
-// While the server hangs, all connections stay busy, yet every caller must be refused within 5 s: hence the short
-// bounds.
+// Callers must be refused within 5 s even while the server hangs: hence the short bounds.
 /** Milliseconds within which a server must accept a connection. */
 export const connectTimeoutMs = 3000
 const defaultWaitMs = 4000

@@ -20,8 +20,8 @@ import type { Tables } from '../../tables/index.ts'
 const statementTimeoutMs = 4500
 // This is short enough that a request is refused within 5 s when the server hangs.
 const queryTimeoutMs = 4700
-// How long a job may wait in its queue. Deprovisioning must not be refused because it waits behind seconds of work,
-// such as a role change of a very large group.
+// Milliseconds that a job may wait in its queue: deprovisioning must not be refused because it waits behind seconds of
+// other work.
 const maxQueueMs = 25_000
 const attemptsOfTransaction = 5
 const backgroundConnections = 4
@@ -131,7 +131,6 @@ interface LaneDeps {
   readonly ledger: LedgerSettings
 }
 
-/** Opens a pool and returns reads and transactions over it. */
 function openLane(
   settings: pg.PoolConfig,
   { clock, ledger }: LaneDeps,
@@ -139,7 +138,6 @@ function openLane(
   const pool = openPool(settings)
   const query = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
 
-  /** Runs the work, writes the ledger, then commits. */
   async function commit<T>(
     work: (tx: Tx, collected: Collected) => Promise<T>,
     isQueued = false,
@@ -201,7 +199,6 @@ function sumOf(pools: readonly PoolState[]): PoolState {
 // had ended before the statement was sent whole. Nothing was committed, so the whole transaction may be retried.
 const nothingCommitted: readonly unknown[] = ['40001', '40P01', '25P03', 'EPIPE']
 
-/** Tries up to five times, as long as what failed may be tried again. */
 async function again<T>(run: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {

@@ -22,7 +22,7 @@ export interface CallsWritten {
   readonly code?: string | undefined
 }
 
-/** The number of rows that share a statement, because starting one costs a tenth as much as inserting a row. */
+/** Rows in one statement: starting a statement costs a tenth as much as inserting a row. */
 const rowsAtOnce = 16
 
 /**
@@ -137,8 +137,7 @@ function textOf(rows: string | Uint8Array): string {
   return Buffer.from(rows.buffer, rows.byteOffset, rows.byteLength).toString('latin1')
 }
 
-// Whether the rare columns of a row are all empty. Such columns are not bound, because binding an empty value costs
-// more than storing it.
+// Empty rare columns are not bound, because binding an empty value costs more than storing it.
 function isUsual(row: readonly unknown[]): boolean {
   return rarePositions.every((at) => row[at] === null)
 }

@@ -10,8 +10,7 @@ const youngMegabytes = 8
 
 /**
  * Writes call records on a separate thread, so that neither inserts nor checkpoints (which wait for the disk) delay
- * calls. Until a large batch starts that thread, batches are written on the main thread, which costs less than starting
- * another.
+ * calls. Until a large batch starts that thread, batches are written on the main thread.
  */
 export class SqliteCallWriter {
   readonly #path: string

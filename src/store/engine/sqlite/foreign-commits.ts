@@ -62,7 +62,7 @@ export class ForeignCommits {
 
   /**
    * Whether another process holds the lock for writing, which it takes before it writes to the log and keeps until its
-   * commit is visible. Most writes to the log are our own; after such a write, usually no other process holds the lock.
+   * commit is visible.
    */
   #isBeingWritten(): boolean {
     try {

@@ -11,10 +11,7 @@ const megabytes = {
   passing: 2,
 }
 
-/**
- * Bounds the memory that a connection uses for pages of its file; a larger transaction writes some of its pages to the
- * log before it commits.
- */
+/** Bounds the memory that a connection uses for pages of its file. */
 export function boundPageCache(file: Database.Database, use: keyof typeof megabytes): void {
   // A negative size is in KiB, a positive one would be in pages.
   file.pragma(`cache_size = ${-1024 * megabytes[use]}`)

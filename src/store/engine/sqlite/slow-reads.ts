@@ -44,9 +44,8 @@ interface Reader {
 }
 
 /**
- * Runs reads that scan many rows on separate threads, so that the process keeps serving. The first query starts a
- * thread, and a second thread starts when the first is busy. A query that takes too long is ended together with its
- * thread; queued queries then go to another thread.
+ * Runs reads that scan many rows on separate threads, so that the process keeps serving. A query that takes too long is
+ * ended together with its thread.
  */
 class ReaderThreads {
   readonly #path: string

@@ -18,9 +18,8 @@ import { connectionOver, migrateFile, openFile, SqliteMainFile } from './file.ts
 import { openSlowReads } from './slow-reads.ts'
 
 /**
- * Opens SQLite in two files. A commit in the main one is acknowledged when it is on disk (WAL, `synchronous=FULL`),
- * except for data that may be lost. The file with call records may lose its last moments in a power failure (NORMAL).
- * The main file has one connection for writes and one for reads, besides those for slow reads.
+ * Opens SQLite in two files. A commit in the main file is acknowledged when it is on disk, except for data that may be
+ * lost. The file with call records may lose its last moments in a power failure.
  */
 export async function openSqlite(
   folder: string,
@@ -89,7 +88,6 @@ interface SqliteDeps {
   readonly mayUpgrade: boolean
 }
 
-/** Opens the file of call records and migrates it. */
 async function openCalls(path: string, { clock, mayUpgrade }: Omit<SqliteDeps, 'ledger'>) {
   const file = openFile(path, 'NORMAL')
   await migrateFile(file, { database: 'sqlite-calls', mayUpgrade })
@@ -131,10 +129,7 @@ async function backUp(from: Database.Database, file: string): Promise<void> {
   }
 }
 
-/**
- * Creates the one queue for all jobs of a file, because a file has only one writer at a time. One fsync serves several
- * jobs that wait at the same time.
- */
+/** Creates the one queue for all jobs of a file, because a file has only one writer at a time. */
 function createCommitQueue(
   live: () => Database.Database,
   writer: Db,
@@ -146,7 +141,6 @@ function createCommitQueue(
   ): Promise<{ result: T; changes: Change[] }>
   idle(): Promise<void>
 } {
-  /** Runs the work, writes the ledger, then commits. */
   async function commit<T>(
     work: (tx: Tx, collected: Collected) => Promise<T>,
     mayBeLost = false,

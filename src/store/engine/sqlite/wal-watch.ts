@@ -1,9 +1,8 @@
 import { watch, type FSWatcher } from 'node:fs'
 
 /**
- * Milliseconds after a write to the log at which to check for a commit, while somebody is writing. The fsync and the
- * index update that follow the write trigger no event. The intervals grow, so that a commit that takes longer to become
- * visible is still noticed within about twice that time.
+ * Milliseconds after a write to the log at which to check for its commit, while another process is writing: the fsync
+ * and the index update that complete a commit trigger no event.
  */
 const stepsMs = [0, 2, 4, 8, 16, 32, 64, 128, 256, 512]
 
@@ -16,8 +15,8 @@ export class SqliteWalWatch {
   #step = 0
 
   /**
-   * Throws if the file system can't be watched. `isBeingWritten` says whether another process is in the middle of a
-   * transaction that writes. If none is, all that others wrote to the log is visible by now, or will never be.
+   * Throws if the file system can't be watched. `isBeingWritten` says whether another process has a write transaction
+   * open, whose commit may not be visible yet.
    */
   constructor(databasePath: string, onHint: () => void, isBeingWritten: () => boolean) {
     this.#onHint = onHint

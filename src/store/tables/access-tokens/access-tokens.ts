@@ -17,8 +17,8 @@ const declared = {
   createdAt: time(),
   createdBy: maybe(text()),
   /**
-   * The member whose role limits the token: the member who created it, or the member who limits the token that issued
-   * it. Undefined if the operator created it, or if no member limits the token that issued it.
+   * The member whose role limits the token: the creator or, if the token was issued with another token, the member who
+   * limits that one. Undefined if no member limits the token.
    */
   creatorUserId: maybe(text<UserId>()),
   expiresAt: maybe(time()),
@@ -26,7 +26,6 @@ const declared = {
   revokedAt: maybe(time()),
 }
 
-/** Columns that are not part of the record. */
 const hidden = {
   digest: text(),
   expiringAnnouncedAt: maybe(time()),
@@ -34,11 +33,11 @@ const hidden = {
 }
 const { fromRow, toRow } = columns(declared, hidden)
 
-/** An access token; of the token itself only the hint is kept. Times are milliseconds since 1970. */
+/** An access token, with a hint instead of the token itself. Times are milliseconds since 1970. */
 export type AccessTokenRecord = RecordOf<typeof declared>
 export type AccessTokenTable = TableOf<typeof declared & typeof hidden>
 
-/** A token with everything its permissions currently depend on. */
+/** A token, with the role that limits its permissions. */
 export interface KnownAccessToken {
   readonly token: AccessTokenRecord
   readonly organizationSlug: string | undefined
@@ -122,8 +121,8 @@ export async function find(db: Db, id: string): Promise<AccessTokenRecord | unde
 }
 
 /**
- * Lists a page of an organization's tokens or, without an organization, of the operator's. The newest come first;
- * revoked and expired ones are included.
+ * Lists a page of an organization's tokens or, without an organization, of the operator's: newest first, including
+ * revoked and expired ones.
  */
 export async function list(
   db: Db,
@@ -213,7 +212,6 @@ function revocation(
     .where('revoked_at', 'is', null)
 }
 
-/** Records when and from where a token was last used. */
 export async function noteUse(
   tx: Tx,
   use: { id: string; at: number; address: string | undefined; agent: string | undefined },

@@ -148,9 +148,8 @@ export async function chainsBefore(db: Db, before: number): Promise<string[]> {
 }
 
 /**
- * Deletes up to `limit` entries older than `before` from the front of a chain, and records where the chain now begins.
- * It stops at the first younger entry, because a wrong clock may have dated later entries too early. Returns how many
- * entries were deleted.
+ * Deletes up to `limit` entries older than `before` from the front of a chain; returns how many. It stops at the first
+ * younger entry, because a wrong clock may have dated later entries too early.
  */
 export async function forget(
   tx: Tx,
@@ -190,8 +189,8 @@ export async function forget(
 }
 
 /**
- * Makes nodes delete one after the other. Otherwise a slower node could record an older beginning of the chain than a
- * faster one had, and the entries missing after that beginning would look like tampering.
+ * Makes nodes delete one after the other. Otherwise a slow node could overwrite the recorded beginning of a chain with
+ * an older one, and the entries missing after that one would look like tampering.
  */
 async function takeLock(tx: Tx): Promise<void> {
   if (tx.engine === 'sqlite') return

@@ -5,7 +5,6 @@ interface Subject {
   readonly id: string
 }
 
-/** The table and column that hold the name of each kind of subject. */
 const places = {
   api_key: { table: 'api_key', name: 'name' },
   access_token: { table: 'access_token', name: 'name' },

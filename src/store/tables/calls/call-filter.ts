@@ -93,17 +93,14 @@ function idsIn({ from, to, before, after, downTo }: CallFilter & CallSlice): Raw
   return all
 }
 
-/** Returns the later of two ids; if one is missing, the other. */
 function later(one: string | undefined, other: string | undefined): string | undefined {
   return one === undefined || (other !== undefined && other > one) ? other : one
 }
 
-/** Returns the earlier of two ids; if one is missing, the other. */
 function earlier(one: string | undefined, other: string | undefined): string | undefined {
   return one === undefined || (other !== undefined && other < one) ? other : one
 }
 
-/** SQL conditions for the three outcomes. */
 export const outcomes: Readonly<Record<CallOutcome, RawBuilder<SqlBool>>> = {
   answered: sql<SqlBool>`stopped_at is null and status < 500`,
   upstream_error: sql<SqlBool>`stopped_at = 'forward' or (stopped_at is null and status >= 500)`,

@@ -20,8 +20,8 @@ export async function makePartitions(tx: Tx): Promise<number> {
   const today = tx.now - (tx.now % dayMs)
   const wanted = Array.from({ length: daysAhead + 1 }, (_, day) => today + day * dayMs)
   // This is checked without the lock first, because there is almost never anything to do. The check reads only the
-  // catalog: a transaction that has read the default partition and then waits for the lock would deadlock with the one
-  // that has the lock, because creating or dropping a partition locks the default one.
+  // catalog: after reading the default partition, waiting for the lock could deadlock with its holder, which locks that
+  // partition.
   const known = await listPartitions(tx)
   if (wanted.every((from) => known.includes(nameOf(from)))) return 0
   await takeLock(tx)
@@ -61,7 +61,6 @@ export async function dropPartitions(tx: Tx, olderThanMs: number): Promise<boole
   return true
 }
 
-/** The daily partitions whose records are all older than the given time, oldest first. */
 async function expiredPartitions(tx: Tx, olderThanMs: number): Promise<string[]> {
   return (await listPartitions(tx)).filter((name) => dayOf(name) + dayMs <= olderThanMs)
 }

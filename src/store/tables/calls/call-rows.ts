@@ -70,10 +70,7 @@ export const [rarePositions, usualPositions] = [
   all.filter((at) => !emptyForMost.has(columns[at] ?? '')),
 ]
 
-/**
- * The columns whose values a packed row contains itself, and the common columns, whose values it takes from the row
- * that it refers to.
- */
+/** The columns whose values a packed row contains itself; it takes the others from the row to which it refers. */
 const ownNames = ['id', 'at', 'path', 'bytes_in', 'bytes_out', 'duration_us', 'upstream_us']
 const ownPositions = ownNames.map((name) => columns.indexOf(name))
 export const commonPositions = all.filter((at) => !ownPositions.includes(at))

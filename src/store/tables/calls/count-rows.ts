@@ -9,7 +9,6 @@ export interface CountRows {
   readonly count: number
 }
 
-/** The tables that count calls. */
 export type CountTable = keyof typeof layouts
 
 // SQLite runs a statement on the calling thread, so a long one would delay calls.

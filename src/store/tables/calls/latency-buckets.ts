@@ -8,7 +8,7 @@ const firstUs = 500
 /** The columns that hold the count of each bucket. */
 export const latencyColumns = Array.from({ length: latencyBuckets }, (_, at) => `l${at}` as const)
 
-/** The bucket of a duration in microseconds; the last one has no upper bound. */
+/** The bucket of a duration in microseconds. */
 export function latencyBucketOf(us: number): number {
   if (us <= firstUs) return 0
   return Math.min(latencyBuckets - 1, Math.ceil(2 * Math.log2(us / firstUs)))

@@ -31,7 +31,6 @@ export async function findOld(
   return rows
 }
 
-/** Deletes the counts with these keys. */
 export async function remove(
   tx: Tx,
   table: CountsBySubject,

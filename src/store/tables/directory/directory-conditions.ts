@@ -2,8 +2,8 @@ import { sql, type RawBuilder } from 'kysely'
 import type { Engine } from '../../db/db.ts'
 
 /**
- * How a field is compared. Callers must fold the values like the stored attributes, which keep their letter case only
- * where an attribute is case-exact.
+ * Callers must fold the compared value like the stored attributes, which keep their letter case only where an attribute
+ * is case-exact.
  */
 export type DirectoryOperator = 'eq' | 'ne' | 'co' | 'sw' | 'ew' | 'gt' | 'ge' | 'lt' | 'le'
 
@@ -57,7 +57,6 @@ export type DirectoryTableName = 'directory_user' | 'directory_group'
 
 type Sql = RawBuilder<unknown>
 
-/** A condition and the table and organization it applies to. */
 interface On<Condition extends DirectoryCondition> {
   readonly table: DirectoryTableName
   readonly organizationId: string

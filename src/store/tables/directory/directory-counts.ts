@@ -19,7 +19,6 @@ export interface DirectoryTable {
 /** The number of positions that share one count. */
 export const bucketSize = 1000
 
-/** Returns the bucket that contains a position. */
 export function bucketOf(position: number): number {
   return Math.floor(position / bucketSize)
 }

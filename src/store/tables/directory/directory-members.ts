@@ -10,7 +10,6 @@ export interface DirectoryMemberTable {
   organization_id: string
 }
 
-/** A group and directory users to add to it or remove from it. */
 interface InGroup {
   readonly organizationId: OrganizationId
   readonly groupId: string

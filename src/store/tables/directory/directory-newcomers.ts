@@ -30,10 +30,9 @@ export interface KnownBy {
 }
 
 /**
- * Adds a person, a membership as viewer and the directory user, unless they may exist already: in that case it writes
- * nothing and returns `known`. A person is new if no directory user has the user name or external id, no deleted user
- * had the external id, and no account has any of the addresses. Returns `taken` if a concurrent change took the user
- * name or external id; the caller must then roll back.
+ * Adds a person, a membership as viewer and the directory user. Returns `known`, and writes nothing, if an identifier
+ * may already belong to somebody. Returns `taken` if a concurrent change took the user name or external id; the caller
+ * must then roll back.
  */
 export async function insertIfNew(
   tx: Tx,
@@ -71,10 +70,7 @@ function isKnown(
     or exists (select 1 from "user" where email_key ${amongEmails}))`
 }
 
-/**
- * Checks and adds in a single statement whose text never varies, so that its plan can be cached. It locks the
- * directory's row, so that others who add a user wait until the commit.
- */
+/** Checks and adds in a single statement whose text never varies, so that its plan can be cached. */
 async function insertAtOnce(
   tx: Tx,
   newcomer: Newcomer,

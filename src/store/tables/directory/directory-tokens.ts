@@ -16,14 +16,13 @@ const declared = {
   revokedAt: maybe(time()),
 }
 
-/** Columns that are not part of the record. */
 const hidden = {
   digest: text(),
   revokedBy: maybe(text()),
 }
 const { fromRow, toRow } = columns(declared, hidden)
 
-/** A SCIM bearer token as stored: only its digest and its hint, never the token itself. */
+/** A SCIM bearer token, with a hint instead of the token itself. */
 export type DirectoryTokenRecord = RecordOf<typeof declared>
 export type DirectoryTokenTable = TableOf<typeof declared & typeof hidden>
 
@@ -35,7 +34,7 @@ export async function insert(
   },
   maxActive: number,
 ): Promise<DirectoryTokenRecord | undefined> {
-  // This locks the organization's directory first, so that two concurrent inserts see each other's tokens.
+  // This locks the organization's directory, so that concurrent inserts count the tokens one after the other.
   await tx.query
     .updateTable('directory')
     .set((eb) => ({ next_position: eb.ref('next_position') }))
@@ -138,7 +137,6 @@ export async function isAnyActive(db: Db, organizationId: OrganizationId): Promi
   return row !== undefined
 }
 
-/** Records when and from where a token was last used. */
 export async function noteUse(
   tx: Tx,
   use: { id: string; at: number; address: string | undefined; agent: string | undefined },

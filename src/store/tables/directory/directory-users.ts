@@ -348,7 +348,6 @@ export interface InStep {
   readonly notSent: number
 }
 
-/** Counts members by whether their state, active or inactive, is the one that the directory last sent. */
 export async function countInStep(db: Db, organizationId: OrganizationId): Promise<InStep> {
   const { rows } = await sql<InStep>`
     select count(case when (u.active = 1) = (m.deactivated_at is null) then 1 end) as "inStep",

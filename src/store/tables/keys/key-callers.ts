@@ -40,10 +40,7 @@ export interface KeyCaller {
 // A caller may change its user agent with every call, so the number of rows per secret is limited.
 const maxPerSecret = 200
 
-/**
- * Records the callers that used old secrets. Once a secret has the maximum number of callers, further callers are not
- * recorded.
- */
+/** Records the callers that used old secrets; once a secret has 200 callers, further ones are not recorded. */
 export async function noteOldSecretUses(tx: Tx, uses: readonly OldSecretUse[]): Promise<void> {
   for (const use of uses) {
     if (await addTo(tx, use)) continue
@@ -167,7 +164,6 @@ export async function listRecent(
   return { of: rows.length, callers: [...callers.values()] }
 }
 
-/** Deletes callers last seen before a given time. */
 export async function forgetOldSecretCallers(tx: Tx, before: number): Promise<void> {
   await tx.query.deleteFrom('key_straggler').where('last_seen_at', '<', before).execute()
 }

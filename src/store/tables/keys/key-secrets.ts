@@ -14,7 +14,6 @@ const declared = {
   ...lastUse,
 }
 
-/** Columns that are not part of the record. */
 const hidden = {
   keyId: text<KeyId>(),
   organizationId: text<OrganizationId>(),
@@ -94,7 +93,7 @@ export async function list(
   return byKey
 }
 
-/** The last use of a key's secret: when, from where, by which user agent and for which target. */
+/** The last use of a key's secret. */
 export interface KeyUse {
   readonly organizationId: OrganizationId
   readonly keyId: KeyId

@@ -70,7 +70,6 @@ const declared = {
   version: number(),
 }
 
-/** Columns that are not part of the record. */
 const hidden = { expiryAnnouncedAt: maybe(time()) }
 const { fromRow, toRow, toJson } = columns(declared, hidden)
 export { fromRow }
@@ -187,7 +186,7 @@ export async function suspendPersonal(
   return rows.map((row) => row.id as KeyId)
 }
 
-/** Revokes the personal keys of a person who left the organization; returns the ids of the keys that changed. */
+/** Revokes a person's personal keys in an organization; returns the ids of the keys that changed. */
 export async function revokePersonal(
   tx: Tx,
   { revokedBy, ...holder }: Holder & { readonly revokedBy: string },

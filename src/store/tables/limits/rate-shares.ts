@@ -25,7 +25,7 @@ export interface RateShareRecord {
   readonly organizationId: string
   /** The share in millionths of the rate. */
   readonly share: number
-  /** When the share's bucket is full again, in milliseconds since 1970 by the database's clock. */
+  /** When the share's bucket is full again, in milliseconds since 1970 by the clock of `presentOf`. */
   readonly wholeAt: number
   /** The average number of calls per second on the node. */
   readonly demand: number
@@ -33,7 +33,7 @@ export interface RateShareRecord {
   readonly short: boolean
 }
 
-/** The live nodes, which share the rates, at the time `now` of the database's clock. */
+/** The live nodes, which share the rates, and the present time by the clock of `presentOf`. */
 export interface RateNodes {
   readonly now: number
   readonly live: ReadonlySet<string>
@@ -131,7 +131,6 @@ export async function lockSubjects(
   return found
 }
 
-/** Lists all shares of these subjects' rates. */
 export async function listOf(db: Db, subjectIds: readonly string[]): Promise<RateShareRecord[]> {
   const rows = await db.query
     .selectFrom('rate_share')
@@ -143,7 +142,7 @@ export async function listOf(db: Db, subjectIds: readonly string[]): Promise<Rat
 
 /** A position in the order in which shares were changed. */
 export interface ChangedPlace {
-  /** When the share was changed, by the database's clock. */
+  /** When the share was changed, by the clock of `presentOf`. */
   readonly changedAt: number
   readonly subjectId: string
   readonly nodeId: string

@@ -1,7 +1,7 @@
 import type { Tx } from '../../db/db.ts'
 
 const deletedAtOnce = 10_000
-// Nodes look up the last change they have read, so the most recent ones must stay.
+// Nodes look up the last change they have read, so the most recent changes must stay.
 const alwaysKept = 1000
 
 /** Deletes changes older than a given time, at most 10,000 per call and never the last 1,000. */

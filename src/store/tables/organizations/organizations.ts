@@ -24,7 +24,6 @@ const declared = {
   createdAt: time(),
 }
 
-/** Columns that are not part of the record. */
 const hidden = {
   deletedAt: maybe(time()),
 }

@@ -30,7 +30,6 @@ const declared = {
   awaitsOwner: maybe(text<AwaitsOwner>()),
 }
 
-/** Columns that are not part of the record. */
 const hidden = { formerClientId: maybe(text()) }
 const { fromRow, toRow } = columns(declared, hidden)
 
@@ -84,8 +83,8 @@ export async function listOf(db: Db, userId: UserId): Promise<IdentityRecord[]> 
 }
 
 /**
- * Lists up to 100 of a person's identities that can still sign in, oldest first. Those of a deleted connection, of a
- * connection's former issuer, or of a former client with different subjects can't.
+ * Lists up to 100 of a person's identities that can still sign in, oldest first: none of a deleted connection, of a
+ * connection's former issuer, or of a former client with different subjects.
  */
 export async function listLiving(db: Db, userId: UserId): Promise<IdentityRecord[]> {
   const rows = await db.query
@@ -199,10 +198,7 @@ export async function bindToClient(
     .execute()
 }
 
-/**
- * Records a use of an identity and the provider's current data about the person; the identity stays linked to the same
- * person.
- */
+/** Records a use of an identity, and the provider's current data about the person. */
 export async function noteUse(
   tx: Tx,
   id: string,
@@ -213,8 +209,8 @@ export async function noteUse(
 }
 
 /**
- * Returns whether a person still has an identity. On PostgreSQL this also locks the identity, so that it can be removed
- * only after the transaction ends; the removal then sees what the transaction wrote. SQLite has one writer anyway.
+ * Returns whether a person still has an identity, and locks the identity, so that it can be removed only after the
+ * transaction ends. SQLite has one writer anyway.
  */
 export async function hold(tx: Tx, userId: UserId, id: string): Promise<boolean> {
   const row = await tx.query

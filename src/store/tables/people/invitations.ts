@@ -20,14 +20,13 @@ const declared = {
   revokedAt: maybe(time()),
 }
 
-/** Columns that are not part of the record. */
 const hidden = {
   emailKey: text(),
   digest: text(),
 }
 const { fromRow, toRow } = columns(declared, hidden)
 
-/** An invitation as stored; only its token's digest is kept. */
+/** An invitation, without its token. */
 export type InvitationRecord = RecordOf<typeof declared>
 export type InvitationTable = TableOf<typeof declared & typeof hidden>
 

@@ -68,8 +68,8 @@ export async function insert(
 }
 
 /**
- * Locks a membership by its id, a person's membership, or both until the transaction ends, so that what is read of them
- * after this still holds at the commit. SQLite has one writer anyway.
+ * Locks a membership (by its id), a person's membership, or both until the transaction ends. SQLite has one writer
+ * anyway.
  */
 export async function lock(
   tx: Tx,

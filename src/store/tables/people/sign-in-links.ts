@@ -9,7 +9,6 @@ const declared = {
   expiresAt: time(),
 }
 
-/** Columns that are not part of the record. */
 const hidden = {
   digest: text(),
   createdAt: time(),

@@ -117,8 +117,8 @@ export async function listByEmail(
 }
 
 /**
- * Finds the ids of people who have one of these addresses, provided that the address counts in this organization.
- * Returns at most a thousand: so many people with the same few addresses can't be told apart anyway.
+ * Finds the ids of up to 1,000 people who have one of these addresses, provided that the address counts in this
+ * organization.
  */
 export async function listByEmailKeys(
   db: Db,

@@ -20,7 +20,6 @@ const declared = {
   endReason: maybe(text()),
 }
 
-/** Columns that are not part of the record. */
 const hidden = {
   digest: text(),
   endedBy: maybe(text()),

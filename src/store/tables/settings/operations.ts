@@ -140,9 +140,8 @@ export async function list(
 const maxOfOrganization = 5
 
 /**
- * Lists up to 100 running operations of a kind, at most five of each organization. Each organization's oldest operation
- * comes before any organization's second oldest, so that an organization with many operations can't crowd out the
- * others.
+ * Lists up to 100 running operations of a kind, at most five of each organization, in an order in which an organization
+ * with many operations can't crowd out the others.
  */
 export async function listRunning(db: Db, kind: string): Promise<OperationRecord[]> {
   const rows = await db.query

@@ -181,8 +181,8 @@ export async function setDefault(tx: Tx, organizationId: string, id: string): Pr
 }
 
 /**
- * Deletes a connection with its tests; returns whether there was one. Domains are no longer routed to it. Its
- * identities stay, but nobody can sign in with them any more.
+ * Deletes a connection with its tests; returns whether there was one. Its identities stay, but nobody can sign in with
+ * them any more.
  */
 export async function remove(tx: Tx, organizationId: string, id: string): Promise<boolean> {
   await tx.query

@@ -15,8 +15,8 @@ export interface AttemptTable {
 }
 
 /**
- * How many attempts of a delivery are kept, because a receiver that keeps sending 429 with Retry-After may be tried any
- * number of times within five days.
+ * At most this many attempts of a delivery are kept: a receiver that keeps sending 429 with Retry-After may be tried
+ * any number of times within five days.
  */
 export const maxAttemptsKept = 100
 // Receivers choose the bytes of these bodies, and escaping a hundred of them would block the event loop for 50 ms.

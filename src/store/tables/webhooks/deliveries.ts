@@ -34,7 +34,6 @@ const declared = {
   operationId: maybe(text()),
 }
 
-/** Columns that are not part of the record. */
 const hidden = { version: number() }
 const stored = columns(declared, hidden)
 
@@ -117,7 +116,6 @@ export async function deliveryTimes(
   }))
 }
 
-/** Counts the deliveries that match a filter. */
 export async function count(
   db: Db,
   organizationId: string,
@@ -129,7 +127,6 @@ export async function count(
   return row.deliveries
 }
 
-/** The deliveries of one organization that match a filter. */
 interface DeliveryChoice {
   readonly organizationId: string
   readonly filter: DeliveryFilter
@@ -212,9 +209,8 @@ export async function skipPending(
 }
 
 /**
- * Deletes up to `limit` finished deliveries with ids below a given one, together with their attempts, and raises the
- * endpoints' counts of removed deliveries. Ids grow with time, so `belowId` stands for a time. Returns how many
- * deliveries were found.
+ * Deletes up to `limit` finished deliveries with ids below a given one (ids sort by time), together with their
+ * attempts; returns how many it found.
  */
 export async function removeEnded(tx: Tx, belowId: string, limit: number): Promise<number> {
   const found = await tx.query

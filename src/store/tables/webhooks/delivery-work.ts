@@ -192,9 +192,8 @@ export async function nextDueAt(db: Db, endpointId: string): Promise<number | un
 const partSizes = [64, 16, 4, 1]
 
 /**
- * Writes the results of attempts, and records each attempt. A delivery that has changed since it was loaded (it has
- * another version or is no longer pending) keeps its state, except that a delivery the receiver accepted becomes
- * delivered. If a commit's response was lost, the same results can be written again without harm.
+ * Writes attempts and their results; writing the same ones again is harmless. A delivery that has changed since it was
+ * loaded keeps its state, except that a delivery the receiver accepted becomes delivered.
  */
 export async function complete(tx: Tx, outcomes: readonly AttemptOutcome[]): Promise<void> {
   const writes = [...inParts(outcomes)].flatMap((part) => [

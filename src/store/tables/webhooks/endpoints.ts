@@ -38,7 +38,6 @@ const declared = {
   leaseToken: number(),
 }
 
-/** Columns that are not part of the record. */
 const hidden = { leaseOwner: maybe(text()), leaseUntil: maybe(time()) }
 const own = columns(declared, hidden)
 
@@ -245,7 +244,6 @@ function columnsOf(settings: EndpointSettings): Partial<EndpointTable> {
   return columns
 }
 
-/** Converts a row into a record; `endpoint-leases.ts` uses it, too. */
 export function fromRow(row: EndpointTable): EndpointRecord {
   return { ...own.fromRow(row), health: healthOf.fromRow(row) }
 }

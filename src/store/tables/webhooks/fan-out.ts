@@ -23,9 +23,9 @@ interface WrittenEvent {
 }
 
 /**
- * Builds the deliveries of events to the endpoints that subscribe to those events. The writes must run in the events'
- * own transaction, under the lock on the organization's head. Disabled endpoints get `skipped` deliveries, which people
- * can see. Also returns the ids of the endpoints that have something to send.
+ * Builds the deliveries of events to the endpoints that subscribe to those events, and returns the ids of the endpoints
+ * that have something to send. The writes must run in the events' own transaction, under the lock on the organization's
+ * head.
  */
 export function fanOut(
   tx: Tx,
