@@ -24,10 +24,7 @@ const dayMs = 24 * 60 * 60_000
 const maxDropMs = 1000
 const giveUpMs = 60_000
 
-/**
- * Measures how long retention takes to drop half of the days, and how long commits of records take meanwhile. Returns
- * whether the days were dropped fast enough. On SQLite, it measures nothing and returns true.
- */
+/** Returns whether half of the days were dropped fast enough. On SQLite, measures nothing and returns true. */
 export async function measureRetention(
   store: Store,
   { now, organizationId }: { now: number; organizationId: OrganizationId },
@@ -63,10 +60,7 @@ export async function measureRetention(
   return isMet
 }
 
-/**
- * Waits until the partitions of all days before the given time are gone, as seen from another connection that looks
- * every 10 ms. Returns the `performance.now()` of that moment.
- */
+/** Returns the `performance.now()` at which another connection first sees none of the days before the given time. */
 async function untilDropped(store: Store, olderThanMs: number): Promise<number> {
   const first = `call_d${new Date(olderThanMs).toISOString().slice(0, 10).replaceAll('-', '')}`
   for (const endsAt = performance.now() + giveUpMs; performance.now() < endsAt;) {
@@ -77,7 +71,7 @@ async function untilDropped(store: Store, olderThanMs: number): Promise<number> 
   throw new Error(`the days were not dropped within ${giveUpMs / 1000} s`)
 }
 
-/** Returns the number of partitions, their size, and the number of rows that `vacuum analyze` has estimated. */
+/** `rows` is the estimate that `vacuum analyze` made. */
 async function sizeOfPartitions(
   store: Store,
 ): Promise<{ readonly partitions: number; readonly bytes: number; readonly rows: number }> {
@@ -139,7 +133,6 @@ function slowFileSystem(): string {
   }
 }
 
-/** Measures how long the file system of the temporary folder takes to free a gigabyte in files of 64 MiB. */
 function msToFreeGigabyte(): number {
   const folder = mkdtempSync(join(tmpdir(), 'intercept-bench-files-'))
   try {
@@ -157,9 +150,7 @@ function msToFreeGigabyte(): number {
   }
 }
 
-/**
- * Writes batches of 100 records as a node does, until `isDone` returns true. Returns the milliseconds of each batch.
- */
+/** Writes batches of 100 records as a node does; returns how many milliseconds each batch took. */
 async function commitUntil(
   store: Store,
   organizationId: OrganizationId,

@@ -62,8 +62,7 @@ export async function seed(store: Store, plan: Seed): Promise<void> {
   await run(plan, 'vacuum analyze')
 }
 
-// The indexes that the migrations create on `call`. The seed drops them and creates them again at the end, because that
-// takes a fraction of the time that updating them for each row would take.
+// The indexes are dropped before the seed and created again after it: updating them for each row would take longer.
 const indexes = {
   call_key: '(organization_id, key_id, id)',
   call_address: '(organization_id, address, id)',
@@ -179,7 +178,6 @@ const endings = [
   ['', '', 200],
 ] as const
 
-/** Adds one call to the counts of a minute. */
 function addTo(sums: Float64Array, errors: number, durationUs: number): void {
   sums[0] = (sums[0] ?? 0) + 1
   sums[1] = (sums[1] ?? 0) + errors

@@ -18,7 +18,6 @@ const searchMs = 150
 /** Runs one query; returns the time back to which it searched if it stopped early, undefined if it read everything. */
 type Query = (store: Store, organizationId: OrganizationId) => Promise<number | undefined>
 
-/** The queries of the list on the calls page: without a filter, with one, and with two. */
 function lists(now: number): Record<string, Query> {
   const list =
     (filter: Partial<callSearch.CallSearch>): Query =>

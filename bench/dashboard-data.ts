@@ -9,7 +9,6 @@ import { randomFrom } from '../test/torture/torture.ts'
 const rowsInCommit = 250
 const roles = ['admin', 'developer', 'viewer'] as const
 
-/** The size of the organization whose dashboard is measured. */
 export interface DashboardAmounts extends Amounts {
   readonly members: number
   readonly targets: number

@@ -9,7 +9,6 @@ const heightOfPage = 'document.body.scrollHeight'
 const settleMs = 1000
 const waitMs = 60_000
 
-/** Measurements of scrolling through one page. */
 export interface Scroll {
   readonly rows: number
   readonly frameMs: readonly number[]
@@ -90,10 +89,7 @@ export async function blockingTime(page: Page, address: string, rate: number): P
   return blocked
 }
 
-/**
- * Measures a first visit over a slow connection: how long it takes to show anything at all, the navigation, table rows,
- * the page's heading, and the page's data.
- */
+/** Measures a first visit over a slow connection: the milliseconds until each part of the page is visible. */
 export async function slowVisit(page: Page, address: string) {
   const session = await page.context().newCDPSession(page)
   await session.send('Network.enable')
@@ -145,7 +141,6 @@ async function throttled(page: Page, rate: number): Promise<CDPSession> {
   return session
 }
 
-/** Resolves when the page shows its heading and no longer says that it is reading data. */
 async function ready(page: Page): Promise<void> {
   await page.locator('main h1').first().waitFor({ timeout: waitMs })
   const reading = page.locator('p[role=status] > span').first()

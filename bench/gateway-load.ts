@@ -2,7 +2,6 @@
 // `node bench/gateway-load.ts <JSON>`, and prints its results as JSON.
 import { connect, type Socket } from 'node:net'
 
-/** The load to generate, passed as the only argument. */
 export interface LoadOrder {
   readonly kind: 'events' | 'frames'
   readonly port: number
@@ -12,7 +11,6 @@ export interface LoadOrder {
   readonly connections: number
 }
 
-/** The results of a load: how many events or frames arrived. */
 export interface LoadSeen {
   readonly count: number
 }
@@ -49,7 +47,7 @@ async function bounceFrames(): Promise<LoadSeen> {
     )
     socket.on('data', (chunk: Buffer) => {
       if (!isOpen) {
-        // The response to the handshake is not counted, it only starts the first frame.
+        // The response to the handshake is not counted; it only starts the first frame.
         isOpen = chunk.includes('\r\n\r\n')
         if (isOpen) socket.write(frame)
         return

@@ -28,7 +28,6 @@ export interface Peer {
   /** A well-formed key that does not exist. */
   readonly unknownKey?: string
   readonly limitedKey?: string
-  /** The port of its Prometheus metrics. */
   readonly metricsPort?: number
   end(): Promise<void>
 }
@@ -41,10 +40,7 @@ const passUpgrades = `proxy_http_version 1.1; proxy_buffering off; proxy_request
     proxy_set_header Upgrade $http_upgrade; proxy_set_header Connection $connection_upgrade;`
 const connectionUpgrade = `map $http_upgrade $connection_upgrade { default upgrade; '' ""; }`
 
-/**
- * Starts the upstream that all peers share: an nginx that returns 1 KB, and behind it a server of our own for large
- * bodies and streams.
- */
+/** The upstream is an nginx that returns 1 KB; behind it, a server of our own serves large bodies and streams. */
 export async function startUpstream(nginx: string, folder: string): Promise<Peer> {
   const port = await unusedPort()
   const richPort = await unusedPort()

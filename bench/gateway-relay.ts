@@ -1,6 +1,5 @@
-// A relay, which shows the least that a proxy on node:net can cost. It forwards all bytes, knows nothing of HTTP, keys
-// or records, and reads and writes as the plain lane does. It runs as a process of its own: `node
-// bench/gateway-relay.ts <port> <upstream port>`.
+// Shows the least that a proxy on node:net can cost: forwards all bytes, and reads and writes as the plain lane does.
+// Usage: node bench/gateway-relay.ts <port> <upstream port>
 import { connect, createServer, type Socket } from 'node:net'
 import { acceptUnread, readShared } from '../src/http/server/plain-lane/shared-reads.ts'
 

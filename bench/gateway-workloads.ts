@@ -1,4 +1,3 @@
-// The workloads, each with the peers that it is measured on.
 import {
   measureFull,
   measureLoad,

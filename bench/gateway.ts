@@ -40,7 +40,6 @@ const rounds = Number(positionals[1] ?? (isQuick ? 3 : 5))
 /** Seconds of warm-up. The very first load warms up for longer, so that only compiled code is measured. */
 const firstWarmUp = isQuick ? 4 : 10
 const warmUp = 1
-/** The peers that ratios are relative to, with their names in the table. */
 const baseNames = new Map([
   ['nginx map, access log', 'nginx'],
   ['HAProxy SHA-256 map', 'HAProxy'],
@@ -49,7 +48,6 @@ const baseNames = new Map([
 /** The calls per second that the slowest peer can handle; undefined until measured. */
 let capacity: number | undefined
 let warmed = false
-/** The CPU time of a forwarded GET through Intercept; undefined until measured. */
 let forwardedUs: number | undefined
 const folder = mkdtempSync(join(tmpdir(), 'intercept-bench-'))
 const nginx = findProgram('nginx')

@@ -145,10 +145,7 @@ async function found(): Promise<OrganizationId> {
   return id
 }
 
-/**
- * Inserts the keys as rows, bypassing the store and creating indexes afterwards; returns the secrets of an evenly
- * spread sample.
- */
+/** Bypasses the store and creates indexes afterwards; returns the secrets of an evenly spread sample. */
 function fill(organizationId: OrganizationId): string[] {
   const secrets: string[] = []
   const every = Math.floor(total / probes)

@@ -1,4 +1,3 @@
-// Runs peers as processes, and reads what the kernel reports about them.
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { connect, createServer, type AddressInfo } from 'node:net'
@@ -13,7 +12,6 @@ export function cpuSeconds(pid: number): number {
   for (const each of [pid, ...childrenOf(pid)]) {
     const stat = readFileSync(`/proc/${each}/stat`, 'utf8')
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    // The time of the process itself, and of its children that have ended.
     ticks += fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0)
   }
   return ticks / ticksPerSecond
@@ -100,7 +98,6 @@ export async function unusedPort(): Promise<number> {
   return port
 }
 
-/** Returns the ids of all descendants of a process. */
 export function childrenOf(pid: number): number[] {
   const children: number[] = []
   for (const task of readdirSync(`/proc/${pid}/task`)) {

@@ -98,7 +98,6 @@ function recordMaker(): () => CallRecord {
   }
 }
 
-/** CPU time used so far by this thread, by the process's other threads and by the rest of the machine, in seconds. */
 interface Usage {
   readonly main: number
   readonly threads: number

@@ -3,7 +3,6 @@ import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The benchmarks, in the order in which they run. */
 const names = [
   'gateway',
   'keys',

@@ -8,18 +8,15 @@ import pg from 'pg'
 import { postgresForTests } from '../test/harness/postgres.ts'
 import { intercept } from '../test/harness/terminal.ts'
 
-/** The benchmark's database: the server's settings for it, and direct access that bypasses the server. */
 export interface BenchDirectory extends AsyncDisposable {
   readonly env: Record<string, string>
   readonly secret: string
   readonly organization: string
   /** Runs a statement with `?` parameters directly on the engine; the store cannot be faster than this. */
   rows(text: string, parameters: readonly (string | number)[]): Promise<unknown[]>
-  /** Puts the first `amount` users into a group. */
   fillGroup(groupId: string, amount: number): Promise<void>
 }
 
-/** The membership id of a seeded user. */
 export function memberId(n: number): string {
   return `mem_seed${String(n).padStart(18, '0')}`
 }

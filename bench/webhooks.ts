@@ -35,7 +35,7 @@ const bars: Record<Engine, { drain: number; latency: number }> = {
   postgres: { drain: 2000, latency: 40 },
 }
 
-/** Runs the wanted scenarios, or all of them if none is named, and returns their figures. */
+/** Runs the wanted scenarios, or all of them if none is named. */
 export async function measure(engine: Engine, wanted: readonly string[] = []): Promise<Figure[]> {
   const figures: Figure[] = []
   for (const [name, scenario] of Object.entries({ drain, latency, fairness, neighbours })) {
@@ -268,7 +268,6 @@ async function deliveredOf(webhooks: Webhooks, organizationId: string): Promise<
 
 interface Receiver extends AsyncDisposable {
   readonly url: string
-  /** Waits until this many deliveries have arrived. */
   until(count: number): Promise<void>
   take(count: number): Promise<[string, number][]>
   /** Waits until all of these deliveries have arrived, and returns them with their times. */

@@ -22,7 +22,7 @@ export function otherNames(value: unknown, at = ''): string[] {
   })
 }
 
-/** Lists the member names in a JSON Schema, at any depth, that are not snake_case. */
+/** Lists the member names in a JSON Schema that are not snake_case. */
 export function otherNamesOfSchema(schema: unknown, at = ''): string[] {
   if (Array.isArray(schema)) return schema.flatMap((one) => otherNamesOfSchema(one, at))
   if (typeof schema !== 'object' || schema === null) return []
@@ -37,7 +37,6 @@ export function otherNamesOfSchema(schema: unknown, at = ''): string[] {
   return [...inside, ...members]
 }
 
-/** Asserts that our own names in a JSON value are snake_case. */
 export function assertSnakeCase(value: unknown, what: string): void {
   assert.deepEqual(otherNames(value), [], `${what} has names that are not snake_case`)
 }

@@ -7,7 +7,6 @@ export interface TestCertificate {
   readonly key: string
 }
 
-/** A certificate authority that certifies servers. */
 export interface TestAuthority {
   readonly cert: string
   /** Issues a server certificate for a name; if `ended`, one that has expired. */

@@ -83,7 +83,6 @@ async function connections(
   }
 }
 
-/** Signs in with the provider's form and waits until the browser is back at the product. */
 async function walk(browser: TestBrowser, address: string, login: string): Promise<void> {
   await using visitor = await browser.visit({})
   const { page } = visitor

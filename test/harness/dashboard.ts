@@ -12,12 +12,10 @@ const pictures = join(root, 'test', 'pictures')
 
 interface Visit {
   readonly baseUrl: string
-  /** A sign-in link to start with. */
   readonly link?: string | undefined
   readonly width?: number
   readonly height?: number
   readonly colorScheme?: 'light' | 'dark'
-  /** Findings that the journey provokes on purpose. */
   readonly expected?: readonly RegExp[]
   /** Origins of test servers that a page may visit. */
   readonly alsoAllow?: readonly string[]
@@ -165,7 +163,6 @@ async function violations({ page }: Visitor, rules?: readonly string[]): Promise
   return JSON.parse(String(await page.evaluate(runAxe(rules)))) as string[]
 }
 
-/** The roles of interactive elements and dialogs in the accessibility tree. */
 const interactive = new Set([
   ...['button', 'link', 'textbox', 'searchbox', 'combobox', 'checkbox', 'radio', 'switch'],
   ...['slider', 'spinbutton', 'tab', 'menuitem', 'option', 'grid', 'dialog', 'alertdialog'],

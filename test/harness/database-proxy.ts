@@ -1,9 +1,8 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 
-/** A proxy to PostgreSQL that can cut connections, delay them, or drop what is sent. */
+/** A proxy to PostgreSQL that can disturb the connections. */
 export interface DatabaseProxy extends AsyncDisposable {
-  /** Can be used as DATABASE_URL. */
   readonly url: string
   /** Closes all connections and refuses new ones. */
   cut(): void

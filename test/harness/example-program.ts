@@ -1,4 +1,3 @@
-// Starts a program of examples/ and finds the port on which it listens.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'

@@ -21,7 +21,6 @@ export type Mend = (typeof mends)[number]
 
 const requestTimeoutMs = 5000
 
-/** The parts of the simulation that a simulated process uses. */
 export interface Surroundings {
   readonly world: World
   readonly without: Mend | undefined
@@ -198,7 +197,6 @@ export class SimNode extends SimProcess {
     }
   }
 
-  /** Ends a command-line process, once its command is done. */
   end(): void {
     this.isDead = true
     this.feed.stop()

@@ -33,7 +33,6 @@ export async function simulateFleet(seed: number, without?: Mend): Promise<Fleet
   return await fleet.run()
 }
 
-/** One simulation: the nodes, their clients and what disturbs them. */
 class Fleet implements Surroundings {
   readonly world: World
   readonly without: Mend | undefined
@@ -199,8 +198,8 @@ class Fleet implements Surroundings {
   }
 
   /**
-   * Tells whether a process and the database are well, and whether the last disturbance of either was more than
-   * `calmMs` before the given time or came before the process started.
+   * Whether a process and the database are well and were last disturbed more than `calmMs` before `since`, or before
+   * the process started.
    */
   #isCalm(node: SimNode, since: number): boolean {
     const latest = Math.max(node.disturbedAt, this.#replacedAt, node.startedAt)

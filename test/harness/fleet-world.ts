@@ -124,7 +124,6 @@ export class SimDatabase {
     return this.changes[sequence - (this.changes[0]?.sequence ?? 0)]
   }
 
-  /** Returns the changes from a sequence number on. */
   from(sequence: number, limit: number): Change[] {
     const at = Math.max(0, sequence - (this.changes[0]?.sequence ?? 0))
     return this.changes.slice(at, at + limit)
@@ -143,7 +142,6 @@ export class SimDatabase {
     }))
   }
 
-  /** Queues for the organization's lock. */
   lock(owner: object, got: () => void): Waiter {
     const waiter = { owner, got, isGone: false }
     this.#waiters.push(waiter)

@@ -89,7 +89,6 @@ export async function gatewayForTests(
   }
 }
 
-/** Returns the header that carries a key. */
 export function credential(key: IssuedKey): [name: string, value: string] {
   return key.secret.startsWith('svc_live_')
     ? ['X-API-Key', key.secret]

@@ -3,7 +3,6 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A person with an account at the fake GitHub. */
 export interface GithubPerson {
   readonly id: number
   readonly login: string

@@ -10,7 +10,6 @@ const token = (change: Json): Lie => ({ token: (answer) => ({ ...answer, ...chan
 export const lies: Readonly<Record<string, ExpectedLie>> = {
   ...transportLies,
   ...tokenLies,
-  // Discovery.
   'other-issuer': {
     ...discovery({ issuer: 'http://127.0.0.1:9' }),
     stops: ['discovery', 'issuer_mismatch'],
@@ -112,7 +111,6 @@ export const lies: Readonly<Record<string, ExpectedLie>> = {
     stops: ['discovery', 'client_authentication'],
   },
 
-  // Keys.
   'keys-object': { keys: () => ({ keys: {} }), stops: ['keys', 'keys_shape'] },
   'keys-texts': { keys: () => ({ keys: ['rsa-1'] }), stops: ['keys', 'keys_shape'] },
   'keys-empty': { keys: () => ({ keys: [] }), stops: ['id_token', 'key_unknown'] },
@@ -170,7 +168,6 @@ export const lies: Readonly<Record<string, ExpectedLie>> = {
     stops: ['id_token', 'key_unusable'],
   },
 
-  // The token response.
   'token-type-mac': { ...token({ token_type: 'mac' }), stops: ['token', 'token_type'] },
   'token-type-missing': { ...token({ token_type: undefined }), stops: ['token', 'token_type'] },
   'token-no-access-token': {
@@ -191,7 +188,6 @@ export const lies: Readonly<Record<string, ExpectedLie>> = {
     stops: ['token', 'token_refused'],
   },
 
-  // UserInfo.
   'userinfo-sub-list': {
     userinfo: (said) => ({ ...said, sub: [said['sub']] }),
     stops: ['userinfo', 'userinfo_subject'],
@@ -276,7 +272,6 @@ export const lies: Readonly<Record<string, ExpectedLie>> = {
     stops: ['userinfo', 'audience'],
   },
 
-  // The redirect to our callback.
   'redirect-no-code': {
     redirect: (answer) => answer.delete('code'),
     stops: ['callback', 'parameter_missing'],

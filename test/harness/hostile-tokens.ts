@@ -21,7 +21,6 @@ const header = (change: Json): Lie => ({ header: (honest) => ({ ...honest, ...ch
 
 /** Lies in the id_token: its form, header, signature and claims. */
 export const tokenLies: Readonly<Record<string, ExpectedLie>> = {
-  // Signature and header.
   'signature-stranger': {
     sign: ({ header: head, claims: said }, idp) =>
       signed(head, said, 'RS256', idp.stranger.privateKey),
@@ -186,7 +185,6 @@ export const tokenLies: Readonly<Record<string, ExpectedLie>> = {
   'shape-encrypted': { sign: () => 'e30.e30.e30.e30.e30', stops: ['id_token', 'token_encrypted'] },
   'shape-huge': { ...claims({ filler: 'x'.repeat(70_000) }), stops: ['id_token', 'token_size'] },
 
-  // Claims.
   'claims-doubled-sub': {
     claims: (honest) => JSON.stringify(honest).replace('{', '{"sub":"eve",'),
     stops: ['id_token', 'claim_duplicate'],

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { Provider } from 'oidc-provider'
 
-/** A person at the provider. The id_token and userinfo contain those of the `claims` that `configuration` lists. */
+/** A person at the provider. Their `claims` are sent only if `configuration` lists them. */
 export interface IdpPerson {
   readonly subject: string
   readonly email?: string
@@ -22,7 +22,6 @@ export interface TestIdp extends AsyncDisposable {
   readonly people: Map<string, IdpPerson>
   /** Registers a redirect URL, because the product's port is known only after the provider has started. */
   allowRedirect(address: string): void
-  /** How many requests the token endpoint got. */
   readonly tokenRequests: () => number
 }
 
@@ -139,7 +138,6 @@ function account(people: Map<string, IdpPerson>, subject: string): unknown {
   }
 }
 
-/** Grants every scope without asking for consent. */
 async function grantEverything(context: {
   oidc: {
     provider: Provider

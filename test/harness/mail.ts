@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { SMTPServer } from 'smtp-server'
 
-/** A received mail: its envelope and raw text. */
 export interface ReceivedMail {
   readonly from: string
   readonly to: readonly string[]
@@ -17,7 +16,6 @@ export interface TestMail extends AsyncDisposable {
   mailTo(address: string): Promise<ReceivedMail>
 }
 
-/** Starts the mail server on a free port. */
 export async function mailForTests(): Promise<TestMail> {
   const received: ReceivedMail[] = []
   const waiting = new Set<() => void>()

@@ -4,7 +4,6 @@ import type { HostileIdp } from './hostile-idp.ts'
 import { withStore, type Person } from './person.ts'
 import type { TestProduct } from './product.ts'
 
-/** One operation of the OpenAPI document. */
 export interface Operation {
   readonly name: string
   readonly method: string
@@ -16,7 +15,6 @@ export interface Operation {
   readonly streams: boolean
 }
 
-/** The ids and secrets of what `seedEverything` has created. */
 export interface Seeded {
   /** Ids by path parameter name. */
   readonly ids: Readonly<Record<string, string>>

@@ -36,7 +36,6 @@ export const organizationPages = {
   'access-tokens-issue': '/settings/access-tokens?issue=now',
 } as const
 
-/** Pages whose URL opens a dialog. */
 export const opensDialog: ReadonlySet<string> = new Set([
   'call',
   'keys-issue',
@@ -44,7 +43,6 @@ export const opensDialog: ReadonlySet<string> = new Set([
   'access-tokens-issue',
 ])
 
-/** The ids that replace the names in braces. */
 export type PageIds = Readonly<
   Record<'call' | 'key' | 'rotated' | 'endpoint' | 'operation' | 'member' | 'entry', string>
 >
@@ -52,7 +50,6 @@ export type PageIds = Readonly<
 /** Pages outside any organization. */
 export const ownPages = ['you', 'welcome', 'sign-in'] as const
 
-/** Returns the path of a page of organization acme. */
 export function pageAddress(name: keyof typeof organizationPages, ids: PageIds): string {
   const path = organizationPages[name].replace(/\{(\w+)\}/, (_, id: keyof PageIds) => ids[id])
   return `/o/acme${path}`

@@ -13,7 +13,6 @@ export interface Person {
   call(route: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>
 }
 
-/** A response with its parsed body. */
 export interface Reply {
   readonly status: number
   readonly headers: Headers

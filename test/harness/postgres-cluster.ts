@@ -39,8 +39,8 @@ export interface PostgresCluster extends AsyncDisposable {
   start(options?: { data?: string; promoted?: boolean; standby?: boolean }): Promise<void>
 }
 
-// initdb refuses to run as root, so it runs under this uid and gid. It needs a uid that /etc/passwd knows, and almost
-// every Linux has this one there; the gid need not be known.
+// initdb refuses to run as root, so it runs under this uid, which almost every Linux has in /etc/passwd, as initdb
+// requires.
 const nobody = 65_534
 const asRoot = process.getuid?.() === 0
 const owner = asRoot ? { uid: nobody, gid: nobody } : {}

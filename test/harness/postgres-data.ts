@@ -18,10 +18,7 @@ import { migratePostgres } from '../../src/store/engine/postgres/migrate-postgre
 import { migrationFiles } from '../../src/store/engine/migrate.ts'
 import { cacheFolder } from './cache-folder.ts'
 
-/**
- * The database, in every prepared cluster, that has our tables and only the rows that the migrations insert. Test
- * databases with tables are copies of it.
- */
+/** Test databases with tables are copies of this database, which has only the rows that the migrations insert. */
 export const migratedDatabase = 'migrated'
 
 const start = 'intercept-pg-data-'

@@ -39,8 +39,7 @@ interface Server {
   readonly prepared: string
 }
 
-// PostgreSQL refuses to run as root, so it runs under this uid and gid. It needs a uid that /etc/passwd knows, and
-// almost every Linux has this one there; the gid need not be known.
+// PostgreSQL refuses to run as root, so it runs under this uid, which almost every Linux has in /etc/passwd.
 const nobody = 65_534
 const user = 'postgres'
 let running: Promise<Server> | undefined

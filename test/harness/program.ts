@@ -6,7 +6,6 @@ export interface Program {
   call(route: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>
 }
 
-/** Creates a program that sends this token with every call to `at`. */
 export function programWith(at: string, secret: string): Program {
   return {
     async call(route, body, headers = {}) {

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { findProgram } from './proxy-program.ts'
 
-/** One series with its value. */
 export interface Sample {
   readonly name: string
   readonly labels: Readonly<Record<string, string>>

@@ -13,7 +13,6 @@ export interface ProxyProgram extends AsyncDisposable {
 const places = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin']
 const startWithinMs = 15_000
 
-/** Finds the path of a program, if it is installed. */
 export function findProgram(name: string): string | undefined {
   return places.map((place) => join(place, name)).find((path) => existsSync(path))
 }

@@ -6,7 +6,6 @@ import { startProxy, type ProxyProgram } from './proxy-program.ts'
 
 const samples = join(import.meta.dirname, '..', '..', 'deploy', 'proxies')
 
-/** The ports of a sample's parts in a test. */
 export interface SamplePorts {
   /** The port of the proxy. It is in front of Intercept or, with forward-auth, in front of the upstream. */
   readonly proxy: number
@@ -59,7 +58,6 @@ ${servers}
   })
 }
 
-/** Starts Caddy with one of its two samples. */
 export async function startCaddy(
   sample: 'Caddyfile' | 'check.Caddyfile',
   ports: Omit<SamplePorts, 'other'>,
@@ -79,7 +77,6 @@ export async function startCaddy(
   })
 }
 
-/** Starts HAProxy in front of Intercept. */
 export async function startHaproxy(ports: Omit<SamplePorts, 'other'>): Promise<ProxyProgram> {
   return await startProxy({
     program: 'haproxy',

@@ -55,7 +55,6 @@ export async function plainTexts(page: Page, data: readonly RegExp[]): Promise<s
   return [...new Set(rest.filter((text) => /\p{L}{2}/u.test(text)))]
 }
 
-/** Finds catalogue texts that are cut off. */
 export async function cutTexts(page: Page): Promise<string[]> {
   return [...new Set(await page.evaluate<string[]>(readCut))]
 }

@@ -18,7 +18,6 @@ export interface RatesNode extends AsyncDisposable {
 
 export type Subject = ReturnType<typeof subjectForTests>
 
-/** Creates a subject for which no call has been made yet. */
 export function subjectForTests() {
   return { id: createId('key'), organizationId: createId('org') }
 }

@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 
-/** A received delivery. */
 export interface Arrival {
   readonly path: string
   readonly headers: IncomingHttpHeaders

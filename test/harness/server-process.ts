@@ -3,14 +3,12 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
-/** An Intercept node in a separate process. */
 export interface ServerProcess extends AsyncDisposable {
   readonly baseUrl: string
   readonly pid: number
   /** All lines that the node has logged so far, normally one JSON object each. */
   readonly lines: readonly string[]
   kill(signal: NodeJS.Signals): void
-  /** Resolves when the process has ended. */
   readonly ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
 }
 

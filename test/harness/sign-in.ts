@@ -5,7 +5,6 @@ import { githubForTests, type TestGithub } from './github.ts'
 import { idpForTests, type TestIdp } from './idp.ts'
 import { productForTests, type TestProduct } from './product.ts'
 
-/** The product with both built-in providers configured, and those providers. */
 export interface SignInProduct extends AsyncDisposable {
   readonly product: TestProduct
   readonly idp: TestIdp

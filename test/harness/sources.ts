@@ -3,13 +3,11 @@ import { join } from 'node:path'
 
 const root = join(import.meta.dirname, '..', '..')
 
-/** One import or re-export of a file. */
 export interface Import {
   readonly specifier: string
   readonly typeOnly: boolean
 }
 
-/** A source file and its imports. */
 export interface SourceFile {
   readonly path: string
   readonly text: string

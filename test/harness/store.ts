@@ -54,7 +54,6 @@ export async function storeForTests(
   }
 }
 
-/** A test's wall clock: it runs, and `forward` moves it. */
 export interface TestClock extends Clock {
   forward(milliseconds: number): void
 }

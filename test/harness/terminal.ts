@@ -1,6 +1,5 @@
 import { run } from '../../src/cli/index.ts'
 
-/** A command's output and exit code. */
 export interface CommandResult {
   readonly code: number
   readonly out: string

@@ -4,7 +4,6 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Duplex } from 'node:stream'
 import { createServer as createNetServer, type AddressInfo, type Socket } from 'node:net'
 
-/** One request as the upstream received it. */
 export interface SeenRequest {
   readonly method: string
   readonly url: string

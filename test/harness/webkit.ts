@@ -15,7 +15,6 @@ export const hasWebkit =
   existsSync(miniBrowser) &&
   ['WebKitWebDriver', 'Xvfb'].every((name) => findProgram(name) !== undefined)
 
-/** One window of WebKit. */
 export interface Webkit extends AsyncDisposable {
   open(url: string): Promise<void>
   resize(width: number, height: number): Promise<void>

@@ -12,7 +12,6 @@ import { prepare } from './writers.ts'
 const goesOnWithinMs = 5000
 const endpointCount = 3
 
-/** Runs one node that publishes and delivers, on SQLite. */
 export const fullDisk: Torture = {
   about: 'the disk is full while webhooks are delivered',
   async run(options) {

@@ -67,7 +67,6 @@ export const disk: Torture = {
  */
 export const heedless = ['sh', '-c', 'trap \'\' XFSZ; exec "$@"', 'sh']
 
-/** Prepares a small disk at a folder if we may mount one, otherwise a limit on the size of files. */
 export function shortageAt(data: string): Shortage {
   return smallDisk(data) ?? smallFiles()
 }

@@ -18,7 +18,6 @@ interface Tally {
   isStopping: boolean
 }
 
-/** Stops and starts a node repeatedly under load. */
 export const drain: Torture = {
   about: 'SIGTERM drops nothing',
   async run(options) {

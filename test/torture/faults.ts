@@ -24,7 +24,6 @@ interface Tally {
   readonly findings: string[]
 }
 
-/** Runs with a proxy in front of the database; the proxy breaks connections at random. */
 export const faults: Torture = {
   about: 'one in a hundred messages to the database breaks its connection',
   isLong: true,

@@ -16,7 +16,6 @@ export interface FleetPart {
   readonly count: number
 }
 
-/** What the simulations of one part found. */
 export interface FleetReport {
   calls: number
   answered: number
@@ -25,10 +24,7 @@ export interface FleetReport {
   readonly findings: string[]
 }
 
-/**
- * Simulates many nodes with the real change feed, node registration and confirmation of changes; each finding names the
- * seed that reproduces it.
- */
+/** Each finding names the seed that reproduces it. */
 export const fleet: Torture = {
   about:
     'many nodes in simulated worlds: nothing accepted after the answer, nobody refused for others',

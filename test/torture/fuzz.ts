@@ -132,7 +132,6 @@ function template(secret: string, port: number, random: () => number): string {
   )
 }
 
-/** Applies up to three changes: a byte replaced, a part doubled or removed, or a confusing fragment inserted. */
 function mutate(text: string, random: () => number): Buffer {
   let bytes = Buffer.from(text, 'latin1')
   for (let left = Math.floor(random() * 4); left > 0; left--) {

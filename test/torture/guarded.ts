@@ -13,7 +13,6 @@ export async function command(
   return JSON.parse(out) as Record<string, string>
 }
 
-/** Creates an organization with a target and a key, in the database that these settings name. */
 export async function prepareGuarded(
   env: Record<string, string>,
   upstream: string,
@@ -24,19 +23,16 @@ export async function prepareGuarded(
   return { keyId: key['id'] ?? '', secret: key['secret'] ?? '' }
 }
 
-/** A server of the torture itself, on a free port of this machine. */
 export interface LocalUpstream extends AsyncDisposable {
   readonly url: string
 }
 
-/** Starts an upstream that speaks HTTP. */
 export async function startUpstream(handle: RequestListener): Promise<LocalUpstream> {
   const server = createServer(handle)
   server.keepAliveTimeout = 60_000
   return await listen(server)
 }
 
-/** Starts an upstream that writes arbitrary bytes. */
 export async function startRawUpstream(talk: (socket: Socket) => void): Promise<LocalUpstream> {
   return await listen(
     createTcpServer((socket) => {

@@ -21,7 +21,6 @@ const restartsWithinMs = 5000
 /** Call records are written in batches, but a call answered this long before a kill must have its record. */
 const recordedWithinMs = 2000
 
-/** The responses that callers got, and when. */
 interface Told {
   readonly issued: Map<string, string>
   /** Keys whose revocation was requested. If no response came, they may or may not be revoked. */
@@ -121,7 +120,6 @@ async function killRepeatedly(
   }
 }
 
-/** Creates the first owner with the setup link that the command line prints. */
 async function setUp(env: Record<string, string>, server: ServerProcess): Promise<Person> {
   const { url = '' } = await command(env, 'setup-link')
   const owner = personWith(server.baseUrl)

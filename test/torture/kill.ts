@@ -7,7 +7,6 @@ import { postgresForTests } from '../harness/postgres.ts'
 import { prefixed, randomFrom, wait, type Torture, type TortureReport } from './torture.ts'
 import { findLosses, nothingYet, openPlace, prepare, startWriter, type Place } from './writers.ts'
 
-/** Runs on SQLite and on PostgreSQL. */
 export const kill: Torture = {
   about: 'kill -9 during writes, on both engines',
   async run(options) {

@@ -20,10 +20,7 @@ const maxFindings = 20
 const conversationsEvery = 4
 const sayEvery = 100_000
 
-/**
- * The differential test of the two lanes. `--seed` repeats a run, `--size` sets the number of mutated messages,
- * `--minutes` limits the time, `--short` leaves out the splits and most mutated messages.
- */
+/** `--size` sets the number of mutated messages; `--short` leaves out the splits and most mutated messages. */
 export const lanes: Torture = {
   about: 'both lanes agree on the same bytes',
   async run({ short, seed, minutes = Infinity, size, say }) {

@@ -22,10 +22,7 @@ const smallDisk = '160m'
 // The faults that reveal most within the few seconds of the short form.
 const shortFaults = ['clock wrong beside a cut node']
 
-/**
- * Causes each fault `--size` times in turn, then random ones for `--minutes`, while keys are revoked and checked
- * continuously.
- */
+/** `--size` scales how often each kind of fault is caused; `--minutes` limits the random faults that follow. */
 export const nodes: Torture = {
   about: 'three real nodes: nothing accepted after the answer through every misfortune',
   async run(options) {
@@ -153,7 +150,6 @@ async function away(
   options.say(`PostgreSQL away: ${count} times`)
 }
 
-/** Causes random faults, one after the other. */
 async function atRandom(trials: Trials, options: TortureOptions): Promise<void> {
   const { random, check } = trials
   const end = performance.now() + (options.minutes ?? usualMinutes) * 60_000
@@ -234,7 +230,6 @@ async function onFullDisk({
   }
 }
 
-/** Writes a file until no space is left. */
 function fill(path: string): void {
   const file = openSync(path, 'w')
   const page = Buffer.alloc(65_536)

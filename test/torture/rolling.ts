@@ -16,7 +16,6 @@ const clients = 12
 const answerMs = 100
 const body = 'x'.repeat(10_000)
 
-/** A rolling restart under load, as in a deployment. */
 export const rolling: Torture = {
   about: 'a rolling restart of three nodes behind a balancer drops nothing',
   isLong: true,

@@ -130,7 +130,7 @@ async function startNodes(count: number, env: Record<string, string>) {
   return { all, [Symbol.asyncDispose]: async () => await closing.disposeAsync() }
 }
 
-/** Makes all requests of this torture test. Its parts run concurrently, and each request goes to the next node in turn. */
+/** The parts of the load run concurrently; each request goes to the next node in turn. */
 class Load {
   readonly #servers: readonly ServerProcess[]
   readonly #credentials: Credentials
@@ -237,7 +237,6 @@ class Load {
     await this.#api('list_keys', '/keys')
   }
 
-  /** Adds a person through the directory, deactivates them, and deletes them. */
   async #comeAndGo(): Promise<void> {
     const send = async (method: string, path: string, body?: object): Promise<string | undefined> =>
       await this.#send(`scim_${method}`, {

@@ -25,7 +25,7 @@ export interface Torture {
   run(options: TortureOptions): Promise<TortureReport>
 }
 
-/** Creates a generator of random numbers from 0 to 1 (mulberry32), which a seed makes repeatable. */
+/** Creates a generator of random numbers, at least 0 and below 1 (mulberry32); the same seed gives the same numbers. */
 export function randomFrom(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -41,7 +41,6 @@ export async function wait(ms: number): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, ms))
 }
 
-/** Puts a prefix before the names of figures, to show where the figures come from. */
 export function prefixed(
   prefix: string,
   figures: Readonly<Record<string, number>>,

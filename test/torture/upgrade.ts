@@ -18,7 +18,6 @@ const killWithinMs = 60
 
 type Report = { figures: Record<string, number>; findings: string[] }
 
-/** Kills migrations, makes backups under load, and runs a node on a schema from the future. */
 export const upgrade: Torture = {
   about: 'migrations killed half-way, backups under load, a newer schema under a running node',
   isLong: true,

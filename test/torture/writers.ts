@@ -8,7 +8,6 @@ import type { OrganizationId } from '../../src/ids.ts'
 import { Organizations } from '../../src/organizations/index.ts'
 import { auditEntries, auditHash, openStore, type Store } from '../../src/store/index.ts'
 
-/** The database and the engine that writers use. */
 export interface Place {
   readonly folder: string
   readonly databaseUrl?: string | undefined
@@ -25,12 +24,10 @@ export function nothingYet(): Acknowledged {
   return { issued: new Map(), revoked: new Set(), refused: 0 }
 }
 
-/** Opens the store that writers use. */
 export async function openPlace(place: Place): Promise<Store> {
   return await openStore({ ...place, clock: systemClock, isNode: false })
 }
 
-/** Creates an organization for the writers. */
 export async function prepare(place: Place): Promise<OrganizationId> {
   await using store = await openPlace(place)
   const organizations = new Organizations({ store })

@@ -3,7 +3,6 @@ import { isDeepStrictEqual } from 'node:util'
 import { ambiguous, refused, smuggling, wellFormed } from './corpus.ts'
 import { guarded, type LaneObserver, type Sight } from './observe.ts'
 
-/** One observer for each of the server's two lanes. */
 export interface Lanes {
   readonly plain: LaneObserver
   readonly standard: LaneObserver
@@ -142,7 +141,6 @@ export function randomPieces(random: () => number): Buffer[] {
     .filter((piece) => piece.length > 0)
 }
 
-/** Changes a byte, duplicates or removes a piece, or inserts a fragment. */
 function mutate(bytes: Buffer, random: () => number): Buffer<ArrayBuffer> {
   const at = Math.floor(random() * Math.min(bytes.length, 2000))
   const end = Math.min(bytes.length, at + Math.floor(random() * 24))

@@ -2,7 +2,6 @@
 import { Duplex } from 'node:stream'
 import type { Socket } from 'node:net'
 
-/** One end of a connection, controlled by a test. */
 export class FakeSocket extends Duplex {
   readonly remoteAddress = '127.0.0.1'
   bytesRead = 0
@@ -16,7 +15,6 @@ export class FakeSocket extends Duplex {
     this.on('error', () => undefined)
   }
 
-  /** This object, typed as a socket. */
   get asSocket(): Socket {
     // The tested code uses only these parts of a socket.
     return this as unknown as Socket

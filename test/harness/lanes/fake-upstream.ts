@@ -1,7 +1,6 @@
 // An upstream in this process: parses the gateway's requests naively and responds by path.
 import { FakeSocket } from './fake-socket.ts'
 
-/** Accepts connections without a network, and records the requests. */
 export class FakeUpstream {
   /** The received requests, as latin1 text. */
   readonly seen: string[] = []

@@ -5,7 +5,6 @@ const watchForMs = 1500
 const askEveryMs = 20
 const betweenMs = 30
 
-/** What the check has counted, and the time of the slowest revocation. */
 export interface AcceptanceFigures {
   revocations: number
   acceptedAfter: number

@@ -2,7 +2,6 @@ import { wait } from '../torture.ts'
 import type { AcceptanceCheck } from './acceptance-check.ts'
 import { nodeCount, type Fleet, type FleetNode } from './fleet.ts'
 
-/** The context that all trials share. */
 export interface Trials {
   readonly fleet: Fleet
   readonly check: AcceptanceCheck
@@ -57,7 +56,6 @@ export const misfortunes: readonly Misfortune[] = [
   { name: 'clock wrong beside a cut node', befall: skewBesideCut },
 ]
 
-/** Defines a fault of one random node that lasts for a given time. */
 function ofOneNode(
   name: string,
   lastsMs: number,
