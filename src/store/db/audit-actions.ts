@@ -1,4 +1,4 @@
-/** Every action that the audit log records, written as noun.verb. The dashboard has a sentence for each. */
+/** Every action that the audit log records. The dashboard has a sentence for each. */
 export const auditActions = [
   'access_token.issued',
   'access_token.revoked',

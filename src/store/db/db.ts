@@ -79,7 +79,6 @@ export interface Collected {
   readonly changes: ChangeDraft[]
 }
 
-/** Creates a transaction over a connection, with nothing collected yet. */
 export function createTransaction(
   connection: Db,
   now: number,

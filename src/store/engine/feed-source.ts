@@ -31,7 +31,7 @@ export function createFeedSource(handle: EngineHandle): FeedSource {
   const keptFrom = keepQuery(['sequence', 'limit'], ({ query }, marks) => ({
     compile: () => from(marks).compile(query),
   }))
-  /** On PostgreSQL the query is built only once, because an idle node there does little but run it. */
+  /** On PostgreSQL the query is built only once, because an idle node does little but run it. */
   async function readFrom(page: { sequence: number; limit: number }): Promise<readonly Row[]> {
     // On SQLite the query contains the identity as a value, which changes when another file replaces the database.
     if (db.engine === 'sqlite') return (await from(page).execute(db.query)).rows

@@ -10,8 +10,8 @@ import { insertion } from '../db/insertion.ts'
 import { snakeCased } from '../db/snake-case.ts'
 import { together, togetherThen, type Write } from '../db/together.ts'
 
-// PostgreSQL ends a transaction that stays idle this long under an organization's lock, for example because its node
-// paused.
+// PostgreSQL ends a transaction that stays idle this long while it holds an organization's lock, for example because
+// its node paused.
 const idleUnderLockMs = 300
 // A transaction that waits longer for that lock is refused. Otherwise the paused node's own waiting transactions would
 // get the lock, one after the other, before any other node.
@@ -54,7 +54,7 @@ export class UnknownOrganization extends Error {
   }
 }
 
-/** Writes changes; on PostgreSQL, where they are numbered under a shared lock, it also commits. */
+/** Writes changes; on PostgreSQL it also commits, because all nodes number changes under one lock. */
 export type CommitChanges = (tx: Tx, drafts: readonly ChangeDraft[]) => Promise<Change[]>
 
 async function writeForOrganization(

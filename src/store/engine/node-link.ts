@@ -24,7 +24,8 @@ const maxClockOffsetMs = 2000
 // How long a change that must be confirmed, such as a revocation, is retried while it waits behind a stalled
 // transaction.
 const maxPatienceMs = 15_000
-// How long other transactions are retried: callers get a response within 5 s even if the last try takes 2 s.
+// How long a transaction that waits for a lock is retried: callers get a response within 5 s even if the last try takes
+// 2 s.
 const maxLocksMs = 3000
 
 /** Stands for the confirmation of a change that needs none, or that is not committed yet. */
@@ -44,7 +45,7 @@ export interface StoreStatus {
   readonly isClockOff: boolean
 }
 
-/** Returns a clock that follows the database's if `isDatabases`, otherwise the machine's. */
+/** Returns a clock that follows the database's if `isDatabases`, otherwise `machine`. */
 export function sharedClock(machine: Clock, isDatabases: boolean): Clock {
   return isDatabases ? new DatabaseClock(machine) : machine
 }

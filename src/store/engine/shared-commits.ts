@@ -36,7 +36,6 @@ export interface SharedTransaction {
   readonly collected: Collected
   /** Sets the savepoint to which `goBack` returns; called before each job except the first. */
   mark(): Promise<void>
-  /** Rolls back to the savepoint that was set last. */
   goBack(): Promise<void>
 }
 

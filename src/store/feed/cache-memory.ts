@@ -93,7 +93,6 @@ function keysIn(keys: string | ReadonlySet<string> | undefined): Iterable<string
   return typeof keys === 'object' ? keys : listOf(keys)
 }
 
-/** Returns none, one or several keys as a list. */
 export function listOf(keys: string | readonly string[] | undefined): readonly string[] {
   return keys === undefined ? none : typeof keys === 'string' ? [keys] : keys
 }

@@ -35,7 +35,6 @@ export class FollowingCache<Value extends object> {
   readonly #deps: FollowingCacheDeps<Value>
   readonly #memory: CacheMemory<Value>
   readonly #listeners = new Set<(change: Change | undefined) => void>()
-  /** What has changed during each read in progress. */
   readonly #reading = new Set<Overlap>()
 
   constructor(deps: FollowingCacheDeps<Value>, memory: CacheMemory<Value>) {
@@ -66,7 +65,6 @@ export class FollowingCache<Value extends object> {
     return this.#deps.feed.isCurrent() ? this.#memory.get(key) : undefined
   }
 
-  /** Returns the value of a key from the cache or the database; undefined if there is none. */
   async find(key: string): Promise<Value | undefined> {
     return this.peek(key) ?? (await this.read(key))
   }

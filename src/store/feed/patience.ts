@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts'
 
-/** Retries work that failed only because it waited too long for others, while the database responds. */
+/** While the database responds, retries work that failed only because it waited too long for others. */
 export async function patiently<T>(
   deps: {
     readonly clock: Pick<Clock, 'monotonic'>

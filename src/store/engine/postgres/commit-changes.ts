@@ -10,8 +10,8 @@ const changeLock = 7263941
 const tokenBytes = 8
 
 /**
- * Writes changes and commits in a single message, so that a node that pauses or loses its connection cannot keep the
- * lock. Bound parameters would need several messages, so values are quoted into the text.
+ * Writes changes and commits in a single message, so that a node that pauses or loses its connection cannot keep
+ * `changeLock`. Bound parameters would need several messages, so values are quoted into the text.
  */
 export async function commitChanges(tx: Tx, drafts: readonly ChangeDraft[]): Promise<Change[]> {
   const changes = drafts.map((draft) => ({ ...draft, token: randomHex(tokenBytes) }))

@@ -44,10 +44,7 @@ export async function refuseStandby(client: pg.ClientBase): Promise<void> {
   if (rows[0]?.standby !== false) throw new StandbyError()
 }
 
-/**
- * Records the server and when it was first seen. The time is 0 if the database has no changes yet, because then no node
- * can have cached another state of it.
- */
+/** Records the server and when it was first seen; 0 stands for a new database, one without changes. */
 async function writeDown(client: pg.ClientBase, met: string): Promise<void> {
   await client.query(
     `insert into database_server (only_row, identity, since)

@@ -22,7 +22,7 @@ export interface CallsWritten {
   readonly code?: string | undefined
 }
 
-/** Rows in one statement: starting a statement costs a tenth as much as inserting a row. */
+/** The number of rows in one statement: starting a statement costs a tenth as much as inserting a row. */
 const rowsAtOnce = 16
 
 /**

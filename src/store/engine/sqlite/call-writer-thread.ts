@@ -8,8 +8,8 @@ import { createRest, yieldToCalls } from './thread-priority.ts'
 
 const busyTimeoutMs = 5000
 /**
- * How far this thread lowers its priority. When it competes with the main thread for one core, it still gets a quarter
- * of that core: twice what it needs to write the records of the calls served meanwhile.
+ * How far this thread lowers its priority: it still gets a quarter of a core that it shares with the main thread, twice
+ * what it needs.
  */
 const niceness = 5
 /**

@@ -36,7 +36,6 @@ interface Question extends ReadRequest {
   reject(error: Error): void
 }
 
-/** A thread and the query it is running. */
 interface Reader {
   readonly worker: Worker
   question: Question | undefined
@@ -140,7 +139,6 @@ function withBuffers(rows: unknown[], byteColumns: readonly string[]): unknown[]
   return rows
 }
 
-/** Opens a database handle for slow reads of a file. */
 export function openSlowReads(path: string): {
   connection: Db
   restart(): Promise<void>

@@ -84,7 +84,6 @@ export async function openSqlite(
 interface SqliteDeps {
   readonly clock: Pick<Clock, 'now' | 'monotonic'>
   readonly ledger: LedgerSettings
-  /** Whether pending migrations of an existing database may be applied. */
   readonly mayUpgrade: boolean
 }
 

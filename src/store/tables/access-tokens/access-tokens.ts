@@ -18,7 +18,7 @@ const declared = {
   createdBy: maybe(text()),
   /**
    * The member whose role limits the token: the creator or, if the token was issued with another token, the member who
-   * limits that one. Undefined if no member limits the token.
+   * limits that other token. Undefined if no member limits the token.
    */
   creatorUserId: maybe(text<UserId>()),
   expiresAt: maybe(time()),

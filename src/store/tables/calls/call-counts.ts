@@ -124,7 +124,6 @@ export async function top(
   return rows
 }
 
-/** A target's calls in one step. */
 export interface TargetStep {
   readonly targetId: string
   readonly step: number
@@ -135,7 +134,6 @@ export interface TargetStep {
   readonly refused: number
 }
 
-/** Counts the calls of each target by step. */
 export async function sumTargets(
   db: Db,
   organizationId: OrganizationId,

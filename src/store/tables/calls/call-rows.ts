@@ -106,7 +106,6 @@ export function insertAlikeText(rows: number): string {
 const bufferBytes = 512 * 1024
 const maxSpare = 4
 
-/** A batch in a buffer of `CallRowsBuffer`. */
 class FilledBuffer implements CallRows {
   readonly buffer: Buffer
   readonly shared: Buffer

@@ -17,7 +17,6 @@ export interface CallSearch extends CallFilter {
   readonly hasTime?: () => boolean
 }
 
-/** What a search found before it stopped. */
 export interface CallsFound {
   readonly calls: readonly CallRecord[]
   /** The search stopped at this id and has to continue below it; undefined when the page is complete. */
@@ -39,8 +38,7 @@ const defaultMaxExamined = 50_000
 const readSlice = 2000
 
 /**
- * Finds a page of calls, newest first, while examining a bounded number of records: conditions without an index are
- * checked slice by slice, and the search reports where it stopped.
+ * Finds a page of calls, newest first. The search examines a bounded number of records and reports where it stopped.
  */
 export async function search(
   db: Db,
@@ -137,7 +135,6 @@ export async function readBack(
   return before
 }
 
-/** The index used for a filter. */
 interface Index {
   /** The index that SQLite is made to use; undefined leaves the choice to the database. */
   readonly name: CallIndex | undefined

@@ -29,7 +29,6 @@ export interface CallTable {
   capture: string | null
 }
 
-/** Adds call records in one statement. */
 export async function insert(tx: Tx, calls: readonly CallRecord[]): Promise<void> {
   if (calls.length > 0) await insertRows(tx, rowsOf(calls))
 }

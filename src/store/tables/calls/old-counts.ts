@@ -9,7 +9,6 @@ const layouts = {
   rule_day: { subject: 'rule_id', at: 'day_at' },
 } as const
 
-/** The key of a row in one of these tables. */
 export interface CountKey {
   readonly organizationId: string
   readonly subjectId: string

@@ -106,7 +106,6 @@ export async function sumRecent(
     .execute()
 }
 
-/** Counts an organization's calls by target and time step. */
 export async function sumByTargetAndStep(
   db: Db,
   organizationId: OrganizationId,
@@ -164,10 +163,7 @@ export async function forgetMinutes(tx: Tx, before: number, limit: number): Prom
   return Number(numAffectedRows ?? 0)
 }
 
-/**
- * Returns how many calls count against a quota in a period, as reported by all nodes. Nodes report about four times a
- * second.
- */
+/** Returns how many calls count against a quota in a period, as the nodes last reported. */
 export async function quotaUse(
   db: Db,
   organizationId: OrganizationId,

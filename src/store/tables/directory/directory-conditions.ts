@@ -52,7 +52,6 @@ export type DirectoryCondition =
   /** At least one of the user's groups, or of the group's members, matches; without `where`, one only has to exist. */
   | { readonly kind: 'related'; readonly where: DirectoryCondition | undefined }
 
-/** The tables that hold resources of a directory. */
 export type DirectoryTableName = 'directory_user' | 'directory_group'
 
 type Sql = RawBuilder<unknown>
@@ -111,8 +110,8 @@ export function fieldSql(engine: Engine, table: DirectoryTableName, field: Direc
 }
 
 /**
- * Whether an index on an identifier finds the few matching rows. If so, the planner must be kept from scanning the
- * index in the page's order instead.
+ * Whether an index on an identifier finds the few matching rows. If so, the planner must be kept from using the index
+ * on the sort order instead.
  */
 export function isAnchored(condition: DirectoryCondition): boolean {
   switch (condition.kind) {

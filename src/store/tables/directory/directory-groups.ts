@@ -33,7 +33,6 @@ export interface DirectoryGroupData {
   readonly folded: string
 }
 
-/** A directory's group as stored, with its number of members. */
 export interface DirectoryGroupRecord extends Omit<DirectoryGroupData, 'folded'> {
   readonly id: Id<'grp'>
   readonly organizationId: OrganizationId
@@ -75,7 +74,6 @@ export async function insert(
   return fromRow(row)
 }
 
-/** Changes a group's directory data, its role or its number of members. */
 export async function update(
   tx: Tx,
   before: DirectoryGroupRecord,

@@ -25,7 +25,6 @@ export interface DirectoryPlace {
   readonly position: number
 }
 
-/** The resources to list, and in which order. */
 export interface DirectoryQuery {
   readonly condition: DirectoryCondition | undefined
   readonly sort: DirectorySort | undefined

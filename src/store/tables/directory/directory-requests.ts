@@ -92,7 +92,6 @@ export interface RequestPage extends NewestPage {
   readonly resourceId?: string | undefined
 }
 
-/** Lists a page of requests, newest first. */
 export async function list(
   db: Db,
   organizationId: OrganizationId,

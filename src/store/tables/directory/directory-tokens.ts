@@ -125,7 +125,6 @@ export async function revoke(
   return row && fromRow(row)
 }
 
-/** Whether an organization has a token that is not revoked. */
 export async function isAnyActive(db: Db, organizationId: OrganizationId): Promise<boolean> {
   const row = await db.query
     .selectFrom('directory_token')

@@ -194,10 +194,7 @@ export async function findAll(
   return new Map(rows.map((row) => [row.id, fromRow(row)]))
 }
 
-/**
- * Finds up to ten users with this external id or this normalized user name (with both, if both are given), as
- * candidates for a sign-in.
- */
+/** Finds up to ten users with this external id or this normalized user name; with both, if both are given. */
 export async function listByIdentifier(
   db: Db,
   organizationId: OrganizationId,

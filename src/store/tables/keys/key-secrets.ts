@@ -25,7 +25,7 @@ const { fromRow, toRow } = columns(declared, hidden)
 export type KeySecretRecord = RecordOf<typeof declared>
 export type KeySecretTable = TableOf<typeof declared & typeof hidden>
 
-/** Converts a secret's row into a record; other files use it for their joins. */
+/** For the joins in other files. */
 export const secretFromRow = fromRow
 
 export async function insert(

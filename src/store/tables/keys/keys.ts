@@ -90,7 +90,6 @@ export const shownSchemas = Object.fromEntries(
   Object.entries(shownColumns).map(([name, { schema }]) => [snakeName(name), schema]),
 ) as { readonly [Name in keyof KeyShown]: Column['schema'] }
 
-/** Extracts the columns that people see but do not edit. */
 export function shownOf(key: KeyRecord): KeyShown {
   const values = Object.keys(shownColumns).map((name) => [
     name,
@@ -99,7 +98,6 @@ export function shownOf(key: KeyRecord): KeyShown {
   return toJson(Object.fromEntries(values) as KeyRecord) as KeyShown
 }
 
-/** The names of the fields that a person sets. */
 export const editable = ['name', ...Object.keys(editColumns)] as readonly (keyof KeyEdit)[]
 
 /** Extracts exactly the editable fields. A missing one becomes undefined: no restriction, no expiry, no labels. */
@@ -218,7 +216,7 @@ export async function find(
   return row && fromRow(row)
 }
 
-/** Finds the organization that a key belongs to, for the operator, who names a key by its id alone. */
+/** Finds the organization of a key that is named by its id alone. */
 export async function organizationOf(db: Db, id: string): Promise<OrganizationId | undefined> {
   const row = await db.query
     .selectFrom('api_key')
@@ -235,7 +233,7 @@ export async function list(
   page: NewestPage & {
     state?: 'active' | 'expiring' | 'unused' | 'revoked' | 'expired' | undefined
     nowMs: number
-    /** Matches a key's id, part of its name, or a secret's public id: `publicId` or, without it, this text. */
+    /** A key's whole id, part of its name, or a secret's public id (`publicId` if given, otherwise this text). */
     search?: string | undefined
     publicId?: string | undefined
     createdBy?: string | undefined

@@ -214,7 +214,6 @@ export async function countShares(
   return row
 }
 
-/** Inserts or updates the shares in `rows` and deletes those in `gone`. */
 export async function write(
   tx: Tx,
   change: {

@@ -38,7 +38,6 @@ export async function beat(tx: Tx, node: { id: string; seen: FeedMark }): Promis
   return false
 }
 
-/** Removes the row of a node that is stopping. */
 export async function leave(tx: Tx, id: string): Promise<void> {
   await tx.query.deleteFrom('node').where('id', '=', id).execute()
 }

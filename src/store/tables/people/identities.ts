@@ -58,7 +58,6 @@ export async function insert(
   return row && fromRow(row)
 }
 
-/** Finds the identity with exactly this connection, issuer and subject. */
 export async function find(db: Db, key: IdentityKey): Promise<IdentityRecord | undefined> {
   const row = await db.query
     .selectFrom('identity')
@@ -238,7 +237,6 @@ export async function lockOf(tx: Tx, userId: UserId): Promise<void> {
     .execute()
 }
 
-/** Removes an identity from a person; returns whether there was one. */
 export async function remove(tx: Tx, userId: UserId, id: string): Promise<boolean> {
   const result = await tx.query
     .deleteFrom('identity')

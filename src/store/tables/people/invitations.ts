@@ -58,7 +58,6 @@ export async function findByDigest(db: Db, digest: string): Promise<InvitationRe
   return row && fromRow(row)
 }
 
-/** Lists a page of an organization's invitations, newest first. */
 export async function list(
   db: Db,
   organizationId: OrganizationId,

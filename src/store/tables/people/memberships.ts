@@ -31,11 +31,9 @@ const declared = {
 }
 const { fromRow, toRow } = columns(declared, {})
 
-/** A person's membership in an organization. */
 export type MembershipRecord = RecordOf<typeof declared>
 export type MembershipTable = TableOf<typeof declared>
 
-/** A membership with its person's name, e-mail address and last activity. */
 export interface MemberRecord extends MembershipRecord {
   readonly name: string
   readonly email: string | undefined
@@ -103,7 +101,6 @@ export async function findByUser(
   return row && fromRow(row)
 }
 
-/** Finds the member with this membership id in an organization. */
 export async function find(
   db: Db,
   organizationId: OrganizationId,
@@ -274,7 +271,6 @@ export async function giveRole(
     .execute()
 }
 
-/** Deletes a membership; returns whether there was one. */
 export async function remove(tx: Tx, organizationId: OrganizationId, id: string): Promise<boolean> {
   return await removeOwn(tx, 'membership', { organizationId, id })
 }

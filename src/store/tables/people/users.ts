@@ -84,9 +84,8 @@ export async function contactsOf(
 }
 
 /**
- * Finds up to ten people with this e-mail address, oldest first; an address is not an identity, so there may be
- * several. An address that an organization supplied counts only within that organization, or everywhere if the
- * organization holds the domain; `anywhere` accepts every address.
+ * Finds up to ten people with this e-mail address, oldest first. An address that an organization supplied counts only
+ * within that organization, or everywhere if the organization holds the domain; `anywhere` accepts every address.
  */
 export async function listByEmail(
   db: Db,
@@ -171,7 +170,6 @@ function domainOf(email: string): string {
   return domainToASCII(email.slice(email.lastIndexOf('@') + 1).replace(/\.$/, ''))
 }
 
-/** Whether any person exists. */
 export async function exists(db: Db): Promise<boolean> {
   return (await db.query.selectFrom('user').select('id').limit(1).executeTakeFirst()) !== undefined
 }

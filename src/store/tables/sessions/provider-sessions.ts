@@ -81,7 +81,6 @@ export async function listOfConnection(
   }))
 }
 
-/** Deletes links whose sessions expired before a given time. */
 export async function forget(tx: Tx, before: number): Promise<void> {
   await tx.query.deleteFrom('provider_session').where('expires_at', '<', before).execute()
 }

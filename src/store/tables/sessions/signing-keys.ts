@@ -60,7 +60,6 @@ export async function retireOthers(tx: Tx, newestId: string): Promise<void> {
     .execute()
 }
 
-/** Deletes key pairs retired before a given time. */
 export async function deleteRetired(tx: Tx, retiredBefore: number): Promise<void> {
   await tx.query.deleteFrom('signing_key').where('retired_at', '<', retiredBefore).execute()
 }

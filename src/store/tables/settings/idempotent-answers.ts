@@ -41,7 +41,6 @@ export async function take(
   return (result.numInsertedOrUpdatedRows ?? 0n) > 0n
 }
 
-/** Finds what is recorded for a user's Idempotency-Key. */
 export async function find(
   db: Db,
   userId: UserId,
@@ -90,7 +89,6 @@ export async function markDone(
   return numUpdatedRows > 0n
 }
 
-/** Stores the sealed response for a key. */
 export async function keep(
   tx: Tx,
   {
@@ -121,7 +119,6 @@ export async function release(tx: Tx, userId: UserId, keyDigest: string): Promis
     .execute()
 }
 
-/** Deletes what was recorded before a given time. */
 export async function forget(tx: Tx, before: number): Promise<void> {
   await tx.query.deleteFrom('idempotent_answer').where('created_at', '<', before).execute()
 }

@@ -28,7 +28,6 @@ const { fromRow, toRow } = columns(declared, {})
 export type OperationRecord = RecordOf<typeof declared>
 export type OperationTable = TableOf<typeof declared>
 
-/** Adds an operation in the running state. */
 export async function insert(
   tx: Tx,
   operation: {
@@ -119,7 +118,6 @@ export async function find(
   return row && fromRow(row)
 }
 
-/** Lists a page of an organization's operations, newest first. */
 export async function list(
   db: Db,
   organizationId: string,

@@ -15,7 +15,6 @@ export async function use(tx: Tx, digest: string, expiresAt: number): Promise<bo
   return (result.numInsertedOrUpdatedRows ?? 0n) > 0n
 }
 
-/** Deletes the marks that expired before a given time. */
 export async function forget(tx: Tx, before: number): Promise<void> {
   await tx.query.deleteFrom('used_once').where('expires_at', '<', before).execute()
 }

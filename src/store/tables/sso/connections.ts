@@ -79,7 +79,7 @@ export async function find(
   return row && fromRow(row)
 }
 
-/** Finds the connection that a sign-in URL names; its row says to which organization it belongs. */
+/** Finds a connection by its id alone; its row says to which organization it belongs. */
 export async function findForSignIn(db: Db, id: string): Promise<ConnectionRecord | undefined> {
   const row = await db.query
     .selectFrom('connection')

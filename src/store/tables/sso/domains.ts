@@ -30,8 +30,8 @@ const declared = {
 const { fromRow, toRow } = columns(declared, {})
 
 /**
- * A mail domain that an organization claims. It is verified by a check that finds the proof in DNS, or by the operator;
- * a later check that does not find the proof may undo that.
+ * A mail domain that an organization claims. It is verified by a proof in DNS or by the operator, and can be lost
+ * again.
  */
 export type DomainRecord = RecordOf<typeof declared>
 export type DomainTable = TableOf<typeof declared>
@@ -180,7 +180,6 @@ export async function route(
   return row && fromRow(row)
 }
 
-/** Deletes a domain and releases its name. */
 export async function remove(tx: Tx, domain: DomainRecord): Promise<void> {
   await release(tx, domain)
   await removeOwn(tx, 'domain', domain)

@@ -56,7 +56,6 @@ export interface TargetRecord {
   readonly rules: readonly RuleRecord[]
 }
 
-/** Names a target by its organization and its id or slug. */
 export interface TargetLookUp {
   readonly organizationId: OrganizationId
   readonly idOrSlug: string
@@ -121,7 +120,6 @@ export async function update(
   return row && fromRow(row, await rulesOf(tx, organizationId, [row.id]))
 }
 
-/** Replaces all rules of a target, in the given order. */
 export async function replaceRules(
   tx: Tx,
   {
@@ -153,7 +151,6 @@ export async function replaceRules(
     .execute()
 }
 
-/** Deletes a target with its rules; returns whether it existed. */
 export async function remove(
   tx: Tx,
   organizationId: OrganizationId,
@@ -198,7 +195,6 @@ export async function list(db: Db, organizationId: OrganizationId): Promise<Targ
   return rows.map((row) => fromRow(row, ofTarget.get(row.id) ?? []))
 }
 
-/** Maps the ids of an organization's targets to their slugs. */
 export async function slugs(
   db: Db,
   organizationId: OrganizationId,

@@ -86,7 +86,6 @@ export async function find(
   return row && fromRow(row)
 }
 
-/** When a delivery was created, and when and how it ended. */
 export interface DeliveryTimes {
   readonly createdAt: number
   readonly completedAt: number | undefined
@@ -187,7 +186,7 @@ export async function requeue(
   return Number(numUpdatedRows)
 }
 
-/** Marks an endpoint's pending deliveries as skipped; they stay visible to people. Returns how many. */
+/** Marks an endpoint's pending deliveries as skipped; returns how many. */
 export async function skipPending(
   tx: Tx,
   endpoint: OwnKey,

@@ -23,7 +23,6 @@ export interface DueDelivery {
   readonly body: Buffer
 }
 
-/** The result of a delivery attempt. */
 export interface AttemptOutcome {
   /** The attempt's id, which makes it harmless to write the attempt twice. */
   readonly id: Id<'att'>

@@ -10,7 +10,7 @@ export interface EndpointCountTable {
   removed_skipped: number
 }
 
-/** An endpoint's delivery counts; `committed` is always exactly the sum of the other counts. */
+/** An endpoint's delivery counts; `committed` is the sum of the other counts. */
 export interface EndpointBooks {
   readonly endpointId: string
   readonly committed: number

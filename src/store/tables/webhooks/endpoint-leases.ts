@@ -6,7 +6,6 @@ import { fromRow, type EndpointRecord } from './endpoints.ts'
 /** A lease on an endpoint; each new lease, even for the same owner, has a different token. */
 export type Lease = Pick<EndpointRecord, 'id' | 'leaseToken'>
 
-/** A lease to end. */
 export interface Release extends Lease {
   /** Milliseconds for which nobody may lease the endpoint, because its receiver asked for a pause. */
   readonly restMs: number

@@ -46,7 +46,6 @@ export type EndpointHealthRecord = RecordOf<typeof healthColumns>
 export type EndpointRecord = RecordOf<typeof declared> & { readonly health: EndpointHealthRecord }
 export type EndpointTable = TableOf<typeof declared & typeof healthColumns & typeof hidden>
 
-/** The settings that people can edit. */
 export interface EndpointSettings {
   readonly url?: string | undefined
   readonly description?: string | undefined
@@ -133,7 +132,7 @@ export async function update(
 
 /**
  * Writes the health that results from a person's action, and ends the lease, so that its holder can't overwrite the
- * health with an outdated value. Undefined if there is no such endpoint.
+ * health with an outdated value.
  */
 export async function updateHealth(
   tx: Tx,
@@ -186,7 +185,7 @@ export async function find(
   return row && fromRow(row)
 }
 
-/** Finds the organization that an endpoint belongs to, for the operator, who names an endpoint by its id alone. */
+/** Finds the organization of an endpoint that is named by its id alone. */
 export async function organizationOf(db: Db, id: string): Promise<string | undefined> {
   const row = await db.query
     .selectFrom('endpoint')
@@ -209,7 +208,6 @@ export async function list(db: Db, organizationId: string): Promise<EndpointReco
   return rows.map(fromRow)
 }
 
-/** Counts an organization's endpoints, without deleted ones. */
 export async function count(db: Db, organizationId: string): Promise<number> {
   const row = await db.query
     .selectFrom('endpoint')

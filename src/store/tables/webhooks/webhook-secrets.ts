@@ -84,7 +84,6 @@ export async function listValid(
   }))
 }
 
-/** Deletes secrets that ended before a given time. */
 export async function removeEnded(tx: Tx, endedBefore: number): Promise<void> {
   await tx.query.deleteFrom('webhook_secret').where('valid_until', '<', endedBefore).execute()
 }
