@@ -20,14 +20,13 @@ const onlyByOwners: readonly Permission[] = [
   'tokens.manage',
 ]
 
-/** The properties of a new access token that its issuer chooses. */
 export interface AccessTokenInput {
   readonly name: string
   readonly permissions?: readonly string[] | undefined
   readonly cidrs?: readonly string[] | undefined
   /**
-   * Milliseconds since 1970. Undefined = in 90 days, or when the issuing token expires if that is sooner; null = never,
-   * which requires an issuer who may manage owners and does not expire.
+   * Milliseconds since 1970. Undefined = in 90 days or when the issuing token expires, whichever is sooner; null =
+   * never.
    */
   readonly expiresAt?: number | null | undefined
 }
@@ -122,8 +121,8 @@ function isPermission(text: string): text is Permission {
 }
 
 /**
- * Returns when the new token expires; undefined means never. Refuses a time after the issuing token's expiry, because a
- * stolen token could otherwise renew itself for ever.
+ * Refuses a time after the issuing token's expiry, because a stolen token could otherwise renew itself for ever.
+ * Returns undefined for a token that never expires.
  */
 function checkExpiry(
   asked: number | null | undefined,

@@ -9,25 +9,18 @@ import {
 } from '../store/index.ts'
 import { publish } from '../webhooks/events/index.ts'
 
-/**
- * Records an issued token in the audit log, and announces it to every node and, unless it is the operator's, to the
- * receivers of events.
- */
 export function announceIssued(tx: Tx, token: AccessTokenRecord, actor: Actor): void {
   announce(tx, { change: 'issued', token, actor })
 }
 
-/**
- * Announces that a token expires within two weeks. Ignores the operator's tokens, whose event no organization could
- * receive.
- */
+/** Publishes no event for the operator's tokens, because no organization could receive it. */
 export function announceExpiring(tx: Tx, token: AccessTokenRecord): void {
   const { organizationId } = token
   if (organizationId === undefined) return
   publish(tx, { organizationId, type: 'access_token.expiring', data: dataOf(token) })
 }
 
-/** Revokes the tokens of a removed member; they stay revoked if the person returns. Returns how many. */
+/** Revokes the tokens of a removed member; they stay revoked if the person returns. */
 export async function endTokensOf(
   tx: Tx,
   member: { readonly organizationId: OrganizationId; readonly userId: UserId },

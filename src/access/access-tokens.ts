@@ -28,7 +28,6 @@ const noteUseEveryMs = minuteMs
 const expiringWithinMs = 14 * dayMs
 const announcedAtOnce = 100
 
-/** A program that is identified by its access token. */
 export interface TokenPrincipal {
   readonly kind: 'token'
   readonly tokenId: AccessTokenId
@@ -38,19 +37,16 @@ export interface TokenPrincipal {
   readonly organization: { readonly id: OrganizationId; readonly slug: string } | undefined
   /** The addresses from which the token may be used; undefined = any. */
   readonly cidrs: readonly string[] | undefined
-  /**
-   * The permissions that the token has right now: what it was given, limited by the role of the member it is bound to.
-   */
+  /** What the token was given, limited by the role of the member it is bound to. */
   readonly permissions: readonly Permission[]
 }
 
-/** Who issues a token; without an organization the token belongs to the operator. */
+/** Without an organization, the issued token belongs to the operator. */
 export interface TokenIssuer {
   readonly organization: { readonly id: OrganizationId } | undefined
   readonly actor: Actor
 }
 
-/** Issues, lists, revokes and identifies access tokens. */
 export class AccessTokens {
   readonly #store: Store
   readonly #clock: Clock
@@ -78,8 +74,8 @@ export class AccessTokens {
   }
 
   /**
-   * Issues a token; throws `invalid_input`, `permission_required`, `conflict`, or `credential_revoked` if the issuing
-   * token was revoked in the meantime. The secret is returned here and can never be read again.
+   * Issues a token, whose secret can never be read again. Throws `invalid_input`, `permission_required`, `conflict`, or
+   * `credential_revoked` if the issuing token was revoked in the meantime.
    */
   async issue(input: AccessTokenInput, { organization, actor }: TokenIssuer) {
     const { secret } = mintCredential(prefix)
@@ -202,10 +198,7 @@ export class AccessTokens {
     })
   }
 
-  /**
-   * Records a use of the token, at most once a minute. No request waits for the write, and a later use makes up for a
-   * lost one.
-   */
+  /** No request waits for the write; if it is lost, a later use makes up for it. */
   #noteUse(id: string, from: { address: string; agent?: string | undefined }): void {
     const at = this.#clock.now()
     if (!hasPassed(noteUseEveryMs, this.#notedAt.get(id), at)) return
@@ -218,10 +211,6 @@ export class AccessTokens {
   }
 }
 
-/**
- * Returns a token's principal; throws if the token was revoked or has expired, if the member it is bound to has left,
- * or if its organization was deleted.
- */
 function principalOf(known: KnownAccessToken, nowMs: number): TokenPrincipal {
   const { token, organizationSlug } = known
   const fault = tokenFault(known, nowMs)
@@ -229,8 +218,7 @@ function principalOf(known: KnownAccessToken, nowMs: number): TokenPrincipal {
   const { id, name, hint, cidrs, organizationId } = token
   const named = { kind: 'token', tokenId: id, name, hint, cidrs } as const
   if (organizationId === undefined) return { ...named, organization: undefined, permissions: [] }
-  // The organization was deleted. Its token must be refused, because a principal without an organization is the
-  // operator.
+  // A principal without an organization is the operator, so an organization's token must never become one.
   if (organizationSlug === undefined) throw invalid()
   return {
     ...named,

@@ -82,10 +82,7 @@ function missing(enabled: readonly Scheme[]): Problem {
   })
 }
 
-/**
- * Returns the refusal of anything that is not a key of an enabled scheme. Each list of schemes has one shared object,
- * because strangers cause this refusal often.
- */
+/** Each list of schemes has one shared refusal, because strangers cause it often. */
 export function invalid(enabled: readonly Scheme[]): Problem {
   return wordsFor(enabled).invalid
 }

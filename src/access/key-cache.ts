@@ -47,7 +47,6 @@ export interface KeyCache {
    * organization, has changed. Calls it with undefined when everything may have changed.
    */
   onChange(heard: (changed: KeyId | OrganizationId | undefined) => void): void
-  /** The number of cached keys. */
   readonly size: number
 }
 
@@ -173,7 +172,6 @@ class FeedKeyCache implements KeyCache {
   }
 }
 
-/** Reads from the database; throws 503 `credential_unverifiable` when that fails. */
 async function asked<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read()
@@ -209,8 +207,5 @@ class OrganizationParts {
   }
 }
 
-/**
- * The part that the principals of all keys of an organization share. Two such parts are equal exactly if their texts
- * are.
- */
+/** Two parts of the same organization are equal exactly if their texts are. */
 type NamedPart = OrganizationPart & { readonly text: string }

@@ -18,8 +18,8 @@ export interface KeyDefaults {
 }
 
 /**
- * The properties of a new key that its issuer chooses. For scheme, CIDRs and expiry, undefined means the organization's
- * default; null means no restriction.
+ * For scheme, CIDRs and expiry, undefined means the organization's default. For CIDRs and expiry, null means no
+ * restriction.
  */
 export interface IssueInput extends Omit<KeyInput, 'expiresAt' | 'cidrs'> {
   readonly scheme?: Scheme | undefined
@@ -30,10 +30,6 @@ export interface IssueInput extends Omit<KeyInput, 'expiresAt' | 'cidrs'> {
   readonly personalUserId?: UserId | undefined
 }
 
-/**
- * Reads the defaults from an organization's settings. Where none is set, new keys use the scheme `x-api-key`, never
- * expire and may be used from any address.
- */
 export function readKeyDefaults(settings: Readonly<Record<string, unknown>>): KeyDefaults {
   const kept = (settings['keyDefaults'] ?? {}) as Partial<KeyDefaults>
   return {
@@ -43,7 +39,7 @@ export function readKeyDefaults(settings: Readonly<Record<string, unknown>>): Ke
   }
 }
 
-/** Returns the validated defaults; throws `invalid_input` for invalid ranges and lifetimes out of bounds. */
+/** Returns the defaults if they are valid; throws `invalid_input` otherwise. */
 export function checkKeyDefaults(defaults: KeyDefaults): KeyDefaults {
   const { expiresAfterMs: end, cidrs } = defaults
   if (end !== undefined && !(Number.isSafeInteger(end) && end >= dayMs && end <= maxMs)) {

@@ -10,10 +10,7 @@ export interface KeyFault {
 const revoked: KeyFault = { code: 'credential_revoked', sentence: 'The API key was revoked.' }
 const expired: KeyFault = { code: 'credential_expired', sentence: 'The API key has expired.' }
 
-/**
- * Returns why a key no longer works; undefined if it still works. Calls, open streams, `key check` and *try a request*
- * all use this function.
- */
+/** Returns why a key no longer works; undefined if it still works. */
 export function keyFault(
   { shape, expiresAt }: KnownKey,
   clock: { now(): number },

@@ -2,7 +2,6 @@ import { record } from '../audit/index.ts'
 import { keys, type Actor, type KeyRecord, type Tx, type AuditVerb } from '../store/index.ts'
 import { publish } from '../webhooks/events/index.ts'
 
-/** A change to a key, and who made it. */
 interface KeyNews<Change extends string> {
   readonly change: Change
   readonly actor: Actor

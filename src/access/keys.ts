@@ -28,13 +28,11 @@ export interface Key extends KeyRecord {
   readonly secrets: readonly KeySecretRecord[]
 }
 
-/** A changed key, and how many nodes confirmed the change. */
 interface ConfirmedKey {
   readonly key: Key
   readonly confirmation: Confirmation
 }
 
-/** Issues, reads, edits, rotates and revokes the API keys of organizations. */
 export class Keys {
   readonly #store: Store
   readonly #clock: Clock
@@ -44,10 +42,7 @@ export class Keys {
     this.#clock = clock
   }
 
-  /**
-   * Issues a key; the organization's defaults fill in what the input leaves undefined. Throws `invalid_input` for
-   * values that make no sense. The secret is returned here and can never be read again.
-   */
+  /** Issues a key, whose secret can never be read again. Throws `invalid_input`. */
   async issue(
     organizationId: OrganizationId,
     input: IssueInput,
@@ -99,7 +94,7 @@ export class Keys {
 
   /**
    * Adds a new secret; the previous one stays valid for `overlapMs`, and any older one ends immediately. Throws
-   * `not_found`, `conflict` for a revoked key, or `invalid_input` for an overlap of more than 90 days.
+   * `not_found`, `conflict` for a revoked key, or `invalid_input` unless the overlap is between 0 and 90 days.
    */
   async rotate(
     organizationId: OrganizationId,
@@ -243,8 +238,8 @@ export class Keys {
   }
 
   /**
-   * Announces up to 100 old secrets that are still valid, although they were replaced more than an hour ago and have
-   * not been used in the last hour; returns how many.
+   * Announces up to 100 old secrets that are still valid, were replaced more than an hour ago, and have not been used
+   * in the last hour or announced before; returns how many.
    */
   async announceSilent(): Promise<number> {
     return await this.#store.transaction(async (tx) => {
@@ -275,7 +270,6 @@ const announcedAtOnce = 100
 const callsLookedAt = 1000
 const silentAfterMs = hourMs
 
-/** Mints a secret for a key, and stores its digest and its hint but not the secret itself. */
 async function addSecret(tx: Tx, { id, organizationId, scheme }: KeyRecord): Promise<Secret> {
   const { secret, lookup } = mintCredential(schemes[scheme].prefix)
   await keySecrets.insert(tx, {

@@ -6,10 +6,7 @@ const settingName = 'master_key_check'
 const context = ['system', settingName, 'value']
 const plain = 'sealed by the master key of this database'
 
-/**
- * Refuses to start with a master key that did not seal this database, because none of the database's secrets could be
- * opened. Seals the check value if there is none yet, and seals it again if a newer key was added.
- */
+/** Refuses to start if the configured master keys cannot open this database's secrets. */
 export async function checkMasterKey(store: Store, sealer: Sealer): Promise<void> {
   const sealed = await settings.find(store, settingName)
   if (sealed !== undefined) {

@@ -2,7 +2,6 @@ import { record } from '../audit/index.ts'
 import type { Sealer } from '../secrets/index.ts'
 import { auditSeals, sealed, type Actor, type SealedColumn, type Store } from '../store/index.ts'
 
-/** How many values are sealed under the newest master key, under older ones, and under unknown ones. */
 export interface SealedCounts {
   readonly newest: number
   /** Under an older key that is still configured; `intercept reseal` moves these to the newest. */
@@ -40,8 +39,8 @@ export async function countSealed(
 }
 
 /**
- * Opens everything that an older master key sealed, and seals it again with the newest one, page by page while nodes
- * run. Never overwrites what a node writes in the meantime, and can be run again.
+ * Seals values again, with the newest master key, that an older one has sealed. May run while nodes run, and more than
+ * once: it never overwrites what a node writes in the meantime.
  */
 export async function resealAll(store: Store, sealer: Sealer, actor: Actor): Promise<Resealed> {
   const total = { resealed: 0, unreadable: 0 }

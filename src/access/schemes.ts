@@ -19,10 +19,7 @@ export function publicIdIn(text: string): string {
   return scheme === undefined ? text : publicId
 }
 
-/**
- * Returns the scheme of a text that has the shape and checksum of a key; undefined for any other text. Reads no
- * database.
- */
+/** Returns the scheme of a text that has the shape and checksum of a key; undefined for any other text. */
 export function schemeOfKey(text: string): Scheme | undefined {
   if (credentialLookup(text, schemes['x-api-key'].prefix) !== undefined) return 'x-api-key'
   if (credentialLookup(text, schemes.bearer.prefix) !== undefined) return 'bearer'

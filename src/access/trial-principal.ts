@@ -5,10 +5,7 @@ import type { Key } from './keys.ts'
 import { readOrganizationRate } from './rates/organization-rate.ts'
 import { keyPrincipal, type KeyPrincipal } from './key-memory/index.ts'
 
-/**
- * Returns the principal that a call with the key's current secret would have, or the refusal that it would get. Only
- * previews use this function.
- */
+/** Returns the principal that a call with the key's current secret would have, or the refusal that it would get. */
 export function principalOf(
   key: Key,
   organization: Pick<OrganizationRecord, 'slug' | 'settings'>,

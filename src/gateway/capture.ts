@@ -2,13 +2,12 @@ import type { ForwardTap } from '../http/index.ts'
 import type { CaptureSettings } from '../targets/index.ts'
 import { redactBody } from './redaction.ts'
 
-/** Captures exactly what the target's capture setting allows of one call. */
+/** Captures what the target's capture setting allows of one call. */
 export interface Capture extends ForwardTap {
   /** The captured data as JSON. */
   text(): string
 }
 
-/** Starts capturing; undefined if the target captures nothing. */
 export function createCapture(
   requestHeaders: readonly string[],
   settings: CaptureSettings | undefined,
@@ -39,7 +38,7 @@ export function createCapture(
   }
 }
 
-/** The first bytes of a body, whose values are masked as the setting requires. */
+/** Keeps the first bytes of a body and counts all of them. */
 class KeptBody {
   bytes = 0
   readonly #redact: readonly string[]
@@ -90,8 +89,8 @@ function keptHeaders(
 }
 
 /**
- * Decodes UTF-8 or UTF-16; invalid bytes are replaced. Like many JSON parsers, this function recognizes UTF-16 by the
- * first two bytes (RFC 4627, section 3). Read as UTF-8, such a body would hide the names whose values must be masked.
+ * Recognizes UTF-16 by its first two bytes, similarly to RFC 4627, section 3: read as UTF-8, such a body would hide the
+ * names whose values must be masked.
  */
 function decoded(bytes: Buffer): string {
   const [first, second] = bytes

@@ -38,7 +38,6 @@ export interface ForwardDeps {
   refuse(call: Call, error: unknown, passed?: Passed): void
 }
 
-/** Where to forward an admitted call. */
 export interface Forwarding {
   readonly target: GuardedTarget
   /** The path below the target, byte for byte. */
@@ -159,7 +158,7 @@ ${head.forwardingLines}${assertion === undefined ? '' : `Intercept-Assertion: ${
 
 const keyLines = new WeakMap<KeyPrincipal, string>()
 
-/** Returns the lines that name a key to the upstream; they are the same for all of its calls. */
+/** Returns the header lines that name a key to the upstream. */
 function keyLinesOf(principal: KeyPrincipal): string {
   const known = keyLines.get(principal)
   if (known !== undefined) return known

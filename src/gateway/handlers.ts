@@ -34,8 +34,8 @@ export interface Handlers {
 }
 
 /**
- * Creates the handlers. `guard` and `forwardAuth` run synchronously, unless they must wait for the database or for the
- * signature of an assertion.
+ * `guard` and `forwardAuth` run synchronously, unless they must wait for the database or for the signature of an
+ * assertion.
  */
 export function createHandlers(deps: HandlersDeps): Handlers {
   return new GatewayHandlers(deps)
@@ -156,10 +156,7 @@ class GatewayHandlers implements Handlers {
     })
   }
 
-  /**
-   * Stores what the checks found, and returns whether the call is admitted. If a check stopped the call, it is refused
-   * here rather than by an exception.
-   */
+  /** Stores what the checks found and returns whether they admitted the call; refuses the call otherwise. */
   #isAdmitted(call: Call, verdict: Verdict): verdict is Admitted {
     if (!verdict.isAdmitted) {
       call.known = verdict.known

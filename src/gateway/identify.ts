@@ -24,9 +24,8 @@ type Head = Pick<
 export type Identify = (head: Head, address: string) => KeyPrincipal | Promise<KeyPrincipal>
 
 /**
- * Identifies the caller by the only key in a request. Failures are limited per source. Further failures of a source
- * over its limit become 429, and all sources over their limits share a few look-ups in the database. Keys that this
- * node has cached are not affected.
+ * Limits failures per source: further failures of a source over its limit become 429, and all such sources share a few
+ * look-ups in the database. Keys that this node has cached are not affected.
  */
 export function createIdentify(deps: {
   keyCache: KeyCache

@@ -15,7 +15,6 @@ import { minuteMs } from '../units.ts'
 const checkPlace = `${gatewayPrefix}/-/check`
 const sweepMs = minuteMs
 
-/** The gateway of one node. */
 export interface Gateway extends AsyncDisposable {
   /** Handles a request and responds, now or later. */
   handle(exchange: Exchange): void

@@ -122,10 +122,7 @@ describe('open calls', () => {
   })
 })
 
-/**
- * Creates the register of open calls over a fake key cache. Tests trigger changes of the cache and see which keys were
- * checked and which calls were cut off.
- */
+/** Creates the register of open calls over a fake key cache. */
 function openWorld() {
   const checked: string[] = []
   const cut: string[] = []

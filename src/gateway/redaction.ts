@@ -47,7 +47,7 @@ function withoutMembers(text: string, wanted: ReadonlySet<string>, depth: number
 }
 
 /**
- * Masks members whose names appear literally. After a stray quote, `withoutMembers` mistakes where strings begin and
+ * Masks members whose names appear literally. After a stray quote, `withoutMembers` misjudges where strings begin and
  * can miss such members.
  */
 function withoutLiteralMembers(text: string, names: readonly string[]): string {

@@ -23,7 +23,6 @@ export interface Ended {
   readonly monotonicMs: number
 }
 
-/** Describes a finished call for the reports. */
 export function endedCall(
   call: Call,
   passed: Passed,

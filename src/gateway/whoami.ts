@@ -13,7 +13,6 @@ export function checkReading(exchange: Exchange): void {
   }
 }
 
-/** Responds to whoami: the organization, the key, and the targets it may call. */
 export function answerWhoAmI(
   call: Call,
   known: {

@@ -38,14 +38,12 @@ export interface Decided extends Located {
   readonly decision: Decision
 }
 
-/** A call that passed every check. */
 export interface Admitted extends Decided {
   readonly isAdmitted: true
   /** The response's rate-limit headers, as a flat list. */
   readonly limitHeaders: readonly string[]
 }
 
-/** A call refused by a check. */
 export interface Refused {
   readonly isAdmitted: false
   readonly stoppedAt: Check

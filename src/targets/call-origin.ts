@@ -34,7 +34,7 @@ function isFromPage(signs: BrowserSigns, method: string): boolean {
   return method === 'OPTIONS' && signs.accessControlRequestMethod !== undefined
 }
 
-// Keys with ranges are few and used often, so their ranges are parsed once.
+// Each call checks its key's ranges, so parsed ranges are cached.
 const parsed = new WeakMap<readonly string[], Cidr[]>()
 
 function rangesOf(cidrs: readonly string[]): Cidr[] {

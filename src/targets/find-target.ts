@@ -68,7 +68,6 @@ function emptyName(slug: string): string | undefined {
   return slug === '' ? 'it holds an empty segment' : undefined
 }
 
-/** Whether a key's grants allow a method on a target. */
 function isGranted(principal: KeyPrincipal, slug: string, method: string): boolean {
   return (
     principal.grants === undefined ||

@@ -61,9 +61,7 @@ export function guardedTarget(
   }
 }
 
-/**
- * Returns the context with which an upstream credential is sealed, so that it can't be opened in another target's row.
- */
+/** The context binds a sealed credential to its target, so that it can't be opened in another target's row. */
 export function credentialContext(target: {
   organizationId: OrganizationId
   id: TargetId
@@ -84,9 +82,7 @@ function parseUpstream(text: string): Upstream {
   }
 }
 
-/**
- * Opens the credential that is sent with a target's calls; undefined if there is none. Throws if it can't be unsealed.
- */
+/** Throws if the credential can't be unsealed. */
 export function openCredential(record: TargetRecord, sealer: Sealer): string | undefined {
   const { credentialSealed: sealed } = record
   return sealed === undefined ? undefined : sealer.open(sealed, credentialContext(record))

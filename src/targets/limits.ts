@@ -38,7 +38,6 @@ interface Plan {
   readonly policies: string
 }
 
-/** A limit that refuses a call. */
 interface Refusing {
   readonly code: 'rate_limited' | 'quota_exhausted'
   readonly detail: string
@@ -125,8 +124,8 @@ class PlannedLimits implements Limits {
     return ['RateLimit-Policy', plan.policies, 'RateLimit', states]
   }
 
-  // Attempts again after each wait. Checking and spending must happen in the same event-loop turn, because calls that
-  // waited together all saw the same remainder.
+  // Checking and spending must happen in the same event-loop turn, because calls that waited together all saw the same
+  // remainder.
   async #askAgain(waited: Promise<unknown>, plan: Plan, spend: boolean): Promise<LimitResult> {
     let next: LimitResult | Promise<unknown> = waited
     while (next instanceof Promise) {

@@ -20,9 +20,9 @@ export interface PathReadings {
 }
 
 /**
- * Returns the readings of a path that passed `pathAmbiguity`. The rarer ones are: without trailing slashes, with
- * parameters cut off before decoding, with `%2F` as an ordinary character, and as a second decoding would read it
- * (`%25xx` decoded again, `?` and `#` ending the path). Case is never changed.
+ * Returns the readings of a path that passed `pathAmbiguity`. The rarer readings omit trailing slashes, cut off
+ * parameters before decoding, treat `%2F` as an ordinary character, decode twice, or end the path at a decoded `?` or
+ * `#`. Case is never changed.
  */
 export function readingsOf(path: string): PathReadings {
   if (!/[%;]|\/\/|.\/$/.test(path)) return { usual: [path], possible: [path] }

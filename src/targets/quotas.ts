@@ -102,7 +102,6 @@ export function createQuotas({ store, clock }: { store: Store; clock: Clock }): 
   return new ClaimedQuotas(book, clock)
 }
 
-/** Enforces quotas by spending only calls that this node has already claimed. */
 export class ClaimedQuotas implements Quotas {
   readonly #book: QuotaBook
   readonly #clock: Clock
@@ -119,7 +118,6 @@ export class ClaimedQuotas implements Quotas {
   constructor(book: QuotaBook, clock: Clock) {
     this.#book = book
     this.#clock = clock
-    // A restored or replaced database may not contain this node's claims.
     book.onReset(() => this.#dropClaims())
   }
 

@@ -37,7 +37,7 @@ export interface TargetSettings {
   /** Response headers that affect our origin but are passed through anyway; lower case. */
   readonly answerHeaders: readonly string[]
   readonly capture: CaptureSettings | undefined
-  /** A CA certificate (PEM) to trust for the upstream instead of the system's. */
+  /** A CA certificate (PEM) to trust for the upstream instead of Node's default ones. */
   readonly ca: string | undefined
 }
 
@@ -66,7 +66,7 @@ export function defaultSettings(bodyBytes: number, records: RecordChoice = 'all'
   }
 }
 
-/** Merges changes into stored settings and validates them. Only settings that somebody has set are stored. */
+/** Only settings that somebody has set are stored. Throws `invalid_input`. */
 export function mergeSettings(
   stored: Readonly<Record<string, unknown>>,
   input: TargetSettingsInput,
@@ -85,7 +85,7 @@ export function mergeSettings(
   return merged
 }
 
-/** Returns the effective settings: stored ones over the defaults. They were validated when they were written. */
+/** The stored settings were validated when they were written. */
 export function readSettings(
   stored: Readonly<Record<string, unknown>>,
   defaults: TargetSettings,

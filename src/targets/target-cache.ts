@@ -4,7 +4,6 @@ import { FeedCache, targets, type Store } from '../store/index.ts'
 import { guardedTarget, type GuardedTarget } from './guarded-target.ts'
 import type { TargetSettings } from './settings.ts'
 
-/** A cache of targets ready for use. */
 export interface TargetCache {
   /** Returns an organization's targets by slug; synchronously while they are cached and the change feed is current. */
   of(organizationId: OrganizationId): TargetsBySlug | Promise<TargetsBySlug>

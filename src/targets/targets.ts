@@ -55,7 +55,6 @@ export interface TargetPlace {
   readonly idOrSlug: string
 }
 
-/** Creates, edits, removes and shows an organization's targets. */
 export interface Targets {
   /** Creates a target; throws `invalid_input`, `outbound_blocked`, or `conflict` if the slug is taken. */
   create(

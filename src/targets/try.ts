@@ -24,7 +24,7 @@ export interface TrialCheck {
   readonly detail: string | undefined
 }
 
-/** How the real call would be decided: by the same checks, with nothing counted or recorded. */
+/** How the real call would be decided. */
 export interface TrialResult {
   readonly allowed: boolean
   readonly code: ProblemCode | undefined

@@ -33,7 +33,7 @@ interface KeyFieldFlag {
   readonly value: string
   /** The placeholder for the flag's value in the usage line. */
   readonly sample: string
-  /** Values that make sense; tests pass them through everything that is derived from the field. */
+  /** Valid values, for tests. */
   readonly examples: readonly string[]
   readonly about: string
   readonly aboutEdit: string
@@ -52,10 +52,7 @@ interface ManyValues<Of> {
   parse(texts: readonly string[]): Of
 }
 
-/**
- * Returns a field's description unchanged. Passing it through this function lets TypeScript infer the types of the
- * field's value and JSON.
- */
+/** Passing a description through this function lets TypeScript infer the types of the field's value and JSON. */
 export function field<Column extends FieldColumn, Json>(
   described: KeyField<Column, Json>,
 ): KeyField<Column, Json> {

@@ -226,7 +226,6 @@ function grantJson({ target, methods: granted }: Grant) {
   return { target, methods: methods.filter((method) => granted.includes(method)) }
 }
 
-/** Refuses a grant whose target is no valid slug, or which names a method that no call can have. */
 function checkGrant(grant: Grant): void {
   if (!targetSlug.test(grant.target)) {
     throw new Problem(

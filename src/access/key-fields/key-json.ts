@@ -15,7 +15,6 @@ export const everyField = Object.entries(keyFields) as readonly (readonly [
   KeyField<FieldColumn, unknown>,
 ])[]
 
-/** Renders the fields of a key as the API shows them. */
 export function fieldsToJson(key: Partial<KeyEdit>): KeyFieldsJson {
   const shown = everyField.map(([name, field]) => {
     const value = key[field.column]
@@ -24,7 +23,6 @@ export function fieldsToJson(key: Partial<KeyEdit>): KeyFieldsJson {
   return Object.fromEntries(shown) as KeyFieldsJson
 }
 
-/** Reads the fields of a key from JSON; null and missing members become undefined. */
 export function fieldsFromJson(json: Partial<KeyFieldsJson>): Omit<KeyInput, 'name' | 'expiresAt'> {
   return Object.fromEntries(
     everyField.map(([name, field]) => {

@@ -232,10 +232,6 @@ class World {
     for (const [each, key] of this.#map) if (subjectOf(key) === subject) this.#map.delete(each)
   }
 
-  /**
-   * Returns whether the key is remembered. Fails if the remembered key differs from the one in the map; with `isExact`,
-   * fails also if only the map has the key.
-   */
   #check(keyDigest: string, isExact: boolean): boolean {
     const found = this.#memory.get(keyDigest)
     const expected = this.#map.get(keyDigest)

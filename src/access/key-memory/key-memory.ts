@@ -13,7 +13,6 @@ const maxShapes = 500_000
 const triesForShape = 64
 const maxSteps = 10_000
 
-/** The limits of the memory; tests set small ones. */
 interface KeyMemoryLimits {
   readonly capacity: number
   /** How many shapes there may be, and how many principals are kept as objects. */
@@ -22,12 +21,12 @@ interface KeyMemoryLimits {
 }
 
 /**
- * Remembers keys in about 46 bytes each: a record has half of the digest, the key's id and the number of a shape, which
- * holds everything that many keys have in common. A principal is made from its record when it is asked for, and the
- * object is kept until another key takes its place, because a call's limits are cached under that object.
+ * Remembers keys in about 46 bytes each: a record has half of the digest, the key's id and the number of a shape. A
+ * shape has everything that many keys have in common.
  *
- * Only the records decide which keys are remembered: an object is returned only if its record was found by the digest
- * and the record's shape has not been forgotten. It is dropped together with its record.
+ * Principals are made from records on demand, and the most recent ones are kept, because a call's limits are cached
+ * under the principal object. A kept object is returned only if its record is found and the record's shape has not been
+ * forgotten.
  */
 export class KeyMemory implements CacheMemory<KnownKey> {
   readonly #capacity: number
@@ -131,10 +130,7 @@ export class KeyMemory implements CacheMemory<KnownKey> {
     }
   }
 
-  /**
-   * Counts one more record of a shape and returns the shape's number. If there is no room for a new shape, forgets some
-   * of the oldest keys; returns 0 if even that makes no room.
-   */
+  /** If there is no room for a new shape, forgets some of the oldest keys; returns 0 if even that makes no room. */
   #numberOf(shape: KeyShape): number {
     for (let tries = 0; tries < triesForShape; tries++) {
       const number = this.#shapes.use(shape)

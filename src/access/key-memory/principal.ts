@@ -2,7 +2,6 @@ import type { KeyId, OrganizationId } from '../../ids.ts'
 import type { Rate } from '../../rate.ts'
 import type { Grant, KeySharedPart, Quota, Scheme } from '../../store/index.ts'
 
-/** A caller whom an API key has identified. */
 export interface KeyPrincipal {
   readonly kind: 'key'
   readonly organizationId: OrganizationId
@@ -44,7 +43,7 @@ export interface KnownKey extends KeyPrincipal {
   readonly shape: KeyShape
 }
 
-/** Joins both parts of a principal; the caller decides whether the key and its secret are still valid. */
+/** Does not check whether the key and its secret are still valid. */
 export function keyPrincipal(shape: KeyShape, { keyId, digest, expiresAt }: OwnPart): KnownKey {
   return {
     kind: 'key',

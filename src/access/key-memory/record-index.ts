@@ -14,10 +14,9 @@ const growth = 1.125
 const entryMask = 0xff_ff_ff
 const tagMask = ~entryMask
 
-/** The maximum number of records in an index. */
 export const maxRecords = entryMask - 1
 
-/** Finds records by one of their fields, whose bits are random: an open-addressing table with linear probing. */
+/** Finds records by one of their fields: an open-addressing table with linear probing. */
 export class RecordIndex {
   readonly #records: Records
   readonly #field: number
@@ -52,7 +51,7 @@ export class RecordIndex {
     this.#put(slots, entry)
   }
 
-  /** Removes a record, which must be in the index and unchanged since it was added. */
+  /** The record must not have changed since it was added. */
   remove(entry: number): void {
     const hash = this.#hashOf(entry)
     const segment = hash >>> belowSegment
@@ -99,10 +98,7 @@ export class RecordIndex {
   }
 }
 
-/**
- * Returns the slot where the search for a hash begins. Hashes map to slots in proportion, so a table may have any
- * length.
- */
+/** Hashes map to slots in proportion, so a table may have any length. */
 function homeOf(hash: number, slots: Int32Array): number {
   return Math.floor(((hash & (positions - 1)) * slots.length) / positions)
 }
@@ -115,7 +111,6 @@ function entryIn(slots: Int32Array, at: number): number {
   return ((slots[at] ?? 0) & entryMask) - 1
 }
 
-/** Returns the number of steps from one slot to another, wrapping around at the end. */
 function distance(from: number, to: number, slots: Int32Array): number {
   return to >= from ? to - from : to - from + slots.length
 }

@@ -75,12 +75,10 @@ export class Records {
     return this.#chunkOf(entry)[offsetOf(entry) + field] ?? 0
   }
 
-  /** Copies the four words of a field into `words`. */
   copy(entry: number, field: number, words: Int32Array): void {
     for (let at = 0; at < 4; at++) words[at] = this.word(entry, field + at)
   }
 
-  /** Whether the four words of a field equal `words`. */
   matches(entry: number, field: number, words: Int32Array): boolean {
     const chunk = this.#chunkOf(entry)
     const at = offsetOf(entry) + field

@@ -11,7 +11,7 @@ interface OwnShapes {
   isForgotten: boolean
 }
 
-/** The shapes that records refer to, numbered from 1. A shape is dropped with its last record. */
+/** The shapes that records refer to, numbered from 1. */
 export class Shapes {
   readonly #max: number
   readonly #byOrganization = new Map<OrganizationId, OwnShapes>()

@@ -55,7 +55,7 @@ export function readKeyId(text: string, words: Int32Array): boolean {
   return seen < 32 && start < 256
 }
 
-/** Returns the key's id from these four words; the inverse of `readKeyId`. */
+/** The inverse of `readKeyId`. */
 export function keyIdOf(words: Int32Array): KeyId {
   let start = 0
   for (let word = 0; word < 4; word++) {

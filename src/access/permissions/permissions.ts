@@ -3,10 +3,7 @@ export const roles = ['owner', 'admin', 'developer', 'viewer'] as const
 
 export type Role = (typeof roles)[number]
 
-/**
- * Lists which roles have which permission. With `keys.issue` alone, a developer manages only their own keys;
- * `keys.manage` covers everybody's.
- */
+/** With `keys.issue` alone, a developer manages only their own keys; `keys.manage` covers everybody's. */
 export const permissions = {
   'traffic.see': ['owner', 'admin', 'developer', 'viewer'],
   'keys.issue': ['owner', 'admin', 'developer'],
@@ -30,7 +27,6 @@ export function may(role: Role, permission: Permission): boolean {
   return allowed.includes(role)
 }
 
-/** All permissions of a role, in the order of the table. */
 export function permissionsOf(role: Role): Permission[] {
   return (Object.keys(permissions) as Permission[]).filter((permission) => may(role, permission))
 }

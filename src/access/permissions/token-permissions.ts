@@ -12,10 +12,7 @@ export function permissionsOfToken(known: KnownAccessToken, nowMs: number): read
   return granted.filter((permission) => bound.includes(permission))
 }
 
-/**
- * Returns why a token is refused: it was revoked, it has expired, or the member it is bound to has left. Undefined if
- * the token is accepted.
- */
+/** Returns undefined if the token is accepted. */
 export function tokenFault(known: KnownAccessToken, nowMs: number): Problem | undefined {
   const { token, creatorRole } = known
   if (token.revokedAt !== undefined) {

@@ -36,7 +36,7 @@ export class Settler {
     this.#deps = deps
   }
 
-  /** Claims a share, together with up to `maxSettled` - 1 other waiting claims; resolves when the claim is settled. */
+  /** Resolves when the claim is settled, or when the node has dropped the holding. */
   async claim(holding: Holding): Promise<void> {
     const { id } = holding.subject
     const known = this.#claims.get(id)

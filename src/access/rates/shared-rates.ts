@@ -25,8 +25,9 @@ const sourceKeptMs = minuteMs
 const forgetEveryMs = minuteMs
 
 /**
- * Enforces rates across all nodes. A node that is alone spends whole rates and writes nothing. Several nodes spend only
- * their shares, which are stored in the database, move to where the calls are, and never add up to more than the rate.
+ * Enforces rates across all nodes. A node that is alone spends whole rates and stores no shares. Several nodes spend
+ * only their shares, which are stored in the database, move to where the calls are, and never add up to more than the
+ * rate.
  *
  * A share is the part of a rate that a node may spend, in millionths. A holding is what a node knows of all shares of
  * one rate. `least` is the smallest share that lets a call pass. A node is short if it needs more than it could get.
@@ -64,8 +65,7 @@ export class SharedRates implements AsyncDisposable {
 
   /**
    * Joins the other nodes on this database. Waits up to 100 ms for the confirmation that this node is alone; without
-   * it, the node starts sharing. Another node spends whole rates until it hears of this one. If that node cannot reach
-   * the database, it refuses calls after a second, because it can no longer verify keys.
+   * it, the node starts sharing.
    */
   async start(): Promise<void> {
     const { store } = this.#deps
@@ -243,7 +243,6 @@ export class SharedRates implements AsyncDisposable {
     return { ...holding.requirements(sinceTickMs), nodeId: this.#nodeId, want, short, wholeInMs }
   }
 
-  /** Settles requests in one transaction, and applies the outcome here. */
   async #settle(requests: readonly (readonly [Holding, ShareRequest])[]): Promise<void> {
     const { store, clock } = this.#deps
     const startedAt = clock.monotonic()

@@ -7,13 +7,12 @@ import { FeedCache, type Feed, type SessionWithUser } from '../../store/index.ts
 export interface SessionCache {
   /** Returns a cached session; undefined if it is not cached or the change feed is not current. */
   peek(digest: string): SessionWithUser | undefined
-  /** Reads a session and caches it; undefined if there is none. Reads again if the session changes during the read. */
+  /** Reads a session and caches it; undefined if there is none. */
   read(digest: string): Promise<SessionWithUser | undefined>
   noteSeen(digest: string, atMs: number): void
   onChange(heard: (sessionId: SessionId | undefined) => void): () => void
 }
 
-/** Creates a cache of at most `capacity` sessions that evicts the oldest first. */
 export function createSessionCache(deps: {
   readonly feed: Feed
   readonly capacity: number

@@ -7,10 +7,7 @@ export const sessionCookieName = '__Host-session'
 // session cookie it is SameSite=Lax, so that browsers also send it when a link on another site is followed.
 const markerName = '__Host-signed-in'
 
-/**
- * Returns the Set-Cookie values for the session cookie and the marker. Neither has an expiry date, because the server
- * ends sessions.
- */
+/** Neither cookie has an expiry date, because the server ends sessions. */
 export function sessionCookies(started: {
   readonly token: string
   readonly session: { readonly id: string }

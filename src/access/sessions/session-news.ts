@@ -9,8 +9,8 @@ import {
 } from '../../store/index.ts'
 
 /**
- * Returns the only organization that a session through a connection reaches, or `none` if that connection is gone;
- * undefined for a session that reaches all organizations of the person.
+ * Returns the id of the only organization that a session through a connection reaches, or `none` if that connection is
+ * gone; undefined for a session that reaches all organizations of the person.
  */
 export async function organizationVouching(
   db: Db,

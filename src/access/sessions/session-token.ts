@@ -29,7 +29,6 @@ const jwtType = 'session+jwt'
 const opaqueShape = /^[A-Za-z0-9_-]{43}$/
 const maxTokenLength = 3000
 
-/** Creates session tokens in the format that the operator chose. */
 export function createSessionTokens(deps: TokenDeps): SessionTokens {
   return deps.format === 'jwt' ? jwtTokens(deps) : opaqueTokens()
 }

@@ -25,7 +25,6 @@ import { dayMs, minuteMs } from '../../units.ts'
 const noteSeenEveryMs = minuteMs
 const maxRemembered = 50_000
 
-/** A person who is signed in, identified by a session. */
 export interface SignedIn {
   readonly kind: 'user'
   readonly userId: UserId
@@ -40,7 +39,6 @@ export interface SignedIn {
   readonly expiresAt: number
 }
 
-/** Why sessions end, and by whom. */
 export interface EndReason {
   readonly by: string | undefined
   readonly reason: string
@@ -104,7 +102,6 @@ interface SessionDeps {
   readonly idleMs: number
 }
 
-/** Starts, identifies, lists and ends sessions of people. */
 export class Sessions {
   readonly #deps: SessionDeps
   readonly #store: Store
@@ -197,7 +194,6 @@ export class Sessions {
     return living.filter((session) => this.#endsAt(session) > nowMs)
   }
 
-  /** Ends sessions as part of a larger transaction; every node hears of it when the transaction commits. */
   async endIn(tx: Tx, of: SessionsOf, why: EndReason): Promise<SessionRecord[]> {
     return await endSessions(tx, of, why)
   }

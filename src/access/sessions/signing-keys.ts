@@ -10,15 +10,14 @@ const publishedAfterRetirementMs = 2 * dayMs
 
 /** The service's own ES256 keys: one signs, and every key that may have signed a still valid token is published. */
 export interface SigningKeys {
-  /** The key that signs now. */
   signer(): Signer
   /** Returns the public JWK of one of our keys as JSON text; undefined for any other kid. */
   publicJwkOf(kid: string): string | undefined
   /** Returns the JWK set for /.well-known/jwks.json (RFC 7517, section 5). */
   jwks(): { keys: Record<string, unknown>[] }
   /**
-   * Creates a new signing key if the present one is older than 30 days, or immediately with `force`. In either case,
-   * withdraws the retired keys that no valid token needs any more.
+   * Creates a new signing key if the present one is older than 30 days, or immediately with `force`. Withdraws retired
+   * keys that no valid token needs any more.
    */
   rotate(force?: boolean): Promise<void>
 }
@@ -29,7 +28,7 @@ interface SigningKeysDeps {
   readonly clock: Clock
 }
 
-/** Opens the signing keys, and creates one if there is none or the present one is older than 30 days. */
+/** Opens the signing keys, and creates the first one if there is none. */
 export async function openSigningKeys(deps: SigningKeysDeps): Promise<SigningKeys> {
   const opened = new StoredSigningKeys(deps)
   const load = async (): Promise<void> => await opened.load()
@@ -90,7 +89,6 @@ class StoredSigningKeys implements SigningKeys {
     await this.load()
   }
 
-  /** Reads the keys from the database again. */
   async load(): Promise<void> {
     const { store, sealer } = this.#deps
     const known = await signingKeys.list(store)
