@@ -13,9 +13,8 @@ export const systemClock: Clock = {
 }
 
 /**
- * Whether a span has passed since a time of the wall clock, or there is no such time yet; for work that is done once in
- * a while. A clock that was set back by more than the span counts as well: otherwise the work would stop until the
- * clock shows the former time again.
+ * Whether a span has passed since a time of the wall clock, or there is no such time yet. A clock that was set back by
+ * the span or more counts too; otherwise periodic work would stop until the clock had caught up.
  */
 export function hasPassed(spanMs: number, sinceMs: number | undefined, nowMs: number): boolean {
   return sinceMs === undefined || Math.abs(nowMs - sinceMs) >= spanMs

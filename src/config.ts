@@ -219,7 +219,6 @@ export interface SettingLine {
   readonly isSecret: boolean
 }
 
-/** Lists all settings with their values and defaults, in the table's order. */
 export function listSettings(env: Environment): SettingLine[] {
   return names().map((name) => {
     const { fallback, about, secret: isSecret } = table[name] as Setting<unknown>

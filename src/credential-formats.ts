@@ -1,6 +1,6 @@
 /**
- * The credentials that have a prefix of their own, one row each; minting, parsing, redaction and the secret scanner all
- * use this table.
+ * The credentials that have a prefix of their own, one row each, for minting, parsing, redaction and the secret
+ * scanner.
  */
 
 /** The kinds of credentials, by what they let their holder do. */

@@ -7,7 +7,7 @@ export { ConfigError } from './config.ts'
 /** Settings, named like the environment variables: `{ PORT: '0', DATA_DIR: './data' }`. */
 export type Settings = Readonly<Record<string, string | undefined>>
 
-/** A running node; disposing of it (`await using`) stops it after open requests have finished. */
+/** A running node; disposing of it (`await using`) stops it, and gives open requests time to finish. */
 export interface RunningNode extends AsyncDisposable {
   /** The URL of the API and the dashboard; with `PORT: '0'`, the system chooses its port. */
   readonly baseUrl: string

@@ -19,7 +19,6 @@ export function isRate(rate: Partial<Rate>, maxCalls: number): boolean {
   )
 }
 
-/** Tells whether a value is a whole number from 1 to `max`. */
 export function isCount(value: unknown, max: number): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 1 && (value as number) <= max
 }

@@ -1,6 +1,6 @@
 /**
- * The choice of calls to record: all; only those with a refusal, our own or that the upstream failed; these and one in
- * `n` of the others; or none.
+ * Which calls to record: `refused` means the calls that ended with a problem of ours, also for a failed upstream;
+ * `sampled 1/n` means these and one in `n` of the others.
  */
 export type RecordChoice = 'all' | 'refused' | 'none' | `sampled 1/${number}`
 

@@ -19,8 +19,8 @@ const commandLineNames = [
 ]
 
 /**
- * Returns error messages about names that can only be misspelled settings of ours. A misspelled secret or limit would
- * silently not apply, so these prevent the start.
+ * Returns error messages about names that can only be misspelled settings of ours; a node does not start with such a
+ * name, because a misspelled secret or limit would silently not apply.
  */
 export function misspelt(env: Environment, known: KnownNames): string[] {
   return Object.keys(env).flatMap((name) => {
@@ -53,7 +53,6 @@ function isKnown(name: string, known: KnownNames): boolean {
   return allNames(known).includes(name) || commandLineNames.includes(name)
 }
 
-/** Returns every setting, and NAME_FILE for every secret. */
 function allNames({ settings, secrets }: KnownNames): string[] {
   return [...settings, ...secrets.map((name) => `${name}_FILE`)]
 }

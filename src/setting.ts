@@ -1,7 +1,3 @@
-/**
- * One setting: its default, its purpose and its parser. Parsers throw an Error whose message completes the sentence
- * "NAME …".
- */
 import { isIP } from 'node:net'
 import type { Rate } from './rate.ts'
 import { parseRecordChoice, type RecordChoice } from './record-choice.ts'
@@ -69,7 +65,6 @@ export function parseCount(least: number, most: number): (text: string) => numbe
   }
 }
 
-/** Returns a parser that accepts only the given words. */
 export function parseOneOf<const T extends string>(choices: readonly T[]): (text: string) => T {
   return (text) => {
     const choice = choices.find((one) => one === text)
@@ -97,7 +92,6 @@ export function parseRate(text: string): Rate {
   return { calls: Number(perSecond), perSeconds: 1, burst: Number(burst ?? perSecond) }
 }
 
-/** Parses the choice of calls to record. */
 export function parseCallRecords(text: string): RecordChoice {
   const choice = parseRecordChoice(text)
   if (choice === undefined) throw new Error('must be all, refused, none or "sampled 1/n"')
@@ -155,7 +149,6 @@ export function parseMasterSecrets(text: string): string {
   return text
 }
 
-/** Parses a number of proxies, or their address ranges. */
 export function parseTrustedProxies(text: string): TrustedProxies {
   if (/^\d{1,2}$/.test(text)) return { kind: 'count', count: Number(text) }
   try {
@@ -193,7 +186,6 @@ export function parsePairs(text: string): Readonly<Record<string, string>> {
   return Object.fromEntries(pairs)
 }
 
-/** Parses a number from 0 to 1. */
 export function parseRatio(text: string): number {
   const ratio = Number(text)
   if (!/^\d*\.?\d+$/.test(text) || ratio > 1) throw new Error('must be a number from 0 to 1')

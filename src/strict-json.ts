@@ -1,6 +1,5 @@
 import { isStorable } from './storable.ts'
 
-/** Any JSON value. */
 export type Json =
   | string
   | number
@@ -31,9 +30,8 @@ export class JsonFault extends Error {
 }
 
 /**
- * Parses JSON more strictly than `JSON.parse`: bytes must be valid UTF-8, no object may repeat a member name, depth and
- * members are limited, and (unless allowed) no string may contain U+0000 or a lone surrogate. Two parsers that treat a
- * repeated member differently could disagree on who signs in or who is provisioned. Throws a `JsonFault`.
+ * Parses JSON strictly; throws a `JsonFault` for what it refuses. A repeated member is refused, because two parsers
+ * could read it differently and so disagree on who signs in or is provisioned.
  */
 export function readStrictJson(source: Uint8Array | string, rules: JsonRules): Json {
   const reader = new Reader(typeof source === 'string' ? source : decode(source), rules)

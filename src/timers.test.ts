@@ -3,10 +3,7 @@ import { mock, test } from 'node:test'
 import { every, LazyTimers } from './timers.ts'
 import { hourMs, minuteMs } from './units.ts'
 
-/**
- * Creates lazy timers over mocked time, which passes in steps of a millisecond; also records the wake-ups of the
- * process.
- */
+/** Creates lazy timers over mocked time, and records when they wake the process. */
 function lazyTimers(t: { mock: typeof mock }) {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   let now = 0

@@ -19,8 +19,8 @@ interface LazyCall {
 
 /**
  * Timers for background work. A call may come early, by up to half of its delay and at most 0.85 s, so that one wake-up
- * of an idle process serves several calls: each wake-up costs more than most of the work. The timers keep no process
- * alive. Calls are told how many milliseconds late the process woke up.
+ * of an idle process serves several calls. The timers keep no process alive. Calls are told how many milliseconds late
+ * the process woke up.
  */
 export class LazyTimers {
   readonly #monotonic: () => number

@@ -6,7 +6,6 @@ import type { Rate } from './rate.ts'
  */
 
 export const minuteMs = 60_000
-/** The time span of one row of the quarter-hour counts. */
 export const quarterHourMs = 15 * minuteMs
 export const hourMs = 60 * minuteMs
 export const dayMs = 24 * hourMs

@@ -15,7 +15,6 @@ const prefix = '/api/v1'
 const contentSecurityPolicy =
   "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-/** Registers the JSON API and its description on the app. */
 export function registerApi(
   app: App,
   deps: {
@@ -27,7 +26,7 @@ export function registerApi(
   const { services } = deps
   registerRoutes(app, routes, { prefix, services, addressOf: deps.addressOf })
   const { baseUrl } = services
-  // The description is 400 kB of text that most nodes are never asked for, so it is built on first use.
+  // Built on first use, because the text is long and rarely asked for.
   const description = onceAsked(() =>
     JSON.stringify(describeRoutes(routes, { baseUrl, version: deps.version })),
   )
@@ -52,7 +51,7 @@ export function registerApi(
   app.get('/docs/api.css', async (_request, reply) =>
     reply.type('text/css; charset=utf-8').header('Cache-Control', 'no-cache').send(referenceStyle),
   )
-  // Unknown addresses below /api/v1 always get a 404 in JSON, never a page.
+  // An unknown path below /api/v1 gets a 404 in JSON, not a page.
   app.all(`${prefix}/*`, async () => {
     throw new Problem('not_found')
   })

@@ -27,7 +27,6 @@ import {
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** Registers a table of routes on the app under a prefix. */
 export function registerRoutes(
   app: App,
   table: RouteTable,
@@ -139,7 +138,6 @@ async function refuseManaged(
   await configurations.requireUnmanaged(organization.id, { section, idOrName })
 }
 
-/** Applies Idempotency-Key to creations; every other request runs each time it is sent. */
 async function handleOnce(
   registration: Registration,
   { request, given }: { readonly request: AppRequest; readonly given: RouteRequest },
@@ -240,10 +238,7 @@ async function send(
 
 const bufferedBytes = 64 * 1024
 
-/**
- * Streams text as bytes, and produces the next part only while less than 64 KiB is waiting to be sent. A stream of
- * strings would buffer 16 parts, however long they are.
- */
+/** Streams text as bytes, so that the limit on what is buffered counts bytes, not parts of any length. */
 function toBytes(parts: AsyncIterable<string>): Readable {
   return Readable.from(parts, { objectMode: false, highWaterMark: bufferedBytes })
 }

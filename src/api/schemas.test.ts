@@ -5,8 +5,7 @@ import { describe, test } from 'node:test'
 import { exampleOf } from './description/example.ts'
 import { routes } from './routes.ts'
 
-// These tests compile every schema, because a node compiles each one only at the first request that needs it: a node
-// with a faulty schema would still start.
+// A node compiles a schema only at the first request that needs it, so a node with a faulty schema would still start.
 describe('the schemas of the routes', () => {
   // The compiler's type asks for the whole definition of a route, but the compiler reads only the schema.
   const compile = AjvCompiler()(

@@ -43,7 +43,7 @@ import {
 import { createWebhooks } from '../webhooks/index.ts'
 import { dayMs } from '../units.ts'
 
-// Maximum keys in the cache. This many take about half a gigabyte of memory; fewer take proportionally less.
+// This many cached keys take about half a gigabyte of memory.
 const keysInMemory = 10_000_000
 
 export type Domain = Awaited<ReturnType<typeof openDomain>>
@@ -174,7 +174,7 @@ async function openRecords(
   { store, postLogs, resource, metrics, log }: Infrastructure,
   opened: AsyncDisposableStack,
 ) {
-  // Creating a partition blocks writers, so the partitions are created before anything is written.
+  // Creating a partition blocks writers, so it is done before this node records calls.
   await store
     .transactionOnCalls(async (tx) => await callPartitions.makePartitions(tx))
     .catch((err: unknown) => log.warn({ err }, 'calls: partitions are made later'))
@@ -184,8 +184,8 @@ async function openRecords(
 }
 
 /**
- * Exports call records to the operator's collector without ever delaying a call; records that cannot be sent are
- * dropped and counted.
+ * Exports call records to the operator's collector; records that cannot be sent are dropped and counted, so that no
+ * call waits for the collector.
  */
 function openCallLog(deps: {
   post: (body: string) => Promise<void>

@@ -137,7 +137,6 @@ async function openDatabase(
   return await whenStorageAnswers(log, async () => await openStore(options))
 }
 
-/** Creates the outbound client, the address guard, the upstreams and the rules for client addresses. */
 async function openNetwork(
   config: Config,
   { clock, opened }: { readonly clock: Clock; readonly opened: AsyncDisposableStack },

@@ -30,7 +30,7 @@ import { gatewayPrefix } from '../targets/index.ts'
 export interface Servers extends AsyncDisposable {
   readonly gateway: Gateway
   readonly readiness: () => Readiness
-  /** Opens the listeners; closing them lets requests in progress finish. */
+  /** Opens the listeners; closing them gives requests in progress time to finish. */
   listen(): Promise<Listening>
 }
 

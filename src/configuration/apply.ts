@@ -25,7 +25,6 @@ import {
 } from './sections/services.ts'
 import { emptyState, readState, type State } from './state.ts'
 
-/** The options for planning or applying a file. */
 export interface ApplyOptions {
   /** The file's name, which marks the things it manages. */
   readonly label: string
@@ -39,7 +38,7 @@ export interface ApplyOptions {
   readonly permissions: readonly Permission[] | undefined
 }
 
-/** The options for applying a file; they also say who applies it and where new keys' secrets go. */
+/** The options for applying a file, with the actor who applies it. */
 export interface ApplyBy extends ApplyOptions {
   readonly actor: Actor
   /**

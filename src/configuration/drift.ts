@@ -20,8 +20,7 @@ const organizationsAtOnce = 20
 
 /**
  * Announces managed things that have begun to differ from their file, and gives new directory groups the roles that
- * files set for them. Checks up to 20 organizations whose audit log has grown since their last check; returns how many
- * things it announced.
+ * files set for them; returns how many things it announced.
  */
 export async function checkDrift(deps: ConfigurationDeps): Promise<number> {
   let announced = 0
@@ -62,8 +61,8 @@ async function checkOne(
 }
 
 /**
- * Returns the fields of a managed thing that differ from what was applied; `all` if the thing is gone, but no field if
- * a key is gone because it has expired.
+ * Returns the fields of a managed thing that differ from what was applied; `all` if the thing is gone, and none if it
+ * was a key that has expired.
  */
 function driftOf(
   row: ManagedRecord,

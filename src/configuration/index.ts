@@ -36,7 +36,7 @@ export interface Configurations {
   export(
     organization: OrganizationRecord,
   ): Promise<{ readonly text: string; readonly document: Record<string, unknown> }>
-  /** Computes what applying a file would do. Throws `invalid_input` with file, line and path. */
+  /** Computes what applying a file would do, without changing anything. */
   plan(text: string, options: ApplyOptions): Promise<Difference[]>
   /** Makes the organization match the file, all or nothing. */
   apply(text: string, by: ApplyBy): Promise<Applied>

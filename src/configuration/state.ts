@@ -14,8 +14,8 @@ export interface State {
 }
 
 /**
- * Reads everything about an organization that a file can describe; `breath` lets other work run in between. Inside a
- * transaction it must be undefined, because on SQLite the event loop must not turn while a transaction is open.
+ * Reads everything about an organization that a file can describe. `breath` lets other work run in between; it must be
+ * undefined inside a transaction, because on SQLite the event loop must not turn while one is open.
  */
 export async function readState(
   organization: OrganizationRecord,
@@ -70,9 +70,8 @@ export function withoutDefaults(
 }
 
 /**
- * Names things as the files that manage them do. Unmanaged things keep their own names, with a number added where
- * needed. If names are unique, a new thing may take the name of a managed one that is gone, because an entry with that
- * name can only mean the new thing.
+ * Names things as the files that manage them do; other things keep their own names, with a number where needed. If
+ * names are unique, a new thing may take the name of a managed one that is gone.
  */
 export function named(
   found: readonly Thing[],

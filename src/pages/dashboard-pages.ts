@@ -107,7 +107,6 @@ class BuiltPages {
 
   async find(path: string): Promise<PageFile | undefined> {
     await this.#firstRead
-    // If the first read failed because another process was replacing the build, this one may succeed.
     if (this.#files === undefined && !this.#isBuilding) await this.#read()
     return this.#files?.get(path)
   }

@@ -8,7 +8,6 @@ import { addPages } from './dashboard-pages.ts'
 import { Library } from './site/library.ts'
 import { registerSite } from './site-pages.ts'
 
-/** Registers these pages; none of them is below `/api`. */
 export function registerPages(
   app: App,
   deps: Omit<Parameters<typeof addPages>[1], 'webFolder'>,

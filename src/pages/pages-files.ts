@@ -62,10 +62,7 @@ export async function isStale(webFolder: string): Promise<boolean> {
   return changed.some((source) => source.mtimeMs > built.mtimeMs)
 }
 
-/**
- * Chooses the smallest encoding that the request accepts. Browsers don't offer `br` on insecure origins, and a proxy
- * may remove encodings from the header; one that was not offered is never used (RFC 9110, section 12.5.3).
- */
+/** Chooses brotli or else gzip, if the file has it and the request accepts it (RFC 9110, section 12.5.3). */
 export function chooseEncoding(
   file: PageFile,
   acceptEncoding: string | undefined,

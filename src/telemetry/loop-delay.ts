@@ -1,7 +1,7 @@
 import { createHistogram, performance } from 'node:perf_hooks'
 import { lazily } from '../timers.ts'
 
-// Each sample wakes the process, so an idle one is sampled rarely. A busy one is sampled often enough to catch stalls.
+// Each sample wakes the process, so an idle process is sampled rarely, a busy one often enough to catch stalls.
 const busyEveryMs = 100
 const idleEveryMs = 1000
 const busyShare = 0.02
@@ -26,7 +26,6 @@ export class LoopDelay {
     return this.#lateNs.count === 0 ? 0 : this.#lateNs.max / 1e9
   }
 
-  /** Forgets all samples. */
   reset(): void {
     this.#lateNs.reset()
   }

@@ -67,7 +67,7 @@ interface Registered {
  * labels share one series.
  */
 const maxSeries = 2000
-/** How long a scrape waits for values to be refreshed. If they take longer, the scrape returns the previous values. */
+/** How long a scrape waits for refreshed values; after that, it returns the previous ones. */
 const refreshWithinMs = 1000
 const overflow: Labels = { overflow: 'true' }
 

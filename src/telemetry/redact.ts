@@ -22,7 +22,7 @@ const secretForms = new RegExp(
 /** Characters that JSON does not escape but terminals and line readers interpret: DEL, C1, line separators. */
 const obeyedByReaders = /[\u007F-\u009F\u2028\u2029]/g
 
-/** Returns the line without secrets, and without characters that could forge another line. */
+/** Masks what `secretForms` matches, and escapes characters that could forge another line. */
 export function redact(line: string): string {
   return line
     .replace(secretForms, (...found: unknown[]) => {

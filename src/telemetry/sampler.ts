@@ -17,8 +17,7 @@ export function createSampler(name: SamplerName, ratio: number): Sampler {
   const decide = (traceId: string): boolean => {
     if (name.endsWith('always_on')) return true
     if (name.endsWith('always_off')) return false
-    // The last 56 bits are random (W3C Trace Context, level 2), so all services with the same ratio reach the same
-    // decision.
+    // The last 56 bits are random (W3C Trace Context, level 2), so all nodes make the same decision for a trace.
     return Number.parseInt(traceId.slice(-14), 16) < ratio * 2 ** 56
   }
   if (!name.startsWith('parentbased_')) return decide

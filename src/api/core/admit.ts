@@ -21,7 +21,7 @@ export interface Admitted {
   readonly organization: RouteOrganization | undefined
 }
 
-/** The credentials that a request presents. */
+/** A request's credentials, its sender and the organization in its path. */
 export interface Presented {
   readonly cookieHeader: string | undefined
   /** Every Authorization header, unmodified. */
@@ -33,12 +33,7 @@ export interface Presented {
   readonly requestId: string
 }
 
-/**
- * Authenticates and authorizes a caller, or refuses: `session_missing`, `session_invalid`, `session_ended`,
- * `credential_invalid`, `credential_revoked`, `credential_expired` (401), `credential_ambiguous` (400), `not_found` for
- * an organization the caller does not belong to (404), `permission_required`, `person_required`, `address_not_allowed`,
- * `sign_in_too_old`, `sso_required` (403), `rate_limited` after too many wrong access tokens (429).
- */
+/** Authenticates and authorizes the caller of a route, or throws a problem that says why not. */
 export async function admit(
   route: AnyRoute,
   presented: Presented,
@@ -54,13 +49,12 @@ export async function admit(
       ? undefined
       : await organizationOf(caller, presented.organization, services)
   if (isPermission(permission)) {
-    // A permission is meaningless without the organization that grants it.
     if (!organization) throw new Error('a route with a permission has no organization in its path')
     if (!isAllowed(organization, permission)) {
       throw denied(permission, organization, { actor: actorOf(caller, presented), services })
     }
   }
-  // A token was granted the permission by name, and has no sign-in that could be too old.
+  // A token has no sign-in that could be too old.
   if (route.freshSignIn && caller.kind === 'person') checkFresh(caller.person, services)
   return { caller, organization }
 }
@@ -82,8 +76,8 @@ async function identify(presented: Presented, services: Services): Promise<Calle
 }
 
 /**
- * Authenticates an access token. Wrong tokens are counted per source. A source over its limit is refused without a
- * database query, unless one of the spare look-ups that all such sources share is left (docs/decisions/014).
+ * Authenticates an access token. A source that sent too many wrong tokens is refused, usually before any database query
+ * (docs/decisions/014).
  */
 async function identifyToken(
   secret: string,
@@ -151,7 +145,7 @@ function ofToken(
   return { id, slug, role: undefined, permissions }
 }
 
-/** Records an error in the organization's audit log if it refuses a permission; ignores every other error. */
+/** Records a refused permission in the organization's audit log; ignores other errors. */
 export function noteDenial(
   error: unknown,
   who: { readonly organization: RouteOrganization | undefined; readonly actor: Actor },
@@ -191,7 +185,7 @@ export function checkFresh(person: SignedIn, services: Pick<Services, 'clock'>):
   )
 }
 
-/** Like `checkFresh`, for any caller: tokens always pass, because their permissions were granted explicitly. */
+/** Like `checkFresh`, for any caller: tokens always pass, because they have no sign-in. */
 export function checkFreshCaller(caller: Caller, services: Pick<Services, 'clock'>): void {
   if (caller.kind === 'person') checkFresh(caller.person, services)
 }

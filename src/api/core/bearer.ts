@@ -1,9 +1,9 @@
 import { Problem } from '../../errors.ts'
 
 /**
- * Reads the token of `Authorization: Bearer <token>` (RFC 6750, section 2.1); undefined if there is none. Two such
- * headers are refused as `credential_ambiguous`, never resolved by taking the first. Other schemes are ignored, because
- * a proxy may use them for itself.
+ * Reads the token of `Authorization: Bearer <token>` (RFC 6750, section 2.1); undefined without such a header. Throws
+ * `credential_ambiguous` for two such headers, and `credential_invalid` for a malformed one. Other schemes are ignored,
+ * because a proxy may use them for itself.
  */
 export function readBearer(values: readonly string[]): string | undefined {
   const [value, ...others] = values.filter((one) => /^\s*bearer\b/i.test(one))

@@ -2,10 +2,7 @@ import { Problem } from '../../errors.ts'
 
 const maxMembers = 10_000
 
-/**
- * Refuses what a schema can't rule out in a body or query: nesting deeper than the limit, more than 10,000 values, and
- * text that the databases can't store (U+0000, lone surrogates).
- */
+/** Refuses values nested deeper than `deepest`, more than 10,000 values, and text that not every database can store. */
 export function checkBody(value: unknown, deepest: number): void {
   let members = 0
   const waiting: { value: unknown; depth: number }[] = [{ value, depth: 1 }]
@@ -22,7 +19,7 @@ export function checkBody(value: unknown, deepest: number): void {
   }
 }
 
-/** Refuses text that the databases can't store. */
+/** Refuses text that not every database can store (`isStorable`). */
 export function checkText(text: string): void {
   if (text.includes('\0')) throw refused('holds the character U+0000')
   if (!text.isWellFormed()) throw refused('holds half a surrogate pair')

@@ -18,7 +18,7 @@ export function callerId(caller: Caller): string {
   return caller.kind === 'person' ? caller.person.userId : caller.token.tokenId
 }
 
-/** Returns the actor that audit entries and events name for what a caller does. */
+/** Returns the actor to name in audit entries and events. */
 export function actorOf(
   caller: Caller | undefined,
   from: { readonly address: string; readonly requestId: string },

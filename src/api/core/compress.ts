@@ -36,7 +36,7 @@ export async function compressAnswer(
   return bytes
 }
 
-/** Whether gzip is accepted; a weight of 0 means that it is not (RFC 9110, section 12.4.2). */
+/** Whether the header names gzip; a weight of 0 refuses it (RFC 9110, section 12.4.2). */
 function offersGzip(header: string | string[] | undefined): boolean {
   return String(header ?? '')
     .split(',')

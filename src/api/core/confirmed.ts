@@ -7,7 +7,6 @@ export const Confirmed = Type.Object(
   { title: 'Confirmation' },
 )
 
-/** Formats a confirmation for a response. */
 export function toConfirmed(confirmation: Confirmation): Static<typeof Confirmed> {
   const { nodes, silentNodes, tookMs } = confirmation
   return { nodes, silent_nodes: silentNodes, took_ms: tookMs }

@@ -15,14 +15,13 @@ export interface Creation {
   readonly callerId: string
   readonly key: string
   readonly route: string
-  /** The path and body of the request, as text. */
+  /** The request's URL and body, as text. */
   readonly request: string
 }
 
 /**
- * Runs a creation once per caller and Idempotency-Key, and repeats the same response for 24 hours. Responses are stored
- * sealed, because some contain a secret. Throws `idempotency_conflict` (409) for a different request with the same key,
- * and for a repeated request if the first one is still in progress or its response was lost.
+ * Creates only once per caller and Idempotency-Key within 24 hours, and repeats the response. Throws
+ * `idempotency_conflict` (409) for another request with the same key, and for a repeated one whose response is missing.
  */
 export async function once<T>(
   services: Services,
@@ -72,10 +71,7 @@ export async function once<T>(
   }
 }
 
-/**
- * Waits for a write, and ignores an unreachable database: the creation has already succeeded or failed, and the caller
- * gets that result.
- */
+/** Ignores an unavailable database, because the creation has already succeeded or failed. */
 async function unlessAway(writing: Promise<void>): Promise<void> {
   await writing.catch((error: unknown) => {
     if (asStorageProblem(error) === undefined) throw error

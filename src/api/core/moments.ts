@@ -10,12 +10,11 @@ export function momentOf(text: string): number {
   throw new Problem('invalid_input', `There is no such time: ${text}. Seconds go from 00 to 59.`)
 }
 
-/** Like `momentOf`, for a time that may be missing. */
 export function optionalMomentOf(text: string | undefined): number | undefined {
   return text === undefined ? undefined : momentOf(text)
 }
 
-/** Converts the range of a chart to milliseconds; refuses a range that is empty or has too many steps. */
+/** Converts the range of a chart to milliseconds, checked by `checkRange`. */
 export function rangeOf(
   query: { readonly from: string; readonly to: string; readonly step_ms: number },
   maxSteps: number,

@@ -12,7 +12,6 @@ export function pageOf<S extends TSchema>(item: S) {
   return Type.Object({ items: Type.Array(item), next: nullable(Type.String()) })
 }
 
-/** The query parameters of a list that is returned in pages. */
 export const pageQuery = {
   after: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: maxInPage })),
@@ -36,7 +35,6 @@ export function toPage<T, Item>(
   }
 }
 
-/** Like `toPage`, for things whose cursor is their id. */
 export function toPageById<T extends { readonly id: string }, Item>(
   query: { limit?: number },
   found: readonly T[],
@@ -45,7 +43,6 @@ export function toPageById<T extends { readonly id: string }, Item>(
   return toPage(query, found, { item, cursorOf: ({ id }) => id })
 }
 
-/** Returns the number of items on a page: the requested one or the default. */
 export function limitOf(query: { limit?: number }): number {
   return query.limit ?? usualInPage
 }

@@ -8,9 +8,8 @@ interface PropertyShape {
 }
 
 /**
- * Parses a query string by its schema: numbers and booleans strictly, lists split at commas. A duplicate or unknown
- * parameter is refused, because two parsers could read such a query differently. Only a list named in `repeated` may
- * occur several times, once for each item.
+ * Parses a query string by its schema, and refuses unknown parameters. A duplicate is refused too, because another
+ * parser might read the query differently, unless `repeated` names the parameter.
  */
 export function parseQuery(
   {

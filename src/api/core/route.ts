@@ -26,7 +26,6 @@ export interface RouteOrganization {
 export interface RouteRequest<Query = unknown, Body = unknown> {
   readonly query: Query
   readonly body: Body
-  /** Returns a parameter of the path. */
   readonly param: (name: string) => string
   /** The caller; throws if the route is open to anyone. */
   readonly caller: Caller
@@ -34,9 +33,8 @@ export interface RouteRequest<Query = unknown, Body = unknown> {
   readonly person: SignedIn
   /** The organization of the path; throws if the path has none. */
   readonly organization: RouteOrganization
-  /** The actor named in audit entries and events. */
   readonly actor: Actor
-  /** The version in If-Match; undefined allows every version. An edit of any other version is refused with 412. */
+  /** The version in If-Match; undefined allows every version. */
   readonly expectedVersion: number | undefined
   readonly address: string
   readonly agent: string | undefined
@@ -79,26 +77,24 @@ export interface ManagedThing {
 export interface Route<Query = unknown, Body = unknown, Answer = unknown> {
   readonly summary: string
   readonly permission: RouteAccess
-  /** Whether people must have signed in within the last hour, as for changes to company sign-in; tokens always pass. */
+  /** Whether people must have signed in within the last hour; tokens always pass. */
   readonly freshSignIn: boolean
   /** Whether pages of other origins may call the route. Only a route that ignores cookies may allow this. */
   readonly anyOrigin: boolean
   readonly status: 200 | 201 | 202 | 204
   /**
-   * Refuses what this caller may not request now. It runs before every response, including one that is repeated for an
-   * Idempotency-Key, because the caller's rights may have changed since the first time.
+   * Refuses a request before it is handled, and before a response is repeated for an Idempotency-Key, because the
+   * caller's rights may have changed since.
    */
   readonly check:
     | ((request: RouteRequest<Query, Body>, services: Services) => Promise<void>)
     | undefined
-  /**
-   * The thing that this route changes, if files can manage such things. While a file manages it, requests are refused.
-   */
+  /** The thing that this route changes; requests are refused while a configuration file manages that thing. */
   readonly managed: ManagedThing | undefined
   /** The largest body in bytes, if not the default. */
   readonly maxBodyBytes: number | undefined
   readonly query: TSchema | undefined
-  /** The query parameters that are repeated for each item of a list; every other list is one parameter, split at commas. */
+  /** The lists that have one query parameter per item; every other list is one parameter, split at commas. */
   readonly repeated: readonly string[]
   readonly body: TSchema | undefined
   readonly answer: TSchema | undefined

@@ -4,19 +4,15 @@ import { Type, type TSchema } from '../../http/index.ts'
 /** A time as ISO 8601; a response gives it in UTC, a request may use any offset. */
 export const Time = Type.String({ format: 'date-time' })
 
-/** Returns the schema of a value that may be null. */
 export function nullable<S extends TSchema>(schema: S) {
   return Type.Union([schema, Type.Null()])
 }
 
-/** Returns the schema of a string that is one of several words. */
 export function oneOf<const Words extends readonly string[]>(words: Words) {
   return Type.Unsafe<Words[number]>({ type: 'string', enum: [...words] })
 }
 
-/**
- * Returns the schema of a request body that refuses unknown members, so that nobody can set a field not meant for them.
- */
+/** Returns the schema of a request body that refuses unknown members. */
 export function input<P extends Record<string, TSchema>>(properties: P) {
   return Type.Object(properties, { additionalProperties: false })
 }
@@ -28,7 +24,6 @@ export function time(ms: number): string {
   return new Date(ms).toISOString()
 }
 
-/** Like `time`, with null for undefined. */
 export function timeOrNull(ms: number | undefined): string | null {
   return ms === undefined ? null : time(ms)
 }

@@ -53,9 +53,8 @@ export interface Services {
   readonly echo: Echo
   /** Whether anyone may create an account and an organization, or only invited people. */
   readonly signUp: 'invited' | 'open'
-  /** Limits the wrong access tokens that a source sends and the leaked secrets that it reports; both count together. */
+  /** Limits the wrong access tokens that a source sends and the leaked secrets that it reports, counted together. */
   readonly findings: FailedCredentials
-  /** How long data of each kind is kept. */
   readonly retention: {
     readonly callsMs: number
     readonly deliveriesMs: number

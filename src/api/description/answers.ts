@@ -3,7 +3,7 @@ import type { AnyRoute } from '../core/route.ts'
 
 type Json = Record<string, unknown>
 
-/** The statuses of refusals that every route of the JSON API may return; a GET never returns 413 or 415. */
+/** The statuses with which the API may refuse, whatever the route. */
 const always = [400, 404, 405, 413, 414, 415, 429, 431, 500, 503]
 
 /** Returns the refusals that a route may return, by status, as references to components. */

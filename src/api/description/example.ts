@@ -88,7 +88,7 @@ const prefixes: Readonly<Record<string, string>> = {
   Target: 'tgt',
 }
 
-/** Generates a realistic value that satisfies a schema. */
+/** Generates an example value for a schema; `name` is the property's. */
 export function exampleOf(schema: unknown, name = '', depth = 0): unknown {
   const one = schema as Schema
   if (one.const !== undefined) return one.const

@@ -167,14 +167,13 @@ function queryParameters(route: AnyRoute, schemas: Map<string, unknown>): Json[]
     in: 'query',
     required: false,
     schema: named(schema, schemas),
-    // A list is a single parameter, separated by commas, unless it is repeated.
+    // A list is a single parameter with commas between its items, unless it is repeated.
     ...((schema as Json)['type'] === 'array'
       ? { style: 'form', explode: route.repeated.includes(name) }
       : {}),
   }))
 }
 
-/** Describes a route's request headers: Idempotency-Key for creations, If-Match for edits of versioned resources. */
 function headerParameters(method: string, route: AnyRoute): Json[] {
   if (route.status === 201 && route.permission !== 'anyone') {
     return [{ $ref: '#/components/parameters/IdempotencyKey' }]

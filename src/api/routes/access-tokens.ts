@@ -20,10 +20,7 @@ const AccessToken = Type.Object(
     permissions: Type.Array(oneOf(permissionNames)),
     /** null means every address. */
     cidrs: nullable(Type.Array(Type.String())),
-    /**
-     * The member who created the token, directly or through another token; this member's role limits it. null for the
-     * operator's tokens.
-     */
+    /** The member who created the token, directly or through another token; null if the operator did. */
     created_by: nullable(Type.String()),
     created_at: Time,
     expires_at: nullable(Time),

@@ -104,7 +104,7 @@ export const configurationRoutes = {
     body: FileBody,
     answer: Type.Object({
       applied: Type.Array(DifferenceSchema),
-      /** Newly issued keys; this response is the only place that contains their secrets. */
+      /** Newly issued keys; their secrets are shown only here. */
       keys: Type.Array(
         Type.Object({ name: Type.String(), id: Type.String(), secret: Type.String() }),
       ),

@@ -24,10 +24,7 @@ export const credentialRoutes = {
   }),
 }
 
-/**
- * Counts a reported secret against the source's limit for wrong credentials, because looking it up costs as much as
- * looking up a wrong credential. Throws `rate_limited` (429).
- */
+/** Counts a reported secret like a wrong access token from its source; throws `rate_limited` (429) over the limit. */
 async function spendFinding(address: string, { findings }: Services): Promise<void> {
   const retrySeconds = await findings.failed(address)
   if (retrySeconds === undefined) return

@@ -22,10 +22,7 @@ const Token = Type.Object(
     last_used_address: nullable(Type.String()),
     last_used_agent: nullable(Type.String()),
     revoked_at: nullable(Time),
-    /**
-     * Whether the token is active although its issuer may no longer issue one. Such a token should be replaced, because
-     * its issuer may still know the secret.
-     */
+    /** Whether the token is active although its issuer has lost the right to issue one. */
     issuer_left: Type.Boolean(),
   },
   { title: 'ScimToken' },
@@ -47,7 +44,6 @@ const Request = Type.Object(
     ignored: Type.Array(Type.String()),
     /** The user or group that the request concerned. */
     resource_id: nullable(Type.String()),
-    /** The token that was used; it may be revoked (status 401), or the plan may not include a directory (403). */
     token_id: Type.String(),
     duration_ms: Type.Number(),
     address: nullable(Type.String()),

@@ -139,7 +139,6 @@ async function hasCompanySignIn(id: OrganizationId, services: Services): Promise
   return connections.some(({ disabledAt }) => disabledAt === undefined)
 }
 
-/** Converts an invitation to the form that the invited person sees. */
 export function toOwnInvitation(found: {
   invitation: InvitationRecord
   organization: OrganizationRecord

@@ -21,7 +21,7 @@ const editableColumns = eachField((schema) => nullable(schema)) as {
 const shownColumns = Object.fromEntries(
   Object.entries(keys.shownSchemas).map(([name, schema]) => [name, Type.Unsafe(schema)]),
 ) as { readonly [Name in keyof keys.KeyShown]: Type.TUnsafe<keys.KeyShown[Name]> }
-/** The fields of a key as a request sends them; null sets no value, nor does a missing field without a default. */
+/** The fields of a key as a request sends them; null sets no value. */
 const askedFields = eachField((schema) => Type.Optional(nullable(schema))) as {
   readonly [Name in keyof KeyFieldsJson]: Type.TOptional<Type.TUnsafe<KeyFieldsJson[Name]>>
 }
@@ -32,8 +32,8 @@ function eachField(change: (schema: TSchema) => TSchema): unknown {
 }
 
 /**
- * The fields of a key that a person sets. Depending on the field, null means no limit, every target, every address or
- * no expiry. A missing field means the same, but a new key then takes the organization's default if there is one.
+ * The fields of a key that a request may set. A missing optional field means the same as null, except that a new key
+ * takes the organization's default if there is one.
  */
 export const keyInputProperties = {
   name: Type.String({ minLength: 1, maxLength: 100 }),
@@ -43,7 +43,6 @@ export const keyInputProperties = {
 
 const KeyBody = Type.Object(keyInputProperties)
 
-/** Converts a request body to the domain's input. */
 export function toKeyInput(body: Static<typeof KeyBody>): KeyInput {
   return {
     name: body.name,
@@ -81,7 +80,7 @@ export const ApiKey = Type.Object(
   { title: 'ApiKey' },
 )
 
-/** Converts a key to the API's form, which has hints but never secrets. */
+/** Converts a key to the API's form, with only the hints of its secrets. */
 export function toApiKey(key: Key, nowMs: number): Static<typeof ApiKey> {
   return {
     id: key.id,
@@ -130,7 +129,6 @@ export const KeyCallers = Type.Object(
   { title: 'KeyCallers' },
 )
 
-/** Converts a key's callers to the API's form. */
 export function toKeyCallers(
   { recent, stragglers }: Awaited<ReturnType<Keys['callers']>>,
   slugOf: (targetId: string) => string | undefined,

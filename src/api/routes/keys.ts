@@ -164,8 +164,8 @@ function toKeyAndConfirmation(
 }
 
 /**
- * Returns the key in the path if the caller may change it. A caller with `keys.manage` may change every key, any other
- * caller only the keys that they created. Throws `not_found` or `permission_required`.
+ * Returns the key in the path; throws `not_found`, or `permission_required` if the caller neither created the key nor
+ * has `keys.manage`.
  */
 async function reach(request: RouteRequest, services: Services): Promise<Key> {
   const { organization, caller } = request

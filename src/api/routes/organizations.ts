@@ -8,7 +8,6 @@ import { input, nullable, oneOf, Role, Time, time } from '../core/schemas.ts'
 import { Rate } from './target-schema.ts'
 import { dayMs } from '../../units.ts'
 
-/** An organization in the API's form. */
 export const Organization = Type.Object(
   {
     id: Type.String(),
@@ -144,7 +143,6 @@ export const organizationRoutes = {
   }),
 }
 
-/** Converts an organization to the API's form. */
 export function toOrganization(organization: OrganizationRecord): Static<typeof Organization> {
   return {
     id: organization.id,

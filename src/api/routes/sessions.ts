@@ -18,7 +18,6 @@ export const Session = Type.Object(
   { title: 'Session' },
 )
 
-/** Converts a session to the API's form. */
 export function toSession(session: SessionRecord, caller: Caller): Static<typeof Session> {
   return {
     id: session.id,

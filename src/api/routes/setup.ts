@@ -5,7 +5,7 @@ import { input } from '../core/schemas.ts'
 
 const Token = Type.String({ minLength: 20, maxLength: 100 })
 
-/** First-time setup: the facts that the sign-in page needs, and the link that creates the first owner. */
+/** The options of the sign-in page, and first-time setup through a link. */
 export const setupRoutes = {
   'GET /sign-in-options': route({
     summary: 'The configured ways to sign in',

@@ -48,9 +48,7 @@ export const RuleInputs = Type.Array(
 
 const LastLine = oneOf(['allow', 'refuse'])
 
-/**
- * The action for calls that no rule decides, in a request: null restores the default, and omitting it changes nothing.
- */
+/** In a request, the action for calls that no rule decides; null restores the default. */
 export const OtherwiseInput = Type.Optional(nullable(LastLine))
 
 export const ApiTarget = Type.Object(
@@ -96,7 +94,7 @@ export const ApiTarget = Type.Object(
       body_bytes: Type.Integer(),
       redact: Type.Array(Type.String()),
     }),
-    /** The CA certificate (PEM) trusted for the upstream instead of the system's. */
+    /** The CA certificate (PEM) to trust for the upstream instead of Node's default ones. */
     ca: Type.Optional(Type.String()),
     created_at: Time,
     calls24h: Type.Integer(),
@@ -106,7 +104,7 @@ export const ApiTarget = Type.Object(
   { title: 'Target' },
 )
 
-/** The fields that an edit may change; omitted ones keep their value, null restores the default. */
+/** The fields that an edit may change; omitted ones keep their value. */
 export const targetInputProperties = {
   name: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
   upstream: Type.Optional(Type.String({ minLength: 1, maxLength: 2000 })),
@@ -146,7 +144,6 @@ export const targetInputProperties = {
 
 const TargetBody = Type.Object(targetInputProperties)
 
-/** Converts a request body to the domain's input. */
 export function toTargetInput(body: Static<typeof TargetBody>): TargetInput {
   const { name, upstream, enabled, credential, timeouts, capture, rules, rate_limit: rate } = body
   return {
@@ -247,10 +244,6 @@ export function toApiTarget(target: Target, counts: TargetCounts): Static<typeof
   }
 }
 
-/**
- * Returns a target's health: unhealthy if at least half of the recent calls failed at the upstream, unknown if there
- * were no calls.
- */
 function healthOf(recent: TargetCounts['recent']): 'healthy' | 'unhealthy' | 'unknown' {
   if (recent.calls === 0) return 'unknown'
   return recent.errors * 2 >= recent.calls ? 'unhealthy' : 'healthy'

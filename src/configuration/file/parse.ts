@@ -31,7 +31,6 @@ export type ParsedFile =
 /** Settings are never nested this deeply, and this depth is far from exhausting the stack. */
 const maxDepth = 32
 
-/** An error found while parsing. */
 class Fault {
   readonly line: number
   readonly fault: string

@@ -42,7 +42,6 @@ export class Place {
     this.#line = line
   }
 
-  /** The file, line and path, as error messages show them. */
   get where(): string {
     return `${this.#file}:${this.#line}: ${this.#path === '' ? 'the file' : this.#path}`
   }
@@ -176,10 +175,7 @@ export class Place {
   }
 }
 
-/**
- * Returns a text's length as JSON Schema counts it, in code points. If the UTF-16 length is within `max`, returns that
- * length without counting, because the length in code points is never greater.
- */
+/** Returns a text's length in code points (JSON Schema), counted only if its UTF-16 length exceeds `max`. */
 function lengthOf(text: string, max: number): number {
   return text.length <= max ? text.length : Array.from(text).length
 }

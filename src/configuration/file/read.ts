@@ -5,7 +5,6 @@ import { parseAside } from './parse-aside.ts'
 import { Place } from './place.ts'
 import { fileSchema } from './schema.ts'
 
-/** The maximum size of a file's text. */
 export const maxFileBytes = 4 * 1024 * 1024
 
 /** The content of a file, thing by thing. */
@@ -23,7 +22,7 @@ export function readFile(text: string, file: string): ConfigurationFile {
   return toFile(parseFile(text), file)
 }
 
-/** Like `readFile`, for a node that serves others: a large file does not block it. */
+/** Like `readFile`, but parses on a thread, so that a large file does not block the node. */
 export async function readFileAside(text: string, file: string): Promise<ConfigurationFile> {
   refuseLarge(text, file)
   return toFile(await parseAside(text), file)

@@ -44,17 +44,14 @@ export function flag(description: string): TSchema {
   return Type.Boolean({ description })
 }
 
-/** The schema of one of several words. */
 export function words(values: readonly string[], description: string): TSchema {
   return Type.Unsafe<string>({ type: 'string', enum: [...values], description })
 }
 
-/** The schema of a value that may also be null. */
 export function nullable(schema: TSchema): TSchema {
   return Type.Union([schema, Type.Null()])
 }
 
-/** The schema of a mapping from names to values. */
 export function mapOf(value: TSchema, maxProperties: number, description: string): TSchema {
   return Type.Unsafe({ type: 'object', additionalProperties: value, maxProperties, description })
 }

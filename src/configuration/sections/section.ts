@@ -26,7 +26,7 @@ export interface Thing {
   readonly id: string
   /** The name to give it in a file if no file has named it yet. */
   readonly name: string
-  /** All fields; those that hold secrets are left empty. */
+  /** All fields; secrets are left empty. */
   readonly entry: Entry
   /** The thing's secrets, by their paths in the entry, such as `headers.Authorization`. */
   readonly secrets: ReadonlyMap<string, string>
@@ -80,7 +80,7 @@ export interface Section {
   readonly tidy: (entry: Entry) => Entry
   /**
    * Throws `invalid_input` for values of a file that could not be saved, so that a plan refuses what applying would
-   * refuse. What is stored already is never checked: it must stay readable.
+   * refuse.
    */
   readonly check?: (entry: Entry) => void
   readonly present: (
@@ -104,7 +104,6 @@ export function inField<T>(field: string, read: () => T): T {
   }
 }
 
-/** An empty map, for sections that have no secrets. */
 export const noSecrets: ReadonlyMap<string, string> = new Map()
 
 /** Derives a name for files from any text: lower case, digits and `-`. */

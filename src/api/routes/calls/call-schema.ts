@@ -9,10 +9,7 @@ const CapturedMessage = Type.Object(
   {
     /** The captured headers by lower-case name. */
     headers: Type.Record(Type.String(), Type.String()),
-    /**
-     * The first bytes of the body as text, with `…` in place of each masked value. Missing if nothing was captured,
-     * because the body was empty or compressed, or because the target captures no bodies.
-     */
+    /** The first bytes of the body as text, with `…` in place of masked values; missing if nothing was captured. */
     body: Type.Optional(Type.String()),
     /** The length of the complete body. */
     bytes: Type.Integer(),
@@ -36,7 +33,7 @@ export const ApiCall = Type.Object(
     key_id: Type.Optional(Type.String()),
     key_name: Type.Optional(Type.String()),
     key_hint: Type.Optional(Type.String()),
-    /** The slug of the target; missing if the call reached no target or the target no longer exists. */
+    /** The slug of the target; missing if there was none or it no longer exists. */
     target: Type.Optional(Type.String()),
     method: Type.String(),
     path: Type.String(),

@@ -75,7 +75,7 @@ export const callRoutes = {
         keys: Type.Array(TopItem),
         targets: Type.Array(TopItem),
         codes: Type.Array(TopItem),
-        /** Only calls since this time are counted, because there were too many to examine all of them. */
+        /** Set if there were too many calls to examine: only calls since this time are counted. */
         searched_back_to: Type.Optional(Time),
       },
       { title: 'TopOfCalls' },
@@ -111,7 +111,7 @@ export const callRoutes = {
     permission: 'traffic.see',
     query: Type.Object({
       ...callFilterProperties,
-      /** Defaults to one hour before `to`. */
+      /** Defaults to one hour before `to`; rounded down to the minute. */
       from: Type.Optional(Time),
       /** Defaults to now. */
       to: Type.Optional(Time),
@@ -134,10 +134,7 @@ export const callRoutes = {
   }),
 }
 
-/**
- * Returns a function that says whether a search may continue. When the time is up, the caller gets what was
- * found until then, and can continue the search from there.
- */
+/** Returns a function that says whether a search has time left. */
 function timeFrom(clock: Services['clock']): () => boolean {
   const endsAt = clock.monotonic() + searchMs
   return () => clock.monotonic() < endsAt

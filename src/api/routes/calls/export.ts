@@ -50,10 +50,7 @@ export const callExportRoutes = {
   }),
 }
 
-/**
- * Yields page after page as fast as the caller reads. Throws `session_ended` once the caller's session, membership or
- * access token has ended.
- */
+/** Yields pages; throws `session_ended` once the caller's session, membership or access token has ended. */
 async function* walk(
   request: Pick<RouteRequest, 'caller' | 'organization' | 'signal'>,
   { filter, limit }: { readonly filter: Filter; readonly limit: number },

@@ -6,10 +6,8 @@ import { optionalMomentOf } from '../../core/moments.ts'
 import type { Services } from '../../core/services.ts'
 import { oneOf, Time } from '../../core/schemas.ts'
 
-/** Returns the schema of an optional text in a query. */
 export const text = (most: number) => Type.Optional(Type.String({ minLength: 1, maxLength: most }))
 
-/** The query parameters that filter calls. */
 export const callFilterProperties = {
   /**
    * A call's id, an address or a status; any other text is searched for in paths and, unless it has a slash, in key
@@ -21,9 +19,8 @@ export const callFilterProperties = {
   /** The name of a check, such as `rules`. */
   stopped_at: text(20),
   /**
-   * `refused` means that one of our checks refused the call. `upstream_error` means that the upstream failed, or
-   * answered with 500 or above. `answered` means any other call: a status below 500, or 0 if the caller left before the
-   * response.
+   * `refused`: one of our checks refused the call; `upstream_error`: the upstream failed or answered with 500 or above;
+   * `answered`: any other call.
    */
   outcome: Type.Optional(oneOf(['answered', 'upstream_error', 'refused'])),
   status: Type.Optional(Type.String({ pattern: '^[1-5](?:xx|\\d\\d)$' })),
@@ -35,7 +32,6 @@ export const callFilterProperties = {
 }
 const CallFilterSchema = Type.Object(callFilterProperties)
 
-/** Converts a query into the store's filter. */
 export async function toCallFilter(
   organization: RouteOrganization,
   query: Static<typeof CallFilterSchema>,
@@ -72,8 +68,8 @@ function meaningOf(q: string | undefined): 'id' | 'address' | 'status' | 'words'
 }
 
 /**
- * Returns the text to search for in paths, and the ids of at most 50 keys that match the text. A text with a slash is
- * taken for a part of a path, so no keys are looked up for it.
+ * Returns the text to search for in paths, and the ids of at most 50 keys that match it. A text with a slash can only
+ * mean a path.
  */
 async function wordsOf(organization: RouteOrganization, q: string, services: Services) {
   const text = q.startsWith(recordedPrefix) ? q.slice(recordedPrefix.length) : q

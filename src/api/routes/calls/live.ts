@@ -11,12 +11,12 @@ const everyMs = 1000
 const maxAtOnce = 200
 /**
  * Each read starts this long before now, because a record has the time at which its call began, but appears only when
- * the call has ended. In every fifth turn, a second and more expensive read goes back two minutes, for longer calls.
+ * the call has ended.
  */
 const lookBackMs = 5000
 const longBackMs = 2 * minuteMs
 const longEveryTurns = 5
-/** How long after its end a call may be sent: records are written later, and long calls are read only every 5 s. */
+/** How long after its end a call may still be sent: its record may be written late, or read only in a fifth turn. */
 const overlapMs = 15_000
 
 /** A live stream of calls as they end. */
@@ -31,10 +31,7 @@ export const liveRoutes = {
   }),
 }
 
-/**
- * Polls for calls and sends one event per call, or a comment if there are none. Ends when the caller disconnects, when
- * the session, membership or access token ends, or when the node stops.
- */
+/** Sends ended calls as events until the caller disconnects, the caller's access ends, or the node stops. */
 async function* tail(request: RouteRequest, services: Services): AsyncIterable<string> {
   const { organization, signal } = request
   const startedAt = services.clock.now()
@@ -111,7 +108,7 @@ function watchSession(
   }
 }
 
-/** Whether the caller's session and membership, or access token, are still valid; long responses end with them. */
+/** Whether the caller's session and membership, or access token, are still valid. */
 async function isStillAllowed(
   request: Pick<RouteRequest, 'caller' | 'organization'>,
   services: Services,

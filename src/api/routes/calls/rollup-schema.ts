@@ -15,7 +15,7 @@ export const Rollup = Type.Object(
       Type.Object(
         {
           at: Time,
-          /** Answered by the upstream with a status below 500. */
+          /** Neither refused by us nor failed at the upstream. */
           passed: Type.Integer(),
           /** The upstream failed, or answered with 500 or above. */
           errors: Type.Integer(),
@@ -42,9 +42,7 @@ export const Rollup = Type.Object(
      * record.
      */
     sampled: Type.Boolean(),
-    /**
-     * Only calls since this time are counted, because there were too many to examine all that might match the filter.
-     */
+    /** Set if there were too many calls to examine: only calls since this time are counted. */
     searched_back_to: Type.Optional(Time),
   },
   { title: 'Rollup' },
@@ -63,7 +61,6 @@ export const TopItem = Type.Object(
   { title: 'TopItem' },
 )
 
-/** Converts a rollup to the API's form. */
 export function toRollup(rollup: RollupRecord, stepMs: number): Static<typeof Rollup> {
   const { latency } = rollup
   return {

@@ -54,8 +54,8 @@ export const ConnectionSchema = Type.Object(
     tested_at: nullable(Time),
     last_used_at: nullable(Time),
     /**
-     * Whether somebody who is not an owner was the last to save the connection; owners must then confirm their first
-     * sign-in through it.
+     * Whether the connection was last saved by somebody without `owners.manage`. An owner must then confirm before a
+     * sign-in through the connection is linked to their account.
      */
     owners_confirm: Type.Boolean(),
     /** The last refusal; cleared when a sign-in or a test succeeds. */
@@ -220,7 +220,6 @@ export function toPerson(result: TestResult | undefined): Static<typeof Connecti
   }
 }
 
-/** Converts settings to the domain's input. */
 export function toSettings(body: SettingsBody): SettingsInput & { name?: string | undefined } {
   const { session_maximum_seconds: seconds } = body
   return {
@@ -236,7 +235,6 @@ export function toSettings(body: SettingsBody): SettingsInput & { name?: string 
   }
 }
 
-/** Converts a credential to the domain's input; undefined if none is given. */
 export function toCredential(body: {
   client_secret?: string
   private_key?: boolean

@@ -112,15 +112,9 @@ export const connectionRoutes = {
       {
         /** Active members who have signed in through this connection. */
         people: Type.Integer(),
-        /**
-         * How many of the members in `people` have no other way to sign in. They regain access only through a
-         * connection that proves their e-mail address again.
-         */
+        /** How many of the members in `people` have no other way to sign in. */
         only_this: Type.Integer(),
-        /**
-         * How many of the members in `only_this` are owners. Owners regain access only through a connection that an
-         * owner has set up.
-         */
+        /** How many of the members in `only_this` are owners. */
         owners: Type.Integer(),
       },
       { title: 'ConnectionDependents' },

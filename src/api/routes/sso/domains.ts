@@ -13,8 +13,8 @@ const Domain = Type.Object(
     /** The connection for people with an address at this domain; null means the default one. */
     connection_id: nullable(Type.String()),
     /**
-     * The DNS record that proves ownership. DNS panels ask for its name in one of two forms: complete (`name`), or
-     * without the domain (`relative_name`).
+     * The DNS record that proves ownership. DNS panels ask for its complete name (`name`) or for the name without the
+     * domain (`relative_name`).
      */
     record: Type.Object({
       type: Type.String(),

@@ -68,7 +68,7 @@ export const ssoRoutes = {
           }),
         ),
         sessions: Type.Integer(),
-        /** Whether there are too many sessions to examine all of them. */
+        /** True if the limit of sessions to examine was reached. */
         more: Type.Boolean(),
       },
       { title: 'SsoPreview' },

@@ -22,10 +22,7 @@ const R = '/organizations/:organization/webhooks/replays'
 
 const idText = Type.String({ minLength: 1, maxLength: 60 })
 
-/**
- * Selects deliveries; all given conditions must hold. `missed` means dead or skipped; `retrying` means pending after a
- * failed attempt.
- */
+/** `missed` means dead or skipped; `retrying` means pending after a failed attempt. */
 const filterProperties = {
   endpoint: Type.Optional(idText),
   event: Type.Optional(idText),
@@ -124,10 +121,7 @@ export const deliveryRoutes = {
     }),
     answer: Type.Object({
       items: Type.Array(Event),
-      /**
-       * The cursor to send as `after` in the next request. On an empty page, `next` repeats the cursor of this request,
-       * so that a receiver can keep polling with it; null if this request had none.
-       */
+      /** The cursor to send as `after` in the next request; on an empty page, the cursor of this request, or null. */
       next: nullable(Type.String()),
       more: Type.Boolean(),
     }),

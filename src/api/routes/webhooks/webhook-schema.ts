@@ -9,7 +9,7 @@ import {
 } from '../../../store/index.ts'
 import { nullable, oneOf, Time, time, timeOrNull } from '../../core/schemas.ts'
 
-/** The delivery counts of an endpoint. `committed` counts all its deliveries: it is the sum of the other counts. */
+/** `committed` counts all deliveries of the endpoint; the other counts add up to it. */
 const Books = Type.Object(
   {
     committed: Type.Integer(),
@@ -53,7 +53,6 @@ export const Endpoint = Type.Object(
 
 const noBooks = { committed: 0, delivered: 0, dead: 0, pending: 0, held: 0, skipped: 0 }
 
-/** Converts an endpoint to the API's form. */
 export function toEndpoint(
   endpoint: EndpointRecord,
   books: EndpointBooks | undefined,
@@ -95,10 +94,7 @@ const deliveryProperties = {
   state: oneOf(deliveryStates),
   /** When the next attempt is due; null once the delivery has ended. */
   due_at: nullable(Time),
-  /**
-   * Attempts since the delivery became pending, at most ten. Failed probes do not count, and neither do attempts that
-   * got a 429 with Retry-After in the delivery's first five days. `attempts_ever` counts every attempt.
-   */
+  /** The attempts since the delivery became pending that count towards its limit; `attempts_ever` counts all. */
   attempts: Type.Integer(),
   attempts_ever: Type.Integer(),
   created_at: Time,
@@ -124,7 +120,6 @@ const Attempt = Type.Object(
     failure: nullable(Type.String()),
     /**
      * The body of the receiver's response, up to 16 KiB; null if there was none, and for all but the last 16 attempts.
-     * Bytes that are not UTF-8 appear as U+FFFD.
      */
     answer: nullable(Type.String()),
     answer_truncated: Type.Boolean(),
@@ -142,7 +137,6 @@ export const DeliveryWithAttempts = Type.Object(
   { title: 'DeliveryWithAttempts' },
 )
 
-/** Converts a delivery to the API's form. */
 export function toDelivery(delivery: DeliveryRecord): Static<typeof Delivery> {
   const waits = delivery.state === 'pending' || delivery.state === 'held'
   return {
@@ -165,7 +159,6 @@ export function toDelivery(delivery: DeliveryRecord): Static<typeof Delivery> {
   }
 }
 
-/** Converts an attempt to the API's form; the receiver's bytes appear only as decoded text. */
 export function toAttempt(attempt: AttemptRecord): Static<typeof Attempt> {
   const { responseBody } = attempt
   return {
@@ -199,7 +192,6 @@ export const Operation = Type.Object(
   { title: 'Operation' },
 )
 
-/** Converts an operation to the API's form. */
 export function toOperation(operation: OperationRecord): Static<typeof Operation> {
   return {
     id: operation.id,

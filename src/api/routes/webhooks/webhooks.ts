@@ -201,7 +201,6 @@ function toInput({ rate_per_second: ratePerSecond, ...fields }: Static<typeof In
   return { ...fields, ratePerSecond }
 }
 
-/** Defines a route that enables or disables an endpoint and returns the endpoint. */
 function setState(change: 'enable' | 'disable', summary: string) {
   return route({
     summary,
