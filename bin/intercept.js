@@ -9,13 +9,12 @@ import { findRuntime, isNewEnough } from './node-runtime.js'
 
 const here = fileURLToPath(import.meta.url)
 
-// By default, V8's young generation grows to 128 MB under load and stays that large, although hardly any object
-// outlives its call. With this flag, the young generation grows to 8 MB at most, and collecting it delays calls less.
-// V8 reads the flag only when a process starts.
+// By default, V8's young generation grows under load and stays large, although hardly any object outlives its call. V8
+// reads this flag only when a process starts.
 const youngGeneration = '--max-semi-space-size=4'
 
-// By default, glibc gives each thread a heap of its own and returns little of it. Two heaps for all threads need 13 MB
-// less. glibc reads this variable only when a process starts.
+// By default, glibc gives threads heaps of their own and returns little of their memory; two heaps for all threads save
+// 13 MB. glibc reads this variable only when a process starts.
 const fewHeaps = { MALLOC_ARENA_MAX: '2' }
 
 await endWithWhoeverStartedUs()
@@ -23,12 +22,11 @@ if (isNewEnough(process.versions.node)) {
   if (process.argv[2] === 'serve') startAgain()
   if (here.includes(`${sep}node_modules${sep}`)) stripTypesHere()
   readKyselyAsOneFile()
-  // With this cache, later starts need not strip types or compile, which halves the startup time and saves 40 MB. The
-  // cache is next to the code, where nobody else may write: in a shared folder such as /tmp, others could replace our
-  // code with theirs. If the folder is not writable, nothing is cached.
+  // Keeping compiled code halves the time of later starts. The cache is next to our code and not in a shared folder
+  // such as /tmp, where others could replace our code with theirs.
   const cache = join(dirname(here), '..', 'node_modules', '.cache', 'intercept')
   module.enableCompileCache?.(cache)
-  // Makes worker threads use the cache; otherwise each would load Node's TypeScript compiler (17 MB) to read one file.
+  // Worker threads use the cache only if this is set. Otherwise, each loads Node's TypeScript compiler (17 MB).
   process.env.NODE_COMPILE_CACHE ??= cache
   const { run } = await import('../src/cli/index.ts')
   await run(process.argv.slice(2))
@@ -64,9 +62,8 @@ function relaunch() {
 }
 
 /**
- * Replaces this process with one that has our V8 flag and `fewHeaps`, under the same process id. A process with a
- * channel to its parent is left alone, because it would lose the channel; its parent (`relaunch`, the supervisor of
- * workers) passes both.
+ * Replaces this process with one that has our V8 flag and `fewHeaps`. A process with a channel to its parent is left
+ * alone, because it would lose the channel.
  */
 function startAgain() {
   if (setsYoungGeneration() || process.channel || !process.execve) return
@@ -74,7 +71,7 @@ function startAgain() {
   try {
     process.execve(process.execPath, words, { ...fewHeaps, ...process.env })
   } catch {
-    // Replacing a process is forbidden, for instance by Node's permission model. Intercept then runs without the flag.
+    // Replacing a process may be forbidden, for instance by Node's permission model.
   }
 }
 
@@ -85,9 +82,8 @@ function setsYoungGeneration() {
 }
 
 /**
- * Sends SIGTERM to this process once its launcher is gone; a node then drains and exits. A launcher is npm, or a parent
- * with a channel to this process. npx and npm don't forward SIGTERM, and SIGKILL can't be forwarded, so without this a
- * node would keep running unnoticed.
+ * Sends SIGTERM to this process once its launcher is gone: npm, or a parent with a channel to this process. npx and npm
+ * don't forward SIGTERM, so without this a node would keep running unnoticed.
  */
 async function endWithWhoeverStartedUs() {
   const end = () => process.kill(process.pid, 'SIGTERM')
@@ -139,10 +135,7 @@ function readKyselyAsOneFile() {
   })
 }
 
-/**
- * Strips the types of our own files where Node refuses to do so: below node_modules, where a package packed from source
- * is installed. A package made by `npm run pack` is plain JavaScript and does not need this.
- */
+/** Strips the types of our own files below node_modules, where Node refuses to do so. */
 function stripTypesHere() {
   const own = new URL('../src/', import.meta.url).href
   const emitWarning = process.emitWarning.bind(process)

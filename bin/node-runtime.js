@@ -1,4 +1,4 @@
-// Downloads the Node that Intercept needs, if the system's Node is too old. This code runs under Node 18 and later.
+// Finds or downloads the Node that Intercept needs. This code runs under Node 18 and later.
 import { spawnSync } from 'node:child_process'
 import {
   existsSync,
@@ -19,7 +19,7 @@ const versionWithinMs = 10_000
 /** The version of Node, and for each platform the npm package with its integrity digest. */
 const runtime = JSON.parse(readFileSync(new URL('./node-runtime.json', import.meta.url), 'utf8'))
 
-/** Whether Intercept runs under a version of Node: the one that is downloaded, or a later minor or major version. */
+/** Whether a version of Node is new enough for Intercept. The patch number is ignored. */
 export function isNewEnough(version) {
   const [major, minor] = version.split('.').map(Number)
   const [leastMajor, leastMinor] = runtime.version.split('.').map(Number)
@@ -28,17 +28,15 @@ export function isNewEnough(version) {
 
 /**
  * Returns the path of a Node that is new enough: one that npm installed next to us, one downloaded earlier, or one
- * downloaded now. Throws an error with a one-sentence message if there is none for this platform or the download fails.
+ * downloaded now. Throws if there is none for this platform or the download fails.
  */
 export function findRuntime(from) {
   return installedBeside(from) ?? fetchedEarlier() ?? fetchNow()
 }
 
 /**
- * Returns the nearest Node that is new enough and that npm installed in a `node_modules` of the folder of `from` or of a
- * parent folder. This finds it in a checkout and in a project that depends on Intercept. A project may also depend on an
- * older Node; Intercept, started under that one, would look for another Node again, without end. Returns undefined if
- * there is none.
+ * Finds the nearest Node that is new enough, in a `node_modules` at or above the folder of `from`. An older Node is
+ * skipped: Intercept, started under it, would look for another Node again, without end.
  */
 function installedBeside(from) {
   for (let folder = dirname(from); ; folder = dirname(folder)) {
@@ -49,8 +47,8 @@ function installedBeside(from) {
 }
 
 /**
- * Returns a Node's version: the one of its npm package if it is in one, otherwise what it says itself, which takes as
- * long as starting it. Empty if it doesn't run or doesn't answer.
+ * Returns the version of a Node, or an empty text if the Node doesn't run. The version is read from the Node's npm
+ * package where possible, because starting the Node takes longer.
  */
 function versionOf(node) {
   try {
@@ -58,13 +56,13 @@ function versionOf(node) {
     const { name, version } = JSON.parse(readFileSync(file, 'utf8'))
     if (/^node(-|$)/.test(name) && typeof version === 'string') return version
   } catch {
-    // It is in no package.
+    // This Node is in no npm package.
   }
   const asked = spawnSync(node, ['--version'], { encoding: 'utf8', timeout: versionWithinMs })
   return /^v(\d+\.\d+\.\d+)/.exec(asked.stdout ?? '')?.[1] ?? ''
 }
 
-/** Returns the folder for the downloaded Node. It is in the user's own cache, where nobody else can put a program. */
+/** Returns a folder in the user's own cache, because others could put a program into a shared folder. */
 function cacheFolder() {
   const base = process.env.XDG_CACHE_HOME || join(homedir(), '.cache')
   return join(base, 'interceptd', `node-${runtime.version}`)
@@ -82,8 +80,7 @@ function fetchNow() {
   console.error(`${need}. Fetching it once, about 50 MB …`)
   const parent = dirname(cacheFolder())
   mkdirSync(parent, { recursive: true, mode: 0o700 })
-  // Node is installed in a temporary folder, which is then renamed, so that a simultaneous start never sees a partial
-  // installation.
+  // Installs into a temporary folder and renames it, so that a simultaneous start never sees a partial installation.
   const folder = mkdtempSync(join(parent, 'fetching-'))
   try {
     install(folder, found, need)

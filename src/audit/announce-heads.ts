@@ -9,8 +9,7 @@ const headsInTurn = 1000
 
 /**
  * Publishes the signed heads of up to 1000 organizations' chains, each at most once a day and only if entries were
- * added. A receiver then has a signed head that nobody with access only to the database can forge or take back. Returns
- * how many heads were published.
+ * added. Returns how many heads were published.
  */
 export async function announceHeads(store: Store): Promise<number> {
   const before = store.clock.now() - announceEveryMs

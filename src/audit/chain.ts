@@ -20,7 +20,6 @@ export interface ChainReport {
 const pageSize = 100
 const maxAttempts = 3
 
-/** Returns the signed head of a chain. */
 export async function signedHead(db: Db, organizationId: string): Promise<SignedHead> {
   return { organizationId, ...(await auditEntries.headOf(db, organizationId)) }
 }
@@ -95,7 +94,6 @@ interface Fault {
   readonly reason: string
 }
 
-/** One pass over a chain, entry by entry. */
 class ChainWalk {
   readonly #anchor: Place
   readonly #against: Place | undefined

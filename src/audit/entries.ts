@@ -73,10 +73,6 @@ export interface Audit {
    * before `against`.
    */
   verify(organizationId: string, against?: SignedHead): Promise<ChainReport>
-  /**
-   * Returns the chain's current end with a MAC made with the master key; a copy kept elsewhere reveals tampering with
-   * the database.
-   */
   head(organizationId: string): Promise<SignedHead>
   /** Returns the ids of all chains, including the one that belongs to no organization. */
   chains(): Promise<readonly string[]>
@@ -107,7 +103,8 @@ export function createAudit(deps: { store: Store }): Audit {
         entries.map(({ subject }) => subject),
       ),
     async *pages(organizationId, filter) {
-      // Entries before the first one are forged, and are listed too.
+      // Reading begins at the lowest number rather than at 1, so that entries inserted before the first one are listed
+      // too.
       for (let next: number | undefined; ;) {
         const rows = await auditEntries.listFrom(store.slowReads, {
           organizationId,

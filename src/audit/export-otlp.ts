@@ -14,8 +14,7 @@ const entriesInBatch = 256
 // Collectors refuse bodies beyond a few MiB; the largest part of an entry is its detail.
 const detailInBatch = 1024 * 1024
 const chainsInTurn = 100
-// Longer than a batch usually takes, so that two processes don't send the same entries. If a batch takes longer
-// nevertheless, its entries may arrive twice.
+// Longer than a batch usually takes, so that two processes don't send the same entries.
 const turnMs = 30_000
 
 export interface AuditExportDeps {
@@ -32,8 +31,8 @@ export interface AuditExportDeps {
 }
 
 /**
- * Sends audit entries to a collector. Progress is recorded in the database only after the collector has accepted the
- * entries, so an entry may arrive twice, but none is skipped. Processes take turns at sending.
+ * Sends audit entries to a collector. Progress is recorded only after the collector has accepted the entries, so an
+ * entry may arrive twice, but none is skipped.
  */
 export class AuditExport implements AsyncDisposable {
   readonly #deps: AuditExportDeps
@@ -51,7 +50,10 @@ export class AuditExport implements AsyncDisposable {
     this.#timer = setInterval(() => void this.flush(), everyMs).unref()
   }
 
-  /** Sends the entries that are waiting; a call while entries are being sent waits for that run. */
+  /**
+   * Sends waiting entries if it is this process's turn, or joins a run that is in progress. Failures are logged, not
+   * thrown.
+   */
   async flush(): Promise<void> {
     this.#sending ??= this.#sendAll().finally(() => {
       this.#sending = undefined

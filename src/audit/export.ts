@@ -4,7 +4,6 @@ import type { AuditEntry } from './entries.ts'
 /** Pages of entries, oldest first. */
 export type AuditPages = AsyncIterable<readonly AuditEntry[]>
 
-/** Renders entries as JSON lines, a page at a time. */
 export async function* toJsonLines(pages: AuditPages): AsyncIterable<string> {
   for await (const page of pages) {
     if (page.length > 0) yield page.map(toJsonLine).join('')
@@ -45,9 +44,8 @@ function toCsvLine(entry: AuditEntry): string {
 }
 
 /**
- * Quotes one CSV cell (RFC 4180, section 2). A spreadsheet would evaluate a cell that starts like a formula, so an
- * apostrophe before it makes it plain text. Apostrophes are also added inside the cell, because some spreadsheets split
- * even a quoted cell at semicolons, tabs and line breaks.
+ * Quotes one CSV cell (RFC 4180, section 2). Apostrophes keep a spreadsheet from evaluating text as a formula, even if
+ * it splits the quoted cell at semicolons, tabs and line breaks, as some do.
  */
 export function cell(text: string): string {
   const safe = text.replaceAll(/(?:^|(?<=[;\t\r\n]))(?=[=+\-@])|^(?=[\t\r\n])/g, "'")

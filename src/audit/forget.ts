@@ -4,9 +4,8 @@ import { eachApart } from '../timers.ts'
 const entriesInStep = 512
 
 /**
- * Deletes entries older than a given time from the front of each chain; returns how many. Each commit deletes only some
- * of them: deleting years of entries at once would delay calls on SQLite, and exceed the statement timeout on
- * PostgreSQL.
+ * Deletes entries older than a given time in small commits: deleting years of entries at once would delay calls on
+ * SQLite, and exceed the statement timeout on PostgreSQL. Returns how many were deleted.
  */
 export async function forgetEntries(store: Store, before: number): Promise<number> {
   let removed = 0

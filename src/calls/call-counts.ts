@@ -142,7 +142,6 @@ export function countsOf(calls: Iterable<CallRecord>): CountRows[] {
   return counts.take(Infinity)
 }
 
-/** Removes the first `limit` entries from a map and returns them. */
 function takeFirst<V>(map: Map<string, V>, limit: number): Map<string, V> {
   const taken = new Map<string, V>()
   for (const [name, value] of map) {
@@ -175,7 +174,6 @@ class Rows extends Map<string, Float64Array> {
     for (let at = 0; at < more.length; at++) sums[at] = (sums[at] ?? 0) + (more[at] ?? 0)
   }
 
-  /** The sums of a row; a new row starts with zeros. */
   sumsOf(key: string, columns: number): Float64Array {
     const known = this.get(key)
     if (known !== undefined) return known

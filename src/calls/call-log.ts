@@ -1,10 +1,7 @@
 import type { CallRecord } from '../store/index.ts'
 import type { LogRecord } from '../telemetry/index.ts'
 
-/**
- * Converts a call record to a log record for a collector. Attributes have the names of OpenTelemetry's semantic
- * conventions; those without such a name begin with `intercept.`.
- */
+/** Attributes for which OpenTelemetry's semantic conventions have no name begin with `intercept.`. */
 export function callLogOf(record: CallRecord): LogRecord {
   return {
     at: record.at,

@@ -25,8 +25,8 @@ const noTarget = 0
 const otherTargets = 1
 
 /**
- * Counts calls by target, status class and refusal, with their latencies. It runs for every call, so all counts are in
- * preallocated arrays, and the number of series is bounded whatever is called.
+ * Counts calls by target, status class and refusal, with their latencies. `count` runs for every call, so the arrays
+ * are allocated beforehand; `maxTargets` bounds the number of series.
  */
 export class CallMetrics {
   readonly #maxTargets: number

@@ -15,15 +15,15 @@ const rowsInCommit = 512
 const subjectsInCommit = 16
 const rowsInRead = 8192
 /**
- * The longest that two months can last: the longest period of a quota is a month, and a node whose clock is slow may
- * still use the previous period.
+ * Two months at their longest. A quota's longest period is a month, and a node whose clock is slow may still use the
+ * previous period.
  */
 const quotaPeriodsKeptMs = 62 * dayMs
 /** The page of a target shows its rules' counts of the last seven days, however short the retention of calls is. */
 const ruleDaysKeptMs = 8 * dayMs
 
 /**
- * Deletes records and counts older than the given time, in small commits, so that calls are never delayed for long.
+ * Deletes records and counts older than the given time, in small commits, so that calls are not delayed for long.
  * Counts of quotas are deleted after 62 days instead, and counts of rules after at least 8 days.
  */
 export async function forgetCalls(store: Store, olderThanMs: number): Promise<void> {
@@ -50,9 +50,8 @@ export async function forgetCalls(store: Store, olderThanMs: number): Promise<vo
 }
 
 /**
- * Drops the partitions whose records are all older than the given time. Two transactions at a time do so, because
- * PostgreSQL deletes the files of a dropped table only after it has released the locks, and that takes most of the
- * time.
+ * Drops the partitions whose records are all older than the given time, in two transactions at a time: PostgreSQL
+ * spends most of the time on deleting files, after it has released the locks.
  */
 export async function dropOldPartitions(store: Store, olderThanMs: number): Promise<void> {
   const dropAll = async (): Promise<void> => {
@@ -90,8 +89,8 @@ async function forgetCounts(store: Store, olderThanMs: number): Promise<void> {
 }
 
 /**
- * Deletes the counts of quotas' periods or of rules' days that began before a given time. They are found through
- * `slowCallReads`, so that no call waits for the search.
+ * Deletes counts of quotas or rules whose period began before a given time. The search uses `slowCallReads`, so that no
+ * call waits for it.
  */
 async function forgetSubjects(store: Store, table: CountsBySubject, before: number): Promise<void> {
   for (let found = rowsInRead; found === rowsInRead;) {

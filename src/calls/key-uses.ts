@@ -1,7 +1,6 @@
 import { keySecrets, type CallRecord, type KeyUse, type Store } from '../store/index.ts'
 import { createOldSecretCallers } from './old-secret-callers.ts'
 
-/** The secret used for a call. */
 export interface UsedSecret {
   readonly digest: string
   /** Whether this is the old secret of a rotated key. Such a secret is valid only for a while. */

@@ -117,7 +117,6 @@ class SummingAnnouncer implements Announcer {
         const { organizationId: unknown } = error
         return await this.#publish(batch.filter(({ organizationId }) => organizationId !== unknown))
       }
-      // Keep the batch for the next flush.
       this.#due = [...batch, ...this.#due].slice(0, maxSums)
       throw error
     }

@@ -6,7 +6,6 @@ const maxWaiting = 2000
  * Remembers the callers that still use an old secret, by address and user agent, until they are written to the store.
  */
 export interface OldSecretCallers {
-  /** The number of remembered callers. */
   readonly size: number
   note(digest: string, call: CallRecord): void
   /** Writes the remembered callers, and keeps them if that fails. */
@@ -15,7 +14,7 @@ export interface OldSecretCallers {
 
 type Use = { -readonly [K in keyof keyCallers.OldSecretUse]: keyCallers.OldSecretUse[K] }
 
-/** Creates a bounded memory of callers: further ones are left out until the next write. */
+/** Remembers up to 2000 callers; others are left out until the next write. */
 export function createOldSecretCallers(): OldSecretCallers {
   let noted = new Map<string, Use>()
 

@@ -4,8 +4,8 @@ import type { RecordChoice } from '../record-choice.ts'
 const maxTargets = 10_000
 
 /**
- * Returns a function that decides whether a call leaves a record. Sampling keeps every call with a refusal, because
- * those are few and important, and every nth of the other calls to each target.
+ * Returns a function that decides whether a call leaves a record. Sampling keeps every nth call to each target, and
+ * every call with a refusal, because refusals are few and important.
  */
 export function createRecordChoice(): (entry: CallRecord, choice: RecordChoice) => boolean {
   const passed = new Map<string, number>()

@@ -78,10 +78,7 @@ export class RecordQueue {
     return true
   }
 
-  /**
-   * Counts a call, whether or not its record is kept; returns false if memory is full, so that the call remains
-   * uncounted.
-   */
+  /** Counts a call, whether or not its record is kept; returns false if memory is full. */
   count(entry: CallRecord): boolean {
     return this.#counts.add(entry)
   }
@@ -93,10 +90,6 @@ export class RecordQueue {
     await this.#writeAll()
   }
 
-  /**
-   * Creates enough batches for all waiting records and counts. The counts go into the first batches, so that they never
-   * lag behind records.
-   */
   #collect(): void {
     const all = this.#rows.take()
     const batches = Math.max(all.length, Math.ceil(this.#counts.size / countsInCommit))
@@ -128,8 +121,7 @@ export class RecordQueue {
 
   /**
    * Replaces a batch that the database refused with two smaller ones, or drops it if it can't be split, so that one bad
-   * record or count cannot block all others. The counts stay with the first half of the records. Once that half is a
-   * single record, the counts become a batch of their own, to show whether the record or the counts are refused.
+   * record or count cannot block all others.
    */
   #divide(batch: Batch, error: unknown): void {
     const parts = partsOf(batch)
@@ -143,7 +135,7 @@ export class RecordQueue {
   }
 
   /**
-   * Creates the partitions of the coming days; every node that writes does so. Records whose partition is missing go to
+   * Creates the partitions of the coming days. A failure is only reported, because records without a partition go to
    * the default one.
    */
   async #makePartitions(): Promise<void> {

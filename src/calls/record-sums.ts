@@ -62,7 +62,7 @@ function percentilesOf(durations: readonly number[]) {
 type TopRow = callCounts.TopRow
 type By = 'key' | 'target' | 'code'
 
-/** Counts calls as they are read, by key, by target and by code. */
+/** Counts calls as they are read, by key and by target, and failed and refused calls by code. */
 export class RecordTops {
   readonly #counts: Readonly<
     Record<By, Map<string, { -readonly [name in keyof TopRow]: TopRow[name] }>>

@@ -14,8 +14,8 @@ export interface Recorder {
   /** Deletes records and counts older than the given time, in small commits. */
   forget(olderThanMs: number): Promise<void>
   /**
-   * Writes what waits; throws if any of it could not be written. Leaves out the last uses of keys if the previous write
-   * of them was less than two seconds ago.
+   * Writes what waits; throws if one of the writes fails. Leaves out the last uses of keys if they were written less
+   * than two seconds ago.
    */
   flush(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>

@@ -53,7 +53,7 @@ export interface SummedRow {
   readonly step: number
   readonly check: string
   readonly calls: number
-  /** How many of them had a status of 500 or above. */
+  /** Calls with a status of 500 or above. */
   readonly errors: number
 }
 

@@ -222,10 +222,7 @@ export class Rollups {
 
 const none: Times = new Map()
 
-/**
- * Whether counts per minute can answer. They distinguish calls by target, check and outcome only; any other condition
- * needs quarter-hour counts or records.
- */
+/** Counts per minute distinguish calls by target, check and outcome only. */
 function isCountedByMinute({ id, keyId, statuses, method, path, words, address }: CallFilter) {
   const others = [id, keyId, statuses, method, path, words, address]
   return others.every((value) => value === undefined)
@@ -242,9 +239,8 @@ function isLong({ from, to }: Range): boolean {
 }
 
 /**
- * Whether a range may be extended to whole quarters of an hour. Its steps must be whole quarters. If the range is
- * shorter than a day, it must also have several steps, and counts per minute must be unable to answer; a single step is
- * a sum that is compared with others, so it stays exact.
+ * Whether a range may be extended to whole quarters of an hour. A short range with a single step stays exact, because
+ * its sum is compared with others.
  */
 function mayWiden(input: RollupInput): boolean {
   if (input.stepMs % quarterHourMs !== 0) return false
@@ -252,7 +248,6 @@ function mayWiden(input: RollupInput): boolean {
   return isLong(input) || (hasSteps && !isCountedByMinute(input))
 }
 
-/** Extends a range to whole quarters of an hour. */
 function widened({ from, to }: Range): Range {
   return {
     from: Math.floor(from / quarterHourMs) * quarterHourMs,

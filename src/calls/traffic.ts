@@ -16,7 +16,7 @@ export interface TargetTraffic {
 /** A target's calls in each of the last 24 hours, oldest first. */
 export interface TargetHours {
   readonly calls: number[]
-  /** Those that were refused or failed at the upstream. */
+  /** Calls that were refused or failed at the upstream. */
   readonly failed: number[]
 }
 

@@ -255,7 +255,6 @@ function findCommand(
   return undefined
 }
 
-/** Where and how to print. */
 interface Output {
   readonly wantsJson: boolean
   readonly terminal: Terminal
@@ -287,7 +286,6 @@ function misuse(wrong: unknown, usage: readonly string[], out: Output): number {
   return 2
 }
 
-/** Prints an error's message. The message of a Problem is public, and messages of other errors contain no secret. */
 function complain(error: unknown, { args, command }: Found, { wantsJson, terminal }: Output): void {
   const code = error instanceof Problem ? error.code : 'failed'
   const sentences =

@@ -32,10 +32,7 @@ interface Changed<T> {
   readonly endsAccess: boolean
 }
 
-/**
- * Runs a change in one transaction, provided the caller's token stays valid. Only a change that ends access waits for
- * the other nodes.
- */
+/** Runs a change in one transaction, provided the caller's token stays valid. */
 export async function runChange<T>(
   { store, tokens }: ChangeDeps,
   caller: DirectoryCaller,

@@ -8,7 +8,6 @@ export type MemberChange =
   /** Removes the members for whose ids `fits` returns true. */
   | { readonly kind: 'removeWhere'; readonly fits: (id: string) => boolean }
 
-/** Who was added to a group and who was removed. */
 interface Moved<Ids> {
   readonly added: Ids
   readonly removed: Ids
@@ -30,7 +29,6 @@ export async function changeMembers(
   return { added, removed }
 }
 
-/** Lists the ids of a group's members. */
 export async function membersOf(tx: Tx, group: DirectoryGroupRecord): Promise<string[]> {
   const members = await directoryMembers.list(tx, group.organizationId, [group.id])
   return members.get(group.id) ?? []

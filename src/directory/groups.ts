@@ -86,8 +86,8 @@ export class DirectoryGroups {
   }
 
   /**
-   * Changes a group to what `next` returns, all or nothing. Loads the members only to replace or filter them. Throws
-   * `not_found`, and `conflict` and `invalid_input` as `create` does.
+   * Changes a group to what `next` returns, all or nothing. Throws `not_found`, and `conflict` and `invalid_input` as
+   * `create` does.
    */
   async change(
     caller: DirectoryCaller,
@@ -133,7 +133,7 @@ export class DirectoryGroups {
   }
 
   /**
-   * Maps a group to a role or to none; returns how many members' roles changed. Throws `not_found`,
+   * Maps a group to a role, or to none; `changed` counts the members whose role changed. Throws `not_found` and
    * `permission_required`.
    */
   async setRole(
@@ -180,7 +180,7 @@ export class DirectoryGroups {
 
   /**
    * If the group grants a role, recalculates the roles of these users from all of their groups; returns how many roles
-   * changed. A changed role ends that person's sessions.
+   * changed.
    */
   async #applyRole(
     change: DirectoryChange,

@@ -11,7 +11,6 @@ import {
 } from '../store/index.ts'
 import type { DirectoryDeps } from './deps.ts'
 
-/** The kind of resource to list: users or groups. */
 export type DirectoryKind = 'user' | 'group'
 
 /** Selects the resources to list, and names the caller. */
@@ -54,8 +53,8 @@ export class DirectoryLists {
 
   /**
    * Returns the page that starts at an index (counted from 1). If a SCIM token requests the pages of a query one after
-   * the other, at most about a day apart, each page starts right after the last resource of the previous page, so a
-   * deletion in between skips nothing. The total includes the resources of the earlier pages.
+   * the other within a day, each page starts right after the last resource of the previous page, so a deletion in
+   * between skips nothing.
    */
   async byIndex(listing: DirectoryListing, index: number, count: number): Promise<DirectoryPage> {
     const { store } = this.#deps

@@ -40,10 +40,8 @@ export interface DirectoryMemberships {
    */
   join(change: DirectoryChange, person: DirectoryPerson): Promise<Joined>
   /**
-   * Creates an account, a membership and a directory user, and returns the user. Returns `known` instead if the person
-   * may be known already: a directory user of the organization has the user name or external id, a deleted user had the
-   * external id, or any account has one of the addresses. Returns `taken` if a simultaneous request took the user name
-   * or the external id.
+   * Creates an account, a membership and a directory user, and returns the user. Returns `known` if an identifier or an
+   * address shows that the person may be known already, and `taken` if a simultaneous request took an identifier.
    */
   makeIfNew(
     change: DirectoryChange,
@@ -64,8 +62,7 @@ export interface DirectoryMemberships {
    */
   deactivate(change: DirectoryChange, user: DirectoryUserRecord): Promise<void>
   /**
-   * Deactivates a member whose user is inactive already, such as a former last owner, unless the member is the last
-   * owner now; returns whether it did.
+   * Deactivates the member behind an inactive user, such as a former last owner; returns false if nothing was changed.
    */
   deactivateKept(change: DirectoryChange, user: DirectoryUserRecord): Promise<boolean>
   /**
@@ -148,11 +145,7 @@ async function follow(
   await reactivate(change, before, membership)
 }
 
-/**
- * Ends a person's access to the organization; does nothing if they are no longer a member. The last owner loses
- * sessions and personal keys but stays a member, because a directory must not leave an organization without an
- * administrator.
- */
+/** The last owner stays a member, because a directory must not leave an organization without an administrator. */
 async function deactivate(
   { tx, actor }: DirectoryChange,
   user: DirectoryUserRecord,
@@ -164,7 +157,6 @@ async function deactivate(
   else await lifecycle.deactivate(tx, member, actor)
 }
 
-/** Deactivates a member whose user is inactive already, unless the member is the last owner; returns whether it did. */
 async function deactivateKept(
   { tx, actor }: DirectoryChange,
   user: DirectoryUserRecord,
@@ -217,10 +209,7 @@ async function bringBack(
   if (isBack) await lifecycle.reactivate(tx, member, actor)
 }
 
-/**
- * Removes the old person's membership as any removal would, and creates the new person's account. The new membership
- * gets the directory user's id once that user is active.
- */
+/** Creates no membership for the new person: `reactivate` does, once the directory user is active. */
 async function replace(
   { tx, actor }: DirectoryChange,
   user: DirectoryUserRecord,
@@ -247,8 +236,7 @@ async function reactivate(
     await lifecycle.reactivate(tx, await lifecycle.memberOf(tx, membership), actor)
     return
   }
-  // There is no membership: it was removed, or a new person has taken over the directory user. The new membership gets
-  // the directory user's id.
+  // The membership was removed, or a new person has taken over the directory user.
   const { organizationId, userId, id } = user
   const made = { id, organizationId, userId, role: 'viewer', source: 'directory' } as const
   await memberships.insert(tx, made)
@@ -256,8 +244,7 @@ async function reactivate(
 }
 
 /**
- * Finds the membership of a person who has returned: the directory deleted a user who had this external id, and by
- * sending the id again it says that this is the same person.
+ * Finds the membership of a person whom the directory deleted earlier and now sends again, with the same external id.
  */
 async function findReturned(
   { tx, organizationId }: DirectoryChange,
@@ -270,8 +257,8 @@ async function findReturned(
 }
 
 /**
- * Finds an active member who has one of the person's addresses but no directory user yet. Someone who left is not
- * restored by a reused address, and if two members match, neither is returned.
+ * Finds the only active member who has one of the person's addresses, unless that member is a directory user already.
+ * Somebody who left is not restored, because addresses get reused.
  */
 async function findAdopted(
   { tx, organizationId }: DirectoryChange,

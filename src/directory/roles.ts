@@ -32,7 +32,6 @@ export interface DirectoryRoles {
   ): Promise<RoleChange[]>
 }
 
-/** A person whose role changes. */
 export interface RoleChange {
   readonly membershipId: Id<'mem'>
   readonly userId: UserId

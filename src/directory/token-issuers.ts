@@ -3,9 +3,8 @@ import { isId, type OrganizationId } from '../ids.ts'
 import type { Db, DirectoryTokenRecord } from '../store/index.ts'
 
 /**
- * Returns the ids of active SCIM tokens whose issuers could no longer issue one: they left, were demoted, or their
- * access token ended. Such tokens keep working, because a directory that stopped would leave every departing employee
- * with access.
+ * Returns the ids of active SCIM tokens whose issuers no longer have the permission to issue one. Such tokens keep
+ * working, because a directory that stopped would leave every departing employee with access.
  */
 export async function tokensOfLeavers(
   db: Db,

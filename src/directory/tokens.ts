@@ -152,7 +152,7 @@ export class DirectoryTokens {
 
   /**
    * Authenticates a token. Throws `credential_invalid` if it is unknown or revoked, and `plan_required` if its
-   * organization's plan has no directory. For a known token the error carries the organization, at most once a minute.
+   * organization's plan has no directory.
    */
   async identify(text: string, from: Origin): Promise<DirectoryPrincipal> {
     if (credentialLookup(text, prefix) === undefined) throw invalid()
@@ -172,8 +172,7 @@ export class DirectoryTokens {
 
   /**
    * Performs a directory's change, unless its token has been revoked or its organization's plan no longer includes a
-   * directory. The check is repeated here, so that a revocation also stops queued requests and bulk operations. Changes
-   * by anyone else are performed without a check.
+   * directory. The check is repeated here, so that a revocation also stops queued requests and bulk operations.
    */
   async whileGood<T>(change: DirectoryChange, work: () => Promise<T>): Promise<T> {
     if (change.actor.kind !== 'directory') return await work()
@@ -190,8 +189,8 @@ export class DirectoryTokens {
     requirePlan(found.plan)
   }
 
-  // Builds the refusal of a token. At most once a minute it names the token's organization, whose request log then
-  // shows the refusal: the holder of a revoked token must not be able to push everything else out of that log.
+  // The refusal names the token's organization at most once a minute: that organization's request log then shows the
+  // refusal, and the holder of a revoked token must not be able to push everything else out of the log.
   #refused(token: DirectoryTokenRecord, refusal: Problem): Problem {
     const { organizationId, id: tokenId } = token
     const isDue = this.#isFirstInMinute(this.#refusedAt, tokenId)

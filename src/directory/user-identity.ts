@@ -60,7 +60,6 @@ async function listByExternalId(
   return await directoryUsers.listByIdentifier(tx, organizationId, { externalId })
 }
 
-/** Creates the refusal of an identifier that another user has. */
 export function taken(identifier: 'userName' | 'externalId' | 'userName or externalId'): Problem {
   return new Problem('conflict', `There is a user with this ${identifier} already.`)
 }

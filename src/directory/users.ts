@@ -18,7 +18,6 @@ import { claimExternalId, findSame, isProven, taken } from './user-identity.ts'
 
 const maxDuplicates = 20
 
-/** A user with its groups. */
 export interface DirectoryUser extends DirectoryUserRecord {
   readonly groups: readonly GroupOfUser[]
 }
@@ -43,10 +42,9 @@ export class DirectoryUsers {
   }
 
   /**
-   * Adds a user and its membership, or takes over the record and id of an inactive user. A matching external id proves
-   * that it is the same person, whatever the name is now. A user who matches by name alone is a new person, who
-   * inherits nothing. Throws `conflict` for the reasons that `findSame` names, and if the person to replace is the last
-   * owner.
+   * Adds a user and its membership, or takes over the record of an inactive user: as the same person if the external
+   * ids match, otherwise as a new person, who inherits nothing. Throws `conflict` for the reasons that `findSame`
+   * names, and if the person to replace is the last owner.
    */
   async create(caller: DirectoryCaller, input: DirectoryUserInput): Promise<DirectoryUser> {
     return await runChange(this.#deps, caller, async (change) => {

@@ -21,8 +21,8 @@ export interface ClientOptions {
 export interface CallOptions {
   readonly signal?: AbortSignal
   /**
-   * The Idempotency-Key of a request that creates something: sending the request again with the same key within 24
-   * hours, even from another process, creates nothing twice. Defaults to a new key for each call.
+   * The Idempotency-Key, for operations that accept one: the same request with the same key within 24 hours creates
+   * nothing twice. Defaults to a new key for each call.
    */
   readonly idempotencyKey?: string
   /** The version that an edit expects (If-Match); if the record has another version, the edit is refused with 412. */
@@ -117,10 +117,6 @@ export function createClient(options: ClientOptions): Client {
   return { ...(Object.fromEntries(methods) as object), all } as Client
 }
 
-/**
- * Builds the URL from the path parameters and the query. The items of a list are joined with commas, except for the
- * parameters that the API expects to be repeated.
- */
 function addressOf(server: string, path: string, { query = {}, ...parameters }: Given): string {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = parameters[name]

@@ -15,9 +15,8 @@ export async function wait(ms: number): Promise<void> {
 }
 
 /**
- * Sends a request, and repeats it if that is safe. After 429, and after 503 with Retry-After, it is always safe,
- * because the server has changed nothing. After another 503, a 502, a 504 or a lost response, it is safe only if the
- * request is idempotent. Returns the last response, or throws the last error.
+ * Sends a request, and repeats it where that is safe. After 429, and after 503 with Retry-After, it always is, because
+ * the server has changed nothing. Returns the last response, or throws the last error.
  */
 export async function sendWithRetries(
   send: () => Promise<Response>,
@@ -43,10 +42,7 @@ export async function sendWithRetries(
   }
 }
 
-/**
- * Returns the delay before the next attempt: the server's Retry-After or, without one, a delay that doubles each time.
- * Up to 20 % is added at random, so that clients don't retry at the same moment; the maximum is 30 seconds.
- */
+/** Adds up to 20 % at random, so that clients don't retry at the same moment. */
 function waitMs(at: number, retryAfter: string | null): number {
   const seconds = Number(retryAfter ?? Number.NaN)
   const asked = Number.isFinite(seconds) ? seconds * 1000 : firstWaitMs * 2 ** (at - 1)

@@ -21,9 +21,8 @@ export class WebhookVerificationError extends Error {
 }
 
 /**
- * Verifies a delivery (Standard Webhooks) and returns its event. Throws `WebhookVerificationError` if the delivery must
- * not be trusted. Pass `rawBody` exactly as received, because parsing and serializing it again would break the
- * signature.
+ * Verifies a delivery (Standard Webhooks) and returns its event, or throws `WebhookVerificationError`. Pass `rawBody`
+ * exactly as received: parsing and serializing it again would break the signature.
  */
 export async function verifyWebhook(
   rawBody: string | Uint8Array,

@@ -126,10 +126,7 @@ export const commands = {
   }),
 }
 
-/**
- * Returns an organization's audit chain. If no organization is named, returns all chains, including those of deleted
- * organizations and of the system. Over the API, an organization must be named.
- */
+/** Without a slug, returns all chains, including those of deleted organizations and of the system. */
 async function chainsOf(
   services: Services,
   slug: string | undefined,

@@ -17,8 +17,8 @@ import { printableInLine, type Terminal } from '../lib/terminal.ts'
 
 const everyMs = 1000
 /**
- * How far back each read looks: a call is listed under the time at which it began, but only after it has ended. Calls
- * that take longer than this are not printed, and calls that take almost as long may be missed.
+ * How far back each read looks, because a call is listed under the time at which it began, but only after it has ended.
+ * Calls that take longer than this are not printed.
  */
 const lookBackMs = 5000
 

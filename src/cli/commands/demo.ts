@@ -134,7 +134,7 @@ function clientSecretIn(folder: string): string {
   return readFileSync(file, 'utf8')
 }
 
-/** Makes sure that an endpoint with this URL exists. Before adding one, removes those that earlier runs created. */
+/** Makes sure that an endpoint with this URL exists. */
 async function pointEndpointAt(does: Does, url: string): Promise<void> {
   const description = 'Demo receiver'
   const endpoints = (await does(webhookCommands.list, 'demo', {})) as unknown as {
@@ -148,7 +148,6 @@ async function pointEndpointAt(does: Does, url: string): Promise<void> {
   await does(webhookCommands.add, `demo --url ${url}`, { '--description': description })
 }
 
-/** Connects the test provider, unless an earlier run already created a connection to the same URL. */
 async function connectProvider(
   does: Does,
   issuer: string,

@@ -18,7 +18,6 @@ const reachWithinMs = 3000
 const clockApartMs = 2000
 const revocations = 20
 
-/** The result of one check. `said` tells a person what the check found. */
 interface Finding {
   readonly check: string
   readonly isWell: boolean
@@ -183,10 +182,7 @@ async function measureRevocation(store: Store): Promise<{ nodes: number; finding
   return { nodes: nodes + silent, finding }
 }
 
-/**
- * If this database has replaced another one, checks that every node has read it since. Also reports since when the
- * nodes have known the database server.
- */
+/** If this database has replaced another one, checks that every node has read it since. */
 async function checkHistory(store: Store): Promise<Finding> {
   const { nodes } = await nodeTable.look(store, undefined)
   const elsewhere = nodes.filter(({ isOfThisHistory }) => !isOfThisHistory).length
@@ -244,7 +240,6 @@ async function checkLocks(store: Store): Promise<Finding[]> {
   return [{ check: 'locks', isWell: true, said, details: { waiting } }]
 }
 
-/** Formats a setting for `--json`, with names in snake_case as in the output of every other command. */
 function toData({ name, value, default: fallback, about, isSet, source }: SettingLine) {
   return { name, value, default: fallback, about, is_set: isSet, source }
 }

@@ -247,7 +247,6 @@ function keyText(key: Key): string {
   return rows.map(([name, value]) => `${name.padEnd(width)} ${printableInLine(value)}`).join('\n')
 }
 
-/** Formats the columns that are not in `linesOfOwn`, each labelled with its name. */
 function otherLines(key: Key): [string, string][] {
   const shown: Readonly<Record<string, string | number | boolean | null>> = keyRows.shownOf(key)
   return Object.entries(shown)

@@ -10,7 +10,7 @@ import { withServices, type Services } from '../lib/services.ts'
 import { firstListed, isoTime, maxListed, renderTable, shortTime } from '../lib/table.ts'
 import { printableInLine } from '../lib/terminal.ts'
 
-/** Matches what the API's search takes, in letters that every database folds. */
+/** Matches an ASCII text of a length that the API's search accepts. */
 const searchable = /^[ -~]{1,100}$/
 
 /** The member operations that commands use, on the database or over the API. */

@@ -9,7 +9,6 @@ import { nodeHttp } from '../../http/message/index.ts'
 const maxBody = 1024 * 1024
 const forwardMs = 15_000
 
-/** A received delivery. */
 interface Arrival {
   readonly headers: Readonly<Record<string, string>>
   readonly body: Buffer
@@ -103,10 +102,7 @@ function check(arrival: Arrival, secret: string): string | undefined {
   return verifyDelivery(arrival, whole, Date.now())
 }
 
-/**
- * Forwards a delivery with its body and signature headers unchanged. Returns the application's status, 502 if the
- * request fails, or undefined if there is no URL to forward to.
- */
+/** Forwards a delivery with its body and signature headers unchanged. */
 async function forward(
   outbound: Outbound,
   url: string | undefined,

@@ -7,7 +7,7 @@ import { BadFinding, command } from '../lib/command.ts'
 import { createSecretFinder, type FoundSecret } from '../lib/secret-finder.ts'
 
 interface Finding extends FoundSecret {
-  /** The path of a file; for a git object, the repository's path, followed by what `nameObject` returns. */
+  /** The path of a file, or a repository's path and the name of a git object in it. */
   readonly place: string
 }
 
@@ -44,7 +44,10 @@ export const commands = {
   }),
 }
 
-/** Lists all regular files without following links; git's own folder is scanned as history instead. */
+/**
+ * Lists a file, or the regular files below a folder. Links in the folder are not followed; git's own folder is scanned
+ * as history instead.
+ */
 function* filesBelow(path: string): Generator<string> {
   if (statSync(path).isFile()) {
     yield path

@@ -57,12 +57,10 @@ async function serve(config: Config, terminal: Terminal, log: Log): Promise<void
   const running = await start(config, { log })
   if (cluster.isWorker) reportToSupervisor(async () => await running.report())
   for (const remark of remarks(config)) log.info({}, remark)
-  // Only one of several workers prints the setup link.
   if (!cluster.isWorker || cluster.worker?.id === 1) {
     await printSetupLink(running, log)
   }
-  // The compile cache is written now rather than at exit, because a process that is killed would leave none for the
-  // next start.
+  // Written now rather than at exit, because a process that is killed would leave no compile cache for the next start.
   flushCompileCache()
   const givingBack = startGivingMemoryBack((err) => log.warn({ err }, 'no memory was given back'))
   await stopped
@@ -71,10 +69,6 @@ async function serve(config: Config, terminal: Terminal, log: Log): Promise<void
   await running[Symbol.asyncDispose]()
 }
 
-/**
- * Logs a setup link for the first owner if there are no users yet. The node keeps running if the link cannot be
- * created.
- */
 async function printSetupLink(running: Running, log: Log): Promise<void> {
   try {
     const url = await running.setupLink()

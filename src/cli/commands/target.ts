@@ -219,7 +219,6 @@ interface WishValues {
   readonly [name: string]: string | boolean | string[] | undefined
 }
 
-/** Pairs of flags that contradict each other. */
 const opposites = [
   ['header', 'no-header'],
   ['rule', 'no-rules'],
@@ -256,7 +255,6 @@ function readInput(values: WishValues): TargetInput {
   }
 }
 
-/** Returns true if the switch `on` is given, false if `off` is, and undefined if neither is. */
 function readSwitch(values: WishValues, on: string, off: string): boolean | undefined {
   if (values[on] === true) return true
   return values[off] === true ? false : undefined

@@ -82,8 +82,8 @@ class DemoProvider {
   }
 
   /**
-   * Shows a page on which the person has to click, as real providers do. Browsers send no SameSite=Strict cookies to
-   * Intercept after a click on another site, but may send them after an immediate redirect, which would hide mistakes.
+   * Makes the person click, as real providers do: after an immediate redirect, browsers may send SameSite=Strict
+   * cookies to Intercept, which would hide mistakes.
    */
   #askPerson(url: URL, response: ServerResponse): void {
     url.pathname = '/allow'

@@ -20,7 +20,6 @@ export interface SampleCast {
   readonly ruleId: string | undefined
 }
 
-/** One kind of sample call. */
 interface Scene {
   readonly share: number
   readonly method: string
@@ -67,7 +66,6 @@ function makeCalls(cast: SampleCast, nowMs: number): CallRecord[] {
   const random = repeatable(20_261_121)
   const records: CallRecord[] = []
   for (let at = nowMs - days * dayMs; at < nowMs - minuteMs;) {
-    // Calls never coincide, and are more frequent around midday.
     at += Math.round((dayMs / callsPerDay / busyness(at)) * (0.2 + 1.6 * random()))
     if (at < nowMs - minuteMs) records.push(makeCall(cast, { at, nowMs }, random))
   }

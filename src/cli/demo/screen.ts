@@ -1,4 +1,3 @@
-/** The facts shown on the demo's screen. */
 export interface DemoFacts {
   readonly baseUrl: string
   /** The preferred port, if it was taken. */

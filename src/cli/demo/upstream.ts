@@ -7,10 +7,7 @@ import { nodeHttp } from '../../http/message/index.ts'
 const maxBody = 64 * 1024
 const maxEvents = 3600
 
-/**
- * Starts the demo's API, which is itself unprotected. It echoes requests and WebSocket messages; /events sends one
- * event per second, `?count=` in all and at most `maxEvents`.
- */
+/** Starts the demo's API. It echoes requests and WebSocket messages; /events sends one event per second. */
 export async function startUpstream(): Promise<LocalServer> {
   const server = nodeHttp.createServer((request, response) => {
     void answer(request, response).catch(() => response.destroy())

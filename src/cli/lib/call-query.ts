@@ -3,10 +3,9 @@ import type { CallRecord } from '../../store/index.ts'
 import { parseDuration, parseTime } from '../../units.ts'
 import { UsageError, type Flag } from './command.ts'
 
-/** The start of every recorded path. */
+/** The part of a call's path before the target. */
 export const gatewayPrefix = '/api/v1/intercept'
 
-/** The flags that filter calls. */
 export const callFlags = {
   target: { type: 'string', value: 'SLUG', about: 'calls to this target' },
   key: { type: 'string', value: 'KEY-ID', about: 'calls with this key' },
@@ -32,7 +31,6 @@ export const callFlags = {
 
 export type CallFlags = Partial<Record<keyof typeof callFlags, string | undefined>>
 
-/** The filter for calls, as the flags give it. */
 export interface CallQuery {
   readonly target: string | undefined
   readonly key: string | undefined
@@ -85,7 +83,6 @@ export type CallList = (page: {
   readonly from?: number
 }) => Promise<NamedCall[]>
 
-/** Formats a call as a row of a table. */
 export function callRow({ call, target, key }: NamedCall): string[] {
   const path = call.path.startsWith(`${gatewayPrefix}/`)
     ? call.path.slice(gatewayPrefix.length)

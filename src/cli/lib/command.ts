@@ -12,7 +12,6 @@ export interface Answer {
 /** Prints one of several results while a command is still running; with `--json`, each is a line of JSON. */
 export type Say = (answer: Answer) => void
 
-/** A flag: the value it takes and its purpose. */
 export interface Flag {
   readonly type: 'string' | 'boolean'
   readonly multiple?: boolean
@@ -22,10 +21,7 @@ export interface Flag {
   readonly about: string
 }
 
-/**
- * Why a command works only on the machine itself and not over the API, as a clause that follows "works on the machine
- * itself: ".
- */
+/** Why a command works only on the machine itself and not over the API, as a clause that follows a colon. */
 export interface Local {
   readonly because: string
   /** Whether the command needs neither a database nor a node, so that a server named in the environment is ignored. */
@@ -176,7 +172,10 @@ function parse<const O extends Flags>(
   return { values: parsed.values as ParsedValues<O>, positionals: parsed.positionals }
 }
 
-/** Says what is wrong with a flag. The first sentence of Node's message names it; the others explain Node's parser. */
+/**
+ * Says what is wrong with a flag. The first sentence of Node's message names the flag; the others explain Node's
+ * parser.
+ */
 function wrongFlag(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error)
   const [sentence = ''] = message.split(/\.\s/)

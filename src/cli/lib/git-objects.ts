@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process'
 import { createSecretFinder, type FoundSecret } from './secret-finder.ts'
 
-/** An object in a repository, and the secrets found in it. */
 interface ScannedObject {
   readonly id: string
   readonly found: readonly FoundSecret[]

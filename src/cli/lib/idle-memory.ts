@@ -23,8 +23,8 @@ export function startGivingMemoryBack(onError: (error: unknown) => void): AsyncD
 }
 
 /**
- * Creates a check to run repeatedly, which collects garbage the first time it finds the process idle. It collects only
- * once, because a full collection also discards compiled code, and the next thousands of calls are slower for it.
+ * Creates a check that collects garbage once, the first time it finds the process idle: a full collection also discards
+ * compiled code, which makes the next calls slower.
  */
 export function createIdleTurn(heap: HeapOfProcess): () => Promise<void> {
   let done = false

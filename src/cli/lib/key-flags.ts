@@ -27,7 +27,9 @@ export function fieldUsage(purpose: Purpose): string {
   return parts.join(' ')
 }
 
-/** Reads the fields that flags set. A field that a flag clears is undefined; one that no flag mentions is missing. */
+/**
+ * Reads the fields that flags set. A field that a flag clears is undefined; a field that no flag mentions is missing.
+ */
 export function readFields(
   values: Readonly<Record<string, unknown>>,
   purpose: Purpose,
@@ -52,7 +54,6 @@ export function readFields(
   return given
 }
 
-/** Describes a key's fields in words, each with its label. */
 export function fieldLines(key: Key): [string, string][] {
   return everyField.map(([, { column, shown }]) => {
     const value = key[column]

@@ -11,14 +11,14 @@ import type { remoteTokens } from '../remote/tokens.ts'
 import type { CallList, CallQuery } from './call-query.ts'
 import type { Services } from './services.ts'
 
-// Modules are imported only when a function here needs them, so that no command has to load the whole product.
+// These functions open operations on the database or over the API. They import modules only when needed, so that no
+// command has to load the whole product.
 
 type Both<Whole, Remote extends (...args: never[]) => unknown> = Pick<
   Whole,
   keyof Whole & keyof ReturnType<Remote>
 >
 
-/** Opens the operations on organizations, on the database or over the API. */
 export async function organizationsOf(
   services: Services,
 ): Promise<Both<Organizations, typeof remoteOrganizations>> {
@@ -29,7 +29,6 @@ export async function organizationsOf(
   return new (await import('../../organizations/index.ts')).Organizations(services)
 }
 
-/** Opens the operations on keys, on the database or over the API. */
 export async function keysOf(services: Services): Promise<Both<Keys, typeof remoteKeys>> {
   const { remote } = services
   if (remote !== undefined) return (await import('../remote/keys.ts')).remoteKeys(remote)
@@ -37,7 +36,6 @@ export async function keysOf(services: Services): Promise<Both<Keys, typeof remo
   return new Keys(services)
 }
 
-/** Opens the operations on access tokens, on the database or over the API. */
 export async function tokensOf(
   services: Services,
 ): Promise<Both<AccessTokens, typeof remoteTokens>> {
@@ -47,7 +45,6 @@ export async function tokensOf(
   return new AccessTokens(services)
 }
 
-/** Opens the operations on targets, on the database or over the API. */
 export async function targetsOf(services: Services): Promise<Both<Targets, typeof remoteTargets>> {
   const { remote, config } = services
   if (remote !== undefined) return (await import('../remote/targets.ts')).remoteTargets(remote)
@@ -63,14 +60,12 @@ export async function targetsOf(services: Services): Promise<Both<Targets, typeo
   })
 }
 
-/** Opens the audit log, on the database or over the API. */
 export async function auditOf(services: Services): Promise<Both<Audit, typeof remoteAudit>> {
   const { remote } = services
   if (remote !== undefined) return (await import('../remote/audit.ts')).remoteAudit(remote)
   return (await import('../../audit/index.ts')).createAudit(services)
 }
 
-/** Opens the list of an organization's calls, from the database or over the API. */
 export async function callsOf(
   services: Services,
   organizationId: OrganizationId,

@@ -5,7 +5,7 @@ import type { Terminal } from './terminal.ts'
 
 const withValue = ['--server', '--profile', '--org'] as const
 
-/** The flags that select the server a command works on; they may appear anywhere among its words. */
+/** The flags that select the server a command works on; they may appear anywhere among the command's words. */
 export interface RemoteFlags {
   readonly values: ReadonlyMap<(typeof withValue)[number], string>
   readonly tokenFromInput: boolean
@@ -40,10 +40,7 @@ export function ownArguments(
   return org === undefined || !('org' in command.options) ? args : [...args, '--org', org]
 }
 
-/**
- * Opens the server that a command works on; undefined means the database. Missing flags fall back to INTERCEPT_SERVER,
- * INTERCEPT_TOKEN (or its file), INTERCEPT_ORG and INTERCEPT_PROFILE. `name` is the command's, for error messages.
- */
+/** Opens the server that a command works on; undefined means the database. */
 export async function openRemote(
   { values, tokenFromInput }: RemoteFlags,
   { name, local }: { readonly name: string; readonly local: Local | undefined },

@@ -6,9 +6,8 @@ import { UsageError } from './command.ts'
 /** The destination for the secrets of newly issued keys. */
 export interface SecretSink extends AsyncDisposable {
   /**
-   * Writes the secrets to the file, or nothing if the destination is standard output; refuses new keys if no
-   * destination was given. Called before the commit, so that no key is created whose secret is lost. Over the API, the
-   * first call has empty secrets, and a second call has those that the server returned.
+   * Writes the secrets to the file, if there is one; refuses new keys if no destination was given. Called before the
+   * commit, so that no secret is lost; over the API, called again with the secrets that the server returned.
    */
   readonly write: (issued: readonly IssuedKey[]) => void
   /** Keeps the written file, which closing the sink would otherwise delete; called after the commit. */

@@ -13,7 +13,6 @@ import type { Remote } from '../remote/connection.ts'
 import { onlyLocal } from '../remote/values.ts'
 import type { Terminal } from './terminal.ts'
 
-/** The services that most commands need; a running server learns through the change feed what commands change. */
 export interface Services {
   readonly config: Config
   readonly store: Store
@@ -86,8 +85,8 @@ async function requireDatabase({ databaseUrl, dataDir: folder }: Config): Promis
 }
 
 /**
- * Opens the sealer. If the master key of a database in use is missing, no new key is created, and only commands that
- * seal or open something fail.
+ * If the master key of a database in use is missing, no new key is created, and only commands that seal or open
+ * something fail.
  */
 async function openSealer({
   masterSecret: setting,

@@ -38,12 +38,10 @@ export function sentenceOf(
   return fileSentence({ code, syscall, path }) ?? storeSentence(code) ?? error.message
 }
 
-/** Returns the name of the setting that chose a port. */
 function settingOf(port: number | undefined, env: Readonly<Record<string, string | undefined>>) {
   return env['METRICS_PORT'] === String(port) ? 'METRICS_PORT' : 'PORT'
 }
 
-/** Explains an error about a file or folder by its code; returns undefined for any other code. */
 function fileSentence(of: Pick<SystemError, 'code' | 'syscall' | 'path'>): string | undefined {
   const what = of.path ?? 'the file'
   if (of.code === 'ENOENT') return `There is no file or folder ${what}.`
@@ -56,7 +54,6 @@ function fileSentence(of: Pick<SystemError, 'code' | 'syscall' | 'path'>): strin
   return of.code === 'ENOSPC' ? 'The disk is full.' : undefined
 }
 
-/** Explains a database error by its code; returns undefined for any other code. */
 function storeSentence(code: string | undefined): string | undefined {
   if (code === 'SQLITE_NOTADB') return 'The file intercept.db in DATA_DIR is not a database.'
   if (code?.startsWith('SQLITE_CANTOPEN') === true) {

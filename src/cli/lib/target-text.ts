@@ -17,7 +17,6 @@ function lastLineText({ lastLine, otherwise }: Target): string {
   return `otherwise: ${lastLine} (nobody set it, and ${why})`
 }
 
-/** Formats the main details of a target for people. */
 export function targetText(target: Target, baseUrl: string): string {
   const { settings } = target
   const { quota } = settings

@@ -19,7 +19,6 @@ export interface Terminal {
   untilStopped(): Promise<void>
 }
 
-/** The terminal of this process. */
 export function processTerminal(): Terminal {
   // An error means that the reader of our output has gone (`| head`), so there is nothing left to do.
   process.stdout.once('error', () => process.exit(0))
@@ -34,10 +33,7 @@ export function processTerminal(): Terminal {
   }
 }
 
-/**
- * Returns how the person starts the program, for help and for commands to paste: through npx, which sets `npm_command`
- * to `exec`, or directly.
- */
+/** Returns the command that help and hints show. npx sets `npm_command` to `exec`. */
 export function programOf(env: Terminal['env']): string {
   return env['npm_command'] === 'exec' ? 'npx interceptd' : 'intercept'
 }
@@ -78,9 +74,7 @@ export function printableInLine(text: string): string {
   )
 }
 
-/**
- * Formats a name and an id within a sentence; people choose names, which must not be able to forge a line of output.
- */
+/** Formats a name, which people choose, so that it cannot forge a line of output. */
 export function nameAndId({ name, id }: { readonly name: string; readonly id: string }): string {
   return `${printableInLine(name)} (${id})`
 }

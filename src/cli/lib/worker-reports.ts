@@ -5,7 +5,6 @@ import { once } from 'node:events'
 import { CountedOfWorkers, renderFamilies, type MetricFamily } from '../../telemetry/index.ts'
 import { nodeHttp } from '../../http/message/index.ts'
 
-/** A node's current state. */
 export interface NodeReport {
   readonly isReady: boolean
   readonly state: string

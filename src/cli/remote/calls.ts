@@ -5,14 +5,12 @@ import { msOf, timeOf } from './values.ts'
 
 const guarded = '/api/v1/intercept'
 
-/** A call with the current names of its target and key. */
 interface NamedCall {
   readonly call: CallRecord
   readonly target: string | undefined
   readonly key: string | undefined
 }
 
-/** The filter for calls, as the flags give it. */
 interface CallQuery {
   readonly target?: string | undefined
   readonly key?: string | undefined

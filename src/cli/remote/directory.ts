@@ -6,7 +6,6 @@ import { createSecret, msOf } from './values.ts'
 
 type TokenJson = Readonly<Record<string, unknown>>
 
-/** Implements the operations on a directory's SCIM tokens by calling a server's API. */
 export function remoteDirectory(remote: Remote) {
   const at = (organizationId: string): string => `/organizations/${part(organizationId)}/directory`
   async function itemsOf(organizationId: string): Promise<TokenJson[]> {

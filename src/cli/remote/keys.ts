@@ -25,7 +25,6 @@ interface WhoAmIJson {
 
 type KeyJson = Partial<KeyFieldsJson> & Readonly<Record<string, unknown>>
 
-/** Implements the operations on keys by calling a server's API. */
 export function remoteKeys(remote: Remote) {
   const at = (organizationId: string, id?: string): string =>
     `/organizations/${part(organizationId)}/keys${id === undefined ? '' : `/${part(id)}`}`

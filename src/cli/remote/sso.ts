@@ -12,7 +12,6 @@ interface DomainJson {
   readonly record: { readonly value: string }
 }
 
-/** Implements the operations on SSO connections and domains by calling a server's API. */
 export function remoteSso(remote: Remote) {
   return { connections: remoteConnections(remote), domains: remoteDomains(remote) }
 }

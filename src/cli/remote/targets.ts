@@ -14,7 +14,6 @@ interface TargetJson {
   readonly capture: { headers: string[]; body_bytes: number; redact: string[] }
 }
 
-/** Implements the operations on targets by calling a server's API. */
 export function remoteTargets(remote: Remote) {
   const at = (organizationId: string, slug?: string): string =>
     `/organizations/${part(organizationId)}/targets${slug === undefined ? '' : `/${part(slug)}`}`

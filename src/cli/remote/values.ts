@@ -39,8 +39,8 @@ export function createSecret(text: string, hint = `…${text.slice(-shownAtTheEn
 }
 
 /**
- * Returns the organization chosen with `--org`, INTERCEPT_ORG or a profile. The API needs it even for a thing that is
- * named by its id. Throws `invalid_input` if none was chosen.
+ * Returns the chosen organization, which the API needs even for a thing that is named by its id. Throws `invalid_input`
+ * if none was chosen.
  */
 export function organizationFor(remote: Remote): string {
   if (remote.organization !== undefined) return remote.organization

@@ -23,7 +23,6 @@ interface SecretsJson {
 type Endpoints = Webhooks['endpoints']
 type EndpointInput = Parameters<Endpoints['create']>[1]
 
-/** Implements the operations on webhooks by calling a server's API. */
 export function remoteWebhooks(remote: Remote) {
   const at = (organizationId: string): string => `/organizations/${part(organizationId)}/webhooks`
   const listed = async (organizationId: string): Promise<EndpointJson[]> =>
@@ -120,7 +119,7 @@ function remoteReplay(remote: Remote, at: At) {
 
 type DeliveryJson = Readonly<Record<string, unknown>>
 
-/** Converts a filter to the API's terms. Several states at once can only be dead and skipped: the API's `missed`. */
+/** Several states at once can only be dead and skipped, which the API calls `missed`. */
 function filterBody(filter: DeliveryFilter) {
   const { endpointId, eventId, states, onlyTried, types, createdFrom } = filter
   const state = onlyTried === true ? 'retrying' : states?.length === 1 ? states[0] : 'missed'
