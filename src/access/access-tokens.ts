@@ -218,7 +218,7 @@ function principalOf(known: KnownAccessToken, nowMs: number): TokenPrincipal {
   const { id, name, hint, cidrs, organizationId } = token
   const named = { kind: 'token', tokenId: id, name, hint, cidrs } as const
   if (organizationId === undefined) return { ...named, organization: undefined, permissions: [] }
-  // A principal without an organization is the operator, so an organization's token must never become one.
+  // A principal without an organization would be the operator.
   if (organizationSlug === undefined) throw invalid()
   return {
     ...named,

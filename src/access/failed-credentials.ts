@@ -5,10 +5,7 @@ import type { RateSubject } from './rates/holding.ts'
 import type { SharedRates } from './rates/shared-rates.ts'
 
 const maxSources = 100_000
-/**
- * The part of the limit that is divided evenly among the nodes. Counting against it needs no database; most sources
- * never need more.
- */
+/** The part of the limit that is divided evenly among the nodes; counting against it needs no database. */
 const evenPart = 1 / 4
 
 /**

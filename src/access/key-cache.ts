@@ -50,7 +50,6 @@ export interface KeyCache {
   readonly size: number
 }
 
-/** How people recognize a key and its secret. */
 export interface KeyDescription {
   readonly name: string
   readonly hint: string

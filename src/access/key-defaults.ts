@@ -52,7 +52,6 @@ export function checkKeyDefaults(defaults: KeyDefaults): KeyDefaults {
   return defaults
 }
 
-/** Fills in the organization's defaults where the input leaves something undefined. */
 export function withKeyDefaults(
   input: IssueInput,
   { scheme, expiresAfterMs, cidrs }: KeyDefaults,

@@ -22,8 +22,8 @@ export interface Arrival {
   /** The path without the query. */
   readonly path: string
   /**
-   * Whether a proxy asks only for the decision. A refusal is then also sent in a header, unless it is too long for one,
-   * because nginx drops the body.
+   * Whether a proxy asks only for the decision. nginx drops the body of a refusal, so the refusal is then also sent in
+   * a header, unless it is too long.
    */
   readonly isQuestion: boolean
 }

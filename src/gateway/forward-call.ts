@@ -158,7 +158,6 @@ ${head.forwardingLines}${assertion === undefined ? '' : `Intercept-Assertion: ${
 
 const keyLines = new WeakMap<KeyPrincipal, string>()
 
-/** Returns the header lines that name a key to the upstream. */
 function keyLinesOf(principal: KeyPrincipal): string {
   const known = keyLines.get(principal)
   if (known !== undefined) return known

@@ -33,10 +33,7 @@ export interface Handlers {
   forwardAuth(call: Call): void
 }
 
-/**
- * `guard` and `forwardAuth` run synchronously, unless they must wait for the database or for the signature of an
- * assertion.
- */
+/** `guard` and `forwardAuth` decide synchronously, unless they must wait for the database. */
 export function createHandlers(deps: HandlersDeps): Handlers {
   return new GatewayHandlers(deps)
 }

@@ -133,7 +133,6 @@ class CallsByKey implements OpenCalls {
     this.#rechecks.delete(organizationId)
   }
 
-  /** Returns the calls in progress of one organization, or of all, grouped by key. */
   #callsOf(organizationId: OrganizationId | undefined): ReadonlySet<Call>[] {
     const all = [...this.#byKey.values()]
     if (organizationId === undefined) return all

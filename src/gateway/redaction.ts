@@ -1,7 +1,7 @@
 import { unescape } from 'node:querystring'
 import { redact } from '../telemetry/index.ts'
 
-/** How many levels of JSON and forms within JSON strings and form fields are inspected. */
+/** How deep to look into JSON and forms that are nested in JSON strings and form fields. */
 const maxDepth = 4
 
 /**

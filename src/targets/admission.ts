@@ -8,7 +8,7 @@ import type { Asked, Check } from './asked.ts'
 import { checkReadable, findTarget } from './find-target.ts'
 import { checkAddress, checkBrowser, type BrowserSigns } from './call-origin.ts'
 
-/** A caller whose key is identified, and the address and page from which the request comes. */
+/** An identified caller, and where the request comes from. */
 export interface Caller {
   readonly principal: KeyPrincipal
   readonly address: string

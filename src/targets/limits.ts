@@ -8,7 +8,6 @@ import type { Quotas, QuotaSubject, QuotaVerdict } from './quotas.ts'
 /** The result for the caller: response headers about limits, or a refusal. */
 type LimitResult = readonly string[] | Problem
 
-/** The limits and quotas of keys, targets and organizations. */
 export interface Limits {
   /**
    * Checks one call against every limit and counts it if all admit it; with `spend` false nothing is counted. Returns

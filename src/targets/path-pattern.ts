@@ -1,9 +1,9 @@
 import { decode } from './path.ts'
 
 /**
- * Compiles the path of a rule into a function whose time is linear in the lengths of path and pattern, because members
- * write the patterns and everybody's calls wait while one is matched. If the last segment ends with a star, that star
- * also matches everything below. With `isWide`, the segment's other stars match across slashes too.
+ * Compiles the path of a rule into a function whose running time is linear in the lengths of path and pattern, because
+ * members write the patterns and everybody's calls wait while one is matched. If the last segment ends with a star,
+ * that star also matches everything below. With `isWide`, the segment's other stars match across slashes too.
  */
 export function compilePattern(pattern: string, isWide: boolean): (path: string) => boolean {
   const text = decode(pattern)

@@ -372,7 +372,6 @@ export async function quotaStanding(
   return { used, resetsAt: periodEnd(quota.period, nowMs) }
 }
 
-/** Returns the start of the period that contains a time, in UTC. */
 function periodStart(period: Quota['period'], nowMs: number): number {
   const now = new Date(nowMs)
   const day = period === 'day' ? now.getUTCDate() : 1

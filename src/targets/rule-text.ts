@@ -22,7 +22,7 @@ export function parseRule(line: string): RuleText {
   return { ...checkRule(rule), path: rule.path === '*' ? '/*' : rule.path }
 }
 
-/** Normalizes a rule's text, so that equal rules are equal lines. */
+/** Returns the normal form of a rule's text, for comparisons. */
 export function tidyRule(line: string): string {
   return renderRule(checkRule(wordsOf(line)))
 }

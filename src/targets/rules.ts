@@ -1,7 +1,7 @@
 import { compilePattern } from './path-pattern.ts'
 import { withoutEndSlash, type PathReadings } from './path.ts'
 
-/** A rule as written; the first one that matches method and path decides. */
+/** A rule as written. The first rule that matches method and path decides, unless it is on trial. */
 export interface RuleText {
   readonly effect: 'allow' | 'deny'
   /** Upper-case methods; an empty list means all. */
@@ -30,7 +30,6 @@ export interface RuleList {
   readonly otherwise: LastLine | undefined
 }
 
-/** The rules' decision on a call. */
 export interface Decision {
   readonly allowed: boolean
   /** The rule that decided; undefined if the last line did. */
@@ -52,8 +51,8 @@ export function lastLineOf(list: {
 }
 
 /**
- * Decides by ordered rules: the first match wins, otherwise the last line. A deny rule matches if any possible reading
- * of the path does, an allow rule only if all the usual ones do.
+ * The first matching rule that is not on trial decides, otherwise the last line. A deny rule matches if any possible
+ * reading of the path does, an allow rule only if all the usual ones do.
  */
 export function decide(list: RuleList, method: string, readings: PathReadings): Decision {
   let trialRuleId: string | undefined

@@ -17,7 +17,6 @@ export interface CaptureSettings {
   readonly redact: readonly string[]
 }
 
-/** A target's settings, apart from its rules. */
 export interface TargetSettings {
   readonly paths: PathMode
   /** Whether keys may be used from web pages. */
@@ -46,7 +45,6 @@ export type TargetSettingsInput = {
   readonly [S in keyof TargetSettings]?: TargetSettings[S] | null | undefined
 }
 
-/** Returns the settings that apply if none are given. */
 export function defaultSettings(bodyBytes: number, records: RecordChoice = 'all'): TargetSettings {
   return {
     records,
@@ -160,7 +158,6 @@ const neverCaptured: ReadonlySet<string> = new Set([
   'proxy-authorization',
 ])
 
-/** Whether a grant on a target includes a method. */
 export function grantCovers(methods: readonly string[] | undefined, method: string): boolean {
   return methods === undefined || coversMethod(methods, method)
 }

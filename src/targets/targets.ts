@@ -315,8 +315,8 @@ function checkUpstream(text: string, guard: AddressGuard): string {
   return url.href
 }
 
-// Refuses a name or value that no header may have (RFC 9110, sections 5.1 and 5.5), and the headers that frame or route
-// a message or that only Intercept sets.
+// Refuses a name or value that no header may have (RFC 9110, sections 5.1 and 5.5), and the headers that only Intercept
+// may set.
 function checkCredential(credential: { header: string; value: string }): void {
   const { header, value } = credential
   if (!/^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,64}$/.test(header) || isReservedHeader(header)) {

@@ -30,7 +30,6 @@ export function cidrContains(cidr: Cidr, address: string): boolean {
   return value !== undefined && (value & cidr.mask) === cidr.base
 }
 
-/** Whether a range contains all addresses of another. */
 export function cidrIncludes(outer: Cidr, inner: Cidr): boolean {
   return (inner.mask & outer.mask) === outer.mask && (inner.base & outer.mask) === outer.base
 }

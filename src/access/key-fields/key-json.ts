@@ -9,7 +9,6 @@ export type KeyFieldsJson = {
   [Name in keyof Fields]: ReturnType<Fields[Name]['toJson']> | null
 }
 
-/** All fields, each with its name in the API. */
 export const everyField = Object.entries(keyFields) as readonly (readonly [
   keyof Fields,
   KeyField<FieldColumn, unknown>,

@@ -12,7 +12,6 @@ export function grantText({ target, methods: granted }: Grant): string {
   return granted === undefined ? target : `${target}:${granted.join(',')}`
 }
 
-/** Parses a grant: a target, alone or with methods, such as `echo:GET,POST`. */
 export function parseGrant(text: string): Grant {
   const [target = '', granted] = text.split(':')
   if (target === '') throw new Error('must be TARGET or TARGET:METHOD,METHOD')
@@ -31,7 +30,6 @@ export function parseGrant(text: string): Grant {
   return { target, methods: names }
 }
 
-/** Parses `10000/day` or `1000000/month`. */
 export function parseQuota(text: string): Quota {
   const [, calls, period] = /^(\d{1,12})\/(day|month)$/.exec(text) ?? []
   if (calls === undefined) throw new Error('must be such as 10000/day or 1000000/month')

@@ -30,7 +30,6 @@ export class Records {
   #firstFree = -1
   #count = 0
 
-  /** The number of records in use. */
   get count(): number {
     return this.#count
   }

@@ -65,7 +65,7 @@ export function deal(
   }
   const want = wantedOf(request, { own, free, others })
   let share = own
-  // If the response to an earlier commit was lost, the row shows more spending than the node remembers.
+  // If the response to an earlier commit was lost, the row may show more spending than the node remembers.
   let wholeInMs = Math.max(request.wholeInMs, (before?.wholeAt ?? 0) - now)
   if (want < own) {
     freeWholeInMs = mixed([free, freeWholeInMs], [own - want, wholeInMs])

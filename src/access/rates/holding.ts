@@ -3,7 +3,6 @@ import type { rateShares } from '../../store/index.ts'
 import { whole } from './deal.ts'
 import { minuteMs } from '../../units.ts'
 
-/** What a rate limits. */
 export interface RateSubject {
   /** A key, target, organization, SCIM token or source of failed credentials. */
   readonly id: string

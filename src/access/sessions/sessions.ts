@@ -81,7 +81,6 @@ export interface SessionChoice {
   readonly organizationId?: string | undefined
 }
 
-/** A choice among the sessions of one person. */
 export interface SessionsOf {
   readonly userId: UserId
   readonly which: SessionChoice
@@ -153,8 +152,8 @@ export class Sessions {
   }
 
   /**
-   * Returns the person to whom a token belongs, from the cache while the change feed is current, otherwise from the
-   * database. Throws `session_invalid`, `session_ended` (401), `storage_unavailable` (503).
+   * Returns the person to whom a token belongs. Throws `session_invalid`, `session_ended` (401), `storage_unavailable`
+   * (503).
    */
   async identify(token: string, from: { address?: string | undefined } = {}): Promise<SignedIn> {
     const digest = tokenDigest(token)
@@ -177,9 +176,7 @@ export class Sessions {
     return signedIn(session)
   }
 
-  /**
-   * Returns the person to whom an active session belongs; undefined if there is no such session or it is not active.
-   */
+  /** Returns the person to whom an active session belongs; undefined if the session is unknown or not active. */
   async holderOf(sessionId: string): Promise<{ userId: UserId; name: string } | undefined> {
     const found = await sessions.find(this.#store, sessionId)
     const lives = found && found.endedAt === undefined && this.#endsAt(found) > this.#clock.now()
@@ -211,8 +208,8 @@ export class Sessions {
   }
 
   /**
-   * Calls `heard` when a session may have ended, so that open streams check their sessions again. `heard` gets the id
-   * of the session, or undefined if it may be any session. Returns a function that unsubscribes.
+   * Calls `heard` when a session may have ended, so that open streams check their sessions again: with the session's
+   * id, or with undefined if it may be any session.
    */
   onChange(heard: (sessionId: SessionId | undefined) => void): () => void {
     return this.#cache.onChange(heard)
