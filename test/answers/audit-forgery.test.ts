@@ -1,5 +1,3 @@
-// Somebody who can write to the database but has no master key cannot change the audit log unnoticed. A return to an
-// earlier state is noticed only by comparison with a head that was kept elsewhere.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { createAudit, record, type SignedHead } from '../../src/audit/index.ts'

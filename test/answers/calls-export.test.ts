@@ -149,7 +149,6 @@ describe('calls as a file, and what was captured of them', () => {
     })
   }
 
-  /** Starts an export and reads only the head of its response. */
   async function beginExport(person: Person, body: object): Promise<IncomingMessage> {
     return await new Promise((resolve, reject) => {
       request(`${product.baseUrl}/api/v1${at}/calls/export`, {

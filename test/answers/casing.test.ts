@@ -1,4 +1,3 @@
-// Parameters and members in the API, in events and in the command line's JSON have names in snake_case.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

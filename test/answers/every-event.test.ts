@@ -1,4 +1,3 @@
-// Provokes every event type of the catalogue on one running node.
 import assert from 'node:assert/strict'
 import { createServer, type Server } from 'node:http'
 import { once } from 'node:events'

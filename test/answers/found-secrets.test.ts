@@ -1,4 +1,3 @@
-// Whoever finds a leaked secret can revoke it, but nobody can flood the database with look-ups in that way.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { mintCredential } from '../../src/secrets/index.ts'

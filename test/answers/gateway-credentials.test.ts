@@ -1,4 +1,3 @@
-// Tests which credentials the gateway refuses, and that a refusal reveals nothing but its reason.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { gatewayForTests, prefix } from '../harness/gateway.ts'

@@ -1,4 +1,4 @@
-// Attempts to evade the gateway's checks, most of them by expressing a request in an unusual way.
+// Attempts to evade the gateway's checks.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { forwardCall } from '../../src/gateway/forward-call.ts'

@@ -1,5 +1,3 @@
-// Callers behind a proxy share its connections: no caller may be taken for another because of what the node remembers
-// about a connection.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'

@@ -1,4 +1,3 @@
-// Tests the checks of a call on the running product in the documented order, almost all with both key schemes.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { freePort } from '../../src/http/index.ts'
@@ -17,7 +16,6 @@ interface Problem {
 
 let gateway: TestGateway
 
-/** Checks the status, the headers and the body of a refusal; returns the body. */
 async function refused(response: Response, status: number, code: string): Promise<Problem> {
   const problem = (await response.json()) as Problem
   assert.equal(problem.code, code)

@@ -1,4 +1,3 @@
-// The JSON API refuses bodies that two parsers could read differently, and bodies with too many values.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { firstOwner, type Person } from '../harness/person.ts'

@@ -1,4 +1,3 @@
-// People find a key by whatever they know of it: its name, id, hint or public id.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { firstOwner } from '../harness/person.ts'

@@ -1,4 +1,3 @@
-// Each change to a membership has the same visible effects, whichever entry point makes it.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { OrganizationId } from '../../src/ids.ts'

@@ -56,7 +56,6 @@ describe('monitoring', () => {
   })
   after(async () => await product[Symbol.asyncDispose]())
 
-  /** Checks that every metric in an expression is one that a node exposes. */
   function checkNames(expression: string): void {
     for (const [name] of expression.matchAll(/\b(intercept|process|nodejs)_[a-z0-9_]+/g)) {
       const base = name.replace(/_(bucket|sum|count)$/, '')

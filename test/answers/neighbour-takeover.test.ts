@@ -1,5 +1,4 @@
-// A person belongs to two organizations. The administrator of one of them, who has a directory and a provider there,
-// must see that person only as a member, and must gain no access to the person's account or to the other organization.
+// A person belongs to two organizations; the administrator of one of them has a directory and a provider there.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createId } from '../../src/ids.ts'

@@ -1,4 +1,3 @@
-// An operator's collector gets call records and audit entries. Audit entries that it misses are sent again.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'

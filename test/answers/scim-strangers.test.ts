@@ -1,5 +1,3 @@
-// SCIM refuses a request without a valid token before the body has arrived, and even the earliest refusals have SCIM's
-// form.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { productForTests } from '../harness/product.ts'

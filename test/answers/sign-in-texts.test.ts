@@ -1,4 +1,4 @@
-// Anyone can request the sign-in URLs and post the forms: U+0000, which PostgreSQL can't store, must not lead to a 500.
+// Anyone can request the sign-in URLs and post the forms, even with U+0000, which PostgreSQL can't store.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { productForTests } from '../harness/product.ts'

@@ -32,7 +32,6 @@ describe('the first sign-in of somebody who is here already', () => {
     await idp[Symbol.asyncDispose]()
   })
 
-  /** Signs in through the honest provider as a person with these claims. */
   async function arrive(claims: { sub: string; email: string }): Promise<Response> {
     idp.person = { email_verified: true, name: claims.sub, ...claims }
     return await walk(new Jar(), acme.initiate_login_uri)

@@ -378,7 +378,6 @@ describe('the answers of the company sign-in', () => {
     }
   })
 
-  /** Signs a person in at the honest provider. */
   async function signedIn(subject = 'ada'): Promise<Person> {
     idp.person = {
       sub: subject,

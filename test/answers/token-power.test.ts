@@ -1,5 +1,3 @@
-// Tests which roles and permissions an access token may give to others, and what becomes of tokens and invitations when
-// the token or the member that made them is gone.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { permissionsOf } from '../../src/access/index.ts'

@@ -1,4 +1,4 @@
-// The programs in examples/ do what they claim, in each language that is installed on this machine.
+// Runs the programs in examples/ in each language that is installed on this machine.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'

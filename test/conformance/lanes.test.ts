@@ -1,5 +1,5 @@
 // The gateway has two request parsers, the plain and the standard lane, which could disagree on where a request ends.
-// Both get the same bytes and must behave the same. `npm run torture -- lanes` does this with a million messages.
+// `npm run torture -- lanes` compares them with a million messages.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import {

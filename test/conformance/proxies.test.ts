@@ -1,5 +1,4 @@
-// Runs the samples for nginx, Caddy and HAProxy with the real programs. Callers cannot pose as somebody else, refusals
-// keep their status and document, and large bodies, streams and WebSockets pass.
+// Runs the samples for nginx, Caddy and HAProxy with the real programs.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { after, before, describe, test } from 'node:test'

@@ -1,4 +1,3 @@
-// What upstreams can respond with, and how much of it may reach a caller.
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'

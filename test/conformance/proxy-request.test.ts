@@ -1,4 +1,3 @@
-// What callers can send, and how much of it may reach an upstream.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { gatewayForTests, prefix } from '../harness/gateway.ts'

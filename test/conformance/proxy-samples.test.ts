@@ -1,5 +1,4 @@
-// Tests the samples for proxies that can't be run here, and that no sample forwards a header that a caller could
-// forge.
+// Tests the samples for proxies without running the proxies.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { parse } from 'yaml'
@@ -187,8 +186,8 @@ describe('samples of proxies that ask for the decision', () => {
 type Ask = (method: string, path: string, key: string | undefined) => Promise<Response>
 
 /**
- * Returns one function per proxy. It asks Intercept for a decision as the proxy does with its sample: Traefik sends a
- * GET that describes the call in headers, Envoy sends the call with a prefix before its path.
+ * Returns for each proxy a function that asks Intercept as the proxy would: Traefik sends a GET that describes the call
+ * in headers, Envoy sends the call itself with a prefix before its path.
  */
 function questions(port: number): Record<string, Ask> {
   const { middlewares } = (parse(readSample('traefik.yaml')) as Traefik).http

@@ -1,4 +1,4 @@
-// An upstream over https: which certificates the gateway accepts, and which names it sends (RFC 9110, section 4.3.4).
+// Certificates and names of an upstream over https (RFC 9110, section 4.3.4).
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:https'

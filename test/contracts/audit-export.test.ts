@@ -1,4 +1,3 @@
-// No audit entry is lost while the operator's collector is away, even if a node stops meanwhile.
 import assert from 'node:assert/strict'
 import { describe, mock, test } from 'node:test'
 import { AuditExport, record } from '../../src/audit/index.ts'

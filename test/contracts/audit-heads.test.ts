@@ -1,5 +1,3 @@
-// The head of an audit chain is sealed, even the head that the first migration creates. It is announced with its seal,
-// at most once a day. A forged event or delivery does not block the next one.
 import { sql } from 'kysely'
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'

@@ -1,4 +1,3 @@
-// Retention deletes the oldest entries of the audit log in small commits, and the rest can still be verified.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createAudit, record } from '../../src/audit/index.ts'

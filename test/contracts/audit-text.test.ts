@@ -1,4 +1,4 @@
-// Whatever text an audit entry contains, its chain stays valid: an entry must be hashed as the database returns it.
+// An audit entry must be hashed as the database returns it, whatever text it contains.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createAudit, record } from '../../src/audit/index.ts'

@@ -1,4 +1,3 @@
-// Verifying a chain while retention shortens it must not report tampering.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KyselyPlugin } from 'kysely'

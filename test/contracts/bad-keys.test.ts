@@ -1,4 +1,3 @@
-// Strangers who try keys leave nothing behind in the database.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createKeyCache, Keys, type Scheme } from '../../src/access/index.ts'

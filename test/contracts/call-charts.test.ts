@@ -1,4 +1,3 @@
-// Charts and lists with the same filter cover the same calls, on both engines.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { countsOf, createTraffic, type Traffic } from '../../src/calls/index.ts'

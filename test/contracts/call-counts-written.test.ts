@@ -1,4 +1,3 @@
-// Counts of calls are written in small batches and only once, and are bounded while the database is away.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { sql } from 'kysely'

@@ -1,4 +1,3 @@
-// Charts over long ranges are read from counts, and agree with the calls themselves on both engines.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createRecorder, countsOf, createTraffic, type Traffic } from '../../src/calls/index.ts'

@@ -1,4 +1,3 @@
-// The daily partitions of call records (PostgreSQL), which every node creates and drops.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { sql } from 'kysely'

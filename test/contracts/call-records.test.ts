@@ -1,4 +1,3 @@
-// Call records are written in batches and deleted by whole days, and some calls are counted without a record.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { countsOf, createRecorder } from '../../src/calls/index.ts'

@@ -1,5 +1,3 @@
-// Call records are collected as bytes, and each batch is written in one statement. Both engines return the records
-// unchanged, except for characters that PostgreSQL can't store.
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { getPriority } from 'node:os'

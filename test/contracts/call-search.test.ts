@@ -1,4 +1,3 @@
-// The pages of a search return the same calls as a full scan, but no page reads all calls.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { CompiledQuery, sql } from 'kysely'

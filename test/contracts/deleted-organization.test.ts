@@ -1,4 +1,3 @@
-// Invitations of a deleted organization are void: they hide no other invitation, and nobody joins or signs up by them.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { SignedIn, Sessions } from '../../src/access/index.ts'

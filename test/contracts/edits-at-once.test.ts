@@ -1,5 +1,3 @@
-// When two people edit different fields of a target at once, both edits are kept. Headers that one person enters for a
-// URL are not sent to the URL that another person enters.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createAddressGuard, createOutbound } from '../../src/http/index.ts'

@@ -1,4 +1,3 @@
-// The database is replaced by an older one: nodes must drop what they cached from the newer one.
 import assert from 'node:assert/strict'
 import { mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,5 +1,4 @@
-// A database from before 0.1.0 was created by a longer list of migrations. If all of these have run, the database must
-// continue to work with today's shorter list.
+// A database from before 0.1.0 was created by a longer list of migrations than today's.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'

@@ -1,4 +1,3 @@
-// Tests the key cache of a node while keys change at the worst possible moments.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createKeyCache, Keys, type KeyPrincipal, type Scheme } from '../../src/access/index.ts'

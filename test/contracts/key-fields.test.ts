@@ -1,4 +1,3 @@
-// The sample value of every key field survives JSON, configuration files, the database and the audit log.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { everyField, fieldsFromJson, fieldsToJson, Keys } from '../../src/access/index.ts'

@@ -1,4 +1,3 @@
-// A person always keeps a way to sign in, even when two of their tabs each remove one at the same moment.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { systemClock } from '../../src/clock.ts'

@@ -1,5 +1,3 @@
-// When the connection is lost, the caller learns whether the change was made. Only a loss during the commit leaves that
-// open, and the caller is told so.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

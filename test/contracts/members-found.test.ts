@@ -1,4 +1,3 @@
-// Members are found by their names in any language, and a change applies only to the version that was read.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { OrganizationId } from '../../src/ids.ts'

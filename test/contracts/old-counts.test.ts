@@ -1,4 +1,3 @@
-// Old counts of quotas and of rules are deleted. Counts still in use stay.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { sql } from 'kysely'

@@ -1,5 +1,3 @@
-// The statements that the documentation gives for deleting a person leave no trace of that person, except in the logs
-// that retention deletes.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'

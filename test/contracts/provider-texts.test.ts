@@ -1,5 +1,4 @@
-// Providers let people choose almost any name. A name that a database can't store unchanged must not make a sign-in
-// fail or the audit log look forged.
+// Providers let people choose almost any name, even one that a database can't store unchanged.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Sessions } from '../../src/access/index.ts'

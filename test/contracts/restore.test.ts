@@ -1,4 +1,3 @@
-// A restore refuses a file that lacks its last changes, and never overwrites a database.
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,5 +1,3 @@
-// How nodes share a rate when one of them comes late to a busy key, when a transaction fails, and when a node joins
-// another that was alone.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { systemClock } from '../../src/clock.ts'

@@ -1,5 +1,3 @@
-// Several nodes share a rate through the database. Their sum of admitted calls is no more than the rate allows,
-// whichever nodes the calls reach.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { FailedCredentials } from '../../src/access/index.ts'

@@ -1,4 +1,3 @@
-// The sign-ins of each interval are counted from the audit log, on both engines.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createAudit, record } from '../../src/audit/index.ts'

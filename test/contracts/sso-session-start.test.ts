@@ -1,5 +1,3 @@
-// A company sign-in depends on a membership, an identity and a connection. If one of them is removed, disabled or moved
-// after the sign-in was admitted, no session starts, and one that is just starting ends.
 import assert from 'node:assert/strict'
 import { setImmediate } from 'node:timers/promises'
 import { after, before, describe, test } from 'node:test'

@@ -1,5 +1,3 @@
-// Changes must succeed although an organization's lock is held for a long time, by a slow transaction or by a node that
-// hangs.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, connect, type Socket } from 'node:net'

@@ -1,4 +1,3 @@
-// Tests the quotas that all nodes share, and the events that summarize traffic.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { SharedRates, type KeyPrincipal } from '../../src/access/index.ts'

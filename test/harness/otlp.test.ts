@@ -1,4 +1,3 @@
-// The reader that stands in for a collector reads valid requests and refuses what the protocol does not allow.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { renderLogs } from '../../src/telemetry/index.ts'

@@ -1,5 +1,3 @@
-// The command line with more entries than a list shows, on the database and over the API: a member is found by address,
-// and a list that is cut off says so.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createId } from '../../src/ids.ts'

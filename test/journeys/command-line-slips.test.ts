@@ -1,4 +1,3 @@
-// Mistakes at the command line are refused with an explanation.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

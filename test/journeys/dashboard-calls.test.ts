@@ -1,5 +1,3 @@
-// Calls in the dashboard: trying a request says what a real call would get, the live list pauses while a row has the
-// focus, and long lists scroll.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'

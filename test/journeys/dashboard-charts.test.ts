@@ -1,4 +1,3 @@
-// Calls over time in the dashboard, and how to find out why one of yesterday's calls was refused.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { browserForTests, type TestBrowser } from '../harness/browser.ts'

@@ -1,5 +1,3 @@
-// The dashboard in a real browser: a directory's requests, what was refused or ignored in them, and the view of one
-// person.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { browserForTests, type TestBrowser } from '../harness/browser.ts'

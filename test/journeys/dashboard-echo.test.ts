@@ -1,5 +1,3 @@
-// An administrator without an API of their own uses the built-in echo, captures its calls, exports them, and sets the
-// defaults of new keys.
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { after, before, describe, test } from 'node:test'

@@ -1,5 +1,3 @@
-// An open tab recovers from an upgrade, a network failure, a restart and a 500 response. The network failure and the
-// restart lose no input.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { browserForTests, type TestBrowser, type Visitor } from '../harness/browser.ts'

@@ -1,5 +1,3 @@
-// Two people edit the same thing: a form never reverts what somebody else has saved meanwhile, and a refused form keeps
-// its content.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'

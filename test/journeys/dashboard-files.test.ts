@@ -1,4 +1,3 @@
-// The dashboard's files: headers, encodings, caching, and the size of the first load.
 import assert from 'node:assert/strict'
 import { get, type IncomingMessage } from 'node:http'
 import { after, before, describe, test } from 'node:test'

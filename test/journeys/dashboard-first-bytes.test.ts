@@ -1,5 +1,3 @@
-// A first visit over a slow connection: what is visible and what is requested before the dashboard's code has loaded,
-// and which responses are compressed.
 import assert from 'node:assert/strict'
 import { get, type IncomingMessage } from 'node:http'
 import { after, before, describe, test } from 'node:test'

@@ -1,4 +1,3 @@
-// What people expect of a dashboard: nothing typed is lost, wrong input is explained, and changes can be undone.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'

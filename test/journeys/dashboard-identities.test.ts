@@ -1,5 +1,3 @@
-// Ways to sign in, on a person's own page: adding one leads to the provider and back to this page, where the person
-// confirms it.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { browserForTests, type TestBrowser, type Visitor } from '../harness/browser.ts'

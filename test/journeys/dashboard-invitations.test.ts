@@ -1,5 +1,3 @@
-// Inviting and joining from start to end: the wrong person is refused, the right one joins, and a new role requires a
-// new sign-in.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { browserForTests, type TestBrowser, type Visitor } from '../harness/browser.ts'

@@ -1,4 +1,3 @@
-// API keys in the dashboard: a new secret stays shown until the person has copied it or says that it is stored.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'

@@ -1,4 +1,3 @@
-// The lists of the dashboard in all their states, and where the focus goes when an element disappears.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { furnishedForTests, type Furnished } from '../harness/furnished.ts'

@@ -1,4 +1,3 @@
-// The dashboard marks what a configuration file owns, locks it, and lets people take it over.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'

@@ -1,4 +1,4 @@
-// Pages that read only a limited number of rows stay correct when there are more.
+// The pages read only a limited number of rows, and here there are more.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createId } from '../../src/ids.ts'

@@ -1,4 +1,3 @@
-// The pages in pages.ts have no accessibility findings in either theme, and no layout findings on the narrowest screen.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { checkWithout, inTabs } from '../harness/dashboard.ts'

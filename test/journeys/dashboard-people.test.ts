@@ -1,4 +1,3 @@
-// People in the dashboard: invitations, roles, sessions on other devices, and what happens when a session ends.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { browserForTests, type TestBrowser, type Visitor } from '../harness/browser.ts'

@@ -1,4 +1,4 @@
-// A person who adds a connection keeps the URLs that they may have registered at the provider, whatever else changes.
+// The URLs must stay because a person may already have registered them at the provider.
 import { QueryClient, QueryObserver, type QueryObserverOptions } from '@tanstack/react-query'
 import assert from 'node:assert/strict'
 import { join } from 'node:path'

@@ -1,5 +1,3 @@
-// Rules in the dashboard: the page says what happens to calls that no rule matches, and a preview says what the rules
-// would refuse before they are saved.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { browserForTests, type TestBrowser } from '../harness/browser.ts'

@@ -1,4 +1,3 @@
-// An administrator sees how people sign in over time, and whether they match the directory.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Visitor } from '../harness/browser.ts'

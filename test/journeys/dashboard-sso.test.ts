@@ -1,5 +1,3 @@
-// The dashboard in a real browser: a company connects its domain and its identity provider, and requires the company
-// sign-in.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'

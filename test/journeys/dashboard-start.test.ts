@@ -1,4 +1,3 @@
-// The first hour in a real browser: setup link, target, key, the first call shown live, and refusals with reasons.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { browserForTests, type TestBrowser, type Visitor } from '../harness/browser.ts'

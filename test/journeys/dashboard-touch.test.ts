@@ -1,4 +1,3 @@
-// On a touch screen, controls are large enough for a finger.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Visitor } from '../harness/browser.ts'

@@ -1,4 +1,3 @@
-// The dashboard in a real browser: webhooks, from the first endpoint to a replay that survives a restart of the server.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { createHmac } from 'node:crypto'

@@ -1,4 +1,3 @@
-// The pages in pages.ts, in a pseudo-language and in German: all text comes from the catalogue, and none is cut off.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,3 @@
-// A newcomer keeps the demo's data and starts the demo again another day.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

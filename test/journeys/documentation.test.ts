@@ -1,5 +1,4 @@
-// The documentation is tested: the blocks marked `sh run` are run, page by page. Ports and the texts in `given` are
-// replaced.
+// Runs the blocks of the documentation that are marked `sh run`, with ports and the texts in `given` replaced.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

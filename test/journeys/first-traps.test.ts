@@ -1,4 +1,3 @@
-// Where newcomers got stuck: a name that is taken, and an invitation that cannot be accepted.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { browserForTests, type TestBrowser } from '../harness/browser.ts'

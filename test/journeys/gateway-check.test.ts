@@ -1,4 +1,3 @@
-// A platform engineer keeps their own proxy (nginx, Traefik, Caddy, Envoy) and asks Intercept only for the decision.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { gatewayForTests, prefix } from '../harness/gateway.ts'

@@ -1,4 +1,3 @@
-// A newcomer has no API at hand: the built-in echo is the first target.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { prefix, until } from '../harness/gateway.ts'

@@ -1,4 +1,3 @@
-// An administrator rotates a key and waits until nobody uses the old secret any more.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { firstOwner, type Person } from '../harness/person.ts'

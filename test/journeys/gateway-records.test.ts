@@ -1,4 +1,3 @@
-// An administrator looks back: calls leave records and counts, and strangers leave nothing.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { systemClock } from '../../src/clock.ts'

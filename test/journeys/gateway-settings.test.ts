@@ -1,4 +1,3 @@
-// Settings of operators and administrators change what the gateway does, and every node obeys a revocation.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createRemoteJWKSet, jwtVerify } from 'jose'

@@ -1,4 +1,3 @@
-// Streams through the gateway: events, downloads, uploads and WebSockets, and what a revocation does to open streams.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'

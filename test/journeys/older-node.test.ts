@@ -1,4 +1,3 @@
-// Intercept started under an older Node finds another one that is new enough.
 import assert from 'node:assert/strict'
 import {
   existsSync,

@@ -1,5 +1,3 @@
-// An administrator misuses the directory, the provider and the access tokens of their organization: against people of
-// another organization, against their own organization's owners, and to come back after being removed.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { permissionsOf } from '../../src/access/index.ts'

@@ -1,5 +1,3 @@
-// Concurrent changes of one directory through two nodes that share a database neither contradict each other nor end in
-// a deadlock.
 import assert from 'node:assert/strict'
 import { sql } from 'kysely'
 import { after, before, describe, test } from 'node:test'

@@ -1,4 +1,3 @@
-// What SCIM checks before it reads a body: the token (which discovery documents do not need), the path and the method.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import {

@@ -1,4 +1,3 @@
-// The effects of a directory's changes: who is a member with which role, and which audit entries and events result.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { addMember, memberOf, type Person } from '../../harness/person.ts'

@@ -4,7 +4,6 @@ import { withStore } from '../../harness/person.ts'
 import { eventsThatFit } from '../../harness/events.ts'
 import { intercept } from '../../harness/terminal.ts'
 
-/** A SCIM response, its body parsed. */
 export interface ScimReply {
   readonly status: number
   readonly headers: Headers

@@ -1,5 +1,3 @@
-// A second user is refused an externalId that is in use, but a POST with the externalId of an inactive user may restore
-// that user.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { sql } from 'kysely'

@@ -1,4 +1,3 @@
-// Large groups are sent as streams, in which every member appears once.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { sql } from 'kysely'

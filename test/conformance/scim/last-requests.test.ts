@@ -1,4 +1,3 @@
-// What people are shown of a directory: its last requests, what was refused or ignored, and one person's attributes.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { sql } from 'kysely'

@@ -1,5 +1,5 @@
-// Requests as JumpCloud, OneLogin, PingOne and Google document them, and variants of Entra's and Okta's requests that
-// vendors.test.ts lacks: attributes without their schema, single values sent as lists, unknown extensions.
+// Requests as JumpCloud, OneLogin, PingOne and Google document them, and those of Entra and Okta that vendors.test.ts
+// lacks.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { engines } from '../../harness/store.ts'

@@ -1,4 +1,3 @@
-// What a client may store about one user has the same bounds on both engines, and no bound prevents a deactivation.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'

@@ -1,4 +1,4 @@
-// The sequences that Okta and Microsoft Entra document, request by request, in the shapes in which they send them.
+// Sequences of requests that Okta and Microsoft Entra document.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { engines } from '../../harness/store.ts'
