@@ -1,5 +1,5 @@
-// Generates the load that wrk cannot generate: event streams and WebSocket frames. It runs as a process of its own,
-// `node bench/gateway-load.ts <JSON>`, and prints its results as JSON.
+// Generates the load that wrk cannot generate: event streams and WebSocket frames.
+// Usage: node bench/gateway-load.ts <JSON>; prints its results as JSON.
 import { connect, type Socket } from 'node:net'
 
 export interface LoadOrder {

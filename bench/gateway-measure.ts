@@ -30,7 +30,7 @@ export interface WrkLoad {
   readonly bodyBytes?: number
   readonly key?: (peer: Peer) => string
   readonly connections?: number
-  /** How long a connection waits after each response before it sends its next request, on average; 0 if not given. */
+  /** The average pause of a connection between a response and its next request; 0 if not given. */
   readonly pauseMs?: number
   /** Whether the calls are expected to be refused. */
   readonly refused?: boolean

@@ -213,10 +213,7 @@ export async function startDecisions(
   ]
 }
 
-/**
- * Mints a well-formed key with the prefix of the given one. It is never issued, so only a look-up shows that it is
- * unknown.
- */
+/** Mints a well-formed key that is never issued: only a look-up shows that it is unknown. */
 function neverIssued(key: string): string {
   const [prefix = ''] = /^[a-z]+_[a-z]+_/.exec(key) ?? []
   return mintCredential(prefix).secret.reveal()

@@ -1,12 +1,9 @@
 // Measures the cost of a guarded call, compared with nginx and HAProxy in the same run: CPU µs per call (user and
-// system time of each peer's processes) and latency. The peers take turns in every round, and the result is the median
-// of the rounds' ratios. Where `taskset` is available, each peer runs on the first core, and the load and the upstream
-// on the others. The output names missing programs; nginx and wrk are required, HAProxy and taskset are not.
-//
+// system time of each peer's processes) and latency. The result is the median of the rounds' ratios. nginx and wrk are
+// required, HAProxy and taskset are not.
 // Usage: `npm run bench -- gateway [seconds] [rounds] [--quick] [--only part-of-a-name] [--profile] [--beside
-// checkout]`. By default, 5 rounds of 2 seconds for each load and peer take about 8 minutes; --quick (3 rounds of 1
-// second) takes about 3. --profile prints where Intercept's main thread spent its time. --beside compares with the code
-// of another checkout, whose dependencies must be installed.
+// checkout]`. By default, 5 rounds of 2 seconds for each load and peer, with --quick 3 rounds of 1 second. --profile
+// prints where Intercept spent its time; --beside compares with another checkout, whose dependencies must be installed.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

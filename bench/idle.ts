@@ -59,7 +59,7 @@ async function measure(engine: string, cluster?: PostgresCluster): Promise<void>
   }
 }
 
-/** Milliseconds for which a process's threads have run. The kernel counts these in nanoseconds in `schedstat`. */
+/** The milliseconds for which a process's threads have run. */
 function ranMs(pid: number): number {
   const nanoseconds = readdirSync(`/proc/${pid}/task`).map((thread) =>
     Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]),

@@ -1,8 +1,8 @@
-// Measures how callers are identified among many keys: CPU µs per call with and without the key in the cache, and the
-// memory that each cached key takes. Usage: `node --expose-gc bench/keys.ts [keys] [requested] [remembered]`; the
-// defaults are 1,000,000, 300,000 and as many as there are keys. `requested` of the keys are read from SQLite. Then
-// `remembered` keys are put into the cache without a database, so that even 10,000,000 of them take less than a minute,
-// and `requested` of these are looked up by their secrets.
+// Measures the CPU time of identifying a caller among many keys, with and without the key in the cache, and the memory
+// that a cached key takes.
+// Usage: `node --expose-gc bench/keys.ts [keys] [requested] [remembered]`, by default 1,000,000, 300,000 and as many as
+// there are keys. `requested` of the keys are read from SQLite. Then `remembered` keys are cached without a database,
+// and `requested` of these are looked up.
 import Database from 'better-sqlite3'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { connect, createServer, type AddressInfo } from 'node:net'
 import { availableParallelism } from 'node:os'
 
-// The kernel reports CPU time in ticks of 1/USER_HZ s; USER_HZ is 100 on every common Linux.
+// The kernel reports CPU time in ticks of 1/USER_HZ seconds.
 const ticksPerSecond = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }))
 
 /** CPU seconds (user and system) that a process and its children have used so far. */

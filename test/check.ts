@@ -62,9 +62,8 @@ function checkUnused(): string | undefined {
 }
 
 /**
- * Finds entries of the lock file that name a registry, and optional packages of other platforms that have no entry. npm
- * 11 and later refuse a file with such gaps ("Missing: … from lock file"), although the install that wrote it
- * succeeded.
+ * Finds entries of the lock file that name a registry, and optional packages that have no entry: npm 11 and later
+ * refuse a file with such gaps, although the install that wrote it succeeded.
  */
 function checkLockFile(): string | undefined {
   const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {

@@ -100,8 +100,7 @@ describe('answers of upstreams', () => {
       answer = text
       end = true
       const transcript = await ask()
-      // What the caller got must neither end cleanly nor announce only the three bytes that arrived as its whole
-      // length.
+      // The response must neither end cleanly nor announce the three bytes that arrived as its whole length.
       const clean = /^HTTP\/1\.1 200 [^]*\r\n0\r\n\r\n$/.test(transcript)
       assert.ok(
         !clean && !/^HTTP\/1\.1 200 [^]*Content-Length: 3\r\n/i.test(transcript),

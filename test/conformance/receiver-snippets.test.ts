@@ -7,7 +7,6 @@ import { after, describe, test } from 'node:test'
 import { mintWebhookSecret } from '../../src/secrets/index.ts'
 import { createDeliverySigner } from '../../src/webhooks/signing/signatures.ts'
 
-// Runs every snippet of the guide whose language is installed, on a genuine delivery and on forged ones.
 const root = join(import.meta.dirname, '..', '..')
 const guide = readFileSync(join(root, 'docs', 'guides', 'receive-webhooks.md'), 'utf8')
 

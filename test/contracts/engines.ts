@@ -17,8 +17,8 @@ export interface Place {
 export const engines: readonly Engine[] = ['sqlite', 'postgres']
 
 /**
- * Creates an empty database. On PostgreSQL, its tables exist already unless `migrated` is false; otherwise, the first
- * store to open it creates them.
+ * Creates an empty database, on PostgreSQL with its tables if `migrated`. Otherwise the first store that opens it
+ * creates them.
  */
 export async function emptyPlace(engine: Engine, { migrated = true } = {}): Promise<Place> {
   const folder = await mkdtemp(join(tmpdir(), 'intercept-test-'))

@@ -15,7 +15,7 @@ export interface FleetResult {
 
 const kinds = ['pause', 'cut', 'kill', 'failover', 'step', 'restart', 'stop in a work'] as const
 const sessionsInWorld = 12
-// In one of six simulations, disturbances may last long enough for a node to be declared dead. They end at healAtMs.
+// In one of six simulations, disturbances may last long enough for a node to be declared dead.
 const usualTimes = { healAtMs: 16_000, endMs: 28_000, maxMs: 12_000, longShare: 0.3 }
 const longTimes = { healAtMs: 44_000, endMs: 62_000, maxMs: 30_000, longShare: 0.8 }
 /** How long a revocation may take while at most one node is stalled. Each further one may add `lockHeldMs`. */

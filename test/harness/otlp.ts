@@ -1,5 +1,5 @@
 // Reads requests of OTLP/HTTP in JSON as a collector would: with the message classes that OpenTelemetry generates from
-// its protocol's definition (opentelemetry-proto). A request that the definition does not allow is refused.
+// its protocol's definition (opentelemetry-proto).
 import root from '@opentelemetry/otlp-transformer/build/src/generated/root.js'
 import assert from 'node:assert/strict'
 

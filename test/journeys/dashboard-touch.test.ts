@@ -16,8 +16,8 @@ const pages = [
   '/settings',
 ]
 /**
- * Runs in the page: lists buttons, fields, tabs and links of the navigation that are too small for a finger. Switches,
- * checkboxes and radio buttons are left out, because their touch area is larger than their visible part.
+ * Runs in the page: lists controls that are too small for a finger. Switches, checkboxes and radio buttons are left
+ * out, because their touch area is larger than their visible part.
  */
 const tooSmall = `[...document.querySelectorAll('button, select, summary, nav a, [role=tab], input:not([type=checkbox], [type=radio])')]
   .filter((one) => one.getClientRects().length > 0 && one.role !== 'switch' && one.closest('.visually-hidden') === null)

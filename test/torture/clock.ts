@@ -127,10 +127,7 @@ async function onEngine(
   }
 }
 
-/**
- * Starts a receiver that takes 50 ms to answer a delivery, always with status 500. It counts the deliveries, and
- * records the largest number that were open at once.
- */
+/** Starts a receiver that answers each delivery with 500 after 50 ms; notes the most deliveries open at once. */
 async function startFailingReceiver() {
   let open = 0
   let most = 0

@@ -20,7 +20,7 @@ const endpointCount = 3
 const failingShare = 0.04
 const aheadMs = 30 * 3_600_000
 const drainWithinMs = 180_000
-// A node that dies has no more deliveries than this in progress at an endpoint: requests, and unwritten outcomes.
+// A node has at most this many deliveries in progress at an endpoint: requests, and outcomes not written yet.
 const maxUnderWay = 8 + 64
 
 interface Plan {
@@ -35,8 +35,8 @@ interface Plan {
 }
 
 /**
- * Runs on SQLite with one node, and on PostgreSQL with three (two in the short form); now and then PostgreSQL crashes
- * or hangs. At full length the events come as fast as the nodes deliver them; the short form builds up a backlog.
+ * Runs on SQLite with one node, and on PostgreSQL with three (two in the short form), where the database also crashes
+ * or hangs now and then.
  */
 export const deliveries: Torture = {
   about: 'kill -9 of nodes that deliver webhooks, on both engines',

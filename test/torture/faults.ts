@@ -1,5 +1,4 @@
-// One in a hundred messages between the node and the database breaks their connection: at worst, a request is answered
-// with 503. No revoked key is accepted, and the process survives.
+// At worst, a request may be answered with 503; a revoked key must never be accepted, and the process must survive.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { once } from 'node:events'

@@ -1,4 +1,3 @@
-// A server is killed with -9 while keys are issued, revoked and used over HTTP.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,3 @@
-// Many idle connections use little memory and do not slow down other callers.
 import { readFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'

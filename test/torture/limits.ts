@@ -27,10 +27,7 @@ const spreads: Record<string, Spread> = {
   moving: (_call, elapsedMs) => Math.floor(elapsedMs / 5000) % nodes,
 }
 
-/**
- * Checks that rates are not exceeded, that quotas are exact, and that at least 95 % of a rate can be used (90 % while
- * one node is in trouble, 40 % in the short form).
- */
+/** Checks that rates are not exceeded, that quotas are exact, and that enough of a rate can be used. */
 export const limits: Torture = {
   about: 'one limit over three nodes with two workers each',
   async run({ short, say }) {

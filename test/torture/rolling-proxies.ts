@@ -1,4 +1,3 @@
-// Nodes are replaced one after another behind the real HAProxy and nginx, configured from deploy/proxies.
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, request as send, type IncomingMessage } from 'node:http'

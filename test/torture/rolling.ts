@@ -1,4 +1,3 @@
-// Three nodes behind a load balancer are replaced one after the other, without failed calls.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, createServer, request as send } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
@@ -79,8 +78,7 @@ export const rolling: Torture = {
 
 /**
  * Forwards requests to the nodes in turn. Like usual load balancers, it tries another node if no process listens, or if
- * a kept-alive connection closes before the response begins. RFC 9112, section 9.3.1, allows that for idempotent
- * requests, and all of these are GETs. Every other failure reaches the caller.
+ * a kept-alive connection closes before the response begins (RFC 9112, section 9.3.1).
  */
 async function startBalancer(
   pool: readonly ServerProcess[],

@@ -1,4 +1,3 @@
-// Large bodies pass in both directions without staying in memory.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'

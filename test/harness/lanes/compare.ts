@@ -8,7 +8,9 @@ export interface Lanes {
   readonly standard: LaneObserver
 }
 
-/** Sends the same pieces to both lanes; describes the difference, unless there is none or it is the intended one. */
+/**
+ * Returns how the lanes' results for the same pieces differ; undefined if they are equal or differ in the intended way.
+ */
 export async function disagreement(
   { plain, standard }: Lanes,
   pieces: readonly Buffer[],
@@ -21,9 +23,8 @@ export async function disagreement(
 }
 
 /**
- * Tells whether two lanes differ in the one intended way. The standard lane reads ahead and runs the requests of a
- * connection concurrently, so whatever breaks the connection breaks all of them. The plain lane runs them one by one:
- * it accepts nothing that the standard lane does not, and gives at least the same responses before the end.
+ * Whether the lanes differ in the one intended way: on a connection that breaks, the standard lane, which runs the
+ * requests concurrently, may give fewer responses and begin more requests than the plain lane.
  */
 function isCutShort(plain: Sight, standard: Sight): boolean {
   return (
@@ -172,9 +173,8 @@ const headerLines = [
 ]
 
 /**
- * Makes the bytes of one connection: two to four requests with the same header lines, each in a piece of its own, and
- * one more such request that was mutated up to twice and cut into up to three pieces. The lines are repeated because
- * the plain lane remembers the header lines of a connection.
+ * Makes the bytes of one connection: requests with the same header lines, which the plain lane remembers. The last
+ * request may be mutated and cut into pieces.
  */
 export function randomConversation(random: () => number): Buffer[] {
   const lines = pick(headerLines, random)
