@@ -6,7 +6,6 @@ export const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTION
 
 const known: ReadonlySet<string> = new Set(methods)
 
-/** Whether a method is one of those that are forwarded. */
 export function isMethod(method: string): boolean {
   return known.has(method)
 }

@@ -92,9 +92,8 @@ function windowOf(now: number, ms: number): Pick<LazyCall, 'from' | 'until'> {
 export const lazily = new LazyTimers(() => performance.now())
 
 /**
- * Runs a task repeatedly and never concurrently. The first run comes after one interval or five minutes, whichever is
- * shorter, and each run may come up to 0.85 s early. A failing task is reported and retried at the next interval.
- * Closing waits for a running task.
+ * Runs a task repeatedly, never concurrently; closing waits for a running task. The first run comes after one interval
+ * or five minutes, whichever is shorter; each run may come up to 0.85 s early.
  */
 export function every(
   intervalMs: number,

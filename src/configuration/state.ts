@@ -98,8 +98,8 @@ export function named(
     const own = thing.name
     let name = own
     let number = numbers.get(own) ?? 2
-    // A managed thing without an id did not exist when the file was applied. A thing with its name must be that thing,
-    // so it gets the name without a number.
+    // A managed thing without an id did not exist when its file was applied. A thing of its name has appeared since,
+    // and gets the name without a number.
     for (; taken.has(name) && result.get(name)?.id !== ''; number++) name = `${own}-${number}`
     numbers.set(own, number)
     taken.add(name)

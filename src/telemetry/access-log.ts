@@ -26,8 +26,7 @@ interface AccessLogDeps {
 }
 
 /**
- * Opens the access log. It writes to standard output if the destination is `stdout`; otherwise it appends to the file
- * with that path.
+ * Opens the access log: standard output for `stdout`, otherwise the file with that path, to which lines are appended.
  */
 export function openAccessLog(deps: AccessLogDeps): AccessLog {
   const dropped = deps.metrics.counter(
@@ -48,10 +47,7 @@ function lineOf(entry: AccessEntry): string {
   return redact(`${JSON.stringify(entry)}\n`)
 }
 
-/**
- * An access log in a file. If the file cannot be written, for example because the disk is full, it is opened again some
- * time later.
- */
+/** If the file cannot be written, for example because the disk is full, it is opened again some time later. */
 class AccessLogFile implements AccessLog {
   readonly #deps: AccessLogDeps
   readonly #dropped: { add(): void }

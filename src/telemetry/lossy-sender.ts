@@ -11,10 +11,7 @@ export interface LossySender<T> extends AsyncDisposable {
   add(item: T): void
 }
 
-/**
- * Creates a sender that drops items rather than use more memory or delay a call. `post` has its own deadline and throws
- * on failure.
- */
+/** `post` has its own deadline and throws on failure. */
 export function createLossySender<T>(deps: {
   readonly post: (body: string) => Promise<void>
   readonly render: (items: readonly T[]) => string

@@ -52,7 +52,6 @@ export interface Metrics {
   families(): readonly MetricFamily[]
   /** Refreshes all metrics and returns them as data. */
   scrape(): Promise<readonly MetricFamily[]>
-  /** Renders the current values as text. */
   render(): string
 }
 

@@ -16,7 +16,7 @@ export interface Tracer extends LossySender<Span> {
   spanId(): string
 }
 
-/** Creates a tracer. `post` sends a body to the collector within its own deadline, and throws on failure. */
+/** `post` sends a body to the collector within its own deadline, and throws on failure. */
 export function createTracer(deps: {
   readonly post: (body: string) => Promise<void>
   readonly resource: Attributes

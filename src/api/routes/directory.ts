@@ -92,7 +92,9 @@ export const directoryRoutes = {
       users: Type.Integer(),
       groups: Type.Integer(),
       tokens_at_most: Type.Integer(),
-      /** How many members match the directory, how many differ from it, and how many it never sent. */
+      /**
+       * How many members are active or inactive as the directory says, how many are not, and how many it never sent.
+       */
       people: Type.Object({
         in_step: Type.Integer(),
         different: Type.Integer(),
@@ -101,10 +103,7 @@ export const directoryRoutes = {
       last_request_at: nullable(Time),
       /** Whole hours since the directory's last request; null if the directory is off or has sent no request yet. */
       nothing_for_hours: nullable(Type.Integer()),
-      /**
-       * An owner who stays a member although the directory deactivated them, because they were the last owner then;
-       * null if there is none.
-       */
+      /** An owner who stays a member although the directory deactivated them; null if there is none. */
       kept_owner: nullable(Type.Object({ id: Type.String(), name: Type.String() })),
     }),
     handle: async ({ organization }, services) => {

@@ -65,14 +65,12 @@ export interface Section {
   readonly key: SectionKey
   /** The word for such a thing in differences: `target` in `target payments`. */
   readonly noun: string
-  /** The permission required to change a thing of this kind. */
   readonly permission: Permission
   readonly schema: TSchema
   /** Whether names are unique within an organization, as those of targets are; several keys may share a name. */
   readonly hasUniqueNames: boolean
   /** Fields that keep their current value if the file omits them. */
   readonly loose: readonly string[]
-  /** The paths of secrets in an entry. */
   readonly secretPaths: (entry: Entry) => readonly string[]
   /** The values of omitted fields. */
   readonly defaults: (name: string, entry: Entry, services: ConfigurationServices) => Entry

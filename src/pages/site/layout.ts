@@ -17,7 +17,6 @@ export interface Shown {
   readonly html: string
   /** The open page, if it is in the library. */
   readonly page?: LibraryPage | undefined
-  /** The search query. */
   readonly query?: string
 }
 
