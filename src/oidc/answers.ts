@@ -74,7 +74,6 @@ export async function call(fetch: Fetch, request: Call): Promise<ReadAnswer> {
   }
 }
 
-/** Parses the response as a JSON object. */
 export function objectOf(answer: ReadAnswer, step: Step): JsonObject {
   return parseObject(answer.bytes, step)
 }

@@ -1,9 +1,6 @@
 import type { Provider } from './discovery.ts'
 
-/**
- * The parameters sent to the provider at the start of a sign-in; the verifier is not among them, but stays in the login
- * state's cookie.
- */
+/** The parameters sent to the provider at the start of a sign-in. */
 export interface AuthorizationRequest {
   readonly clientId: string
   readonly redirectUri: string

@@ -1,7 +1,7 @@
 import { fault, quoted } from './faults.ts'
 import type { Provider } from './discovery.ts'
 
-/** The parameters of a provider's redirect, verified to belong to one sign-in. */
+/** A provider's redirect that was verified to belong to one sign-in. */
 export interface CallbackAnswer {
   readonly code: string
 }
@@ -20,10 +20,7 @@ export function readCallback(
   return { code: codeOf(parameters) }
 }
 
-/**
- * Parses a redirect's parameters; they must be well formed and carry this state, which proves that they respond to our
- * request.
- */
+/** Parses a redirect's parameters; throws unless they are well-formed and carry this state. */
 export function readState(query: string, state: string): URLSearchParams {
   if (query.length > maxLength) throw fault('parameter_syntax', 'callback')
   const parameters = new URLSearchParams(query)

@@ -1,9 +1,8 @@
 import type { JsonObject } from './json.ts'
 
 /**
- * Returns the source that has a claim: the id_token or, if it lacks the claim, UserInfo; an empty object if both lack
- * it. What one claim says about another, as `email_verified` about `email`, counts only if it comes from the same
- * source.
+ * Returns the source that has a claim, so that what describes the claim, such as `email_verified` for `email`, can be
+ * read from the same source.
  */
 export function sourceOf(
   { claims, userinfo }: { readonly claims: JsonObject; readonly userinfo: JsonObject | undefined },

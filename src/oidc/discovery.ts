@@ -9,7 +9,7 @@ import type { JsonObject } from './json.ts'
 /** How the client authenticates at the token endpoint. */
 export type ClientAuthentication = 'client_secret_basic' | 'client_secret_post' | 'private_key_jwt'
 
-/** A provider's validated discovery document: the only source of endpoint URLs. */
+/** A provider's validated discovery document. */
 export interface Provider {
   readonly issuer: string
   readonly authorizationEndpoint: string
@@ -48,10 +48,7 @@ export async function discover(
   return checkedDocument(objectOf(answer, 'discovery'), issuer, deps.allowLoopback)
 }
 
-/**
- * Returns an issuer unchanged if it is an https URL (http only on loopback, where that is allowed) without query and
- * fragment; otherwise throws.
- */
+/** Returns the issuer unchanged; throws unless it is an https URL, or an http URL on loopback where that is allowed. */
 export function checkedIssuer(issuer: string, allowLoopback: boolean): string {
   if (issuer.length > 512 || /[?#\s]/.test(issuer)) throw fault('issuer_syntax', 'discovery')
   if (acceptableUrl(issuer, allowLoopback) === undefined) throw fault('issuer_syntax', 'discovery')
@@ -145,8 +142,8 @@ function refuseOtherFlows(document: JsonObject): void {
   if (lacks('code_challenge_methods_supported', 'S256')) throw fault('pkce', 'discovery')
 }
 
-// Returns the signature algorithms that both the provider and we support, so that a token's own header is never
-// trusted. The document should list the provider's algorithms (section 3); if it doesn't, RS256 is assumed.
+// Only these algorithms are accepted in a token's header. RS256 is assumed if the document lacks the required list
+// (OpenID Connect Discovery 1.0, section 3).
 function algorithmsOf(document: JsonObject): readonly SignatureAlgorithm[] {
   const named = texts(document, 'id_token_signing_alg_values_supported') ?? ['RS256']
   const accepted = (Object.keys(signatureAlgorithms) as SignatureAlgorithm[]).filter((algorithm) =>
@@ -155,7 +152,8 @@ function algorithmsOf(document: JsonObject): readonly SignatureAlgorithm[] {
   if (accepted.length === 0) {
     throw fault('algorithms', 'discovery', `It offers ${quoted(named.join(', '))}.`)
   }
-  // RFC 9864 calls EdDSA on the curve Ed25519 `Ed25519`; both names mean the same signature algorithm.
+  // `Ed25519` is the newer name for EdDSA with the curve Ed25519 (RFC 9864): a provider that lists one name supports
+  // the other.
   const edwards = accepted.includes('EdDSA') || accepted.includes('Ed25519')
   return edwards ? [...new Set([...accepted, 'EdDSA', 'Ed25519'] as const)] : accepted
 }

@@ -1,9 +1,7 @@
 import { Problem } from '../errors.ts'
 import type { ProblemCode } from '../errors.ts'
 
-/**
- * Everything that can be wrong with a provider's messages: each failed check with its problem code and error message.
- */
+/** The checks on a provider's messages: the problem code and the sentence of each failure. */
 export const faults = {
   // Reaching the provider.
   unreachable: ['idp_unreachable', 'The identity provider could not be reached.'],
@@ -94,10 +92,9 @@ export const faults = {
   logout_replayed: ['logout_token_invalid', 'It was used before.'],
 } as const satisfies Record<string, readonly [ProblemCode, string]>
 
-/** The name of one check on a provider's messages. */
 export type Check = keyof typeof faults
 
-/** The step of a sign-in that a check belongs to. */
+/** Where a check belongs: in a step of a sign-in, or in a logout. */
 export type Step =
   | 'discovery'
   | 'keys'
@@ -107,7 +104,6 @@ export type Step =
   | 'userinfo'
   | 'logout_token'
 
-/** The details of a failed check, with the underlying error. */
 interface Found {
   readonly seen?: string | undefined
   readonly cause?: unknown
@@ -128,7 +124,7 @@ export function fault(check: Check, step: Step, found: string | Found = {}): Pro
   )
 }
 
-/** Returns the check and step at which a problem from this folder arose; undefined for any other error. */
+/** Returns the check and step of a problem that `fault` created; undefined for any other error. */
 export function faultOf(error: unknown): { check: Check; step: Step } | undefined {
   if (!(error instanceof Problem)) return undefined
   const check = error.members?.['check']
@@ -138,8 +134,8 @@ export function faultOf(error: unknown): { check: Check; step: Step } | undefine
 }
 
 /**
- * Quotes a provider's text so that it is safe to repeat: one line of printable ASCII, at most 200 characters. Of any
- * other value it returns only the type.
+ * Quotes at most 200 printable ASCII characters of a provider's text, so that repeating them is safe; of any other
+ * value, gives only the type.
  */
 export function quoted(text: unknown): string {
   if (typeof text !== 'string') return `(${text === null ? 'null' : typeof text})`

@@ -5,7 +5,7 @@ import type { Step } from './faults.ts'
 import { isTextList } from './json.ts'
 import type { JsonObject } from './json.ts'
 
-/** The values an id_token must have to belong to one sign-in. */
+/** What an id_token is checked against. */
 export interface Expected {
   readonly issuer: string
   readonly clientId: string
@@ -22,7 +22,7 @@ const skewSeconds = 60
 const maxAgeSeconds = 600
 const maxSubjectLength = 255
 
-/** Verifies an id_token's claims one by one, in the order of OpenID Connect Core 1.0, section 3.1.3.7. */
+/** Verifies an id_token's claims (OpenID Connect Core 1.0, section 3.1.3.7). */
 export function checkIdToken(
   claims: JsonObject,
   algorithm: SignatureAlgorithm,
@@ -37,10 +37,7 @@ export function checkIdToken(
   checkAuthenticationTime(claims['auth_time'], expected)
 }
 
-/**
- * Checks steps 2 to 5: the exact issuer, this client in the audience, and this client as the authorized party if one is
- * named or the audience has several members.
- */
+/** Steps 2 to 5 of section 3.1.3.7: the issuer, the audience and the authorized party. */
 export function checkIssuerAndAudience(
   claims: JsonObject,
   expected: { issuer: string; clientId: string },
@@ -57,10 +54,7 @@ export function checkIssuerAndAudience(
   }
 }
 
-/**
- * Checks steps 9 and 10: not expired, issued recently, already valid. The times in claims are in seconds, possibly
- * fractional.
- */
+/** Checks `exp`, `iat` and `nbf`, which are in seconds, possibly fractional. */
 export function checkTimes(claims: JsonObject, nowMs: number, step: Step): void {
   const now = nowMs / 1000
   const { exp, iat, nbf } = claims
@@ -92,8 +86,8 @@ export function checkIssuedAt(iat: unknown, nowMs: number, step: Step): void {
 }
 
 /**
- * Returns the subject, which must be 1 to 255 printable ASCII characters (section 2) without a space at either end, and
- * is compared byte by byte.
+ * Returns the subject; throws unless it is 1 to 255 printable ASCII characters (section 2) without a space at either
+ * end.
  */
 export function subjectOf(claims: JsonObject, step: Step): string {
   const { sub } = claims

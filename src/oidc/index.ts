@@ -23,17 +23,14 @@ export type { JsonObject } from './json.ts'
 export type { Logout } from './logout-token.ts'
 export type { Client } from './token.ts'
 
-/** The person who signed in, according to the provider; the types of claims other than the subject are unchecked. */
+/** The person who signed in, according to the provider. */
 export interface SignedIn {
   readonly issuer: string
   readonly subject: string
   readonly claims: JsonObject
-  /**
-   * Additional claims from UserInfo about the same subject; undefined if UserInfo was not requested or the provider has
-   * none.
-   */
+  /** The claims of UserInfo; undefined if it was not requested or the provider has no such endpoint. */
   readonly userinfo: JsonObject | undefined
-  /** The id_token itself, sent to the provider as a hint at logout. */
+  /** The id_token itself; it can later be sent to the provider as the hint of a logout. */
   readonly idToken: string
 }
 
@@ -59,10 +56,7 @@ export interface SignInOptions {
   readonly passed?: ((step: Passed) => void) | undefined
 }
 
-/**
- * The relying party: requests everything needed from an OpenID provider and verifies every response. Fails with the
- * problems of `faults.ts`.
- */
+/** The relying party of OpenID Connect; refuses with the problems of `faults.ts`. */
 export interface RelyingParty {
   /**
    * Returns the validated discovery document, at most ten minutes old. `fresh` fetches it again; `freshKeys` drops the
@@ -86,7 +80,7 @@ interface RelyingPartyDeps {
   readonly mintTokenId: () => string
 }
 
-/** Creates the relying party, whose only state is its caches of discovery documents and keys. */
+/** Creates a relying party with caches of its own for discovery documents and keys. */
 export function createRelyingParty(deps: RelyingPartyDeps): RelyingParty {
   return new OidcRelyingParty(deps)
 }
@@ -141,7 +135,6 @@ class OidcRelyingParty implements RelyingParty {
     return await verifyLogoutToken(token, provider, deps)
   }
 
-  /** Returns the claims of an id_token after verifying its signature and that it belongs to this redirect. */
   async #checkedClaims(
     { provider, client, grant }: FinishedRedirect,
     { idToken, accessToken }: Tokens,

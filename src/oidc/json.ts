@@ -29,7 +29,6 @@ export function parseObject(bytes: Uint8Array, step: Step): JsonObject {
   return value
 }
 
-/** Whether a value is a JSON object, neither an array nor null. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -16,8 +16,8 @@ export interface VerifiedToken {
 const maxLength = 64 * 1024
 
 /**
- * Parses a compact signed token and verifies its signature. The algorithm must be one that the provider announced, and
- * keys come only from the provider's key set: `jwk`, `jku`, `x5u` and `x5c` in the header are ignored (RFC 8725, 3.10).
+ * Parses a signed token and verifies its signature with a key of the provider's key set; `jwk`, `jku`, `x5u` and `x5c`
+ * in the header are ignored (RFC 8725, section 3.10).
  */
 export async function verifyToken(
   token: string,
@@ -41,8 +41,7 @@ export async function verifyToken(
   const key = await expected.keys.find(provider, wanted, false)
   let verdict = await verifyJws(token, key, algorithm)
   if (verdict === 'invalid') {
-    // The provider may have replaced the key under the same id: fetch the keys again, if the budget for such fetches
-    // allows it.
+    // The provider may have replaced the key under the same id.
     const again = await expected.keys.find(provider, wanted, true)
     if (again !== key) verdict = await verifyJws(token, again, algorithm)
   }

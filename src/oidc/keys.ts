@@ -9,7 +9,7 @@ import type { Step } from './faults.ts'
 import { isObject } from './json.ts'
 import { minuteMs } from '../units.ts'
 
-/** A cache of providers' published keys; a token that names an unknown key triggers a new fetch. */
+/** A cache of providers' published keys. */
 export interface Keys {
   /** Finds the one matching key; `again` fetches the set even if a key is known, as far as the budget allows. */
   find(from: KeySource, wanted: Wanted, again: boolean): Promise<PublicJwk>
@@ -17,12 +17,12 @@ export interface Keys {
 }
 
 /**
- * The issuer whose keys are wanted, and the URL of its key set. Budgets are kept per pair, so an issuer that announces
- * another issuer's URL spends only its own budget.
+ * Budgets are kept per issuer and URL, so that an issuer that announces another issuer's URL spends only its own
+ * budget.
  */
 export type KeySource = Pick<Provider, 'issuer' | 'keysAddress'>
 
-/** The key that a token's header asks for, and the step of the sign-in that needs it. */
+/** The key that a token's header asks for. */
 export interface Wanted {
   readonly step: Step
   readonly kid: string | undefined
@@ -34,8 +34,7 @@ interface Entry {
   keys: readonly PublicJwk[]
   fetchedAt: number
   /**
-   * Remaining fetches for unknown keys. Logout tokens have a budget of their own: anyone can post them, and they must
-   * not use up the budget of the sign-ins.
+   * How many extra fetches are left. Anyone can post logout tokens, so they must not use up the budget of the sign-ins.
    */
   readonly budgets: { readonly signIn: Budget; readonly logout: Budget }
   running: Promise<readonly PublicJwk[]> | undefined
@@ -77,10 +76,7 @@ export function createKeys(deps: { fetch: Fetch; clock: Clock }): Keys {
     throw fault('key_unknown', wanted.step)
   }
 
-  /**
-   * Searches a newly fetched set. Joining a fetch in progress costs no budget, because many sign-ins meet a new key at
-   * once.
-   */
+  /** Joining a fetch in progress costs no budget, because many sign-ins meet a new key at once. */
   async function findAnew(
     entry: Entry,
     address: string,
@@ -144,8 +140,7 @@ async function fetchKeys(fetch: Fetch, address: string): Promise<readonly Public
   return keys
 }
 
-// Finds the key that fits a token. Throws if several fit, because a token must then name one by its `kid` (OpenID
-// Connect Core 1.0, section 10.1).
+// If several keys fit, the token must name its key by `kid` (OpenID Connect Core 1.0, section 10.1).
 function fitting(keys: readonly PublicJwk[], wanted: Wanted): PublicJwk | undefined {
   const found = keys.filter(
     (key) =>
@@ -157,7 +152,7 @@ function fitting(keys: readonly PublicJwk[], wanted: Wanted): PublicJwk | undefi
 
 function serves(key: PublicJwk, algorithm: SignatureAlgorithm): boolean {
   const expected: { kty: string; curve?: string } = signatureAlgorithms[algorithm]
-  // RFC 9864 calls EdDSA on the curve Ed25519 `Ed25519`; a key may carry either name.
+  // `Ed25519` is the newer name for EdDSA with the curve Ed25519 (RFC 9864); a key may carry either name.
   const names: readonly unknown[] = expected.kty === 'OKP' ? ['EdDSA', 'Ed25519'] : [algorithm]
   return (
     key['kty'] === expected.kty &&
@@ -173,7 +168,6 @@ function budgetOf(entry: Entry, wanted: Wanted): Budget {
   return wanted.step === 'logout_token' ? entry.budgets.logout : entry.budgets.signIn
 }
 
-/** Spends one fetch; returns false if none is left. One fetch is regained every `refillMs`. */
 function spend(budget: Budget, now: number): boolean {
   const grown = Math.floor((now - budget.refilledAt) / refillMs)
   // A clock that was set back must not freeze the budget.

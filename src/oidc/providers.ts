@@ -28,7 +28,6 @@ export class ProviderCache {
     this.#deps = deps
   }
 
-  /** Returns the validated document of an issuer; `fresh` fetches it even if it is cached. */
   async find(issuer: string, { fresh }: { readonly fresh: boolean }): Promise<Provider> {
     if (!fresh) {
       const known = this.#providers.get(issuer)
@@ -43,7 +42,7 @@ export class ProviderCache {
     return await running
   }
 
-  // Whether something is still within its lifetime; after the clock was set back, nothing is.
+  // A negative age means that the clock was set back.
   #isYoung(at: number, lifetimeMs: number): boolean {
     const age = this.#deps.clock.now() - at
     return age >= 0 && age < lifetimeMs

@@ -19,10 +19,7 @@ export interface Client {
   readonly redirectUri: string
 }
 
-/**
- * A validated token response. The access token is never stored. The id_token is stored, sealed, if signing out here
- * should also sign the person out at the provider.
- */
+/** A validated token response; the access token is never stored. */
 export interface Tokens {
   readonly idToken: string
   readonly accessToken: string
@@ -32,7 +29,7 @@ const maxBytes = 256 * 1024
 const timeoutMs = 5_000
 const assertionLifetimeSeconds = 60
 
-/** Exchanges the code (RFC 6749, 4.1.3) and validates the response's form (5.1) before trusting any of it. */
+/** Exchanges the code (RFC 6749, section 4.1.3) and validates the form of the response (section 5.1). */
 export async function exchangeCode(
   redirect: {
     readonly provider: Provider
@@ -66,7 +63,6 @@ export async function exchangeCode(
   return checkedTokens(body)
 }
 
-/** How the client authenticates in one request: by a header, or by form fields. */
 interface ClientProof {
   readonly headers: Record<string, string>
   readonly form: Record<string, string>
@@ -100,8 +96,8 @@ async function assertionForm(
   const claims = {
     iss: clientId,
     sub: clientId,
-    // The audience is the endpoint that the provider itself announced. A provider that announces another provider's
-    // endpoint gains nothing: the key belongs to this connection alone, so no other provider accepts the assertion.
+    // A provider that announces another provider's endpoint gains nothing: the key belongs to this connection alone, so
+    // no other provider accepts the assertion.
     aud: audience,
     jti: tokenId,
     iat: now,

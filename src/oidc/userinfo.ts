@@ -10,10 +10,7 @@ import type { Keys } from './keys.ts'
 const maxBytes = 256 * 1024
 const timeoutMs = 5_000
 
-/**
- * Requests UserInfo (OpenID Connect Core 1.0, section 5.3), and refuses claims about another subject than the
- * id_token's. Returns undefined if the provider has no such endpoint.
- */
+/** Requests UserInfo (OpenID Connect Core 1.0, section 5.3); undefined if the provider has no such endpoint. */
 export async function fetchUserInfo(
   provider: Provider,
   session: { accessToken: string; subject: string; clientId: string },
@@ -57,7 +54,7 @@ async function signedClaims(
     keys,
     signal,
   })
-  // A signed response must name its issuer and its audience (section 5.3.2).
+  // Section 5.3.2 only recommends an issuer and an audience in a signed response; we require both.
   checkIssuerAndAudience(claims, { issuer: provider.issuer, clientId }, 'userinfo')
   return claims
 }
