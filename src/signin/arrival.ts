@@ -10,8 +10,8 @@ export interface Arrival {
   /** Finds the browser's sign-in that the response belongs to, without consuming anything. Throws if there is none. */
   open(): LoginState
   /**
-   * Runs `work` with the response's query; a response that was handed over can be used only once. Removes the sign-in's
-   * cookie from the browser, whether or not `work` succeeds.
+   * Runs `work` with the response's query, and removes the sign-in's cookie from the browser whether or not `work`
+   * succeeds.
    */
   finish<T>(login: LoginState, reply: AppReply, work: (query: string) => Promise<T>): Promise<T>
 }

@@ -5,7 +5,6 @@ import { createCallbackLimit } from './callback-limit.ts'
 
 const failures = { calls: 20, perSeconds: 1, burst: 100 }
 
-/** Creates a limit with its own clock, and counts how often the expensive step ran. */
 function limitForTests(rate: typeof failures | undefined = failures) {
   const at = { ms: 0 }
   const clock = { now: () => at.ms, monotonic: () => at.ms }

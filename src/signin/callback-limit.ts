@@ -8,10 +8,8 @@ const spareEnds: Rate = { calls: 20, perSeconds: 1 }
 /** Limits how many sign-ins from one source address may fail, as wrong API keys are limited (docs/decisions/014). */
 export interface CallbackLimit {
   /**
-   * Completes a sign-in from a source address: `open` is cheap, `finish` may write rows and call a provider. A refusal
-   * by either is counted, unless its status is 429 or 503; a successful sign-in is never counted. Beyond the limit,
-   * refusals become 429 `rate_limited`; the node still runs `finish`, but only 20 times a second for all addresses
-   * beyond it.
+   * Runs `open`, which must be cheap, then `finish`, which may write rows and call a provider. For addresses over the
+   * limit, `finish` runs only while the node has calls to spare (`spareEnds`).
    */
   watch<Opened, T>(
     address: string,

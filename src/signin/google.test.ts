@@ -40,7 +40,6 @@ describe('whether an address counts as verified', () => {
   })
 })
 
-/** Finishes a sign-in with a provider that says this in its id_token and in UserInfo. */
 async function signedIn(claims: JsonObject, userinfo?: JsonObject): Promise<ProvenIdentity> {
   const relyingParty = {
     provider: async () => ({ issuer, tokenEndpoint, namesItself: false }),

@@ -9,31 +9,24 @@ const lifetimeMs = 30_000
 const context = ['system', 'sign-in', 'hand-over']
 
 /**
- * Passes a provider's response on from the identity URL (`authUrl`), where it arrives, to the base URL, unless the
- * sign-in was certainly started at the identity URL. A response is accepted only together with the sign-in's cookie,
- * which the browser sends only to the host where the sign-in was started.
+ * Passes a provider's response on from the identity URL (`authUrl`) to the base URL. A response is accepted only
+ * together with the sign-in's cookie, which the browser sends only to the host where the sign-in was started.
  */
 export interface HandOvers {
   /** Creates a code for the query of a provider's callback; valid once, for 30 s. */
   make(provider: string, query: string): string
-  /**
-   * Returns a code's query without consuming it; throws `callback_invalid` (400) for an expired or altered code,
-   * and for one made for another provider.
-   */
+  /** Returns a code's query without consuming the code; throws `callback_invalid` (400) if the code is not valid. */
   look(code: string, provider: string): string
   /**
-   * Consumes a code and returns its query; throws `callback_invalid` (400) for a used, expired or altered code, and for
-   * one made for another provider. A query without the state of this browser's sign-in is refused before anything is
-   * written.
+   * Consumes a code and returns its query; throws `callback_invalid` (400) if the code is not valid or was used. A
+   * query without the state of this browser's sign-in is refused before anything is written.
    */
   use(code: string, expected: { provider: string; state: string }): Promise<string>
 }
 
 /**
- * Whether a response must be handed over from the identity URL to the base URL; never if the two are equal or the
- * response was handed over already. A response without the sign-in's cookie must be, because that sign-in was started
- * at the base URL. If both URLs have the same host, every response must be, because cookies ignore ports and so do not
- * show where a sign-in was started.
+ * Whether a response must be handed over to the base URL: a missing cookie shows that the sign-in was started there. If
+ * both URLs have the same host, the cookie shows nothing, because cookies ignore ports.
  */
 export function isForBase(
   deps: { baseUrl: string; authUrl: string },
@@ -50,7 +43,7 @@ interface Carried {
   readonly at: number
 }
 
-/** Creates the hand-overs; a code is the sealed query itself, so that nothing is stored until it is used. */
+/** A code is the sealed query itself, so that nothing is stored until the code is used. */
 export function createHandOvers(deps: { store: Store; sealer: Sealer; clock: Clock }): HandOvers {
   const { store, sealer, clock } = deps
 

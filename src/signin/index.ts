@@ -1,4 +1,4 @@
-/** Sign-in at /api/v1/auth/… through GitHub, Google or an organization's OpenID provider; ends with a session. */
+/** Sign-in in the browser: through GitHub, Google or an organization's provider, or by a sign-in link. */
 import type { SharedRates, SigningKeys } from '../access/index.ts'
 import { Problem } from '../errors.ts'
 import { watchMethods, type App, type AppRequest } from '../http/index.ts'
@@ -110,7 +110,7 @@ function registerRoutes(scope: App, deps: SsoDeps): void {
   refuseOtherMethods()
 }
 
-/** Finds where a refused sign-in can be restarted, and the organization it belongs to. */
+/** Finds where a refused sign-in can be restarted, and its organization. */
 async function wayOn(
   deps: Pick<SsoDeps, 'sso' | 'store' | 'linking'>,
   request: AppRequest,

@@ -37,7 +37,7 @@ export interface LoginState {
   readonly testId?: string | undefined
 }
 
-/** The values created anew for every sign-in; state and nonce carry 256 random bits. */
+/** The values created anew for every sign-in. */
 export interface Freshness {
   readonly state: string
   readonly nonce: string
@@ -55,10 +55,8 @@ export interface LoginStates {
    */
   cookiesFor(login: LoginState, cookieHeader: string | undefined): readonly string[]
   /**
-   * Finds the browser's sign-in by the state of a response. Throws `callback_invalid` (400) if there is none, if its
-   * cookie came twice, if it is older than ten minutes, or if it was started with another provider. A response that was
-   * refused before is refused with the same text. If the browser has only other sign-ins with this provider, the
-   * refusal is that of `readState`.
+   * Finds the browser's sign-in by the state of a response; throws if there is none with this provider, or if it is
+   * older than ten minutes.
    */
   read(cookieHeader: string | undefined, answer: { provider: string; query: string }): LoginState
   /**
@@ -66,10 +64,7 @@ export interface LoginStates {
    * that reloading the page shows the same text.
    */
   endCookies(login: LoginState, refusal?: Problem): readonly string[]
-  /**
-   * Marks a sign-in as finished, for every node. Throws `callback_invalid` if it was finished before, and refuses a
-   * query with another state before anything is written.
-   */
+  /** Marks a sign-in as finished on every node; throws `callback_invalid` if it was finished before. */
   finish(login: LoginState, query: string): Promise<void>
 }
 
@@ -94,7 +89,6 @@ export function createLoginStates(deps: {
   return new CookieLoginStates(deps)
 }
 
-/** Keeps each sign-in in a sealed cookie of the browser that started it. */
 class CookieLoginStates implements LoginStates {
   readonly #store: Store
   readonly #sealer: Sealer

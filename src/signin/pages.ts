@@ -39,10 +39,7 @@ export function landingPage(path: string): Page {
   }
 }
 
-/**
- * Builds the page shown if the browser did not keep the session's cookie. It says so, instead of asking the person to
- * sign in again and again.
- */
+/** Says that the browser did not keep the session's cookie, instead of asking the person to sign in again and again. */
 export function cookieLostPage(baseUrl: string): Page {
   return {
     status: 400,

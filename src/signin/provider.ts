@@ -20,6 +20,6 @@ export interface SignInProvider {
     fresh: Freshness,
     redirectUri: string,
   ): Promise<{ url: string; issuer: string; tokenEndpoint: string }>
-  /** Verifies the response completely, before and after exchanging the code; throws Problems. */
+  /** Verifies the response and exchanges its code. */
   finish(response: ProviderResponse): Promise<ProvenIdentity>
 }

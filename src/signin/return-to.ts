@@ -4,9 +4,8 @@ const anywhere = 'http://local.invalid'
 const maxLength = 1000
 
 /**
- * Resolves a path as a browser would, and returns it if it surely stays within our own origin. Anything else becomes
- * '/': other hosts in any spelling, schemes, control characters, backslashes (RFC 9700, section 4.11), and texts with
- * more than `longest` characters.
+ * Returns a path, resolved as a browser would, or '/' if it might lead to another origin (RFC 9700, section 4.11) or
+ * has more than `longest` characters.
  */
 export function localPath(text: string | undefined, longest = maxLength): string {
   if (text === undefined || text.length > longest) return '/'

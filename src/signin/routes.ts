@@ -52,13 +52,12 @@ export interface SignInDeps {
 // e-mail address.
 const longestLanding = 4100
 
-/** A provider that everyone may sign in with. */
 interface BuiltIn {
   readonly deps: SignInDeps
   readonly name: string
 }
 
-/** GET login: redirects the browser to the provider (302) with a cookie that binds it to this sign-in. */
+/** GET login: redirects the browser to the provider (302) and sets the cookie of this sign-in. */
 export async function startSignIn(
   { deps, name }: BuiltIn,
   request: AppRequest,
@@ -94,10 +93,7 @@ export async function startSignIn(
     .redirect(url, 302)
 }
 
-/**
- * GET callback: performs every check, then shows a page that redirects by itself. It creates a session, unless the
- * person is adding an identity. A response that must be handed over is only redirected.
- */
+/** GET callback: verifies the response and starts a session, unless the person is adding an identity. */
 export async function finishSignIn(
   { deps, name }: BuiltIn,
   request: AppRequest,
@@ -191,8 +187,8 @@ export async function land(
 }
 
 /**
- * POST logout: ends the session on every node and removes it from the browser. If the connection asks for that, answers
- * 200 with the URL that ends the provider's session; otherwise answers 204, even without a session.
+ * POST logout: ends the session, if there is one; answers 204, or 200 with the URL that also ends the provider's
+ * session.
  */
 export async function logOut(
   deps: SignInDeps,
@@ -253,7 +249,6 @@ export async function useSignInLink(
   return await sendPage(reply, landingPage('/'))
 }
 
-/** Returns the fields of a form; none if the body is missing or of another type. */
 export function formOf({ body }: AppRequest): URLSearchParams {
   return body instanceof URLSearchParams ? body : new URLSearchParams()
 }
@@ -275,7 +270,6 @@ function providerOf(deps: SignInDeps, name: string): SignInProvider {
   return provider
 }
 
-/** Returns the person signed in with this browser, if any. */
 export async function currentPerson(
   deps: SignInDeps,
   request: AppRequest,
@@ -290,10 +284,7 @@ export async function currentPerson(
 
 type Handler = (request: AppRequest, reply: AppReply) => Promise<AppReply>
 
-/**
- * Registers a route for one method, or for both GET and POST (`GET, POST /path`), without HEAD: a HEAD must not begin
- * or end a sign-in. A request with text that not every database can store is refused before the handler runs.
- */
+/** Registers a route without HEAD, because a HEAD must not begin or end a sign-in. */
 export function only(app: App, route: string, handler: Handler): void {
   const at = route.lastIndexOf(' ')
   const [method, url] = [route.slice(0, at).split(', '), route.slice(at + 1)]

@@ -74,10 +74,7 @@ export class SsoFinishes {
     this.#deps = deps
   }
 
-  /**
-   * Verifies the response and admits the person. Starts a session, unless the person must confirm something first or
-   * this is a test. Throws the `callback_…`, `idp_…`, `id_token_…` and `sso_…` problems.
-   */
+  /** Verifies the response and starts a session, unless the person must confirm something first or this is a test. */
   async finish(login: LoginState, query: string, visitor: Visitor): Promise<SsoEnd> {
     const { sso } = this.#deps
     if (login.testId !== undefined) return await this.#finishTest(login, login.testId, query)
@@ -90,10 +87,7 @@ export class SsoFinishes {
     }
   }
 
-  /**
-   * Starts a session for an admitted person who is still allowed in, and returns its cookies; throws the `sso_…`
-   * problems.
-   */
+  /** Starts a session and returns its cookies; throws if the person is no longer admitted. */
   async startSession(
     { connection, admitted, person }: Entry,
     visitor: Visitor,
@@ -140,9 +134,8 @@ export class SsoFinishes {
   }
 
   /**
-   * Returns the name of the person signed in with this browser, if a sign-in that began on another site would replace
-   * them; otherwise undefined. That person is asked first, because a foreign provider can start a sign-in in anyone's
-   * browser and respond with any identity (login CSRF).
+   * Returns the name of the person whom this sign-in would replace, if it began on another site. They are asked first,
+   * because a foreign provider can start a sign-in in anyone's browser and respond with any identity (login CSRF).
    */
   async #somebodyElse(
     { user }: Admitted,
@@ -210,7 +203,6 @@ export class SsoFinishes {
   }
 }
 
-/** A provider's response, with its sign-in and its connection. */
 interface SsoResponse {
   readonly connection: Connection
   readonly login: LoginState

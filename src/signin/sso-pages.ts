@@ -5,10 +5,7 @@ import { page, pageHeaders, type Page } from './pages.ts'
 const confirmPath = '/api/v1/auth/sso/confirm'
 const providerTitles: Readonly<Record<string, string>> = { github: 'GitHub', google: 'Google' }
 
-/**
- * Builds the page shown when an account with the person's e-mail address exists already. Its holder must sign in as
- * before and confirm; nothing has been linked yet.
- */
+/** Asks the holder of an existing account with the person's e-mail address to sign in as before and confirm. */
 export function confirmRequiredPage(
   link: PendingLink,
   providers: readonly string[],
@@ -88,10 +85,7 @@ function waiting(mark: string): string {
   return `<input type="hidden" name="waiting" value="${escapeHtml(mark)}">`
 }
 
-/**
- * Builds the page at the end of a test; it says whether the test has passed. The page that started the test shows each
- * step.
- */
+/** Builds the page at the end of a test; the page that started the test shows each step. */
 export function testedPage(connection: Connection, passed: boolean): Page {
   const title = passed ? 'The test has passed' : 'The test has stopped at a step'
   return {

@@ -28,7 +28,8 @@ export interface PendingConfirmations<Input> {
   /** Returns the Set-Cookie value and the mark of the pending confirmation. */
   keep(input: Input, returnTo: string): { readonly cookie: string; readonly mark: string }
   /**
-   * Throws `sso_confirmation_required` if nothing is pending, or if there is a form without the mark of what is pending.
+   * Throws `sso_confirmation_required` if nothing is pending, or if the form lacks the mark of the pending
+   * confirmation.
    */
   read(cookieHeader: string | undefined, form?: URLSearchParams): Pending<Input>
   /** The Set-Cookie value that removes a pending confirmation from the browser. */

@@ -222,10 +222,7 @@ class SsoRoutes {
     return { before, cookieHeader, actor: actorOf(this.#visitorOf(request)) }
   }
 
-  /**
-   * Records and throws the refusal of a response that fits none of the browser's sign-ins with this provider; no
-   * sign-in ends.
-   */
+  /** Records and throws the refusal of a response that fits none of the browser's sign-ins. */
   async #refuseStray(id: string, refusal: Problem, visitor: Visitor): Promise<never> {
     const { sso } = this.#deps
     const connection = await sso.connections.findForSignIn(id)
@@ -246,7 +243,6 @@ class SsoRoutes {
     return this.#deps.providers.map(({ name }) => name)
   }
 
-  /** Ends this browser's session because a new one replaces it. */
   async #endReplaced({ userId, sessionId }: SignedIn): Promise<void> {
     const why = { by: userId, reason: 'signed_in_again' }
     await this.#deps.sessions.end(userId, { id: sessionId }, why)
@@ -280,10 +276,7 @@ class SsoRoutes {
 
 const freshForMs = hourMs
 
-/**
- * Returns a function that finds the sign-in of a response. If the response fits none of the browser's sign-ins with
- * this provider, the function returns the refusal; it throws any other error.
- */
+/** Returns a fault of the response instead of throwing it, so that the refusal can be recorded. */
 function opening(arrival: Arrival): () => LoginState | Problem {
   return () => {
     try {

@@ -15,7 +15,6 @@ export interface Start {
 /** The browser that starts a sign-in: its session, and the details for the audit log. */
 export interface Starter {
   readonly before: LoginState['before']
-  /** The browser's existing cookies. */
   readonly cookieHeader: string | undefined
   readonly actor: Actor
 }
@@ -28,7 +27,6 @@ interface SsoStartDeps {
   readonly baseUrl: string
 }
 
-/** Where a sign-in leads afterwards, the person it suggests to the provider, and whether it is a test. */
 interface StartInput {
   readonly returnTo: string
   readonly loginHint: string | undefined
@@ -43,7 +41,7 @@ export class SsoStarts {
     this.#deps = deps
   }
 
-  /** Handles `…/sso/login?organization=…|email=…`. Throws `bad_request`, and the `sso_…` and `idp_…` problems. */
+  /** Handles `…/sso/login?organization=…` and `…/sso/login?email=…`. */
   async byName(query: URLSearchParams, starter: Starter): Promise<Start> {
     const organization = single(query, 'organization')?.trim().toLowerCase()
     // An unencoded plus sign arrives as a space, which no address contains.
@@ -116,7 +114,7 @@ export class SsoStarts {
     return { location, cookies: logins.cookiesFor(login, cookieHeader) }
   }
 
-  /** Records that the provider's fault kept a sign-in from starting: as a refusal, or as the end of a test. */
+  /** Records that a sign-in could not be started: as a refusal, or as the end of a test. */
   async #notePrevented(
     connection: Connection,
     start: {
