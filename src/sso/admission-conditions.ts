@@ -28,9 +28,8 @@ export interface Attempt {
 }
 
 /**
- * Returns the person's e-mail address. The address must be verified, the organization must hold its domain, and the
- * domain must not be routed to another connection. Throws `sso_email_missing`, `sso_email_unverified`,
- * `sso_domain_mismatch`.
+ * Returns the person's verified e-mail address in a domain of the organization; throws `sso_email_missing`,
+ * `sso_email_unverified` or `sso_domain_mismatch`.
  */
 export async function requireOwnDomain(at: Attempt): Promise<string> {
   const { mail, mailVerified } = at.person
@@ -58,8 +57,8 @@ export async function requireOwnDomain(at: Attempt): Promise<string> {
 }
 
 /**
- * Refuses personal Google accounts: `sso_domain_mismatch`. Google calls any confirmed address verified; only the claim
- * `hd` shows that the account belongs to a Workspace. Workspaces of other domains are refused by `requireOwnDomain`.
+ * Refuses personal Google accounts. Google calls any confirmed address verified; only the claim `hd` shows that the
+ * account belongs to a Workspace.
  */
 export function requireWorkspace({ connection, person }: Attempt): void {
   if (connection.kind !== 'google' || person.hostedDomain !== undefined) return
@@ -81,8 +80,8 @@ async function requireOwnWorkspace(at: Attempt): Promise<void> {
 }
 
 /**
- * Refuses a connection that was disabled or deleted, or that got another issuer or client id, since the browser left
- * for the provider: `sso_connection_disabled`.
+ * Refuses a connection that was disabled, deleted, or given another issuer or client id since the browser left for the
+ * provider.
  */
 export async function requireUnchanged(tx: Tx, connection: Connection): Promise<void> {
   const now = await connections.find(tx, connection.organizationId, connection.id)
@@ -95,7 +94,6 @@ export async function requireUnchanged(tx: Tx, connection: Connection): Promise<
   }
 }
 
-/** Refuses people who are not in the required group: `sso_group_missing`. */
 export function requireGroup(at: Attempt): void {
   const { requiredGroup } = at.connection.settings
   if (requiredGroup === undefined || at.person.groups?.includes(requiredGroup) === true) return
@@ -111,10 +109,7 @@ export function requireGroup(at: Attempt): void {
   )
 }
 
-/**
- * Returns the person's membership; undefined for people who are not members. Throws `sso_membership_ended` if the
- * membership or the user was deactivated.
- */
+/** Returns the person's membership, if any; throws if the membership or the user was deactivated. */
 export async function membershipOf(
   at: Attempt,
   user: UserRecord,
@@ -126,9 +121,8 @@ export async function membershipOf(
 }
 
 /**
- * Returns what an owner must still approve before this sign-in may be linked to an owner's account: the directory, the
- * connection, or nothing (undefined). An administrator may have set up either, and must not gain an owner's account
- * through it.
+ * Returns what an owner must still approve before this sign-in may be linked to an owner's account. An administrator
+ * may have set up the directory or the connection, and must not gain an owner's account through it.
  */
 export async function awaitsOwner(at: Attempt): Promise<AwaitsOwner | undefined> {
   const { organizationId, setByOwner } = at.connection
@@ -148,7 +142,6 @@ export async function ownerMustConfirm(at: Attempt, user: UserRecord): Promise<b
   return (await awaitsOwner(at)) !== undefined
 }
 
-/** Refuses the sign-in if one of the candidates was deactivated in this organization: `sso_membership_ended`. */
 export async function refuseDeactivated(
   at: Attempt,
   candidates: readonly UserRecord[],
@@ -159,10 +152,7 @@ export async function refuseDeactivated(
   }
 }
 
-/**
- * Makes the person a member if they are not: by an open invitation if they have one, otherwise by their domain if the
- * connection admits new people and the directory is off. Throws `sso_not_admitted`, `sso_membership_ended`.
- */
+/** Makes the person a member if they are not: by an open invitation, otherwise by their domain. */
 export async function ensureMembership(at: Attempt, user: UserRecord): Promise<void> {
   const { tx, connection, actor, person } = at
   const { organizationId, settings } = connection
@@ -239,8 +229,8 @@ export function roleOf(
 }
 
 /**
- * Returns what an identity stores about the person. An address outside the organization's verified domains counts as
- * unverified, because the organization's provider cannot vouch for it.
+ * An address outside the organization's verified domains counts as unverified, because the organization's provider
+ * cannot vouch for it.
  */
 export async function profileOf(at: Attempt) {
   const { mail, mailVerified, name } = at.person

@@ -63,7 +63,6 @@ export interface DirectoryPeople {
   ): Promise<{ userId: UserId; active: boolean } | undefined>
 }
 
-/** A person who has come back from a provider, and the connection they came through. */
 type Arrival = Pick<Attempt, 'connection' | 'person' | 'actor'>
 
 interface CompanySignInDeps {
@@ -80,9 +79,8 @@ export class CompanySignIn {
   }
 
   /**
-   * Finds the person behind a proven sign-in by connection, issuer and subject; otherwise links the sign-in to an
-   * account, creates an account, or asks for confirmation, as the rules allow. Throws the `sso_…` problems, or
-   * `plan_required`.
+   * Admits the person whom connection, issuer and subject identify; otherwise links the sign-in to an account, creates
+   * one, or asks for confirmation.
    */
   async admit(
     connection: Connection,
@@ -106,7 +104,7 @@ export class CompanySignIn {
     }
   }
 
-  /** Links the identity to a person who has confirmed it from their own session. Throws the `sso_…` problems. */
+  /** Links the identity to a person who has confirmed it from their own session. */
   async confirm(
     connection: Connection,
     { link: pending, userId }: { readonly link: PendingLink; readonly userId: UserId },
@@ -169,8 +167,8 @@ export class CompanySignIn {
     const { role } = membership
     // A user name may be an address that now belongs to somebody else; a directory's own identifier is never reused.
     const isRecycled = attribute === 'userName' && (await hasOtherIdentityHere(at, user))
-    // Administrators control the directory and the provider. Even with both, they must not get into the account of an
-    // owner who already has a way to sign in: that owner must confirm. `ownerMustConfirm` checks other owners.
+    // Administrators may control both the directory and the provider; they must not get into the account of an owner
+    // who already has a way to sign in.
     const isOwners = role === 'owner' && (await identities.listLiving(at.tx, user.id)).length > 0
     if (isRecycled || isOwners || (await ownerMustConfirm(at, user))) return pendingFor(at, [user])
     return await link(at, user, { by: 'directory' })
@@ -209,10 +207,7 @@ interface Member {
   readonly membership: MembershipRecord
 }
 
-/**
- * Returns the member whom an identity belongs to; undefined if they are no longer a member, so that the identity can be
- * linked anew. Throws `sso_membership_ended` if they were deactivated.
- */
+/** Returns the member whom an identity belongs to; undefined for a former member, whose identity can be linked anew. */
 async function memberOf(at: Attempt, known: IdentityRecord): Promise<Member | undefined> {
   const user = await users.find(at.tx, known.userId)
   if (!user) throw new Error(`identity ${known.id} belongs to nobody`)
@@ -235,7 +230,7 @@ async function admitKnown(
   { user, membership, identity }: Member & { identity: IdentityRecord },
   confirmed?: 'confirmed',
 ): Promise<Admitted | PendingLink> {
-  // Refuses people who joined by their domain before the directory was switched on; owners are never locked out.
+  // People who joined by their domain before the directory was switched on are refused, except owners.
   const isUnprovisioned =
     at.directoryIsOn && membership.source === 'sso' && membership.role !== 'owner'
   if (isUnprovisioned) throw notProvisioned(at)
@@ -249,10 +244,7 @@ async function admitKnown(
   return { kind: 'admitted', user, identityId: identity.id, isNew: false }
 }
 
-/**
- * Admits a person whose identity is new or belongs to a former member. The address must be verified, in a verified
- * domain of the organization. Asks for confirmation where linking an existing account requires it.
- */
+/** Admits a person whose identity is new or belongs to a former member, by their verified address. */
 async function admitByDomain(
   at: Attempt,
   known: IdentityRecord | undefined,
@@ -291,10 +283,7 @@ async function admitNew(at: Attempt, address: string): Promise<Admitted> {
   return { ...(await link(at, user, { by: 'domain' })), isNew: true }
 }
 
-/**
- * Whether an account can be linked without the person's confirmation: it is active, it has no identity yet, it belongs
- * to no other organization, and `ownerMustConfirm` does not apply.
- */
+/** Whether an account can be linked without the person's confirmation. */
 async function mayLinkUnasked(at: Attempt, user: UserRecord): Promise<boolean> {
   if (user.deactivatedAt !== undefined) return false
   if ((await identities.listLiving(at.tx, user.id)).length > 0) return false
@@ -372,10 +361,7 @@ function pendingFor(at: Attempt, candidates: readonly UserRecord[]): PendingLink
   }
 }
 
-/**
- * Shrinks the person so that it fits into a cookie: without the id_token, and with only the groups that admission
- * reads.
- */
+/** Shrinks the person to what admission reads, so that it fits into a cookie. */
 export function withDecidingGroups(
   person: CompanyPerson,
   settings: Pick<ConnectionSettings, 'requiredGroup' | 'groupRoles'>,

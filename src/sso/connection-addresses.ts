@@ -14,7 +14,6 @@ export interface ConnectionAddresses {
 
 const reservedForMs = 7 * dayMs
 
-/** Builds the addresses of a connection, below the base URL of sign-in. */
 export function addressesOf(authUrl: string, id: ConnectionId): ConnectionAddresses {
   const base = `${authUrl}/api/v1/auth/sso/${id}`
   return {

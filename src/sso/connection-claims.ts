@@ -3,7 +3,7 @@ import type { ConnectionSettings } from './connection-settings.ts'
 import { parseMailAddress, type MailAddress } from './domain-names.ts'
 import { isStorable } from '../storable.ts'
 
-/** A person as described by the provider's claims, which are read according to the connection's settings. */
+/** A person as described by the provider's claims. */
 export interface CompanyPerson {
   readonly issuer: string
   readonly subject: string
@@ -26,7 +26,7 @@ export interface CompanyPerson {
   readonly idToken?: string | undefined
 }
 
-// How many of a person's groups are kept. Groups that the connection's settings name are always kept.
+// How many of a person's groups are kept, apart from groups that the connection's settings name.
 const maxGroupsKept = 1_000
 
 /** Reads the claims of a verified sign-in; a claim of the wrong type counts as missing. */
@@ -65,7 +65,7 @@ function isVerified(claim: string, value: unknown): boolean {
   return claim === 'xms_edov' && (value === 1 || value === '1' || value === 'true')
 }
 
-// Returns the person's identifier in the directory. An e-mail address counts only if the provider has verified it.
+// An e-mail address counts only if the provider has verified it.
 function directoryValueOf(
   source: JsonObject,
   settings: ConnectionSettings,
@@ -96,8 +96,8 @@ function groupsOf(
   return groups.filter((group, at) => at < maxGroupsKept || deciding.has(group))
 }
 
-// Whether the provider left a claim out. A distributed claim is listed in `_claim_names` but not sent (OpenID Connect
-// Core 1.0, section 5.6.2); Entra may send `hasgroups` instead.
+// A distributed claim is listed in `_claim_names` but not sent (OpenID Connect Core 1.0, section 5.6.2); Entra may send
+// `hasgroups` instead.
 function leavesOut(source: JsonObject, claim: string): boolean {
   const names = claimOf(source, '_claim_names')
   const isNamed = typeof names === 'object' && names !== null && Object.hasOwn(names, claim)
@@ -111,8 +111,7 @@ function nameOf(value: unknown): string | undefined {
   return Array.from(name).slice(0, 100).join('') || undefined
 }
 
-// Returns a string of 1 to 255 characters that every database can store. Any other value counts as missing: a query
-// with such text could fail, or match other text.
+// Text that a database cannot store counts as missing: a query with it could fail, or match other text.
 function textOf(value: unknown): string | undefined {
   if (typeof value !== 'string' || value === '' || value.length > 255) return undefined
   return isStorable(value) ? value : undefined

@@ -66,7 +66,6 @@ export async function sealCredential(
   }
 }
 
-/** Opens the credential of a connection's row, for one sign-in. */
 export function openCredential(sealer: Sealer, row: ConnectionRecord): Client['credential'] {
   const opened = sealer.open(row.credentialSealed, contextOf(row))
   return row.credentialKind === 'secret'

@@ -5,7 +5,6 @@ import { faultOf } from '../oidc/index.ts'
 import { policyOf } from '../organizations/index.ts'
 import { connections, organizations, type Actor, type Store, type Tx } from '../store/index.ts'
 
-/** An attempt to save a connection. */
 export interface Save {
   readonly organizationId: string
   readonly subject: { readonly kind: string; readonly id: string }

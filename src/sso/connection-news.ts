@@ -14,7 +14,6 @@ interface ConnectionNews {
   readonly detail?: Record<string, unknown>
 }
 
-/** Records a change to a connection in the audit log, and publishes it to webhook receivers. */
 export function announce(
   tx: Tx,
   connection: ConnectionRecord,

@@ -16,10 +16,7 @@ export interface ClaimMap {
   readonly directory: { readonly claim: string; readonly attribute: 'externalId' | 'userName' }
 }
 
-/**
- * A group at the provider and the role that it gives. The role is never owner, and does not count while the directory
- * is on.
- */
+/** The role that a group at the provider gives; it does not count while the directory is on. */
 export interface GroupRole {
   readonly group: string
   readonly role: 'admin' | 'developer' | 'viewer'
@@ -42,8 +39,8 @@ export interface ConnectionSettings {
 }
 
 /**
- * The settings that a person chose. Omitted ones stay as they are; for a new connection they get the defaults of the
- * kind of provider.
+ * A change of settings: an omitted setting keeps its value, or gets the default of the kind of provider if the
+ * connection is new.
  */
 export type SettingsInput = {
   readonly scopes?: readonly string[] | undefined
@@ -84,10 +81,7 @@ const maxSessionMs = dayMs
 const maxScopes = 20
 const maxGroupRoles = 200
 
-/**
- * Builds a connection's settings. A setting that the input omits keeps its value; for a new connection it gets the
- * default of the kind of provider. Throws `invalid_input`.
- */
+/** Applies a change to a connection's settings; throws `invalid_input`. */
 export function settingsFor(
   kind: ConnectionKind,
   input: SettingsInput,

@@ -27,7 +27,6 @@ export const testSteps = [
 
 export type TestStep = (typeof testSteps)[number]
 
-/** One line of a test's result. */
 export interface TestLine {
   readonly step: TestStep
   /** `skipped`: the test did not get that far, or the connection does not have this step. */
@@ -162,8 +161,7 @@ function skipped(step: TestStep): TestLine {
   return { step, outcome: 'skipped', sentence }
 }
 
-// Returns the step at which an error is shown. A fault in the provider's keys belongs to the id_token, which they
-// verify.
+// A fault of the provider's keys is shown at the id_token, because the keys verify the id_token.
 function stepOf(error: unknown): TestStep {
   const step = faultOf(error)?.step
   switch (step) {

@@ -51,7 +51,6 @@ export interface Connection
   readonly settings: ConnectionSettings
 }
 
-/** The input for a new connection. */
 export interface ConnectionInput extends SettingsInput {
   /** From `reserve`: the connection gets the addresses that were shown then. */
   readonly reservation?: string | undefined
@@ -117,10 +116,7 @@ export class Connections {
     return await identities.countDependents(this.#deps.store.slowReads, row)
   }
 
-  /**
-   * Fetches an issuer's discovery document, bypassing every cache. Throws an `idp_…` problem, also if the provider
-   * supports no way to authenticate with this kind of credential.
-   */
+  /** Fetches an issuer's discovery document, bypassing every cache; throws an `idp_…` problem. */
   async discover(issuer: string, credential?: 'secret' | 'key'): Promise<Provider> {
     const { relyingParty, allowLoopback } = this.#deps
     checkedIssuer(issuer, allowLoopback)
@@ -283,7 +279,7 @@ export class Connections {
     })
   }
 
-  /** Returns the OAuth client of a connection with its credential unsealed, for one sign-in. */
+  /** Returns the OAuth client of a connection, with its credential unsealed. */
   async clientOf({ organizationId, id, clientId, redirectUri }: Connection): Promise<Client> {
     const row = await this.#row(organizationId, id)
     return { clientId, redirectUri, credential: openCredential(this.#deps.sealer, row) }
@@ -295,7 +291,7 @@ export class Connections {
     return row && this.#present(row)
   }
 
-  /** Computes what a change would save and what effects it would have, after asking the provider; saves nothing yet. */
+  /** Computes what a change would save, after asking the provider. */
   async #plan(before: ConnectionRecord, change: ConnectionChange, actor: Actor) {
     const { organizationId } = before
     const { issuer, clientId } = checkClient({
@@ -326,16 +322,12 @@ export class Connections {
     }
   }
 
-  /** Discovers the provider for a save; if that fails, the audit log records the refused save. */
   async #discoverFor(save: Save, credential: 'secret' | 'key'): Promise<Provider> {
     const discovery = async () => await this.discover(save.issuer, credential)
     return await noteRefusedSave(this.#deps.store, save, discovery)
   }
 
-  /**
-   * Returns the reserved id, or a new one without a reservation. Throws `invalid_input` if the reservation is too old
-   * or was used.
-   */
+  /** Throws `invalid_input` if the reservation is too old or was used. */
   async #idFor(
     organizationId: OrganizationId,
     reservation: string | undefined,

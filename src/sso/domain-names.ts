@@ -9,8 +9,7 @@ export interface MailAddress {
 }
 
 /**
- * Parses a domain name into its canonical form: ASCII (IDNA), lower case, no trailing dot. A look-alike in another
- * script becomes a different `xn--` name. Throws `domain_invalid` for anything that is not a mail domain, and
+ * Parses a domain name into ASCII (IDNA), lower case, without a trailing dot. Throws `domain_invalid`, or
  * `domain_public` for public mail providers.
  */
 export function parseDomain(text: string): string {
@@ -30,9 +29,7 @@ export function parseDomain(text: string): string {
   return name
 }
 
-/**
- * Parses an e-mail address; undefined unless it is a plain `local@domain` without quoting or comments.
- */
+/** Parses an e-mail address; undefined unless it is a plain `local@domain` without quoting or comments. */
 export function parseMailAddress(text: unknown): MailAddress | undefined {
   if (typeof text !== 'string' || text.length > 254) return undefined
   const parts = text.split('@')

@@ -147,10 +147,7 @@ export class Domains {
     return mail === undefined ? undefined : await domains.findHeld(this.#store, mail.domain)
   }
 
-  /**
-   * Checks a batch of the domains that are due: unverified ones every minute for 72 hours, verified ones every week, or
-   * every hour while DNS fails. Returns how many it checked.
-   */
+  /** Checks a batch of the domains that are due; returns how many. */
   async checkDue(): Promise<number> {
     const due = await this.#store.transaction(async (tx) => {
       const putOffUntil = tx.now + leaseMs
@@ -211,7 +208,6 @@ function nextCheckAt(
   return now - since < tryingForMs ? now + minuteMs : null
 }
 
-/** A change to a domain, for the audit log and for receivers. */
 interface DomainChange<Verb extends AuditVerb<'domain.'> = AuditVerb<'domain.'>> {
   readonly domain: DomainRecord
   readonly verb: Verb

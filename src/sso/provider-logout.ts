@@ -8,10 +8,7 @@ const maxHint = 6_000
 
 /** Signs people out at their provider too, if the connection's settings ask for it. */
 export interface ProviderLogout {
-  /**
-   * Seals the id_token for storage with its session; undefined if there is none or it is too long for a URL. At
-   * sign-out it is sent as a hint, so that the provider need not ask who is signing out.
-   */
+  /** Seals the id_token for storage with its session; undefined if there is none or it is too long for a URL. */
   keep(connectionId: string, sessionId: string, idToken: string | undefined): string | undefined
   /**
    * Returns where to send a browser to end its session at the provider (RP-Initiated Logout 1.0, section 2). Undefined

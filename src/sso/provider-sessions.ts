@@ -17,10 +17,7 @@ import { fault, type Logout } from '../oidc/index.ts'
 /** Replay protection: the id of a logout token is remembered for longer than any token is accepted. */
 const rememberedForMs = 30 * minuteMs
 
-/**
- * Ends every session that a connection has started; returns their number. Called in the transaction that changes or
- * deletes the connection.
- */
+/** Ends every session that a connection has started; returns their number. */
 export async function endSessionsOf(
   tx: Tx,
   connection: { id: ConnectionId; organizationId: string },

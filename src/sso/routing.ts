@@ -10,7 +10,7 @@ export interface SsoRouting {
    * `sso_not_available`, or `sso_connection_disabled` if the connection is off.
    */
   find(by: { email: string } | { organization: string }): Promise<Connection>
-  /** Returns the connection if it is enabled and its organization has the plan. Throws the `sso_…` problems. */
+  /** Returns a connection; throws unless it is enabled and its organization has the plan. */
   open(id: string): Promise<Connection>
 }
 

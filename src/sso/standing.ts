@@ -11,9 +11,8 @@ import { membershipEnded, requireUnchanged } from './admission-conditions.ts'
 import type { Connection } from './connections.ts'
 
 /**
- * Refuses an admitted sign-in if its connection has since changed, or if the person's membership or identity has ended.
- * Locks the connection and the membership until the transaction that starts the session commits: otherwise a session
- * could begin just after a removal, a deactivation or a change of the provider has ended all others.
+ * Refuses an admitted sign-in whose connection, membership or identity is no longer valid. The locks keep a session
+ * from beginning just after a removal, a deactivation or a change of the provider has ended all others.
  */
 export async function requireStanding(
   tx: Tx,
