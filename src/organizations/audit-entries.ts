@@ -44,7 +44,6 @@ export function recordOrganization(
   tx.changed({ kind: 'organization', organizationId: id, subjectId: id })
 }
 
-/** Writes the audit entry of a change to an invitation. */
 export function recordInvitation(
   tx: Tx,
   { organizationId, id, email, role }: InvitationRecord,

@@ -4,9 +4,8 @@ import type { OrganizationId } from '../ids.ts'
 import type { Actor, Tx } from '../store/index.ts'
 
 /**
- * Refuses to give a role with a permission that the giving person or token lacks at this moment
- * (`permission_required`): nobody gives more than they have. Permissions that the receiving member already has (`had`)
- * may stay, whoever gives the role. Call it inside the transaction that then writes.
+ * Throws `permission_required` for a role with a permission that the giver lacks, unless the member has it already
+ * (`had`). Call this function inside the transaction that writes the role.
  */
 export async function requirePowerToGive(
   tx: Tx,
@@ -30,8 +29,8 @@ export async function requirePowerToGive(
 }
 
 /**
- * Like `requirePowerToGive`, for the roles that groups of a directory or a provider grant. A viewer's permissions do
- * not count, because the members of such groups are at least viewers anyway.
+ * Like `requirePowerToGive`, for the roles that groups of a directory or a provider grant; members of such groups are
+ * at least viewers anyway.
  */
 export async function requirePowerOfGroups(
   tx: Tx,

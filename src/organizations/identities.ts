@@ -45,7 +45,7 @@ export async function insertIdentity(
 }
 
 /**
- * Makes the person's e-mail address count everywhere, if an organization supplied it and the person has now proven it.
+ * Makes an e-mail address that one organization supplied valid in every organization, once the person has proven it.
  */
 export async function confirmEmail(
   tx: Tx,

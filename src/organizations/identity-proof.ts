@@ -17,10 +17,7 @@ export interface ProvenIdentity extends IdentityKey {
   readonly name: string | undefined
 }
 
-/**
- * Returns the same facts with a normalized name and address: providers let people choose almost any name, and a text
- * that is no e-mail address proves nothing.
- */
+/** Providers let people choose almost any name, and a text that is no e-mail address proves nothing. */
 export function withCleanTexts(proven: ProvenIdentity): ProvenIdentity {
   const email = emailFrom(proven.email)
   const emailVerified = email !== undefined && proven.emailVerified
@@ -35,14 +32,11 @@ export interface ProofHolder {
 
 /**
  * Makes and checks sealed proofs of an identity that awaits confirmation. Each proof works once, for ten minutes, for
- * one person, one session and one subject: it never links another subject (CVE-2026-9087).
+ * one person, one session and one subject (CVE-2026-9087).
  */
 export interface IdentityProofs {
   make(proven: ProvenIdentity, holder: ProofHolder): string
-  /**
-   * Returns the content of a proof without consuming it; throws `link_invalid` (400) if the proof has expired, was
-   * altered, or belongs to another person or session.
-   */
+  /** Returns the content of a proof without consuming the proof; throws `link_invalid` (400). */
   read(proof: string, holder: ProofHolder): ProvenIdentity
   /** Like `read`, but consumes the proof; also throws `link_invalid` if the proof was used before. */
   use(proof: string, holder: ProofHolder): Promise<ProvenIdentity>

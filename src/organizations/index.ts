@@ -1,4 +1,3 @@
-/** Organizations and their people. */
 export { Organizations } from './organizations.ts'
 export { Invitations } from './invitations.ts'
 export { Links } from './links.ts'

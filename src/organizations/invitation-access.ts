@@ -8,11 +8,8 @@ export interface VerifiedAddress {
 }
 
 /**
- * Returns the addresses that a person's providers have verified; addresses that the person typed do not count. An
- * address verified by an organization's own provider opens only that organization's invitations. To open one with the
- * role `owner`, an owner must have set up the connection, and the identity must not be waiting for an owner to confirm
- * it. A session through an organization's own provider opens no other organization's invitations, whatever else the
- * person has proven.
+ * Returns the addresses that a person's providers have verified. Neither an address nor a session that an
+ * organization's own provider vouched for opens another organization's invitations.
  */
 export async function verifiedAddressesOf(db: Db, person: SignedIn): Promise<VerifiedAddress[]> {
   const addresses: VerifiedAddress[] = []

@@ -31,7 +31,6 @@ const onlyOwners = {
   detail: 'Only an owner invites owners.',
 } as const
 
-/** An open invitation and its organization. */
 export interface OpenInvitation {
   readonly invitation: InvitationRecord
   readonly organization: OrganizationRecord
@@ -55,8 +54,8 @@ export class Invitations {
   }
 
   /**
-   * Creates an invitation and revokes open ones for the same address. The link is returned (and mailed, if a mail
-   * server is configured) but stored nowhere. Throws `invalid_input`, `permission_required`.
+   * Creates an invitation and revokes open ones for the same address; the link is stored nowhere. Throws
+   * `invalid_input`, `permission_required`.
    */
   async invite(
     organizationId: OrganizationId,

@@ -51,9 +51,8 @@ export class Links {
   }
 
   /**
-   * Returns a new setup link; undefined if the installation has been set up or has any user. Older setup links stop
-   * working, unless `keepOlder` is set. Nodes that start on one database set it: each of them prints a link, and all of
-   * these must work until one has been used.
+   * Returns a new setup link; undefined if the installation is set up. Each node that starts prints a link, and sets
+   * `keepOlder` so that the links of other nodes keep working.
    */
   async setupLink({ keepOlder = false } = {}): Promise<string | undefined> {
     return await this.#deps.store.transaction(async (tx) => {
@@ -104,9 +103,8 @@ export class Links {
   }
 
   /**
-   * Creates a single-use link, valid for an hour, that signs in a known person, found by id or by address. With
-   * `organizationId`, an address finds only active members of that organization. Throws `invalid_input` for text that
-   * is neither an id nor an address, `not_found`, or `conflict` if an address finds several people.
+   * Creates a single-use link, valid for an hour, that signs in a known person. Throws `invalid_input`, `not_found`, or
+   * `conflict` if several people have the address.
    */
   async signInLink(
     idOrEmail: string,
@@ -167,10 +165,7 @@ async function personToSignIn(
   return user
 }
 
-/**
- * Finds the people with an address. With an organization, only its active members. Otherwise the people for whom the
- * address holds in every organization or, if there are none, also those to whom one organization gave the address.
- */
+/** Without an organization, people whose address is valid in one organization only are found if there are no others. */
 async function peopleWith(
   store: Store,
   email: string,
@@ -188,10 +183,7 @@ async function peopleWith(
   return members
 }
 
-/**
- * Whether the installation has ever been set up or has any user. If so, no link makes a first owner, even after the
- * first one has left.
- */
+/** An installation that was set up once stays set up, even after its first owner has left. */
 async function isSetUp(tx: Tx): Promise<boolean> {
   return (await settings.find(tx, setUpSetting)) !== undefined || (await users.exists(tx))
 }

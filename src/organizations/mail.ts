@@ -1,6 +1,5 @@
 const timeoutMs = 10_000
 
-/** The content of an invitation mail. */
 export interface InvitationMail {
   readonly to: string
   readonly organization: string
@@ -11,8 +10,8 @@ export interface InvitationMail {
 /** Sends mail through the operator's mail server. */
 export interface Mailer extends Disposable {
   /**
-   * Sends an invitation, and returns whether the server accepted it. A failure never fails the invitation, whose link
-   * can be passed on by hand.
+   * Returns whether the server accepted the mail; a failure does not fail the invitation, whose link can be passed on
+   * by hand.
    */
   sendInvitation(mail: InvitationMail): Promise<boolean>
 }

@@ -21,7 +21,6 @@ import { recordInvitation } from './audit-entries.ts'
 
 /** A member as named in audit entries and events. */
 export interface LifecycleMember {
-  /** The membership's id. */
   readonly id: Id<'mem'>
   readonly organizationId: OrganizationId
   readonly userId: UserId
@@ -66,15 +65,14 @@ export function announceJoined(
   })
 }
 
-/** A member whose role changes, with the old and the new role. */
 export interface RoleChangeOfMember extends LifecycleMember {
   readonly before: MembershipRole
   readonly after: MembershipRole
 }
 
 /**
- * Changes the roles of members of one organization. Ends their sessions that reach the organization, and withdraws the
- * invitations that they could no longer make. The caller must make sure that an owner remains.
+ * Changes the roles of members of one organization, and ends their sessions that reach it. The caller must make sure
+ * that an owner remains.
  */
 export async function changeRoles(
   tx: Tx,
@@ -209,8 +207,8 @@ async function announceLeft(
 }
 
 /**
- * Withdraws a member's open invitations that the member could no longer make after the change, because an invitation
- * must not outlast its maker's permission.
+ * Withdraws the open invitations that a member could no longer make: an invitation must not outlast its maker's
+ * permission.
  */
 async function withdrawInvitations(
   tx: Tx,
@@ -251,7 +249,6 @@ function eventData(member: LifecycleMember) {
   }
 }
 
-/** Writes the audit entry of a transition, and notifies every node. */
 function recordChange(
   tx: Tx,
   change: {

@@ -152,9 +152,9 @@ export class Members {
   }
 
   /**
-   * Changes a member's role, activates or deactivates the member, or both; does nothing if neither is given. A changed
-   * role and a deactivation end the member's sessions that reach the organization; a reactivation ends none. Throws
-   * `not_found`, `version_conflict`, `last_owner`, `break_glass_missing`, `permission_required`.
+   * Changes a member's role, activates or deactivates the member, or both. A changed role and a deactivation end the
+   * member's sessions that reach the organization. Throws `not_found`, `version_conflict`, `last_owner`,
+   * `break_glass_missing`, `permission_required`.
    */
   async change(
     change: MemberChange & {
@@ -176,7 +176,6 @@ export class Members {
     return await this.get(organizationId, id)
   }
 
-  /** Changes a role, as `change` does. */
   async setRole(change: MemberChange & { readonly role: Role }): Promise<MemberRecord> {
     return await this.change({ ...change, active: undefined })
   }
@@ -189,7 +188,6 @@ export class Members {
     return await this.#end(async (tx) => await deactivate(tx, change))
   }
 
-  /** Reactivates a member, as `change` does. */
   async reactivate(change: MemberChange): Promise<MemberRecord> {
     return await this.change({ ...change, role: undefined, active: true })
   }
@@ -263,8 +261,8 @@ export class Members {
   }
 
   /**
-   * Ends a person's own sessions, and records that in each organization that those sessions reached; resolves when
-   * every node refuses them. Signing out is not a revocation, so it publishes no event.
+   * Ends a person's own sessions; resolves when every node refuses them. Signing out is not a revocation, so it
+   * publishes no event.
    */
   async endOwnSessions(
     of: SessionsOf,
@@ -373,10 +371,7 @@ async function findMember(
   return member
 }
 
-/**
- * Locks and returns the member to change. If the member is an owner or becomes one, checks that the actor has an
- * owner's power at this moment, and calls `stepUp`. Throws `version_conflict` for an unexpected version.
- */
+/** Locks and returns the member to change; throws `version_conflict` for an unexpected version. */
 async function getForChange(
   tx: Tx,
   { organizationId, id, actor, stepUp, expectedVersion }: MemberChange,

@@ -30,7 +30,6 @@ const onlyOwners = {
 const maxNameLength = 100
 const slugShape = /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/
 
-/** The fields of a new organization. */
 export interface OrganizationInput {
   readonly slug: string
   readonly name?: string | undefined

@@ -3,9 +3,8 @@ import { memberships, type Db } from '../store/index.ts'
 import type { Visitor } from './session-reach.ts'
 
 /**
- * Whether a session may act on the whole account. A session through an organization's provider may do so only if the
- * person belongs to no other organization; otherwise that organization's administrators could act as the person
- * elsewhere.
+ * A session through an organization's provider may act on the whole account only if the person belongs to no other
+ * organization: otherwise the provider's administrators could act as the person elsewhere.
  */
 export async function speaksForAccount(db: Db, person: Visitor): Promise<boolean> {
   const vouching = await organizationVouching(db, person)

@@ -18,10 +18,7 @@ export async function isActiveOwner(
   )
 }
 
-/**
- * Whether the actor has an owner's power: an owner, the operator, or an access token to which an owner gave
- * `owners.manage` by name, as long as the giver still is an owner. The answer holds until the transaction ends.
- */
+/** Whether the actor has an owner's power (`owners.manage`); the answer holds until the transaction ends. */
 export async function isOwner(
   tx: Tx,
   organizationId: OrganizationId,
@@ -31,8 +28,8 @@ export async function isOwner(
 }
 
 /**
- * Throws `permission_required` for everybody without an owner's power at this moment, whatever power they had when the
- * request came in. Call it inside the transaction that then writes.
+ * Throws `permission_required` unless the actor has an owner's power at this moment. Call this function inside the
+ * transaction that then writes.
  */
 export async function requireActingOwner(
   tx: Tx,

@@ -62,8 +62,8 @@ export class People {
   }
 
   /**
-   * Adds the identity of a proof. The person must confirm it in the session in which they began to add it. Throws
-   * `link_invalid`, `identity_taken`, `not_found`.
+   * Adds the identity of a proof, in the session in which the person began to add it. Throws `link_invalid`,
+   * `identity_taken`, `not_found`.
    */
   async addIdentity(proof: string, holder: ProofHolder, actor: Actor): Promise<IdentityRecord> {
     const proven = await this.#proofs.use(proof, holder)
@@ -91,8 +91,8 @@ export class People {
   }
 
   /**
-   * Returns which of a person's sessions this session may list and end: all of them (`connectionId` is undefined), or,
-   * if it may not act on the whole account, those that began at the same connection.
+   * Returns the connection whose sessions this session may list and end; undefined if it may list and end all of the
+   * person's sessions.
    */
   async ownSessionsOf(person: Visitor): Promise<{ readonly connectionId: string | undefined }> {
     const speaks = await speaksForAccount(this.#deps.store, person)

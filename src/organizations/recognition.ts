@@ -31,10 +31,9 @@ export interface RecognitionDeps {
 }
 
 /**
- * Returns the person to whom a proven identity belongs. An unknown identity needs a verified address. The identity is
- * added to the account that the operator created for this address, if nobody has used that account yet. If no account
- * has the address, a new account is created, provided that sign-up is open or there is an open invitation, which is
- * then accepted. Throws `sign_in_refused`, `email_not_verified`, `account_exists` (403).
+ * Returns the person to whom a proven identity belongs. An unknown identity needs a verified address, and an unused
+ * account with that address, an invitation or open sign-up. Throws `sign_in_refused`, `email_not_verified`,
+ * `account_exists` (403).
  */
 export async function recognize(
   deps: RecognitionDeps,
