@@ -10,7 +10,7 @@ export interface EndpointStep {
   readonly dead: number
   readonly skipped: number
   readonly waiting: number
-  /** How many deliveries were pending at the end of the step. */
+  /** How many of the range's deliveries were pending at the end of the step. */
   readonly backlog: number
   /**
    * The median time from a delivery's creation to its success, including retries; undefined if nothing was delivered.
@@ -19,7 +19,6 @@ export interface EndpointStep {
   readonly p95Ms: number | undefined
 }
 
-/** The deliveries of an endpoint over time. */
 export interface EndpointFigures {
   readonly steps: readonly EndpointStep[]
   /** Whether the range contained too many deliveries to count, so that only the newest were counted. */

@@ -35,7 +35,7 @@ export interface EndpointInput {
   readonly types?: readonly string[] | null | undefined
   /** Sent with every delivery; replaces the previous headers. */
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** Maximum deliveries per second; null means no limit. */
+  /** null means no limit. */
   readonly ratePerSecond?: number | null | undefined
   /** Whether deliveries are sent one at a time in event order; a delivery that fails delays all later deliveries. */
   readonly ordered?: boolean | undefined

@@ -39,7 +39,6 @@ export interface EndpointsDeps {
   readonly maxEndpoints: number | undefined
 }
 
-/** Adds, changes, enables, disables, deletes and tests endpoints. */
 export class Endpoints {
   readonly #deps: EndpointsDeps
 
@@ -188,7 +187,6 @@ export class Endpoints {
     return { eventId }
   }
 
-  /** Loads what the dispatcher needs for sending. */
   async prepare(endpoint: EndpointRecord): Promise<PreparedEndpoint> {
     const { sealer, secrets } = this.#deps
     const { organizationId, id, headersSealed, privateKeySealed } = endpoint
@@ -205,7 +203,6 @@ export class Endpoints {
     return { url: endpoint.url, headers, signer }
   }
 
-  /** Converts an input into columns, sealing possible secrets for this endpoint. */
   #settingsOf({ organizationId, id }: Subject, input: EndpointInput): EndpointSettings {
     const { sealer } = this.#deps
     const { url, description, types, ratePerSecond, ordered, headers, asymmetric } = input
@@ -240,7 +237,6 @@ interface Subject {
   readonly id: string
 }
 
-/** What the audit log shows of a change. */
 interface AuditedChange {
   readonly actor: Actor
   readonly verb: AuditVerb<'webhook.endpoint_'>

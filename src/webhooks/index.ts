@@ -42,7 +42,6 @@ const retentionEveryMs = hourMs
 const retentionFirstMs = minuteMs
 const deliveriesKeptMs = 30 * dayMs
 
-/** The services for events, endpoints and deliveries, with their background work. */
 export interface Webhooks extends AsyncDisposable {
   readonly endpoints: Endpoints
   readonly secrets: WebhookSecrets
@@ -64,7 +63,6 @@ export interface Webhooks extends AsyncDisposable {
     ): Promise<EventRecord[]>
     find(organizationId: string, id: string): Promise<EventRecord | undefined>
   }
-  /** Counts an endpoint's deliveries over time. */
   figures(
     organizationId: string,
     range: { endpointId: string; from: number; to: number; stepMs: number },
@@ -75,9 +73,9 @@ export interface Webhooks extends AsyncDisposable {
    * Deletes finished deliveries older than the retention period, and their events; a running node does this every hour.
    */
   removeOld(): Promise<RetentionResult>
-  /** Starts sending, continuing replays and cleaning up; the command line does without this background work. */
+  /** Starts the background work, which the command line does not need. */
   start(): Promise<void>
-  /** Begins to stop: no new attempts start from now on. Closing waits for the attempts in progress. */
+  /** No new attempts start from now on; closing waits for the attempts in progress. */
   stopSending(): void
   /** Returns how much is in progress, for tests. */
   state(): { lanes: number; sending: number; unwritten: number }
@@ -103,7 +101,7 @@ export interface WebhooksDeps {
   readonly metrics?: Metrics | undefined
 }
 
-/** Creates the services and the dispatcher; nothing runs before `start`. */
+/** Nothing runs before `start`. */
 export function createWebhooks(deps: WebhooksDeps): Webhooks {
   return new RunningWebhooks(deps)
 }
@@ -204,7 +202,6 @@ class RunningWebhooks implements Webhooks {
     await this.#stop()
   }
 
-  /** Subscribes to the change feed, which says which endpoints have something to send and which have changed. */
   #follow(): void {
     const { feed } = this.#deps.store
     feed.on(

@@ -294,7 +294,7 @@ const tree = root.addChildren([
   ]),
 ])
 
-/** Creates the router. The code of a page is loaded when somebody opens the page or points at a link to it. */
+/** The code of a page is loaded when somebody opens the page or points at a link to it. */
 export function createAppRouter() {
   return createRouter({
     routeTree: tree,

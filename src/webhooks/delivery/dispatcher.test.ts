@@ -216,10 +216,7 @@ function count(calls: readonly string[], name: string): number {
 
 type Call = keyof DeliveryWork | 'send' | 'prepare'
 
-/**
- * One endpoint with its receiver, a database that responds immediately unless `hold` delays it, and a clock that the
- * test moves.
- */
+/** One endpoint with its receiver, a database, and a clock that the test moves. */
 function createWorld({ ordered = false } = {}) {
   let monotonic = 0
   let timers: { at: number; call: () => void }[] = []
@@ -370,7 +367,6 @@ function createWorld({ ordered = false } = {}) {
   return Object.assign(world, { dispatcher, publish })
 }
 
-/** Creates a world in which the first attempt has failed and the node has a lane for the endpoint. */
 async function worldThatFailedOnce(input?: { ordered: boolean }) {
   const world = createWorld(input)
   await world.pass(0)

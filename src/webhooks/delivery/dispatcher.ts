@@ -13,23 +13,19 @@ const maxPlaces = 512
 const stopPollMs = 5
 const stopWritingMs = 2000
 
-/** The dispatcher's dependencies. `after` schedules a callback and returns a function that cancels it. */
+/** `after` schedules a callback and returns a function that cancels it. */
 export interface DispatcherDeps {
   readonly work: DeliveryWork
   readonly send: Send
-  /** Unseals an endpoint's secrets; rejects if nothing can be sent to it now. */
+  /** Unseals the secrets that deliveries to an endpoint need. */
   readonly prepare: (endpoint: EndpointRecord) => Promise<PreparedEndpoint>
   readonly clock: Clock
   readonly random: () => number
   readonly after: (ms: number, call: () => void) => () => void
-  /**
-   * Like `after`, but may call earlier than asked; used to look for endpoints to lease and to renew leases. Defaults to
-   * `after`.
-   */
+  /** Like `after`, but may call earlier than asked; defaults to `after`. */
   readonly afterAtMost?: ((ms: number, call: () => void) => () => void) | undefined
   /** The limit on concurrent requests that all endpoints share; defaults to 512 requests. */
   readonly places?: Places | undefined
-  /** Reports an error to the log; the failed work is retried. */
   readonly onError: (error: unknown) => void
   /** Reports each attempt whose outcome is known, for metrics. */
   readonly onAttempt?: ((outcome: AttemptOutcome) => void) | undefined
@@ -73,7 +69,7 @@ export class Dispatcher {
     this.#leases.start()
   }
 
-  /** Called when an organization's endpoints, or the given ones among them, have something new or newly due to send. */
+  /** Called when an organization may have something to send; `endpointIds` narrows this to some of its endpoints. */
   hint(organizationId: string, endpointIds?: readonly string[]): void {
     if (this.#sender.isStopped) return
     if (endpointIds) {
@@ -89,10 +85,7 @@ export class Dispatcher {
     this.#leases.look(organizationId)
   }
 
-  /**
-   * Drops what is in memory about an endpoint that changed; without `endpointId`, about all endpoints of the
-   * organization; with neither id, about all endpoints.
-   */
+  /** Closes the lanes of endpoints that may have changed, and releases their leases; a missing id means all. */
   forget(organizationId?: string, endpointId?: string): void {
     const stale = this.#lanes.closeStale(organizationId, endpointId)
     if (stale.length === 0) return
@@ -127,10 +120,7 @@ export class Dispatcher {
     }
   }
 
-  /**
-   * Called when a batch of outcomes has been committed. Closes the lanes that lost their lease or whose endpoint is
-   * disabled, releases held endpoints, and lets the other lanes of the batch continue.
-   */
+  /** Called when a batch of outcomes has been committed. */
   #written(batch: readonly AttemptOutcome[], { written, lost }: HealthsWritten): void {
     for (const { delivery } of batch) this.#sender.written(delivery)
     for (const { endpoint } of lost) this.#lanes.closeUnder(endpoint)
@@ -150,7 +140,7 @@ export class Dispatcher {
     }
   }
 
-  /** Releases a held endpoint once nothing is being sent to it; it is leased again when its probe is due. */
+  /** Releases a held endpoint, which needs no lease until its next probe is due. */
   async #leave(lane: Lane): Promise<void> {
     if (this.#sender.underWay(lane.endpoint.id).size > 0) return
     this.#lanes.close(lane)

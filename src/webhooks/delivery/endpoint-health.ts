@@ -11,16 +11,15 @@ const withoutSuccessMs = 5 * 24 * 60 * minuteMs
  */
 export type EndpointState = 'active' | 'held' | 'disabled'
 
-/** Why an endpoint is disabled. */
 export type DisabledReason = 'by_hand' | 'gone' | 'receiver_asked' | 'failing'
 
-/** The health of an endpoint; times are milliseconds since 1970. */
+/** Times are milliseconds since 1970. */
 export interface EndpointHealth {
   readonly state: EndpointState
   readonly disabledReason: DisabledReason | undefined
-  /** Failed attempts since the last success, or since a 429 with Retry-After ended a hold. */
+  /** Failed attempts; set to 0 by a success, by enabling, and by a 429 with Retry-After that ends a hold. */
   readonly failures: number
-  /** The time of the first failure since the last success; a 429 with Retry-After counts as a failure here. */
+  /** The time of the first failure or 429 since the last success, or since the endpoint was enabled. */
   readonly failingSince: number | undefined
   readonly lastSuccessAt: number | undefined
   readonly heldAt: number | undefined
@@ -29,7 +28,6 @@ export interface EndpointHealth {
   readonly probeDelayMs: number | undefined
 }
 
-/** The health of an endpoint to which nothing has been sent yet. */
 export const freshHealth: EndpointHealth = {
   state: 'active',
   disabledReason: undefined,
@@ -41,7 +39,6 @@ export const freshHealth: EndpointHealth = {
   probeDelayMs: undefined,
 }
 
-/** What one attempt revealed about an endpoint. */
 export interface AttemptVerdict {
   readonly succeeded: boolean
   /** 429 with Retry-After: the receiver is alive and limits the rate. */
@@ -53,10 +50,9 @@ export interface AttemptVerdict {
 }
 
 /**
- * Returns an endpoint's health after an attempt that ended at `nowMs`. After 20 failures in a row the endpoint is held;
- * it is then probed after 1, 2, 4 … 60 minutes and resumes with the first success. A 429 with Retry-After is no
- * failure, and ends a hold too. The endpoint is disabled by 410, by `webhook-delivery: disable`, or by a failure or 429
- * at least five days after `failingSince`. It then stays disabled whatever arrives later.
+ * Returns an endpoint's health after an attempt that ended at `nowMs`. When `failures` reaches 20, the endpoint is held
+ * and then probed after 1, 2, 4 … 60 minutes. A 429 with Retry-After is no failure. The endpoint is disabled by 410, by
+ * `webhook-delivery: disable`, or by a failure or 429 at least five days after `failingSince`.
  */
 export function healthAfter(
   health: EndpointHealth,
@@ -74,7 +70,6 @@ export function healthAfter(
   return failed.failures >= failuresToHold ? held(failed, nowMs) : failed
 }
 
-/** Returns the health of an endpoint once it is disabled: no further probe is scheduled. */
 export function disabled(health: EndpointHealth, reason: DisabledReason): EndpointHealth {
   return {
     ...health,
@@ -98,10 +93,6 @@ function after(health: EndpointHealth, verdict: AttemptVerdict, nowMs: number): 
   return { ...health, failures: health.failures + 1, failingSince }
 }
 
-/**
- * Returns the health after a 429 with Retry-After: a held endpoint resumes, but an endpoint that has not succeeded in
- * the five days since `failingSince` is disabled.
- */
 function paced(health: EndpointHealth, nowMs: number): EndpointHealth {
   const failingSince = health.failingSince ?? nowMs
   const failures = health.state === 'held' ? 0 : health.failures
@@ -119,10 +110,7 @@ function held(health: EndpointHealth, nowMs: number): EndpointHealth {
   }
 }
 
-/**
- * Schedules the next probe after one has failed. It is also called for attempts that began before the endpoint was
- * held: these count as failures, but don't postpone the probe.
- */
+/** Attempts that began before the endpoint was held count as failures, but must not postpone the probe. */
 function probedInVain(health: EndpointHealth, nowMs: number): EndpointHealth {
   if (health.probeAt !== undefined && nowMs < health.probeAt) return health
   const probeDelayMs = Math.min((health.probeDelayMs ?? probeFirstMs) * 2, probeMostMs)

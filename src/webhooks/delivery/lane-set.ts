@@ -6,7 +6,7 @@ import type { PreparedEndpoint } from './send.ts'
 const maxLanes = 2000
 
 export interface LaneSetDeps extends LaneDeps {
-  /** Unseals an endpoint's secrets; rejects if nothing can be sent to it now. */
+  /** Unseals the secrets that deliveries to an endpoint need. */
   readonly prepare: (endpoint: EndpointRecord) => Promise<PreparedEndpoint>
 }
 
@@ -82,7 +82,7 @@ export class LaneSet implements LeaseHolder {
     try {
       this.#opening.add(endpoint)
       const prepared = await this.#deps.prepare(endpoint)
-      // The endpoint was dropped in the meantime, so what was prepared may be stale.
+      // If the endpoint was dropped in the meantime, what was prepared may be stale.
       if (!this.#opening.has(endpoint)) return
       const lane = new Lane({ endpoint, prepared, leaseEndsAt }, this.#deps)
       const before = this.#lanes.get(endpoint.id)
@@ -116,10 +116,7 @@ export class LaneSet implements LeaseHolder {
     for (const lease of lost) this.closeUnder(lease)
   }
 
-  /**
-   * Finds an endpoint's lane if it still runs under this lease, because a late result about an old lease must not
-   * affect a newer lane.
-   */
+  /** Finds a lane only under its current lease: a late result about an old lease must not affect a newer lane. */
   #under({ id, leaseToken }: Lease): Lane | undefined {
     const lane = this.#lanes.get(id)
     return lane?.endpoint.leaseToken === leaseToken ? lane : undefined

@@ -26,7 +26,6 @@ const maxWaitInLaneMs = minuteMs
 const maxUnwritten = 32
 const retryStoreMs = 250
 
-/** Sends the deliveries of all lanes. */
 export interface LaneSender {
   readonly isStopped: boolean
   /** The ids of an endpoint's deliveries that are being sent or whose outcomes are not written yet. */
@@ -45,28 +44,22 @@ export interface LaneDeps {
   readonly sender: LaneSender
 }
 
-/**
- * A delivery lane: sends to one endpoint while this node holds its lease. It keeps the endpoint's next deliveries in
- * memory, and decides how many may be sent now.
- */
+/** Sends to one endpoint while this node holds the endpoint's lease. */
 export class Lane {
   readonly prepared: PreparedEndpoint
   readonly #deps: LaneDeps
   readonly #pace: Pace
   /** The endpoint as it was when its lease was last taken. */
   #endpoint: EndpointRecord
-  /** The endpoint's health, which is written with every batch of outcomes. */
+  /** The endpoint's current health; it is written with the endpoint's outcomes. */
   #health: EndpointHealth
-  /** Monotonic time in milliseconds after which nothing may start under this lease. */
+  /** The end of the lease, in monotonic milliseconds. */
   #leaseEndsAt: number
   #queue: DueDelivery[] = []
-  /**
-   * How many requests may run at once: grows with each success, and drops to one when the receiver hangs or can't be
-   * reached.
-   */
+  /** How many requests may run at once, unless the endpoint is ordered or held. */
   #concurrency = concurrencyFirst
   #isLoading = false
-  /** Whether the last query found nothing more to send; `wake` queries the store again. */
+  /** Whether a query is not worth repeating yet: the last one found nothing more to send now, or failed. */
   #isExhausted = false
   /** Whether to load again after loading, because something may have been published in the meantime. */
   #isHinted = false
@@ -77,7 +70,7 @@ export class Lane {
   #tokens: number
   #tokensAt: number
   #cancelWake: (() => void) | undefined
-  /** When the next known delivery is due, in milliseconds since 1970. */
+  /** When something can be sent next, in milliseconds since 1970: a delivery is due or a pause has ended. */
   #nextDueAt: number | undefined
   #lastAttemptAt: number | undefined
 
@@ -115,7 +108,6 @@ export class Lane {
     return { endpoint: this.#endpoint, health: this.#health, lastAttemptAt: this.#lastAttemptAt }
   }
 
-  /** Describes the lane's endpoint when the lane asks to start a request. */
   get applicant(): Applicant {
     const isProven = this.#health.lastSuccessAt !== undefined
     return {
@@ -146,16 +138,13 @@ export class Lane {
     this.#leaseEndsAt = leaseEndsAt
   }
 
-  /** The lease to release, with the rest of any pause that the receiver asked for: the pause outlasts the lane. */
+  /** `restMs` is the rest of the endpoint's pause, which must outlast the lane. */
   get release(): Release {
     const { id, leaseToken } = this.#endpoint
     return { id, leaseToken, restMs: this.#pace.pauseMs(this.#deps.clock.monotonic()) }
   }
 
-  /**
-   * Whether the lane can release its endpoint: it has been idle for long enough, the endpoint is held and the lane is
-   * idle, or the receiver asked for a long pause.
-   */
+  /** Whether the lane can release its endpoint: it has nothing to do, or pauses for long. */
   isIdle(): boolean {
     const monotonic = this.#deps.clock.monotonic()
     const pauseMs = this.#pace.pauseMs(monotonic)
@@ -180,7 +169,7 @@ export class Lane {
 
   // --- Loading ---
 
-  /** Called when there may be something new: loads from the store and sends what may be sent. */
+  /** Called when there may be something new to send. */
   wake(): void {
     this.#nextDueAt = undefined
     this.#isExhausted = false
@@ -188,12 +177,12 @@ export class Lane {
     this.pump()
   }
 
-  /** Wakes the lane if a clock set forward has made waiting deliveries due. */
+  /** Wakes the lane if something is due although no timer has fired, for example after a clock was set forward. */
   wakeIfDue(): void {
     if (this.#nextDueAt !== undefined && this.#nextDueAt <= this.#deps.clock.now()) this.wake()
   }
 
-  /** Lets the next `fill` query the store again, even if the last query left nothing to load. */
+  /** Lets the next `pump` query the store again, even if the last query left nothing to load. */
   lookAgain(): void {
     this.#isExhausted = false
   }
@@ -271,14 +260,13 @@ export class Lane {
 
   // --- Sending ---
 
-  /** Sends what may be sent now, and loads more. */
   pump(): void {
     if (this.#isStopped) return
     while (this.#queue.length > 0) if (!this.sendNext()) return
     if (!this.#isExhausted || this.#isHinted) void this.fill()
   }
 
-  /** Starts one attempt unless a limit, a pause or the end of the lease forbids it; returns whether it did. */
+  /** Starts one attempt if nothing forbids it; returns whether it did. */
   sendNext(): boolean {
     if (this.#isStopped) return false
     const { clock, sender } = this.#deps
@@ -310,10 +298,7 @@ export class Lane {
     return outcome.paced ? this.#paced(outcome) : outcome
   }
 
-  /**
-   * Adapts the concurrency: each success allows one more request, and a receiver that hangs or can't be reached gets
-   * one at a time.
-   */
+  /** A receiver that hangs or can't be reached gets one request at a time, until one succeeds. */
   #adapt(succeeded: boolean, answered: boolean): void {
     if (succeeded) {
       this.#concurrency = Math.min(this.#concurrency + 1, maxConcurrency)
@@ -323,8 +308,8 @@ export class Lane {
   }
 
   /**
-   * Pauses the endpoint, or this delivery alone. The delivery stays ahead of newer deliveries, unless it waits
-   * alone for more than a minute: its due time is then moved in the store, because the lane may close before that time.
+   * A delivery that waits alone for more than a minute gets a new due time in the store, because the lane may close
+   * before that time.
    */
   #paced(outcome: AttemptOutcome): AttemptOutcome {
     const { clock } = this.#deps
@@ -343,10 +328,7 @@ export class Lane {
     return waitMs > maxWaitInLaneMs ? { ...outcome, dueAt: clock.now() + waitMs } : outcome
   }
 
-  /**
-   * Takes one token of the endpoint's rate limit and returns undefined; if none is left, returns the milliseconds until
-   * there is one.
-   */
+  /** Takes one token of the endpoint's rate limit; if none is left, returns the milliseconds until there is one. */
   #takeToken(monotonic: number): number | undefined {
     const rate = this.#endpoint.ratePerSecond
     if (rate === undefined) return undefined
@@ -372,7 +354,6 @@ export class Lane {
     return this.#endpoint.ordered || this.state === 'held'
   }
 
-  /** How many requests may run now: none for a disabled endpoint, and only one for an ordered or held endpoint. */
   get #maxUnderWay(): number {
     if (this.state === 'disabled') return 0
     return this.#isOneByOne ? 1 : this.#concurrency
@@ -386,7 +367,6 @@ export class Lane {
     return Math.min(this.#deps.sender.unwrittenOf(this.#endpoint.id), maxUnwritten)
   }
 
-  /** How many more deliveries may be kept in memory. */
   get #room(): number {
     const most = this.#health.failures > 0 ? queueOfFailing : maxQueue
     return Math.max(1, most - this.#queue.length)

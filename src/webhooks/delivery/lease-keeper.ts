@@ -7,7 +7,7 @@ const leaseMs = 10_000
 const renewEveryMs = 3000
 const pollEveryMs = 1000
 // A node that has leased nothing for a minute searches half as often, because searching is most of what an idle node
-// does. An endpoint that failed less than a minute ago is still retried on time.
+// does.
 const idleAfterMs = minuteMs
 const idlePollEveryMs = 2000
 
@@ -19,7 +19,7 @@ export interface LeaseKeeperDeps {
   readonly onError: (error: unknown) => void
 }
 
-/** The part of the dispatcher that uses the leases and is told when they change. Times are monotonic milliseconds. */
+/** The user of the leases; times are monotonic milliseconds. */
 export interface LeaseHolder {
   /** How many more endpoints this node can lease. */
   room(): number
@@ -30,13 +30,11 @@ export interface LeaseHolder {
   takeIdle(): Release[]
   held(): Lease[]
   kept(kept: readonly Lease[], leaseEndsAt: number): void
-  /**
-   * Called with leases that have been lost. Their endpoints may already have newer leases, which are reported first.
-   */
+  /** The endpoints of lost leases may already have newer leases, which are reported first. */
   lost(lost: readonly Lease[]): void
 }
 
-/** Takes, renews and releases leases. It polls for endpoints to lease, and searches at once after a hint. */
+/** Takes, renews and releases leases. */
 export class LeaseKeeper {
   readonly #deps: LeaseKeeperDeps
   readonly #holder: LeaseHolder
@@ -60,7 +58,7 @@ export class LeaseKeeper {
     this.#renewLater()
   }
 
-  /** Looks at once for endpoints to lease in an organization that may have something to send. */
+  /** Looks for endpoints to lease in an organization without waiting for the next poll. */
   look(organizationId: string): void {
     this.#hinted.add(organizationId)
     void this.#leaseSoon()

@@ -1,7 +1,6 @@
 import type { Metrics } from '../../telemetry/index.ts'
 import type { AttemptOutcome } from '../../store/index.ts'
 
-/** Counts attempts by the resulting state of the delivery, and measures how long receivers take. */
 export function measureAttempts(metrics: Metrics): (outcome: AttemptOutcome) => void {
   const took = metrics.histogram(
     'intercept_webhook_attempt_seconds',

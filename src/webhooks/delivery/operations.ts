@@ -8,7 +8,6 @@ import {
   type AuditVerb,
 } from '../../store/index.ts'
 
-/** Long-running operations as people see and control them. */
 export interface Operations {
   list(
     organizationId: string,
@@ -22,7 +21,6 @@ export interface Operations {
   cancel(organizationId: string, id: string, actor: Actor): Promise<OperationRecord>
 }
 
-/** Creates `Operations`; `onResumed` is called whenever an operation has been resumed. */
 export function createOperations(deps: { store: Store; onResumed: () => void }): Operations {
   const { store } = deps
 

@@ -4,16 +4,13 @@ import type { DeliveryWork, HealthOutcome } from './work.ts'
 const outcomesInBatch = 256
 const retryStoreMs = 250
 // A commit with several outcomes is followed by a pause that leaves time for sending, so that the next commit carries
-// more; the pause ends once enough outcomes wait. After a small commit the next one follows immediately.
+// more.
 const several = 4
 const enough = 96
 const minPauseMs = 5
 const maxPauseMs = 40
 
-/**
- * The result of writing the health of a batch's endpoints. Endpoints in `lost` were not written, because this node no
- * longer has their leases.
- */
+/** Endpoints in `lost` were not written, because this node no longer has their leases. */
 export interface HealthsWritten {
   readonly written: readonly HealthOutcome[]
   readonly lost: readonly HealthOutcome[]
@@ -28,14 +25,10 @@ export interface OutcomeWriterDeps {
   readonly healthOf: (endpointId: string) => HealthOutcome | undefined
   /** Resolves once a lease search in progress has reported what it leased. */
   readonly leasesKnown: () => Promise<void>
-  /** Called when a batch has been committed. */
   readonly onWritten: (batch: readonly AttemptOutcome[], healths: HealthsWritten) => void
 }
 
-/**
- * Writes outcomes in batches: outcomes that arrive during one commit are written by the next. Failed writes are retried
- * until they succeed.
- */
+/** Writes outcomes in batches, and retries a failed write until it succeeds. */
 export class OutcomeWriter {
   readonly #deps: OutcomeWriterDeps
   readonly #waiting: AttemptOutcome[] = []
@@ -51,7 +44,6 @@ export class OutcomeWriter {
     return this.#waiting.length
   }
 
-  /** How many of an endpoint's outcomes are not written yet. */
   unwrittenOf(endpointId: string): number {
     return this.#counts.get(endpointId) ?? 0
   }

@@ -20,9 +20,8 @@ export function verdictOf(result: SendResult): AttemptVerdict {
 }
 
 /**
- * Returns a delivery's state after an attempt: delivered, pending until the next attempt is due, or dead after the
- * tenth failure. A failed probe of a held endpoint does not count as a failure, nor does a 429 with Retry-After while
- * the delivery is less than five days old.
+ * A failed probe of a held endpoint is no failure of the delivery, nor is a 429 with Retry-After while the delivery is
+ * less than five days old.
  */
 export function outcomeOf(
   delivery: DueDelivery,

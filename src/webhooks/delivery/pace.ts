@@ -6,10 +6,9 @@ const maxCredit = 256
 const creditPerSuccess = 2
 
 /**
- * Paces the deliveries to a receiver that answers 429 with Retry-After. A refused delivery waits for as long as the
- * receiver asks, at most a day, and keeps its place in the queue. Successes earn credit and refusals spend it; without
- * credit the whole endpoint pauses. So a receiver with a rate limit is left alone, while one that refuses only some
- * deliveries gets the others.
+ * Paces the deliveries to a receiver that answers 429 with Retry-After. Successes earn credit and refusals spend it.
+ * Without credit, the whole endpoint pauses instead of only the refused delivery. So a receiver with a rate limit is
+ * left alone, while one that refuses only some deliveries gets the others.
  */
 export class Pace {
   readonly #creditPerSuccess: number
@@ -27,10 +26,7 @@ export class Pace {
     this.#credit = Math.min(maxCredit, this.#credit + this.#creditPerSuccess)
   }
 
-  /**
-   * Called when the receiver has refused a delivery; `monotonic` is the current time in milliseconds. Returns for how
-   * many milliseconds this delivery alone waits; 0 if the whole endpoint pauses instead.
-   */
+  /** Returns for how many milliseconds the refused delivery waits alone; 0 if the whole endpoint pauses instead. */
   refused(deliveryId: string, retryAfterMs: number, monotonic: number): number {
     const waitMs = Math.min(Math.max(retryAfterMs, minPauseMs), maxPauseMs)
     if (this.#credit >= 1 && this.waiting(monotonic).size < maxCredit) {
@@ -43,7 +39,6 @@ export class Pace {
     return 0
   }
 
-  /** Returns for how many milliseconds the endpoint still pauses; 0 if it does not pause. */
   pauseMs(monotonic: number): number {
     return Math.max(0, this.#pausedUntil - monotonic)
   }

@@ -83,9 +83,6 @@ function delivery(organizationId: string, endpointId: string): DueDelivery {
   return { id: `dlv_${deliveries}`, organizationId, endpointId } as DueDelivery
 }
 
-/**
- * Creates `Places` for `max` requests, and `fill`, which starts requests of an organization while the places allow it.
- */
 function placesForTests(max: number) {
   const world = { monotonic: 0 }
   const places = new Places(max, () => world.monotonic)

@@ -25,14 +25,14 @@ export interface Place {
 const slowAfterMs = 1000
 const maxSlowKnown = 10_000
 
-// The fraction of all places that requests of a standing may use, together with the requests of worse standings (listed
-// below it). So failing endpoints cannot take every place.
+// The fraction of all places that requests of a standing and of all worse standings may use together, so that failing
+// endpoints cannot take every place. Worse standings come later.
 const shares: Record<Standing, number> = { prompt: 1, unproven: 1 / 2, sluggish: 3 / 8 }
 const none: ReadonlySet<string> = new Set()
 
 /**
- * Tracks the requests in progress and decides whether another may start: there is one limit for all, with fair shares
- * below it. Also tracks the deliveries whose outcomes are not written yet, even after their lane has closed.
+ * Tracks the requests in progress and decides whether another may start. Also tracks the deliveries whose outcomes are
+ * not written yet, even after their lane has closed.
  */
 export class Places {
   readonly #max: number
@@ -54,9 +54,8 @@ export class Places {
   }
 
   /**
-   * Whether another request may start. An organization may start one only while its requests of this standing are fewer
-   * than the places that are free in the standing's share. So other organizations find places, however many endpoints
-   * this one has.
+   * An organization may start a request only while its requests of this standing are fewer than the places that are
+   * free in the standing's share. So other organizations find places, however many endpoints this one has.
    */
   hasRoom(applicant: Applicant): boolean {
     this.#ageYoung()
@@ -90,7 +89,6 @@ export class Places {
     else this.#rememberSlow(endpointId)
   }
 
-  /** Called when the outcome has been written. */
   written({ endpointId, id }: { readonly id: string; readonly endpointId: string }): void {
     const own = this.#unwritten.get(endpointId)
     own?.delete(id)
@@ -106,7 +104,6 @@ export class Places {
     return this.#slow.has(endpointId) ? 'sluggish' : standing
   }
 
-  /** Returns how many more requests a standing's share allows; requests of worse standings count against it too. */
   #freeFor(standing: Standing): number {
     const { prompt, unproven, sluggish } = this.#held
     const held = {

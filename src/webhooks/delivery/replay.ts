@@ -25,17 +25,13 @@ export interface ReplayDeps {
   readonly store: Store
   readonly clock: Clock
   readonly after: (ms: number, call: () => void) => () => void
-  /**
-   * Like a timer, but may call earlier than asked; used for the next search for replays that another node left
-   * unfinished.
-   */
+  /** Like `after`, but may call earlier than asked. */
   readonly afterAtMost: (ms: number, call: () => void) => () => void
   readonly onError: (error: unknown) => void
 }
 
 /** Sends deliveries again, whatever their state, with the same ids and the same bytes. */
 export class Replay {
-  /** Matches everything that ended without being delivered: dead and skipped. */
   readonly missed: DeliveryFilter = { states: ['dead', 'skipped'] }
   readonly #deps: ReplayDeps
   #isStopped = false
@@ -73,8 +69,8 @@ export class Replay {
   }
 
   /**
-   * Starts an operation that sends again all deliveries that a filter matches now, except those to disabled or deleted
-   * endpoints. Throws `conflict` or `not_found` if the filter names such an endpoint.
+   * Starts an operation that sends matching deliveries again, except those to disabled or deleted endpoints. Throws
+   * `conflict` or `not_found` if the filter names such an endpoint.
    */
   async start(
     organizationId: string,
@@ -179,7 +175,6 @@ export class Replay {
   }
 }
 
-/** Excludes deliveries of disabled and deleted endpoints. */
 function sendable(filter: DeliveryFilter): DeliveryFilter {
   return { ...filter, onlyToEnabled: true }
 }

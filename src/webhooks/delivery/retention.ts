@@ -8,7 +8,6 @@ const stepEveryMs = 20
 const secretsKeptMs = 30 * dayMs
 const randomDigits = 16
 
-/** The numbers of rows that one round deleted. */
 export interface RetentionResult {
   readonly deliveries: number
   readonly events: number

@@ -21,8 +21,7 @@ const maxRetryAfterMs = dayMs
 
 /**
  * Returns when the next attempt after `attempts` failures is due, in milliseconds since 1970; undefined if none is
- * left. `random` is in [0, 1). If the receiver's Retry-After is longer than the scheduled delay, it applies instead, up
- * to a day.
+ * left. If the receiver's Retry-After is longer than the scheduled delay, it applies instead, up to a day.
  */
 export function nextAttemptAt(
   attempts: number,

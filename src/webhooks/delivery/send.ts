@@ -16,9 +16,8 @@ export interface PreparedEndpoint {
   readonly signer: DeliverySigner
 }
 
-/** The result of one attempt. */
 export interface SendResult {
-  /** The start in milliseconds since 1970, and the duration. */
+  /** Milliseconds since 1970. */
   readonly startedAt: number
   readonly durationMs: number
   /** The response's status; undefined if no complete response arrived. */
@@ -39,10 +38,7 @@ export type Send = (
   signal: AbortSignal,
 ) => Promise<SendResult>
 
-/**
- * Sends deliveries through the guarded client. Each attempt is signed anew, follows no redirects, and may take
- * `attemptMs` (15 s by default), including the response's body.
- */
+/** Each attempt is signed anew and may take `attemptMs` (15 s by default), including the response's body. */
 export function createSend(deps: {
   readonly outbound: Outbound
   readonly clock: Clock

@@ -19,7 +19,6 @@ export interface SenderDeps {
   readonly onAttempt: ((outcome: AttemptOutcome) => void) | undefined
 }
 
-/** Sends the deliveries of all lanes, with as many concurrent requests as the limit allows. */
 export class Sender implements LaneSender {
   readonly #deps: SenderDeps
   readonly #waitingForPlace = new Set<Lane>()
@@ -52,7 +51,6 @@ export class Sender implements LaneSender {
     void this.#attempt(lane, delivery)
   }
 
-  /** Called when the outcome has been written. */
   written(delivery: Pick<DueDelivery, 'id' | 'endpointId'>): void {
     this.#deps.places.written(delivery)
   }
@@ -68,7 +66,7 @@ export class Sender implements LaneSender {
     const place = places.begin(lane.applicant, delivery)
     const result = await send(lane.prepared, delivery, this.#cut.signal)
     places.end(place)
-    // Our own stop aborted the request: its outcome is unknown, so the next node sends the delivery again.
+    // If our own stop aborted the request, its outcome is unknown, so the next node sends the delivery again.
     if (this.#cut.signal.aborted && result.status === undefined) return
     const outcome = outcomeOf(delivery, result, { probe, nowMs: clock.now(), random })
     // The endpoint may have been leased anew in the meantime: the result goes to its current lane.

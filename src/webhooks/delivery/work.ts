@@ -14,7 +14,6 @@ import {
 } from '../../store/index.ts'
 import type { EndpointHealth } from './endpoint-health.ts'
 
-/** An endpoint's health after a batch of attempts. */
 export interface HealthOutcome {
   readonly endpoint: EndpointRecord
   readonly health: EndpointHealth
@@ -29,7 +28,7 @@ export interface DeliveryWork {
     ttlMs: number
     organizationIds?: readonly string[] | undefined
   }): Promise<EndpointRecord[]>
-  /** Renews leases; returns the ids of the endpoints whose leases were renewed. */
+  /** Returns the ids of the endpoints whose leases were renewed. */
   renew(request: { leases: readonly Lease[]; ttlMs: number }): Promise<ReadonlySet<string>>
   release(leases: readonly Release[]): Promise<void>
   load(
@@ -44,7 +43,7 @@ export interface DeliveryWork {
   }): Promise<ReadonlySet<string>>
 }
 
-/** Implements the work on the store; `owner` names this node in its leases. */
+/** `owner` names this node in its leases. */
 export function createDeliveryWork(deps: {
   store: Store
   clock: Clock

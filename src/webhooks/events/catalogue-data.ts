@@ -280,7 +280,6 @@ export const dataOf = {
 
 export type EventTypeName = keyof typeof dataOf
 
-/** The data of an event type. */
 export type EventData<Type extends EventTypeName> = Members<(typeof dataOf)[Type]['data']>
 
 type Members<Table> = {

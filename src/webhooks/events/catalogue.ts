@@ -1,6 +1,5 @@
 import { dataOf, type DataTable } from './catalogue-data.ts'
 
-/** The meaning of an event type, with the schema and an example of a complete body. */
 export interface EventType {
   readonly type: string
   /** One sentence that says when such an event happens. */

@@ -1,7 +1,6 @@
 import type { EventDraft, Tx } from '../../store/index.ts'
 import type { EventData, EventTypeName } from './catalogue-data.ts'
 
-/** An event to publish; the catalogue of event types says which `data` it must have. */
 export interface Announcement<Type extends EventTypeName = EventTypeName> extends Omit<
   EventDraft,
   'type' | 'data'

@@ -26,7 +26,6 @@ export interface SecretSummary {
   readonly validUntil: number | undefined
 }
 
-/** Creates, rotates and reveals the signing secrets of organizations. */
 export class WebhookSecrets {
   readonly #deps: { readonly store: Store; readonly sealer: Sealer; readonly clock: Clock }
 
@@ -41,7 +40,6 @@ export class WebhookSecrets {
     })
   }
 
-  /** Unseals the valid secrets for signing. */
   async open(organizationId: string): Promise<SigningSecret[]> {
     return (await this.#ensure(organizationId)).map((row) => ({
       secret: webhookSecret(
@@ -63,8 +61,8 @@ export class WebhookSecrets {
   }
 
   /**
-   * Creates a new secret; the old one keeps signing during the overlap, 24 hours by default. An overlap of 0 ends the
-   * old one immediately, for use after a leak. Throws `conflict` if ten secrets already sign and the overlap is not 0.
+   * Creates a new secret; the old one keeps signing during the overlap, 24 hours by default. An overlap of 0 ends all
+   * old secrets immediately. Throws `conflict` if ten secrets already sign and the overlap is not 0.
    */
   async rotate(organizationId: string, actor: Actor, overlapMs = usualOverlapMs): Promise<Secret> {
     return await this.#deps.store.transaction(async (tx) => {
@@ -83,7 +81,6 @@ export class WebhookSecrets {
     })
   }
 
-  /** Ends the overlap of older secrets immediately. */
   async endOverlap(organizationId: string, actor: Actor): Promise<void> {
     await this.#deps.store.transaction(async (tx) => {
       await deliveryWork.lockOrganization(tx, organizationId)

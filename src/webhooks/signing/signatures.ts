@@ -13,9 +13,8 @@ export interface DeliverySigner {
 }
 
 /**
- * Creates a signer from an organization's secrets (the current one first) and, if the endpoint has one, its Ed25519
- * key. The first three headers follow Standard Webhooks; the last is a plain signature of the body with the current
- * secret.
+ * `secrets` has the current one first. Three headers follow Standard Webhooks; the fourth has a signature of the body
+ * alone, with the current secret.
  */
 export function createDeliverySigner(
   secrets: readonly SigningSecret[],

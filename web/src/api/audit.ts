@@ -2,7 +2,6 @@ import { queryOptions } from '@tanstack/react-query'
 import { call } from './call.ts'
 import { listQuery } from './list.ts'
 
-/** The filters of the audit log, in the API's form. */
 export interface AuditFilter {
   readonly action?: string | undefined
   readonly actor_id?: string | undefined

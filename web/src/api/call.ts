@@ -1,10 +1,8 @@
 import type { Routes } from './routes.ts'
 
-/** A route that the dashboard may call: its method and path. */
 export type Route = keyof Routes
-/** A route's input: path parameters, query and body. */
 export type Input<R extends Route> = PathInput<R> & Part<R, 'query'> & Part<R, 'body'>
-/** A route's parsed response; undefined if the response has no content. */
+/** Undefined if the response has no content. */
 export type Answer<R extends Route> = Routes[R] extends { answer: infer A } ? Parsed<A> : undefined
 
 /** A parsed response: JSON's null becomes undefined, as everywhere in the product. */
@@ -32,13 +30,12 @@ type Part<R extends Route, Name extends 'query' | 'body'> = Name extends keyof R
 /** Lets callers pass undefined for any member; such members are left out of the request. */
 type Loose<T> = T extends object ? { [Name in keyof T]: T[Name] | undefined } : T
 
-/** An invalid field of a form, as reported by the server. */
 export interface FieldError {
   readonly field: string
   readonly message: string
 }
 
-/** A refusal as the dashboard shows it; `code` is `offline` if no response arrived. */
+/** `code` is `offline` if no response arrived. */
 export class Refused extends Error {
   readonly status: number
   readonly code: string
@@ -66,15 +63,14 @@ export class Refused extends Error {
 const signedOutListeners = new Set<() => void>()
 
 /**
- * Calls `listener` when a call that is not `quiet` is refused with 401, because the session has then ended. Returns a
- * function that removes the listener.
+ * Calls `listener` when a call that is not `quiet` is refused with 401. Returns a function that removes the listener.
  */
 export function onSignedOut(listener: () => void): () => void {
   signedOutListeners.add(listener)
   return () => signedOutListeners.delete(listener)
 }
 
-/** Calls a route of the JSON API; throws Refused if the server refuses the request or can't be reached. */
+/** Throws `Refused` if the server refuses the request or can't be reached. */
 export async function call<R extends Route>(
   route: R,
   input: Input<R>,
@@ -86,7 +82,6 @@ export async function call<R extends Route>(
   return (text === '' ? undefined : JSON.parse(text, nullIsAbsent)) as Answer<R>
 }
 
-/** Saves a route's response as a file with the given name. */
 export async function download<R extends Route>(
   route: R,
   input: Input<R>,
@@ -155,8 +150,8 @@ async function send(address: string, head: RequestInit): Promise<Response> {
 }
 
 /**
- * Returns the response to a request that start.js already sent, undefined if it sent no such request. Forgets the
- * response, because a body can be read only once.
+ * Returns the response to a request that start.js already sent, or undefined. Forgets the response, because a body can
+ * be read only once.
  */
 function takeAsked(address: string, { method }: RequestInit): Promise<Response> | undefined {
   const early = method === 'GET' ? window.asked?.[address] : undefined

@@ -3,7 +3,6 @@ import { rangeName, spanOf } from '../parts/range.ts'
 import { call, type Input } from './call.ts'
 
 type CallsQuery = NonNullable<Input<'GET /organizations/:organization/calls'>['query']>
-/** How a call ended, in the API's terms. */
 export type Outcome = NonNullable<CallsQuery['outcome']>
 /** The outcomes in the order in which they are offered. */
 export const outcomes = [
@@ -12,14 +11,13 @@ export const outcomes = [
   'refused',
 ] as const satisfies readonly Outcome[]
 
-/** The filters for calls as they appear in the URL: strings, one of which names a range. */
+/** The filters for calls as they appear in the URL. */
 export type CallFilter = {
   readonly [Name in Exclude<keyof CallsQuery, 'after' | 'newer' | 'limit'>]?: string | undefined
 } & { readonly range?: string | undefined }
 
 const shown = 100
 
-/** The calls in a range, newest first. */
 export function callsQuery(organization: string, filter: CallFilter) {
   return infiniteQueryOptions({
     queryKey: [organization, 'calls', 'list', filter],

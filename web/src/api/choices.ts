@@ -11,7 +11,6 @@ export function everyOf<Name extends string>(names: Readonly<Record<Name, true>>
 export const roles = everyOf<Role>({ owner: true, admin: true, developer: true, viewer: true })
 
 export type Method = NonNullable<NonNullable<Key['grants']>[number]['methods']>[number]
-/** The HTTP methods that keys and rules may name. */
 export const methods = everyOf<Method>({
   GET: true,
   HEAD: true,
@@ -41,7 +40,6 @@ export const connectionKinds = everyOf<ConnectionKind>({
 type KeyFilter = NonNullable<
   NonNullable<Input<'GET /organizations/:organization/keys'>['query']>['state']
 >
-/** The states by which the list of keys can be filtered. */
 export const keyStates = everyOf<KeyFilter>({
   active: true,
   expiring: true,
@@ -73,7 +71,6 @@ export const deliveryChoices = everyOf<DeliveryFilter>({
 })
 
 type FirstStep = keyof Answer<'GET /organizations/:organization/first-steps'>
-/** The first steps of a new organization. */
 export const firstSteps = everyOf<FirstStep>({
   target: true,
   key: true,

@@ -15,8 +15,7 @@ export type DirectoryGroup =
 export type GroupRole = NonNullable<DirectoryGroup['role']>
 
 /**
- * Returns a list's refetch interval; `false` after an error, or if more than the first page is shown, because
- * refetching would disturb a reader further down.
+ * A list is refetched only while just its first page is shown, because refetching would disturb a reader further down.
  */
 function watchFirstPage(query: {
   readonly state: {
@@ -27,7 +26,7 @@ function watchFirstPage(query: {
   return query.state.status !== 'error' && query.state.data?.pages.length === 1 ? watchMs : false
 }
 
-/** The directory's settings and status; refetched, because an administrator may be waiting for its first request. */
+/** Refetched, because an administrator may be waiting for the directory's first request. */
 export function directoryQuery(organization: string) {
   return queryOptions({
     queryKey: [organization, 'directory', 'whole'],
@@ -74,7 +73,7 @@ export function directoryRequestsQuery(
   })
 }
 
-/** One user as the directory sent it; never retried, because the directory may have deleted the user. */
+/** Never retried, because the directory may have deleted the user. */
 export function directoryUserQuery(organization: string, user: string) {
   return queryOptions({
     queryKey: [organization, 'directory', 'user', user],
@@ -119,7 +118,6 @@ export function directoryUsersQuery(organization: string) {
   })
 }
 
-/** Groups that the directory sent. */
 export function directoryGroupsQuery(organization: string) {
   return infiniteQueryOptions({
     queryKey: [organization, 'directory', 'groups'],
@@ -144,7 +142,6 @@ export async function issueToken(organization: string, name: string) {
   })
 }
 
-/** Revokes a SCIM token; its next request is refused. */
 export async function revokeToken(organization: string, token: string) {
   return await call('POST /organizations/:organization/directory/tokens/:token/revoke', {
     path: { organization, token },

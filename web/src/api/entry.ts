@@ -1,13 +1,11 @@
 import { queryOptions } from '@tanstack/react-query'
 import { call } from './call.ts'
 
-/** The configured ways to sign in. */
 export const signInOptionsQuery = queryOptions({
   queryKey: ['sign-in-options'],
   queryFn: ({ signal }) => call('GET /sign-in-options', {}, { signal, quiet: true }),
 })
 
-/** The person's own active sessions. */
 export const sessionsQuery = queryOptions({
   queryKey: ['me', 'sessions'],
   queryFn: ({ signal }) => call('GET /me/sessions', {}, { signal }),

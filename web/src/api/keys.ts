@@ -11,7 +11,6 @@ export type KeyCallers = Answer<'GET /organizations/:organization/keys/:key/call
 /** The body of an edit; it contains every field of the key, because an edit replaces them all. */
 export type KeyBody = Input<'PUT /organizations/:organization/keys/:key'>['body']
 
-/** Keys that match the filter, page by page. */
 export function keysQuery(
   organization: string,
   filter: {
@@ -25,8 +24,7 @@ export function keysQuery(
       path: { organization },
       query: filter,
     }),
-    // Refetched so that a key soon shows as revoked when someone else revokes it, but only while just the first page is
-    // shown. A hidden tab does not refetch.
+    // Refetched so that a key soon shows as revoked when someone else revokes it.
     refetchInterval: ({ state }) =>
       state.status !== 'error' && state.data?.pages.length === 1 ? watchMs : false,
   })
@@ -44,10 +42,7 @@ export function keyQuery(organization: string, key: string) {
   })
 }
 
-/**
- * A key's callers, and which of them still use its old secret. Refetched, because a person who rotates the key waits
- * for these callers to switch to the new secret.
- */
+/** Refetched, because a person who rotates the key waits for its callers to switch to the new secret. */
 export function keyCallersQuery(organization: string, key: string) {
   return queryOptions({
     queryKey: [organization, 'keys', key, 'callers'],
@@ -61,7 +56,6 @@ export function keyCallersQuery(organization: string, key: string) {
   })
 }
 
-/** How much of a key's quota is used in the current period. */
 export function keyQuotaQuery(organization: string, key: string) {
   return queryOptions({
     queryKey: [organization, 'keys', key, 'quota'],

@@ -1,7 +1,6 @@
 import { queryOptions, useQueries, useQuery } from '@tanstack/react-query'
 import { call, type Answer } from './call.ts'
 
-/** A thing that a configuration file manages, so that it can be changed only in that file. */
 export type Managed =
   Answer<'GET /organizations/:organization/configuration/managed'>['items'][number]
 export type ManagedSection = Managed['section']
@@ -33,8 +32,8 @@ function managedAmongQuery(organization: string, section: ManagedSection, ids: r
 }
 
 /**
- * Returns a map from ids to managed things of a section. It contains every managed thing among the given ids. While
- * loading, the map is incomplete, which is harmless: the server refuses changes to locked things anyway.
+ * Maps ids to managed things of a section, at least among the given ids. While loading, the map is incomplete, which is
+ * harmless: the server refuses changes to locked things anyway.
  */
 export function useManagedAmong(
   organization: string,

@@ -3,7 +3,7 @@ import { call, type Answer } from './call.ts'
 
 export type Me = Answer<'GET /me'>
 
-/** The signed-in person. The request is `quiet`, because the frame itself redirects to the sign-in page after a 401. */
+/** The request is `quiet`, because the frame itself redirects to the sign-in page after a 401. */
 export const meQuery = queryOptions({
   queryKey: ['me'],
   queryFn: ({ signal }) => call('GET /me', {}, { signal, quiet: true }),

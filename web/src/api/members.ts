@@ -32,7 +32,6 @@ export function ownersQuery(organization: string) {
   })
 }
 
-/** Members that match a role and a search text, page by page. */
 export function memberListQuery(
   organization: string,
   filter: { readonly role?: string | undefined; readonly search?: string | undefined },
@@ -55,7 +54,6 @@ export function memberQuery(organization: string, member: string) {
   })
 }
 
-/** A member's active sessions. */
 export function memberSessionsQuery(organization: string, member: string) {
   return queryOptions({
     queryKey: [organization, 'members', member, 'sessions'],
@@ -68,7 +66,6 @@ export function memberSessionsQuery(organization: string, member: string) {
   })
 }
 
-/** Invitations, newest first. */
 export function invitationsQuery(organization: string) {
   return listQuery([organization, 'invitations'], 'GET /organizations/:organization/invitations', {
     path: { organization },

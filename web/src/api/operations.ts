@@ -4,7 +4,6 @@ import type { Operation } from './webhook-shapes.ts'
 
 const operationPollMs = 1000
 
-/** One operation, refetched every second while it runs. */
 export function operationQuery(organization: string, operation: string) {
   return queryOptions({
     queryKey: [organization, 'operations', operation],
@@ -18,7 +17,6 @@ export function operationQuery(organization: string, operation: string) {
   })
 }
 
-/** The newest operations, refetched every second while one of them runs, otherwise every 30 seconds. */
 export function operationsQuery(organization: string) {
   return queryOptions({
     queryKey: [organization, 'operations', 'list'],
@@ -35,7 +33,6 @@ export function operationsQuery(organization: string) {
   })
 }
 
-/** Pauses, resumes or cancels an operation. */
 export async function steerOperation(
   organization: string,
   operation: string,

@@ -1,7 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import { call, type Answer } from './call.ts'
 
-/** An organization with the defaults for new keys. */
 export type Organization = Answer<'GET /organizations/:organization'>
 
 export function organizationQuery(organization: string) {

@@ -7,7 +7,6 @@ export interface Things {
   readonly endpoints: Answer<'GET /organizations/:organization/webhooks/endpoints'>['items']
 }
 
-/** The targets and endpoints for the command palette (Ctrl K); keys are searched on the server. */
 export function paletteQuery(organization: string) {
   return queryOptions({
     queryKey: [organization, 'palette'],
@@ -25,10 +24,7 @@ export function paletteQuery(organization: string) {
 
 const foundKeys = 20
 
-/**
- * Up to 20 keys that match a search text, or the newest ones if the text is empty. The server searches, because an
- * organization may have thousands of keys.
- */
+/** The server searches the keys, because an organization may have thousands. */
 export function keysFoundQuery(organization: string, search: string) {
   return queryOptions({
     queryKey: [organization, 'keys', 'found', search],

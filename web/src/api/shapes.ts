@@ -1,7 +1,6 @@
 import type { Answer, Input } from './call.ts'
 
 export type Role = Member['role']
-/** A permission of a person or a program. */
 export type Permission =
   Answer<'GET /organizations/:organization/access-tokens/:access_token'>['permissions'][number]
 

@@ -5,7 +5,6 @@ const dayMs = 86_400_000
 const days = 30
 const refreshMs = 60_000
 
-/** How people signed in, day by day. */
 export type SignIns = Answer<'GET /organizations/:organization/sign-ins'>
 
 /** Sign-ins of the last 30 days, in steps of 24 hours counted back from the next local midnight. */

@@ -4,24 +4,19 @@ import { call, type Answer, type Input } from './call.ts'
 const domainPollMs = 10_000
 const testPollMs = 1500
 
-/** An e-mail domain and the DNS record that proves control of it. */
 export type Domain = Answer<'GET /organizations/:organization/domains'>['items'][number]
 /** A connection to an identity provider, without its credential. */
 export type Connection = Answer<'GET /organizations/:organization/connections'>['items'][number]
 export type ConnectionKind = Connection['kind']
-/** The body of a request to create a connection. */
 export type ConnectionInput = Input<'POST /organizations/:organization/connections'>['body']
-/** The body of a request to change a connection; it contains only the fields that change. */
+/** Contains only the fields that change. */
 export type ConnectionChange = NonNullable<
   Input<'PATCH /organizations/:organization/connections/:connection'>['body']
 >
-/** Whether company sign-in is required, and who is exempt. */
 export type SsoPolicy = Answer<'GET /organizations/:organization/sso'>
-/** The result of a test sign-in, step by step. */
 export type ConnectionTest =
   Answer<'GET /organizations/:organization/connections/:connection/tests/:test'>
 
-/** Domains, refetched while one of them is not verified. */
 export function domainsQuery(organization: string) {
   return queryOptions({
     queryKey: [organization, 'sso', 'domains'],
@@ -65,9 +60,8 @@ export function policyQuery(organization: string) {
 }
 
 /**
- * Reserves the URLs of a connection that does not exist yet. A static query is never refetched, not even when
- * everything about company sign-in is: that would reserve other URLs, although the person may already have registered
- * these at the provider.
+ * Reserves the URLs of a connection that does not exist yet. The query is static, because a refetch would reserve other
+ * URLs, although the person may already have registered these at the provider.
  */
 export function reservationQuery(organization: string) {
   return queryOptions({
@@ -83,7 +77,7 @@ export function reservationQuery(organization: string) {
   })
 }
 
-/** Has the server fetch an issuer's discovery document, and returns what it says. */
+/** Has the server fetch an issuer's discovery document. */
 export function discoveryQuery(organization: string, issuer: string) {
   return queryOptions({
     queryKey: [organization, 'sso', 'discovery', issuer],
@@ -98,7 +92,6 @@ export function discoveryQuery(organization: string, issuer: string) {
   })
 }
 
-/** One test of a connection, refetched until it has finished. */
 export function testQuery(organization: string, connection: string, test: string) {
   return queryOptions({
     queryKey: [organization, 'sso', 'test', connection, test],
@@ -142,7 +135,6 @@ export async function routeDomain(
   })
 }
 
-/** Removes a domain; sign-ins with e-mail addresses of this domain are no longer routed to a connection. */
 export async function removeDomain(organization: string, domain: string): Promise<void> {
   await call('DELETE /organizations/:organization/domains/:domain', {
     path: { organization, domain },

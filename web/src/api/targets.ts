@@ -28,7 +28,6 @@ export function targetHoursQuery(organization: string) {
   })
 }
 
-/** One target with its rules. */
 export function targetQuery(organization: string, target: string) {
   return queryOptions({
     queryKey: [organization, 'targets', target],
@@ -67,7 +66,6 @@ export async function addTarget(
 /** The built-in echo server as a target, so that a first call needs no API. */
 export const echoTarget = { slug: 'echo', upstream: 'http://echo.intercept.internal/' } as const
 
-/** How much of a target's quota is used in the current period. */
 export function targetQuotaQuery(organization: string, target: string) {
   return queryOptions({
     queryKey: [organization, 'targets', target, 'quota'],

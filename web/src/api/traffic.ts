@@ -62,7 +62,6 @@ function moments({ from, to }: Span) {
   return { from: new Date(from).toISOString(), to: new Date(to).toISOString() }
 }
 
-/** Everything that needs a person's attention. */
 export function attentionQuery(organization: string) {
   return queryOptions({
     queryKey: [organization, 'attention'],
@@ -72,7 +71,6 @@ export function attentionQuery(organization: string) {
   })
 }
 
-/** The progress of a new organization's first steps. */
 export function firstStepsQuery(organization: string) {
   return queryOptions({
     queryKey: [organization, 'first-steps'],

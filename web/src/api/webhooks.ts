@@ -12,7 +12,6 @@ import {
 const deliveriesShown = 50
 const deliveryPollMs = 3000
 
-/** All endpoints with their delivery counts. */
 export function endpointsQuery(organization: string) {
   return queryOptions({
     queryKey: [organization, 'webhooks', 'endpoints'],
@@ -26,7 +25,7 @@ export function endpointsQuery(organization: string) {
   })
 }
 
-/** One endpoint, refetched while its page is open, because its health changes. */
+/** Refetched while the endpoint's page is open, because its health changes. */
 export function endpointQuery(organization: string, endpoint: string) {
   return queryOptions({
     queryKey: [organization, 'webhooks', 'endpoints', endpoint],
@@ -40,11 +39,9 @@ export function endpointQuery(organization: string, endpoint: string) {
   })
 }
 
-/** An endpoint's deliveries over time. */
 export type EndpointFigures =
   Answer<'GET /organizations/:organization/webhooks/endpoints/:endpoint/figures'>
 
-/** An endpoint's deliveries in each step of a range. */
 export function endpointFiguresQuery(organization: string, endpoint: string, range: RangeSearch) {
   return queryOptions({
     queryKey: [organization, 'webhooks', 'figures', endpoint, range],
@@ -68,7 +65,6 @@ export function endpointFiguresQuery(organization: string, endpoint: string, ran
   })
 }
 
-/** Deliveries that match a filter, newest first. */
 export function deliveriesQuery(
   organization: string,
   filter: DeliveryFilter,
@@ -92,7 +88,6 @@ export function deliveriesQuery(
   })
 }
 
-/** One delivery with its body and attempts. */
 export function deliveryQuery(organization: string, delivery: string) {
   return queryOptions({
     queryKey: [organization, 'webhooks', 'delivery', delivery],
@@ -120,7 +115,6 @@ export function replayCountQuery(organization: string, filter: DeliveryFilter) {
   })
 }
 
-/** Every event type with its schema and sample. */
 export function eventTypesQuery(organization: string) {
   return queryOptions({
     queryKey: [organization, 'webhooks', 'types'],
@@ -147,7 +141,6 @@ export async function rotateSecret(organization: string, overlapSeconds: number)
   })
 }
 
-/** Ends the overlap of older secrets immediately. */
 export async function endOldSecrets(organization: string): Promise<void> {
   await call('POST /organizations/:organization/webhooks/secret/end-old', {
     path: { organization },
@@ -188,14 +181,12 @@ export async function deleteEndpoint(organization: string, endpoint: string): Pr
   })
 }
 
-/** Sends the event `webhook.ping` to one endpoint. */
 export async function sendPing(organization: string, endpoint: string) {
   return await call('POST /organizations/:organization/webhooks/endpoints/:endpoint/ping', {
     path: { organization, endpoint },
   })
 }
 
-/** Sends an event type's sample to one endpoint. */
 export async function sendSample(organization: string, endpoint: string, type: string) {
   return await call('POST /organizations/:organization/webhooks/endpoints/:endpoint/sample', {
     path: { organization, endpoint },
@@ -210,7 +201,6 @@ export async function replayDelivery(organization: string, delivery: string) {
   })
 }
 
-/** Starts resending every delivery that matches a filter. */
 export async function startReplay(organization: string, filter: DeliveryFilter) {
   return await call('POST /organizations/:organization/webhooks/replays', {
     path: { organization },
@@ -218,7 +208,7 @@ export async function startReplay(organization: string, filter: DeliveryFilter) 
   })
 }
 
-/** Converts the filter to the API's form, without a state that the API doesn't know. */
+/** Drops a state that the API doesn't know, because anyone can edit the URL. */
 function asked(filter: DeliveryFilter) {
   const state = deliveryChoices.find((one) => one === filter.state)
   return { ...filter, state }

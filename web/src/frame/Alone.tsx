@@ -3,7 +3,7 @@ import { Brand } from '../parts/Line.tsx'
 import { cx } from '../parts/cx.ts'
 import classes from './frame.module.css'
 
-/** A page without navigation: sign-in, setup, an invitation. */
+/** A page without navigation, such as sign-in. */
 export function Alone({
   title,
   lead,

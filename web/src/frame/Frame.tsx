@@ -36,7 +36,6 @@ const Help = lazy(async () => ({
   default: (await whole(async () => await import('./Help.tsx'))()).Help,
 }))
 
-/** The frame around the pages of a signed-in person. */
 export function Frame() {
   const me = useMe()
   const navigate = useNavigate()
@@ -120,10 +119,7 @@ function SignedIn({ me }: { readonly me: Me }) {
 
 type FloatingName = 'palette' | 'help' | 'menu'
 
-/**
- * Tracks which dialog is open over the page (palette, help or menu), closes it when the path changes, and handles the
- * shortcuts that work on every page.
- */
+/** Tracks which dialog is open over the page, and handles the shortcuts that work on every page. */
 function useFloating(membership: Membership | undefined) {
   const navigate = useNavigate()
   const [floating, setFloating] = useState<FloatingName>()

@@ -31,13 +31,12 @@ const permissionOf: Readonly<Record<ManagedSection, Permission>> = {
   keys: 'keys.manage',
 }
 
-/** Returns which file manages a thing, if any does; the thing's controls are then locked. */
+/** Returns undefined if no file manages the thing. */
 export function useManaged(section: ManagedSection, id: string): ManagedThing | undefined {
   const { slug } = useOrganization()
   return useManagedAmong(slug, section, [id]).get(id)
 }
 
-/** The tag shown next to the name of a thing that a file manages. */
 export function ManagedTag({ by }: { readonly by: ManagedThing | undefined }) {
   if (by === undefined) return undefined
   return (
@@ -49,7 +48,6 @@ export function ManagedTag({ by }: { readonly by: ManagedThing | undefined }) {
   )
 }
 
-/** Explains why a thing's controls are locked, and offers to take it over. */
 export function ManagedNotice({
   by,
   name,
@@ -72,9 +70,6 @@ export function ManagedNotice({
   )
 }
 
-/**
- * A button to take a thing over from its file; for a person without the permissions, a text that says who may do so.
- */
 export function TakeOverButton({ by, name }: { readonly by: ManagedThing; readonly name: string }) {
   const { may } = useOrganization()
   const [asking, setAsking] = useState(false)

@@ -86,7 +86,6 @@ export const places = [
   },
 ] as const
 
-/** The column on the left: organization, pages, running operation, help, and the signed-in person. */
 export function Navigation({
   me,
   membership,
@@ -174,7 +173,6 @@ function PlaceLink({
   )
 }
 
-/** Shows this page's organization, and switches to others. */
 export function Switcher({
   me,
   membership,

@@ -6,10 +6,7 @@ import classes from './frame.module.css'
 import type { Membership } from './membership.ts'
 import { useChoices, type Choice } from './palette-choices.ts'
 
-/**
- * The command palette (Ctrl K): finds pages, actions, keys, targets and endpoints by name, and calls, events and keys
- * by a pasted id.
- */
+/** The command palette (Ctrl K). */
 export function Palette({
   membership,
   onClose,

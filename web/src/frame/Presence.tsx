@@ -45,7 +45,7 @@ export function TroubleBanner() {
   )
 }
 
-/** What is wrong with the connection or the server, judged by this page's queries; undefined if all of them work. */
+/** What is wrong with the connection or the server, judged by this page's queries; undefined if nothing is. */
 function troubleOf(client: QueryClient): Trouble | undefined {
   const troubled = client.getQueryCache().findAll({ type: 'active', predicate: isTroubled })
   if (troubled.length === 0) return undefined

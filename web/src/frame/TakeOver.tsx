@@ -5,7 +5,6 @@ import { ConfirmDialog } from '../parts/ConfirmDialog.tsx'
 import { say } from '../parts/Toasts.tsx'
 import { useOrganization } from './membership.ts'
 
-/** Asks for confirmation before taking a thing over from its file. */
 export function TakeOver({
   by,
   name,

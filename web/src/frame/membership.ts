@@ -2,7 +2,6 @@ import { createContext, use } from 'react'
 import type { Permission } from '../api/shapes.ts'
 import type { Me } from '../api/me.ts'
 
-/** One of the person's organizations, with the role and its permissions. */
 export type Membership = Me['organizations'][number]
 
 /** The signed-in person and the organization in the URL; on pages about the person, the organization last open. */
@@ -17,19 +16,18 @@ export function may(membership: Membership, permission: Permission): boolean {
   return membership.permissions.includes(permission)
 }
 
-/** The person's membership in the organization with this slug, if any. */
 export function membershipOf(me: Me, slug: string | undefined): Membership | undefined {
   return me.organizations.find((one) => one.slug === slug)
 }
 
-/** The signed-in person; throws if no frame surrounds the component. */
+/** Throws if no frame surrounds the component. */
 export function usePerson(): Me {
   const here = use(MembershipContext)
   if (here === undefined) throw new Error('This page belongs to somebody.')
   return here.me
 }
 
-/** The organization of `MembershipContext` and the person's permissions in it; throws if there is no organization. */
+/** Throws if `MembershipContext` has no organization. */
 export function useOrganization(): {
   readonly slug: string
   readonly membership: Membership

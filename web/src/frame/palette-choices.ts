@@ -9,7 +9,6 @@ import { useSettled } from '../parts/useSettled.ts'
 import { may, type Membership } from './membership.ts'
 import { places } from './Navigation.tsx'
 
-/** One line of the palette. */
 export interface Choice {
   readonly id: string
   readonly label: string
@@ -24,7 +23,7 @@ type Place = Omit<Choice, 'open'> & { readonly to: NavigateOptions }
 const mostShown = 40
 const { paletteKinds: kinds } = frameWords
 
-/** The actions that the palette offers besides revoking keys. Each opens a page; most also open a dialog there. */
+/** The actions that the palette offers, besides revoking keys. */
 const doings = [
   { name: 'issueKey', deps: 'keys.issue', to: '/o/$organization/keys', search: { issue: 'now' } },
   {
@@ -47,7 +46,6 @@ const doings = [
   },
 ] as const
 
-/** Finds the pages, actions and things that match a text, among those that this person may use in this organization. */
 export function useChoices(
   membership: Membership,
   text: string,
@@ -141,7 +139,6 @@ function keyChoices(organization: string, keys: readonly Key[]): Place[] {
   }))
 }
 
-/** Offers to revoke the active keys that were found, but only if the text begins with "rev". */
 function revokeChoices(membership: Membership, text: string, keys: readonly Key[]): Place[] {
   if (!/^rev/i.test(text) || !may(membership, 'keys.issue')) return []
   return keys
@@ -159,7 +156,7 @@ function revokeChoices(membership: Membership, text: string, keys: readonly Key[
     }))
 }
 
-/** Offers to open what a pasted id names: a call, the deliveries of an event, or a key. Other texts get no offer. */
+/** Offers to open what a pasted id names. */
 function pastedChoices(organization: string, id: string): Place[] {
   const params = { organization }
   if (id.startsWith('req_')) {

@@ -18,9 +18,9 @@ export function useSingleKeys(): readonly [boolean, (on: boolean) => void] {
 }
 
 /**
- * Calls `onKey` with each key that is pressed ('l', '?'), with 'g k' for a k soon after a g, and with 'mod+k' for Ctrl
- * or Cmd with k. Only 'mod+k' also works in text fields, dialogs and menus, and while single-key shortcuts are turned
- * off. If `onKey` returns true, the browser's own action for the key is prevented.
+ * Calls `onKey` with a pressed key ('l'), with 'g k' for a k soon after a g, and with 'mod+k' for Ctrl or Cmd with k.
+ * Only 'mod+k' also works in text fields, dialogs and menus, and while single-key shortcuts are turned off. `onKey`
+ * returns whether to prevent the browser's own action for the key.
  */
 export function useShortcuts(onKey: (key: string) => boolean): void {
   useEffect(() => {

@@ -30,7 +30,7 @@ function typeable(name: string): string {
     .trim()
 }
 
-/** Asks for confirmation before something irreversible. With `typed`, the person must type or paste this name. */
+/** With `typed`, the person must type or paste this name. */
 export function ConfirmDialog(dialog: ConfirmDialogProps) {
   const { open = true, title, typed } = dialog
   const { isPending: busy, error } = dialog.saving

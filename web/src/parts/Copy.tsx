@@ -7,10 +7,7 @@ import classes from './surface.module.css'
 
 type Outcome = 'idle' | 'copied' | 'selected'
 
-/**
- * Copies a text, or selects the node that shows the text if copying fails. Success is reported for two seconds, a
- * failure until the next attempt.
- */
+/** Success is reported for two seconds, a failure until the next attempt. */
 export function useCopy(
   visible: RefObject<HTMLElement | null>,
 ): readonly [Outcome, (text: string) => Promise<boolean>] {
@@ -24,12 +21,10 @@ export function useCopy(
   return [outcome, copy]
 }
 
-/** The label of a copy button in each state. */
 export function copyLabel(outcome: Outcome, idle: string): string {
   return outcome === 'copied' ? words.copied : outcome === 'selected' ? words.copySelected : idle
 }
 
-/** An id or URL in monospace with a small copy button. */
 export function CopyText({
   text,
   shown,
@@ -59,7 +54,6 @@ export function CopyText({
   )
 }
 
-/** A block of code with a copy button. */
 export function Snippet({ text, label }: { readonly text: string; readonly label: string }) {
   const node = useRef<HTMLPreElement>(null)
   const [outcome, copy] = useCopy(node)
@@ -75,7 +69,7 @@ export function Snippet({ text, label }: { readonly text: string; readonly label
   )
 }
 
-/** Shows a body. JSON is formatted, with a switch to the text as it was sent. The copy button copies what is shown. */
+/** Shows JSON formatted, with a switch to the text as it was sent. */
 export function BodySnippet({ text, label }: { readonly text: string; readonly label: string }) {
   const [asSent, setAsSent] = useState(false)
   const formatted = formatJson(text)

@@ -5,7 +5,6 @@ import { TextField } from './Field.tsx'
 import { spanOf, type RangeSearch } from './range.ts'
 import { useUtc, zoneName } from './zone.ts'
 
-/** Asks in a dialog for the start and the end of a range. */
 export function CustomRange({
   search,
   onRange,

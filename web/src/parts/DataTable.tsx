@@ -70,10 +70,7 @@ interface DataTableProps<Row> {
   readonly bare?: boolean
 }
 
-/**
- * A list from the server. Rows take the focus (arrows, j, k) and Enter opens one; "loading", "empty", "no match" and
- * "failed" look different.
- */
+/** Rows take the focus (arrows, j, k), and Enter opens one. */
 export function DataTable<Row>(table: DataTableProps<Row>) {
   const { rows, list } = table
   const wrap = cx(classes.wrap, table.bare === true && classes.bare)
@@ -161,7 +158,7 @@ function Grid<Row>(table: DataTableProps<Row>) {
   )
 }
 
-/** A row, rendered again only when the list changes, not on every scroll step. */
+/** A row that is not rendered again on every scroll step. */
 const TableRow = memo(DrawnRow) as typeof DrawnRow
 
 function DrawnRow<Row>({

@@ -34,10 +34,7 @@ interface FormDialogProps {
   readonly children?: ReactNode
 }
 
-/**
- * A dialog with a form: Enter submits, the first field has the focus, and refusals are shown above the buttons. Closing
- * the dialog asks first if the form has changes.
- */
+/** Closing the dialog asks first if the form has changes. */
 export function FormDialog(form: FormDialogProps) {
   const edited = useEdited()
   const leaving = useLeaving(edited.isEdited)
@@ -117,7 +114,6 @@ function DialogForm(
   )
 }
 
-/** A row's details in a drawer; the page stays visible. */
 export function Drawer({
   open,
   onClose,
@@ -150,7 +146,6 @@ export function Drawer({
   )
 }
 
-/** A dialog without a form: help, previews. */
 export function PlainDialog({
   open,
   onClose,

@@ -174,7 +174,6 @@ export function Select({
   )
 }
 
-/** A checkbox with its label. */
 export function Check({
   label,
   hint,
@@ -247,7 +246,6 @@ export function SwitchRow({
   )
 }
 
-/** A few exclusive choices side by side. */
 export function Segmented<Value extends string>({
   label,
   value,

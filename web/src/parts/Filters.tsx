@@ -31,7 +31,6 @@ interface FilterBarProps {
   readonly children?: ReactNode
 }
 
-/** A search field, controls for the filters, and a removable chip for each active filter. */
 export function FilterBar({ search, filters, onChange, children }: FilterBarProps) {
   const on = filters.filter((filter) => filter.value !== undefined)
   const everything = Object.fromEntries([

@@ -11,7 +11,6 @@ interface IssuedTokenProps {
   readonly onClose: () => void
 }
 
-/** Shows the secret of a token that was just issued, the only time it can be shown. */
 export function IssuedToken({ secret, words, onClose }: IssuedTokenProps) {
   return secret === undefined ? undefined : (
     <SecretDialog

@@ -6,7 +6,6 @@ import { count, percent } from './numbers.ts'
 
 const manyTimes = 10
 
-/** A figure with its value and, if known, its value in the previous period. */
 export interface Kpi {
   readonly id: string
   readonly label: string
@@ -18,7 +17,6 @@ export interface Kpi {
   readonly more: 'bad' | 'plain'
 }
 
-/** Figures side by side or stacked, with their change from the previous period if that is known. */
 export function Kpis({
   kpis,
   stacked = false,

@@ -5,7 +5,6 @@ import classes from './dialog.module.css'
 
 const w = words.leaving
 
-/** The confirmation before unsaved changes are lost. */
 export function LeaveQuestion({
   open,
   onStay,

@@ -54,7 +54,6 @@ export function MiniLine({
 /** The width of a check's dash and the gap of 2 px after it; the last gap lies outside the 72 px. */
 const stationPx = 74 / stations.length
 
-/** The horizontal center of a check's dash. */
 function middleOf(station: number): number {
   return station * stationPx + (stationPx - 2) / 2
 }
@@ -68,7 +67,7 @@ function dashes(from: number, to: number): string {
   return path
 }
 
-/** Shows all checks of a call. With `waiting`, a lamp shows that the first call has not arrived yet. */
+/** With `waiting`, a lamp shows that the first call has not arrived yet. */
 export function FullLine({
   stoppedAt,
   waiting = false,
@@ -109,10 +108,7 @@ export function FullLine({
   )
 }
 
-/**
- * Shows how many calls each check has stopped. A bar's height grows with the square root of the number, so that ten
- * refusals are visible next to ten thousand.
- */
+/** A bar's height grows with the square root of the number, so that ten refusals are visible next to ten thousand. */
 export function SumLine({
   organization,
   refused,

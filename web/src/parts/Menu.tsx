@@ -19,12 +19,9 @@ const MenuPopup = lazy(async () => ({ default: (await load()).MenuPopup }))
 
 /** One entry of a menu; to make it a link, pass the link as `render`. */
 export const MenuItem = lazy(async () => ({ default: (await load()).MenuItem }))
-/** Exclusive choices in a menu. */
 export const MenuChoice = lazy(async () => ({ default: (await load()).MenuChoice }))
-/** A separator between groups. */
 export const MenuLine = lazy(async () => ({ default: (await load()).MenuLine }))
 
-/** A menu with its button. */
 export function Menu({
   trigger,
   children,

@@ -14,7 +14,6 @@ export interface MenuPopupProps {
   readonly children: ReactNode
 }
 
-/** The popup of a menu's button. */
 export function MenuPopup(props: MenuPopupProps) {
   const { trigger, open, byKeyboard, onClose, side, align, children } = props
   return (

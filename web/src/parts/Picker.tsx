@@ -89,7 +89,6 @@ function Options({
   )
 }
 
-/** Whether the list is open, which option is highlighted, and how keys are handled. */
 function useOpenList({ options, onText, onPick, onNear }: PickerProps) {
   const [isOpen, setOpen] = useState(false)
   const [marked, mark] = useState(0)

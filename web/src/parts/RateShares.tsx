@@ -5,7 +5,6 @@ import { count, percent } from './numbers.ts'
 
 const w = targetsWords.limits
 
-/** Shows how nodes currently share a rate limit; renders nothing for a single node. */
 export function RateShares({
   organization,
   subjectId,

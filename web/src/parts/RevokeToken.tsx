@@ -2,7 +2,6 @@ import { useMutation } from '@tanstack/react-query'
 import { ConfirmDialog } from './ConfirmDialog.tsx'
 import { say } from './Toasts.tsx'
 
-/** The properties of a token that the confirmation dialog needs. */
 interface RevocableToken {
   readonly id: string
   readonly name: string
@@ -10,7 +9,6 @@ interface RevocableToken {
   readonly last_used_at?: string | undefined
 }
 
-/** The texts of the confirmation dialog; each kind of token has its own. */
 interface RevokeWords {
   readonly revoke: string
   readonly revokeTitle: (name: string) => string

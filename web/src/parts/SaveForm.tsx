@@ -21,10 +21,7 @@ interface SaveFormProps {
   readonly children: ReactNode
 }
 
-/**
- * A form on a page, with a save button for people with the permission. A refusal is shown above the button; leaving the
- * page with changes asks first.
- */
+/** Leaving the page with unsaved changes asks first. */
 export function SaveForm({
   layout = 'form',
   saving,

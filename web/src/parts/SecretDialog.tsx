@@ -16,9 +16,8 @@ interface SecretDialogProps {
 }
 
 /**
- * Shows a secret the only time it can be shown. Until it is copied or the person confirms having stored it, Escape and
- * outside clicks don't close the dialog, and the browser asks before leaving the page. Mount it at page level, so that
- * reloading a list does not unmount it.
+ * Until the secret is copied, Escape and outside clicks don't close the dialog, and the browser asks before leaving the
+ * page. Mount the dialog at page level, so that reloading a list does not unmount it.
  */
 export function SecretDialog(dialog: SecretDialogProps) {
   const { secret, onClose } = dialog

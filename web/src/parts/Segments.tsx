@@ -1,6 +1,5 @@
 import classes from './range.module.css'
 
-/** A few exclusive choices, side by side. */
 export function Segments({
   label,
   value,

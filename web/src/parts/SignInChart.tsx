@@ -7,7 +7,6 @@ import { short } from './numbers.ts'
 import { QueryState } from './States.tsx'
 import { Card } from './Surface.tsx'
 
-/** How people signed in over the last 30 days: through the company, in other ways, refused. */
 export function SignInChart({ organization }: { readonly organization: string }) {
   const found = useQuery(signInsQuery(organization))
   if (found.data === undefined)

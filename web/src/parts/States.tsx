@@ -6,10 +6,6 @@ import { CopyText } from './Copy.tsx'
 import classes from './surface.module.css'
 import { Notice } from './Surface.tsx'
 
-/**
- * Takes the place of data that has not arrived: shows that it is loading, or why it could not be loaded, with a button
- * to try again.
- */
 export function QueryState({
   query,
   padded = false,
@@ -35,7 +31,6 @@ export function Loading({ what }: { readonly what?: string }) {
   )
 }
 
-/** An empty list: explains its purpose and the next step. */
 export function Empty({
   title,
   children,
@@ -51,7 +46,6 @@ export function Empty({
   )
 }
 
-/** Says that nothing matches the active filters, and offers to clear them. */
 export function NoneMatch({
   what,
   filters,
@@ -69,7 +63,6 @@ export function NoneMatch({
   )
 }
 
-/** A refusal: its message, code and request id, and what to do. */
 export function ProblemNotice({
   error,
   title,
@@ -108,7 +101,6 @@ export function ProblemNotice({
   )
 }
 
-/** Converts anything thrown into a refusal. */
 export function asRefused(error: unknown): Refused {
   if (error instanceof Refused) return error
   const detail = error instanceof Error ? error.message : words.refused

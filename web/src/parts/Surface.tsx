@@ -2,7 +2,7 @@ import { useEffect, type ReactNode } from 'react'
 import classes from './surface.module.css'
 import { cx } from './cx.ts'
 
-/** A page's heading with one sentence and actions; also sets the title of the browser tab. */
+/** Also sets the title of the browser tab. */
 export function PageHead({
   title,
   lead,
@@ -29,7 +29,7 @@ export function PageHead({
   )
 }
 
-/** A panel with a title. `flush` lets a table or list extend to its edges. */
+/** `flush` lets a table or list extend to the card's edges. */
 export function Card({
   title,
   lead,
@@ -68,7 +68,6 @@ export function Columns({ children }: { readonly children: ReactNode }) {
   return <div className={classes.grid2}>{children}</div>
 }
 
-/** Stacks cards vertically. */
 export function Pile({ children }: { readonly children: ReactNode }) {
   return <div className={classes.pages}>{children}</div>
 }
@@ -115,7 +114,6 @@ function FactRow({ name, children }: { readonly name: string; readonly children:
   )
 }
 
-/** A notice with a colored edge: what happened, why, and what to do. */
 export function Notice({
   tone = 'plain',
   title,
@@ -141,12 +139,10 @@ export function Notice({
   )
 }
 
-/** A list of `Item`s. */
 export function Items({ children }: { readonly children: ReactNode }) {
   return <ul className={classes.items}>{children}</ul>
 }
 
-/** One row of `Items`: its content, with an optional mark before it and an optional action after it. */
 export function Item({
   mark,
   children,

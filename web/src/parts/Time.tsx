@@ -44,15 +44,11 @@ export function inRow(at: number | string): string {
   return shownAs(millis(at), 'row')
 }
 
-/** The day in the chosen zone. */
 export function day(at: number | string): string {
   return shownAs(millis(at), 'day')
 }
 
-/**
- * Shows a time in the given form, or "never" if it is undefined. Hovering also shows the relative or the exact time,
- * and the time in UTC; a click copies the time in UTC.
- */
+/** Hovering also shows the relative or the exact time, and the time in UTC; a click copies the time in UTC. */
 export function Time({
   at,
   form = 'exact',

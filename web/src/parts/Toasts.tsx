@@ -22,7 +22,6 @@ let lastId = 0
 let held = false
 const heldAgainMs = 1000
 
-/** Says what was done, with an Undo button if `undo` is given. */
 export function say(title: string, more: { text?: string; undo?: () => void } = {}): void {
   const { text, undo } = more
   show({ title, text, undo, type: 'pass' }, undo === undefined ? shownMs.pass : shownMs.undo)
@@ -33,7 +32,6 @@ export function sayUndoable(title: string, undo: () => Promise<unknown>): void {
   say(title, { undo: () => void undo().then(() => say(words.undone), sayRefused) })
 }
 
-/** Shows a refusal with its code and request id. */
 export function sayRefused(error: unknown): void {
   const refusal = asRefused(error)
   const text = [refusal.code, refusal.requestId].filter((one) => one !== undefined).join(' · ')

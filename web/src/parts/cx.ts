@@ -1,4 +1,3 @@
-/** Joins class names, skipping missing ones. */
 export function cx(...names: readonly (string | false | undefined)[]): string {
   return names.filter((name) => name !== undefined && name !== false && name !== '').join(' ')
 }

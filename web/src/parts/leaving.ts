@@ -1,7 +1,6 @@
 import { useBlocker } from '@tanstack/react-router'
 import { useCallback, useRef, useState } from 'react'
 
-/** Whether the person is being asked about unsaved changes, and the two answers. */
 export interface Leaving {
   readonly isAsked: boolean
   readonly stay: () => void

@@ -15,7 +15,6 @@ export function trafficSeries(points: readonly Point[]): readonly Series[] {
   ]
 }
 
-/** The 50th, 95th and 99th percentiles of latency. */
 export function latencySeries(points: readonly Point[]): readonly Series[] {
   const line = (id: 'p50_ms' | 'p95_ms' | 'p99_ms', label: string, tone: Series['tone']) =>
     ({ id, label, tone, kind: 'line', values: points.map((point) => point.latency?.[id]) }) as const
@@ -36,7 +35,6 @@ export function partSeries(points: readonly Point[]): readonly Series[] {
   ]
 }
 
-/** The sums over all steps. */
 export function totals(points: readonly Point[]) {
   const sum = { passed: 0, errors: 0, refused: 0, all: 0 }
   for (const { passed, errors, refused } of points) {

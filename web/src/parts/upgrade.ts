@@ -17,7 +17,6 @@ export function whole<Module>(load: () => Promise<Module>): () => Promise<Module
   }
 }
 
-/** Whether one of the page's files could not be loaded. */
 export function isFileGone(error: unknown): boolean {
   return error instanceof FileGone
 }

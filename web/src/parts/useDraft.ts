@@ -1,8 +1,8 @@
 import { useState } from 'react'
 
 /**
- * The values of a form. Until a person edits the form, they come from the newest record. `base` is the record on which
- * the edit is based.
+ * Until a person edits the form, its values come from the newest record. `base` is the record on which the edit is
+ * based.
  */
 export function useDraft<R, D extends object>(it: R, draftOf: (it: R) => D) {
   const [edited, edit] = useState<{ readonly base: R; readonly draft: D }>()

@@ -22,7 +22,6 @@ export function zoneOffsetMs(ms: number): number {
   return utc ? 0 : new Date(ms).getTimezoneOffset() * -60_000
 }
 
-/** Whether times are shown in UTC, and a function to switch. */
 export function useUtc(): readonly [boolean, (on: boolean) => void] {
   const on = useSyncExternalStore(
     (listener) => {

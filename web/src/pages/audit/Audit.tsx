@@ -24,7 +24,6 @@ import { useAuditFilters, type AuditSearch } from './useAuditFilters.tsx'
 
 const here = getRouteApi('/frame/o/$organization/audit')
 
-/** Shows what was changed, and whether the log is intact. */
 export function Audit() {
   const { slug } = useOrganization()
   const { entry: open, ...search } = here.useSearch()
@@ -81,7 +80,6 @@ export function Audit() {
   )
 }
 
-/** Converts the URL's filters to the API's names. */
 function filterOf({ q, actor, action, subject, from, to }: AuditSearch): AuditFilter {
   return { search: q, actor_id: actor, action, subject_id: subject, from, until: to }
 }

@@ -8,7 +8,6 @@ import { CustomRange } from '../../parts/CustomRange.tsx'
 const offered = ['24h', '7d', '30d'] as const
 const custom = 'custom'
 
-/** Selects a start time with one click, or a start and an end in a dialog. */
 export function AuditTime({
   search,
   onRange,

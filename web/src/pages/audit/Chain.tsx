@@ -5,7 +5,6 @@ import { count } from '../../parts/numbers.ts'
 import { Badge, Notice } from '../../parts/Surface.tsx'
 import { relative } from '../../parts/Time.tsx'
 
-/** Shows a badge if the log is intact, and an alert that names the first wrong entry if it is not. */
 export function Chain({ organization }: { readonly organization: string }) {
   const chain = useQuery(chainQuery(organization))
   if (chain.isError) return undefined

@@ -16,7 +16,6 @@ interface EntryProps {
   readonly entry: AuditEntry
 }
 
-/** One audit entry in a drawer: who did what to what, and what it changed. */
 export function EntryDrawer({
   organization,
   entry,
@@ -51,7 +50,6 @@ function factsOf(entry: AuditEntry): Parameters<typeof Facts>[0]['facts'] {
   ]
 }
 
-/** Links to the subject, its other entries, and the actor's other actions. */
 function Further({ organization, entry }: EntryProps) {
   return (
     <div className="row">

@@ -5,7 +5,6 @@ import { ButtonLink } from '../../parts/Button.tsx'
 
 type Place = Pick<LinkProps, 'to' | 'search'> & { readonly params?: Record<string, string> }
 
-/** Links to an entry's subject; renders nothing if the subject has no page. */
 export function SubjectLink({
   organization,
   entry,

@@ -1,7 +1,6 @@
 import type { AuditEntry } from '../../api/shapes.ts'
 import { auditWords as w } from '../../../words/en/audit.ts'
 
-/** Names the actor; if the entry contains no name, returns the kind of actor. */
 export function actorName(entry: AuditEntry): string {
   const { kind, name } = entry.actor
   // The log names the product's own components in English, so those names are translated here.

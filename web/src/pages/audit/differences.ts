@@ -1,11 +1,9 @@
-/** One field that an entry changed, as text. */
 export interface FieldChange {
   readonly field: string
   readonly before: string
   readonly after: string
 }
 
-/** Returns the fields that an entry changed; none if the entry has no values from before or after the change. */
 export function differences(detail: Readonly<Record<string, unknown>>): readonly FieldChange[] {
   const before = asObject(detail['before'])
   const after = asObject(detail['after'])

@@ -6,7 +6,6 @@ import { useNames } from '../../frame/useNames.ts'
 import type { Filter } from '../../parts/Filters.tsx'
 import { exact } from '../../parts/Time.tsx'
 
-/** The log's filters as kept in the URL. */
 export interface AuditSearch {
   readonly q?: string | undefined
   readonly actor?: string | undefined
@@ -16,7 +15,6 @@ export interface AuditSearch {
   readonly to?: string | undefined
 }
 
-/** The log's filters: actor, action, subject, time. */
 export function useAuditFilters({
   actor,
   action,

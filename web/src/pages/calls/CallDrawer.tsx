@@ -17,7 +17,6 @@ import { Loading, ProblemNotice } from '../../parts/States.tsx'
 import { Facts, Notice } from '../../parts/Surface.tsx'
 import { exact } from '../../parts/Time.tsx'
 
-/** One call with its checks, timings and ids; j shows the next older call, k the next newer one. */
 export function CallDrawer({
   organization,
   id,
@@ -156,7 +155,6 @@ function Details({ organization, call }: DetailProps) {
 
 type FactList = Parameters<typeof Facts>[0]['facts']
 
-/** The facts that identify the call, such as its id, time, key, target and address. */
 function who({ organization, call }: DetailProps): FactList {
   const time = new Date(call.at).toISOString()
   return [
@@ -191,7 +189,6 @@ function who({ organization, call }: DetailProps): FactList {
   ]
 }
 
-/** How long the call took and how many bytes it carried. */
 function measures(call: Call): FactList {
   const { duration_ms: took, upstream_ms: upstream } = call
   return [

@@ -34,7 +34,6 @@ const CallDrawer = lazy(async () => ({ default: (await loadDrawer()).CallDrawer 
 
 type Patch = Readonly<Record<string, string | undefined>>
 
-/** Lists calls that match filters, so that a person finds a call and sees why it ended as it did. */
 export function Calls() {
   const { slug } = useOrganization()
   const { call: open, live, ...filter } = here.useSearch()
@@ -118,7 +117,6 @@ function OpenCall({
   )
 }
 
-/** Merges the list with the live tail; a call present in both is shown once. */
 function withTail(
   tail: readonly Call[],
   list: { readonly pages: readonly { readonly items: readonly Call[] }[] } | undefined,
@@ -133,10 +131,7 @@ function narrowing({ range: _range, from: _from, to: _to, ...narrowed }: CallFil
   return Object.values(narrowed).filter(Boolean).length
 }
 
-/**
- * Returns a function that changes search parameters of the URL. By default, each change becomes a step in the browser's
- * history, except a change of the search text (`q`).
- */
+/** By default, each change becomes a step in the browser's history, except a change of the search text (`q`). */
 function useChange() {
   const navigate = here.useNavigate()
   return useCallback(

@@ -22,7 +22,6 @@ interface CallsTableProps {
   readonly fresh?: (call: Call) => boolean
 }
 
-/** Calls as rows, each with a miniature of its checks. */
 export function CallsTable({ calls, without, ...rest }: CallsTableProps) {
   return (
     <DataTable<Call>

@@ -18,7 +18,6 @@ interface CallsTopProps {
   readonly onPick: (from: number, to: number) => void
 }
 
-/** The filtered calls in figures and over time: by outcome, or by latency. */
 export function CallsTop({ organization, filter, onPick }: CallsTopProps) {
   const rollup = useQuery(rollupQuery(organization, { range: filter, filter }))
   const [view, setView] = useState<'traffic' | 'latency'>('traffic')

@@ -6,7 +6,6 @@ import { Facts } from '../../parts/Surface.tsx'
 
 type Capture = NonNullable<Call['capture']>
 
-/** The captured data of a call: headers, the first bytes of bodies, and what was masked. */
 export function Captured({ capture }: { readonly capture: Capture }) {
   return (
     <section className="stack-tight">

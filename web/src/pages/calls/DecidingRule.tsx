@@ -4,10 +4,7 @@ import { targetQuery } from '../../api/targets.ts'
 import type { Call } from '../../api/shapes.ts'
 import { callsWords as w } from '../../../words/en/calls.ts'
 
-/**
- * Explains which rule decided a call: the rule in words, with a link. The rule is looked up, because the call's record
- * contains only its id.
- */
+/** Looks the rule up, because the call's record contains only its id. */
 export function DecidingRule({
   organization,
   call,

@@ -6,7 +6,6 @@ import { Button } from '../../parts/Button.tsx'
 import { Menu, MenuItem } from '../../parts/Menu.tsx'
 import { say, sayRefused } from '../../parts/Toasts.tsx'
 
-/** Saves the filtered calls as a file. */
 export function ExportCalls({
   organization,
   filter,

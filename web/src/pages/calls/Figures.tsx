@@ -6,7 +6,6 @@ import { Time } from '../../parts/Time.tsx'
 import { totals } from '../../parts/traffic-series.ts'
 import classes from './calls.module.css'
 
-/** Four figures about calls: all, refused, failed at the upstream, and latency. */
 export function Figures({
   rollup,
   stacked = false,

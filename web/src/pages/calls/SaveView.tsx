@@ -3,7 +3,6 @@ import { callsWords as w } from '../../../words/en/calls.ts'
 import { FormDialog } from '../../parts/Dialogs.tsx'
 import { TextField } from '../../parts/Field.tsx'
 
-/** Asks for a name under which to save the current filters. */
 export function SaveView({
   onClose,
   onSave,

@@ -11,7 +11,6 @@ const SaveView = lazy(async () => ({
   default: (await whole(async () => await import('./SaveView.tsx'))()).SaveView,
 }))
 
-/** Named ranges and filters, saved for later. */
 export function SavedViews({
   organization,
   search,

@@ -20,7 +20,6 @@ interface PanelProps {
   readonly onRange: (range: RangeSearch) => void
 }
 
-/** A target's or key's calls over time: figures, outcomes, latency, and where the time was spent. */
 export function TrafficPanel(panel: PanelProps) {
   const { organization, filter, range, onRange } = panel
   const rollup = useQuery(rollupQuery(organization, { range, filter, parts: true }))

@@ -9,7 +9,6 @@ const freshMs = 1500
 const pageSize = 200
 const mostKept = 5000
 
-/** The calls that the live tail follows. */
 interface Followed {
   readonly organization: string
   readonly filter: CallFilter
@@ -18,10 +17,7 @@ interface Followed {
   readonly newestKnown: string | undefined
 }
 
-/**
- * Follows new calls: polls every second while the tab is visible, and holds new calls back while a person looks at a
- * row or has scrolled down.
- */
+/** Follows new calls, and holds them back while a person looks at a row or has scrolled down. */
 export function useLive({ organization, filter, on, newestKnown }: Followed) {
   const [rows, setRows] = useState<readonly Call[]>([])
   const [held, setHeld] = useState<readonly Call[]>([])
@@ -82,8 +78,8 @@ interface Wanted {
 }
 
 /**
- * Fetches the calls that arrived after the given call, newest first. Fetches page by page, because more calls may have
- * arrived than one page contains, for instance while the tab was hidden.
+ * Fetches page by page, because more calls may have arrived than one page contains, for instance while the tab was
+ * hidden.
  */
 async function arrivedSince(after: string | undefined, wanted: Wanted): Promise<readonly Call[]> {
   const arrived: Call[] = []
@@ -109,10 +105,7 @@ async function pageOf(
   )
 }
 
-/**
- * Calls `ask` every second while the tab is visible, and less often after failures. Tells the person only when three
- * attempts in a row have failed.
- */
+/** Calls `ask` every second while the tab is visible, and less often after failures. */
 async function pollUntil(signal: AbortSignal, ask: () => Promise<void>): Promise<void> {
   let failures = 0
   while (!signal.aborted) {

@@ -4,10 +4,7 @@ import classes from './calls.module.css'
 
 type Ended = Pick<Call, 'status' | 'stopped_at'>
 
-/**
- * How a call ended: refused by one of our checks, failed at the upstream, or answered. As in the API, a call whose caller
- * left before the response counts as answered.
- */
+/** As in the API, a call whose caller left before the response counts as answered. */
 export function outcomeOf({ status, stopped_at: stoppedAt }: Ended): Outcome {
   if (stoppedAt === 'forward' || (stoppedAt === undefined && status >= 500)) return 'upstream_error'
   return stoppedAt === undefined ? 'answered' : 'refused'

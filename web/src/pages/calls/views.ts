@@ -1,4 +1,3 @@
-/** A saved range with its filters. */
 export interface View {
   readonly name: string
   readonly search: Readonly<Record<string, string | undefined>>

@@ -13,7 +13,6 @@ import { Card, Notice } from '../../parts/Surface.tsx'
 const w = entryWords.invitation
 const here = getRouteApi('/invitations/$token')
 
-/** Shows which organization has invited which address, to which role, and how to sign in to accept. */
 export function Invitation() {
   const { token } = here.useParams()
   const look = useQuery({
@@ -44,8 +43,8 @@ export function Invitation() {
 type Looked = Answer<'POST /invitations/look'>
 
 /**
- * Says that the invitation is no longer valid. It may just have been accepted by signing in with the invited address;
- * the person is then redirected to the organization.
+ * The invitation may just have been accepted, by signing in with the invited address; the person is then redirected to
+ * the organization.
  */
 function Gone({
   error,

@@ -58,7 +58,6 @@ function useCreate(token: string, draft: Draft, onDone: (slug: string) => void) 
   return { create, cookieLost }
 }
 
-/** Steps 1 and 2 of the setup, which survive a reload and are submitted together. */
 export function OwnerSteps({ token, step, onStep, onDone }: OwnerStepsProps) {
   const draft = useDraft()
   const { create, cookieLost } = useCreate(token, draft, onDone)

@@ -13,10 +13,7 @@ const w = entryWords.setup
 const here = getRouteApi('/setup')
 const steps = 4
 
-/**
- * First-time setup in four steps: owner, organization, target, key. The last two can be skipped; a reload stays at the
- * same step.
- */
+/** First-time setup in four steps: owner, organization, target, key. */
 export function Setup() {
   const { step: reached, organization } = here.useSearch()
   const step = reached === '2' || reached === '3' || reached === '4' ? Number(reached) : 1

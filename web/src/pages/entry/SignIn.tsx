@@ -14,8 +14,8 @@ const w = entryWords.signIn
 const here = getRouteApi('/sign-in')
 
 /**
- * Offers the ways to sign in. They are links or scripted navigations, because the page's content security policy would
- * block a form that is redirected to a provider.
+ * The ways to sign in are links or scripted navigations, because the page's content security policy would block a form
+ * that is redirected to a provider.
  */
 export function SignIn() {
   const { return_to: returnTo, error, request_id: requestId } = here.useSearch()

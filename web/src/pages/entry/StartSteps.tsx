@@ -16,7 +16,7 @@ import { FirstCall, KeySnippets } from '../keys/KeySecret.tsx'
 const w = entryWords.setup
 const here = getRouteApi('/setup')
 
-/** Step 3, which can be skipped: asks for the URL of an API, and checks that the API responds before going on. */
+/** Step 3, which can be skipped: adds a target. */
 export function TargetStep({
   organization,
   onDone,
@@ -55,9 +55,6 @@ export function TargetStep({
   )
 }
 
-/**
- * Shows that the upstream is being checked; if it did not respond, lets the person correct its URL or continue anyway.
- */
 function Unreached({
   organization,
   target,
@@ -170,7 +167,7 @@ function TargetForm({
   )
 }
 
-/** Step 4: issues a key with defaults, shows the command to run, and waits for the first call. */
+/** Step 4: issues a key with the organization's defaults. */
 export function KeyStep({
   organization,
   onIssued,
@@ -227,10 +224,7 @@ export function KeyStep({
   )
 }
 
-/**
- * Shown where the key would be, before it is issued and after a reload. A secret is shown only once, so after a reload
- * the page says so instead of issuing another key.
- */
+/** A secret is shown only once, so after a reload the page says so instead of showing the key. */
 function NotShown({
   organization,
   before,

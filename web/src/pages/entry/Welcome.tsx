@@ -16,7 +16,6 @@ import { slugOf } from './slug.ts'
 
 const w = entryWords.welcome
 
-/** Lets a person choose or join an organization. */
 export function Welcome() {
   const me = usePerson()
   const options = useQuery(signInOptionsQuery)

@@ -16,7 +16,6 @@ export function useKept(name: string): readonly [string, (text: string) => void]
   ]
 }
 
-/** Deletes the stored texts with these names. */
 export function forgetKept(...names: readonly string[]): void {
   try {
     for (const name of names) sessionStorage.removeItem(name)

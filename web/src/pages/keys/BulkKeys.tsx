@@ -16,7 +16,6 @@ const w = keysWords.bulk
 const namedInQuestion = 5
 const dayMs = 86_400_000
 
-/** The actions for several selected keys. */
 export function BulkKeys({ organization, keys, onDone }: BulkKeysProps) {
   const [asking, setAsking] = useState<'revoke' | 'extend' | 'label'>()
   const active = keys.filter(({ state }) => state === 'active')

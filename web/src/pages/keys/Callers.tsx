@@ -8,7 +8,6 @@ import { Time } from '../../parts/Time.tsx'
 const w = keysWords.detail
 type Caller = KeyCallers['recent'][number]
 
-/** A table of callers: address, user agent, target, number of calls, last call. */
 export function Callers({
   label,
   callers,

@@ -5,10 +5,7 @@ import { Methods } from '../../parts/Methods.tsx'
 
 type Chosen = Readonly<Record<string, readonly Method[]>>
 
-/**
- * Selects the targets that a key may call, and the methods on each of them. If no method is selected for a target, the
- * key may use every method there.
- */
+/** If no method is selected for a target, the key may use every method there. */
 export function GrantChoices({
   slugs,
   grants,

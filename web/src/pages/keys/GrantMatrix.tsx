@@ -4,7 +4,6 @@ import { keysWords as w } from '../../../words/en/keys.ts'
 import { Icon } from '../../parts/Icon.tsx'
 import classes from './grants.module.css'
 
-/** Shows which methods a key may call on each target. */
 export function GrantMatrix({ grants }: { readonly grants: NonNullable<Key['grants']> }) {
   return (
     <div className={classes.scroll} tabIndex={0} role="region" aria-label={w.detail.grants}>

@@ -33,9 +33,6 @@ function startOf(defaults: Organization['key_defaults'] | undefined): Draft {
   }
 }
 
-/**
- * Issues a key: asks for a name and an expiry, with the other fields collapsed at first, then shows the secret once.
- */
 export function IssueKey({
   organization,
   onClose,
@@ -157,8 +154,8 @@ function endChoices(days: number | undefined) {
 }
 
 /**
- * Builds the request body. The expiry, addresses and scheme are always included, because the server would replace an
- * omitted one with the organization's default.
+ * The expiry, addresses and scheme are always included, because the server would replace an omitted one with the
+ * organization's default.
  */
 function bodyOf(draft: Draft): Body {
   const { expires_at: expiresAt = null, cidrs = null, ...input } = inputOf(draft)

@@ -22,7 +22,6 @@ interface Doing {
   readonly onDone: () => void
 }
 
-/** Asks how long the old secret stays valid, then shows the new one once. */
 export function RotateKey({ organization, it, onDone }: Doing) {
   const [overlap, setOverlap] = useState('86400')
   const rotate = useMutation({
@@ -64,10 +63,6 @@ export function RotateKey({ organization, it, onDone }: Doing) {
   )
 }
 
-/**
- * Asks for confirmation, naming the consequences, then shows the result. The name must be typed if the key was used in
- * the last seven days.
- */
 export function RevokeKey({ organization, it, onDone }: Doing) {
   const recent = useQuery(latestCallsQuery(organization, it.id, looksAt))
   const revoke = useMutation({

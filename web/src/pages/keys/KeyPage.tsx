@@ -30,7 +30,6 @@ import { grantsText, keyHeader, KeyState } from './parts.tsx'
 const here = getRouteApi('/frame/o/$organization/keys/$key')
 const latest = 10
 
-/** Everything about a key: facts, where it is used, its calls, and buttons to rotate and revoke it. */
 export function KeyPage() {
   const { slug } = useOrganization()
   const { key: id } = here.useParams()
@@ -102,8 +101,8 @@ function Shown({ it, back }: { readonly it: Key; readonly back: ReactNode }) {
 }
 
 /**
- * The actions for a key. While a file manages the key, only its fields are locked: the file never contains the secret,
- * so rotating and revoking stay possible.
+ * While a file manages the key, only its fields are locked: the file never contains the secret, so rotating and
+ * revoking stay possible.
  */
 function Actions({
   locked,
@@ -150,7 +149,6 @@ function GrantsCard({ it }: { readonly it: Key }) {
   )
 }
 
-/** Shows what the key was used for and by whom, or how to use it. */
 function Use({ it }: { readonly it: Key }) {
   const { slug } = useOrganization()
   const { do: _, ...range } = here.useSearch()

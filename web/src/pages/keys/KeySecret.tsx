@@ -13,10 +13,7 @@ import { keyHeader } from './parts.tsx'
 
 const waitMs = 1500
 
-/**
- * Shows a key's secret the only time that it can be shown, with commands to run and a lamp that waits for the first
- * call.
- */
+/** Shows a key's secret the only time that it can be shown. */
 export function KeySecret({
   organization,
   issued,
@@ -54,9 +51,6 @@ export function KeySecret({
   )
 }
 
-/**
- * Shows how to use the secret: a curl command, Node.js and Python code, and lines for a .env file, all ready to paste.
- */
 export function KeySnippets({
   scheme,
   secret,
@@ -99,7 +93,6 @@ export function KeySnippets({
   )
 }
 
-/** Waits until a key's new secret is used for the first time. */
 function FirstUse({
   organization,
   keyId,
@@ -123,7 +116,6 @@ function FirstUse({
   )
 }
 
-/** Waits for a key's first call, then shows which checks it passed. */
 export function FirstCall({
   organization,
   keyId,

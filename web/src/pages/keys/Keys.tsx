@@ -27,7 +27,6 @@ const BulkKeys = lazy(async () => ({
   default: (await whole(async () => await import('./BulkKeys.tsx'))()).BulkKeys,
 }))
 
-/** Lists the keys, and what each may call. */
 export function Keys() {
   const { slug, may } = useOrganization()
   const { issue, q, state, label } = here.useSearch()

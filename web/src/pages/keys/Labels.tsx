@@ -53,7 +53,6 @@ export function Labels({
   )
 }
 
-/** A field for a label; submitting it adds the label to the filters of the list of keys. */
 export function LabelFilter({ onAdd }: { readonly onAdd: (label: string) => void }) {
   const [text, setText] = useState('')
   const [isWrong, setWrong] = useState(false)

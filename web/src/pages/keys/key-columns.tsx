@@ -9,7 +9,6 @@ import { Time } from '../../parts/Time.tsx'
 import { Labels } from './Labels.tsx'
 import { grantsText, KeyState } from './parts.tsx'
 
-/** The selected keys, and a function to change the selection. */
 export interface Choice {
   readonly ids: ReadonlySet<string>
   readonly onChoose: (id: string, isChosen: boolean) => void

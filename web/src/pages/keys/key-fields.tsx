@@ -24,7 +24,6 @@ interface FieldsDraft {
 
 type Card = 'facts' | 'limits'
 
-/** One field of a key: how the form edits it, and how the key's page shows it. */
 interface KeyField {
   /** The form's initial values for a key; undefined means a new key. */
   readonly draftOf: (key: Key | undefined) => Partial<FieldsDraft>
@@ -210,7 +209,6 @@ function grantOf([target, methods]: readonly [string, readonly Method[]]): Grant
 
 const dayMs = 86_400_000
 
-/** The content of a key's form while it is being filled in. */
 export interface KeyDraft extends FieldsDraft {
   readonly name: string
   /** Days from now; '' means no expiry. */
@@ -223,7 +221,6 @@ export function draftOf(key?: Key): KeyDraft {
   return Object.assign({ name: key?.name ?? '', days: '90' }, ...parts) as KeyDraft
 }
 
-/** Converts the form's values to a request body. */
 export function inputOf(draft: KeyDraft, before?: Key): KeyBody {
   const ends = draft.days !== '' && Number.isFinite(Number(draft.days))
   return {
@@ -245,7 +242,6 @@ export function KeyFields(props: ControlsProps) {
   return Object.entries(keyFields).map(([name, { Controls }]) => <Controls key={name} {...props} />)
 }
 
-/** A key's fields on a card of its page. */
 export function factsOf(
   key: Key,
   { card, organization }: { readonly card: Card; readonly organization: string },

@@ -8,7 +8,6 @@ export function KeyState({ state }: { readonly state: Key['state'] }) {
   return <Badge tone={tones[state]}>{w.states[state]}</Badge>
 }
 
-/** A summary of what a key may call, in one line. */
 export function grantsText(key: Pick<Key, 'grants'>): string {
   if (key.grants === undefined) return w.allTargets
   return key.grants

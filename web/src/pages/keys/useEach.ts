@@ -12,7 +12,6 @@ export interface BulkKeysProps {
 
 export type Asking = BulkKeysProps & { readonly onClose: () => void }
 
-/** Runs the same action for each key, a few at a time, and reports how many succeeded. */
 export function useEach(props: Asking, each: (key: Key) => Promise<unknown>) {
   const client = useQueryClient()
   return useMutation({

@@ -5,7 +5,6 @@ import { keysFoundQuery } from '../../api/palette.ts'
 import { keysWords as w } from '../../../words/en/keys.ts'
 import type { Option } from '../../parts/Field.tsx'
 
-/** The option for no key at all. */
 const noKey: Option = { value: '', label: w.noKey }
 
 /** The chosen or typed key; initially the given one, or else the newest. */
@@ -16,10 +15,7 @@ export function useKeyChoice(organization: string, given: string | undefined) {
   const start = useQuery(keysFoundQuery(organization, given ?? '')).data?.items[0]
   const chosen = picked ?? (start === undefined ? noKey : { value: start.id, label: start.name })
 
-  /**
-   * Returns the key's id; empty for no key. If a name was typed but no key was chosen, looks the name up, and throws if
-   * no key is found.
-   */
+  /** Returns the key's id, or '' for no key. Looks a typed name up, and throws if no key is found. */
   async function idOf(): Promise<string> {
     const name = typed?.trim()
     if (name === undefined) return chosen.value

@@ -11,10 +11,7 @@ import { DirectoryRequests } from '../sso/DirectoryRequests.tsx'
 const w = directoryWords.person
 const notFound = 404
 
-/**
- * Shows what the directory sent about a person, and its requests about this person; renders nothing once the directory
- * has deleted the person.
- */
+/** Renders nothing once the directory has deleted the person. */
 export function DirectoryPerson({
   organization,
   member,

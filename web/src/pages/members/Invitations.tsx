@@ -13,7 +13,6 @@ import { say, sayRefused } from '../../parts/Toasts.tsx'
 
 const tones = { open: 'caution', accepted: 'pass', revoked: 'plain', expired: 'plain' } as const
 
-/** The people who were invited, and the state of each invitation. */
 export function Invitations({
   organization,
   onInvite,

@@ -17,7 +17,6 @@ interface InviteProps {
   readonly onClose: () => void
 }
 
-/** Asks for an address and a role, then shows the link once. */
 export function Invite({ organization, onClose }: InviteProps) {
   const client = useQueryClient()
   const [email, setEmail] = useState('')

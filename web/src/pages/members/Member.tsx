@@ -19,7 +19,6 @@ import { isManaged } from './Members.tsx'
 const w = membersWords.member
 const here = getRouteApi('/frame/o/$organization/members/$member')
 
-/** One member: facts, role, sessions, and what the directory stores about them. */
 export function Member() {
   const { slug } = useOrganization()
   const { member: id } = here.useParams()

@@ -15,7 +15,6 @@ interface ActionProps {
   readonly it: Member
 }
 
-/** Deactivates and reactivates a member, or removes them permanently. */
 export function MemberActions(props: ActionProps) {
   return (
     <>

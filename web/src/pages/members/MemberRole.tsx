@@ -15,7 +15,7 @@ import { RoleChoice } from './RoleChoice.tsx'
 
 const w = membersWords.member
 
-/** Shows and changes a member's role. A change ends the member's sessions. */
+/** A change of role ends the member's sessions in the organization. */
 export function MemberRole({
   organization,
   it,

@@ -11,7 +11,6 @@ import { SessionList } from './SessionList.tsx'
 
 const w = membersWords
 
-/** A member's active sessions, with buttons to end them. */
 export function MemberSessions({
   organization,
   member,

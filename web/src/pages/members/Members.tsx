@@ -22,7 +22,6 @@ import { RolesExplained } from './RolesExplained.tsx'
 
 const here = getRouteApi('/frame/o/$organization/members')
 
-/** Lists the members and the invitations, and explains the roles. */
 export function Members() {
   const { slug, may } = useOrganization()
   const { tab } = here.useSearch()
@@ -178,7 +177,6 @@ function columns(organization: string): readonly Column<Member>[] {
   ]
 }
 
-/** Whether the directory manages this person. */
 export function isManaged(member: Pick<Member, 'source'>): boolean {
   return member.source === 'directory' || member.source === 'scim'
 }

@@ -7,7 +7,6 @@ import classes from './members.module.css'
 
 const fewestFirst = roles.toReversed()
 
-/** A choice of roles, each with its permissions. */
 export function RoleChoice({
   label,
   value,

@@ -4,7 +4,6 @@ import { membersWords as w } from '../../../words/en/members.ts'
 import { Card } from '../../parts/Surface.tsx'
 import classes from './members.module.css'
 
-/** Explains the roles in a table. */
 export function RolesExplained() {
   return (
     <Card title={w.tabs.roles} lead={w.rolesLead}>

@@ -7,7 +7,7 @@ import { agentName } from './agent.ts'
 
 const w = membersWords.session
 
-/** Lists active sessions, the current one first. That one has no button, because ending it would mean signing out. */
+/** The current session has no button, because ending it would mean signing out. */
 export function SessionList({
   sessions,
   onEnd,

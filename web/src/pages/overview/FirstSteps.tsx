@@ -6,7 +6,6 @@ import { overviewWords as w } from '../../../words/en/overview.ts'
 import { Button, ButtonLink } from '../../parts/Button.tsx'
 import { Card, Item, Items } from '../../parts/Surface.tsx'
 
-/** A new organization's first steps; hidden once all are done or when dismissed. */
 export function FirstStepsCard({ organization }: { readonly organization: string }) {
   const done = useQuery(firstStepsQuery(organization))
   const [hidden, setHidden] = useState(() => readHidden(organization))

@@ -10,7 +10,6 @@ import classes from './overview.module.css'
 
 const maxAlone = 2
 
-/** Lists what needs attention: up to two items of a kind individually, more of them as one group. */
 export function NeedsYou({ organization }: { readonly organization: string }) {
   const attention = useQuery(attentionQuery(organization))
   const items = attention.data?.items

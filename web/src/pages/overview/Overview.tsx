@@ -17,9 +17,6 @@ import { TopCalls } from './TopCalls.tsx'
 
 const here = getRouteApi('/frame/o/$organization/')
 
-/**
- * Shows the overall state, what needs attention, and where calls stop. One card's failure does not affect the others.
- */
 export function Overview() {
   const { slug, membership } = useOrganization()
   const range = here.useSearch()

@@ -12,7 +12,6 @@ import { Card } from '../../parts/Surface.tsx'
 import { totals, trafficSeries } from '../../parts/traffic-series.ts'
 import classes from './overview.module.css'
 
-/** Four figures with their change since the previous period, and the calls over time. */
 export function Summary({
   organization,
   range,

@@ -15,7 +15,6 @@ import classes from './overview.module.css'
 
 type Row = Answer<'GET /organizations/:organization/calls/top'>['keys'][number]
 
-/** The keys and targets with the most calls, and the most frequent refusals and upstream errors. */
 export function TopCalls({
   organization,
   range,

@@ -16,7 +16,6 @@ import { IssueAccessToken } from './IssueAccessToken.tsx'
 const here = getRouteApi('/frame/o/$organization/settings/access-tokens')
 const tones = { active: 'pass', expiring: 'caution', expired: 'plain', revoked: 'plain' } as const
 
-/** Issues and revokes access tokens for programs; shows what each may do, and when and from where it was last used. */
 export function AccessTokens() {
   const { slug, may } = useOrganization()
   const client = useQueryClient()

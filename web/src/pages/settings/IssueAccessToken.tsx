@@ -20,7 +20,6 @@ const onlyByOwners: readonly Permission[] = [
   'tokens.manage',
 ]
 
-/** Asks for a name, an expiry and permissions; read access is preselected. */
 export function IssueAccessToken({
   onClose,
   onIssued,
@@ -79,7 +78,6 @@ export function IssueAccessToken({
   )
 }
 
-/** Selects the program's permissions, among those that the person may grant. */
 function Permissions({
   chosen,
   onChosen,

@@ -11,7 +11,6 @@ import { Card } from '../../parts/Surface.tsx'
 import { say } from '../../parts/Toasts.tsx'
 import { useDraft, versionFor } from '../../parts/useDraft.ts'
 
-/** Edits the scheme, expiry and addresses that new keys get by default. */
 export function KeyDefaults({ it }: { readonly it: Organization }) {
   const client = useQueryClient()
   const { key_defaults: keyDefaults } = it

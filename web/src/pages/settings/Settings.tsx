@@ -21,7 +21,6 @@ import { useDraft, versionFor } from '../../parts/useDraft.ts'
 import { KeyDefaults } from './KeyDefaults.tsx'
 import { RateOfAll } from './RateOfAll.tsx'
 
-/** The organization's name, plan, defaults for new keys, rate limit and retention, and a way to delete it. */
 export function Settings() {
   const { slug, may, membership } = useOrganization()
   const organization = useQuery(organizationQuery(slug))

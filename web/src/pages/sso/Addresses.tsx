@@ -4,7 +4,7 @@ import { Facts } from '../../parts/Surface.tsx'
 
 const w = ssoWords.connection
 
-/** Our URLs that have to be registered at a provider, each with a copy button. */
+/** Our URLs that have to be registered at a provider. */
 export function Addresses({
   of,
   withKeys,

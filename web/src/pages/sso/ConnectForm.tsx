@@ -32,10 +32,6 @@ interface ConnectProps {
   readonly onDone: () => void
 }
 
-/**
- * Asks for the issuer, the client id and, unless a key pair is used, the client secret. Shows what the issuer's
- * discovery document says while a person types.
- */
 export function ConnectForm({ kind, reservation, onDone }: ConnectProps) {
   const { isEdited, onInput, forget } = useEdited()
   const [draft, setDraft] = useState<Draft>(() => ({

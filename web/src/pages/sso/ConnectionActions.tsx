@@ -11,7 +11,7 @@ import { Dependents } from './Dependents.tsx'
 
 const w = ssoWords.connection
 
-/** The actions for a connection. While a file manages the connection (`locked`), people cannot edit or delete it. */
+/** While a file manages the connection (`locked`), people cannot edit or delete it. */
 export function ConnectionActions({
   connection,
   locked,
@@ -54,10 +54,7 @@ export function ConnectionActions({
   )
 }
 
-/**
- * Enables or disables a connection, or makes it the default. These actions need no confirmation, because they are
- * reversible.
- */
+/** Enabling, disabling and choosing the default need no confirmation, because they are reversible. */
 function useSwitches(connection: Connection) {
   const { slug } = useOrganization()
   const client = useQueryClient()

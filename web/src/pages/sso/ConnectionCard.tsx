@@ -14,7 +14,6 @@ import { TestCard } from './TestCard.tsx'
 
 const w = ssoWords.connection
 
-/** One connection: its state, its URLs for the provider, and its test. */
 export function ConnectionCard({ connection }: { readonly connection: Connection }) {
   const managed = useManaged('connections', connection.id)
   const [editing, setEditing] = useState(false)
@@ -89,10 +88,7 @@ function ConnectionFacts({ connection }: { readonly connection: Connection }) {
   )
 }
 
-/**
- * Whether a connection is so new that its URLs may still have to be registered at the provider: it has not been tested,
- * has refused no sign-in, and is not disabled.
- */
+/** Whether a connection is so new that its URLs may still have to be registered at the provider. */
 function isNew({
   tested_at: testedAt,
   last_refusal: lastRefusal,

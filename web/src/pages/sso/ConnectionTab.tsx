@@ -18,7 +18,6 @@ import { PolicyCard } from './PolicyCard.tsx'
 
 const w = ssoWords.connection
 
-/** The company's identity provider: connect it, test it, require it. */
 export function ConnectionTab() {
   const { slug } = useOrganization()
   const [adding, setAdding] = useState(false)

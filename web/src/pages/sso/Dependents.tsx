@@ -5,7 +5,6 @@ import { useOrganization } from '../../frame/membership.ts'
 
 const w = ssoWords.connection
 
-/** Shows how many people are affected by deleting a connection or changing its issuer, before that is decided. */
 export function Dependents({ connection }: { readonly connection: string }) {
   const { slug } = useOrganization()
   const { data } = useQuery(dependentsQuery(slug, connection))

@@ -8,7 +8,6 @@ import { Card, Item, Items, Notice } from '../../parts/Surface.tsx'
 const w = directoryWords.notices
 const silentHours = 24
 
-/** Warns if the directory has sent nothing for a day, and about an owner whom the directory could not remove. */
 export function DirectoryNotices({ directory }: { readonly directory: Directory }) {
   const { slug } = useOrganization()
   const { nothing_for_hours: hours, kept_owner: owner } = directory
@@ -36,7 +35,6 @@ export function DirectoryNotices({ directory }: { readonly directory: Directory 
   )
 }
 
-/** Shows identifiers that several users share; renders nothing if there are none. */
 export function Duplicates() {
   const { slug } = useOrganization()
   const items = useQuery(directoryDuplicatesQuery(slug)).data?.items ?? []

@@ -19,7 +19,6 @@ const w = directoryWords.requests
 const firstError = 400
 const shown = ['all', 'refused'] as const
 
-/** The directory's requests with our responses; if `user` is given, only the requests about that user. */
 export function DirectoryRequests({ user }: { readonly user?: string }) {
   const { slug } = useOrganization()
   const [choice, setChoice] = useState<(typeof shown)[number]>('all')

@@ -26,7 +26,6 @@ import { Tokens } from './Tokens.tsx'
 
 const kinds = ['okta', 'entra', 'google', 'jumpcloud', 'onelogin', 'pingone', 'other'] as const
 
-/** The company's directory: its URL and tokens, its requests, and its users. */
 export function DirectoryTab() {
   const { slug } = useOrganization()
   const directory = useQuery(directoryQuery(slug))
@@ -76,7 +75,6 @@ export function DirectoryTab() {
   )
 }
 
-/** Shows how many members match the directory, as a bar and in words. */
 function InStep({ people }: { readonly people: Directory['people'] }) {
   const { in_step: inStep, different, not_sent: notSent } = people
   const told = [

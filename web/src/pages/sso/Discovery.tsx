@@ -9,7 +9,6 @@ import { Facts, Notice } from '../../parts/Surface.tsx'
 const w = ssoWords.connection
 const pauseMs = 600
 
-/** Fetches the issuer's discovery document while a person types, and shows the result. */
 export function Discovery({ issuer }: { readonly issuer: string }) {
   const { slug } = useOrganization()
   const settled = useSettled(issuer.trim())

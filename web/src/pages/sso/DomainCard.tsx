@@ -20,7 +20,6 @@ const tones: Readonly<Record<Domain['state'], Tone>> = {
   lost: 'refuse',
 }
 
-/** One domain: its DNS record, with the absolute and the relative name, and what DNS returned. */
 export function DomainCard({ domain }: { readonly domain: Domain }) {
   const managed = useManaged('domains', domain.id)
   const checking = useCheck(domain)

@@ -7,7 +7,6 @@ import { say, sayRefused } from '../../parts/Toasts.tsx'
 
 const w = ssoWords.domains
 
-/** Selects the connection for sign-ins from a domain; renders nothing if there are fewer than two connections. */
 export function DomainRoute({
   domain,
   locked,

@@ -12,7 +12,6 @@ import { DomainCard } from './DomainCard.tsx'
 
 const w = ssoWords.domains
 
-/** The company's e-mail domains, each with the DNS record that proves control of it. */
 export function DomainsTab() {
   const { slug } = useOrganization()
   const domains = useQuery(domainsQuery(slug))

@@ -14,10 +14,7 @@ import { Dependents } from './Dependents.tsx'
 const w = ssoWords.connection
 const secondsPerHour = 3600
 
-/**
- * Edits a connection. An empty secret keeps the stored one, but a new issuer or client id requires it to be typed
- * again.
- */
+/** An empty secret keeps the stored one; if the issuer or the client id changes, the secret has to be typed again. */
 export function EditConnection({
   connection: newest,
   onClose,
@@ -75,7 +72,6 @@ interface PartProps {
   readonly error: unknown
 }
 
-/** Returns a function from the name of a text field to that field's props. */
 function textsOf({ draft, setDraft, error }: PartProps) {
   return (name: TextName) => ({
     value: draft[name],
@@ -84,7 +80,6 @@ function textsOf({ draft, setDraft, error }: PartProps) {
   })
 }
 
-/** The fields for the provider and for our client there; shows who is affected when the issuer changes. */
 function Provider(part: PartProps) {
   const { connection, draft } = part
   const text = textsOf(part)
@@ -137,10 +132,7 @@ function hoursWrong({ connection, draft: { hours } }: PartProps): string | undef
   return hours !== '' && !/^([1-9]|1\d|2[0-4])$/.test(hours.trim()) ? w.sessionWrong : undefined
 }
 
-/**
- * The maximum session length in hours, empty if none is set. It has up to two decimals, because the API accepts any
- * number of seconds.
- */
+/** The maximum session length in hours, with up to two decimals, because the API accepts any number of seconds. */
 function hoursOf({ session_maximum_seconds: seconds }: Connection): string {
   return seconds === undefined ? '' : String(Number((seconds / secondsPerHour).toFixed(2)))
 }

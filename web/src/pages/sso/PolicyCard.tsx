@@ -16,7 +16,6 @@ import { SignedOut } from './SignedOut.tsx'
 const w = ssoWords.policy
 const freshMs = 3_600_000
 
-/** Whether members must sign in through the company's provider, and who is exempt. */
 export function PolicyCard({ connections }: { readonly connections: readonly Connection[] }) {
   const { slug } = useOrganization()
   const policy = useQuery(policyQuery(slug))

@@ -8,7 +8,6 @@ import { Time } from '../../parts/Time.tsx'
 
 const w = directoryWords.requests
 
-/** One request of the directory in full: what was sent, our response, and what was ignored. */
 export function RequestDrawer({
   request,
   onClose,

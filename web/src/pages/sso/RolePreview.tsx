@@ -16,7 +16,6 @@ import classes from './sso.module.css'
 const w = directoryWords.roles
 const namesShown = 12
 
-/** Shows whose role would change if a group's role changed. */
 export function RolePreview({
   group,
   role,

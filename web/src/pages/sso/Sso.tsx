@@ -24,7 +24,6 @@ const RolesTab = lazy(async () => ({
 
 const here = getRouteApi('/frame/o/$organization/sso')
 
-/** Connects the company: domains, connection, test, directory, roles. */
 export function Sso() {
   const { slug, membership } = useOrganization()
   return (

@@ -14,7 +14,6 @@ interface Step {
   readonly text: string
 }
 
-/** Shows the four steps of the setup in order, each with its state. */
 export function Steps() {
   const { slug } = useOrganization()
   const domains = useQuery(domainsQuery(slug)).data?.items

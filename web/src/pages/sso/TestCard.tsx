@@ -54,7 +54,6 @@ export function TestCard({ connection }: { readonly connection: Connection }) {
   )
 }
 
-/** The displayed test of this connection, and a function to start one. */
 function useTest(connection: Connection) {
   const { slug } = useOrganization()
   const { test } = here.useSearch()

@@ -20,7 +20,6 @@ import { Time } from '../../parts/Time.tsx'
 
 const w = directoryWords.tokens
 
-/** Issues and revokes the directory's tokens, and shows when each was used. A new token's secret is shown once. */
 export function Tokens({ atMost }: { readonly atMost: number }) {
   const { slug } = useOrganization()
   const client = useQueryClient()

@@ -6,12 +6,10 @@ import classes from './sso.module.css'
 /** Directories that have a guide: the sign-in providers, and some used only for provisioning. */
 export type DirectoryProvider = ConnectionKind | keyof typeof directoryGuides
 
-/** Numbered steps to set up sign-in at a provider, in that provider's terms. */
 export function ConnectionGuide({ kind }: { readonly kind: ConnectionKind }) {
   return <Steps steps={guides[kind].connection} page={connectionPages[kind]} />
 }
 
-/** Numbered steps to set up a provider's directory, in that provider's terms. */
 export function DirectoryGuide({ kind }: { readonly kind: DirectoryProvider }) {
   const steps = isConnection(kind) ? guides[kind].directory : directoryGuides[kind]
   return <Steps steps={steps} page={kind === 'other' ? 'scim' : `scim-${kind}`} />

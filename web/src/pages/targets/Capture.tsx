@@ -17,7 +17,6 @@ const neverKept: ReadonlySet<string> = new Set([
   'proxy-authorization',
 ])
 
-/** The form's values while they are typed. */
 interface Draft {
   readonly records: string
   readonly headers: string
@@ -25,7 +24,6 @@ interface Draft {
   readonly redact: string
 }
 
-/** Edits which calls are recorded and what is captured of them, with a preview in words. */
 export function Capture({ organization, it, editable }: TargetFormProps) {
   const { base, draft, patch, forget } = useDraft(it, draftOf)
   const edit = useEdit(organization, it, { base, saved: w.saved, onDone: forget })

@@ -11,10 +11,6 @@ const w = targetsWords.strip
 /** A step with at least this share of failures counts as failing. */
 const badShare = 0.5
 
-/**
- * The upstream's health over the last 24 hours: each step is healthy, partly failing, failing, or without forwarded
- * calls.
- */
 export function HealthStrip({
   organization,
   target,

@@ -10,16 +10,12 @@ const w = targetsWords.rules
 /** The action chosen for calls that no rule decides; undefined if none was chosen. */
 export type Otherwise = Target['otherwise'] | undefined
 
-/**
- * Returns the effective action. If none was chosen, the action is `refuse` once an allow rule is active, and `allow`
- * until then.
- */
+/** If no action was chosen, it is `refuse` once an allow rule is active, and `allow` until then. */
 export function lastLineOf(rules: readonly DraftRule[], otherwise: Otherwise): Target['otherwise'] {
   if (otherwise !== undefined) return otherwise
   return rules.some((rule) => rule.effect === 'allow' && !rule.trial) ? 'refuse' : 'allow'
 }
 
-/** The last line, which is always shown below the rules. */
 export function LastLine({
   rules,
   otherwise,

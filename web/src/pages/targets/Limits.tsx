@@ -23,7 +23,6 @@ interface Draft {
   readonly period: QuotaPeriod
 }
 
-/** Edits a target's rate limit and quota, which all keys share. */
 export function Limits({ organization, it, editable }: TargetFormProps) {
   const { base, draft, patch, forget } = useDraft(it, draftOf)
   const used = useQuery({
@@ -129,7 +128,7 @@ function draftOf({ rate_limit: rate, rate_scope: scope, quota }: Target): Draft 
   }
 }
 
-/** Converts the draft to the API's form. The rate keeps its previous burst, because no field shows the burst. */
+/** The rate keeps its previous burst, because no field shows the burst. */
 function inputOf(
   { calls, seconds, scope, quota, period }: Draft,
   before: Target['rate_limit'] | undefined,

@@ -9,7 +9,6 @@ import classes from './targets.module.css'
 
 const w = targetsWords.rules
 
-/** Edits the fields of one rule, below its row. */
 export function RuleEditor({
   rule,
   onRule,

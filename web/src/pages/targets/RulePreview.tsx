@@ -73,7 +73,6 @@ function useSettled<T>(value: T, afterMs: number): T {
   return settled
 }
 
-/** Shows how many calls the draft would refuse ("12 of 1,204 calls would be refused"), and which ones. */
 export function RulePreview({
   preview,
   pending,

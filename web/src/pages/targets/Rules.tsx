@@ -87,7 +87,6 @@ export function Rules({ organization, target, editable, decided, onUnsaved }: Ru
   )
 }
 
-/** The rules of a target, either as saved or as being edited. */
 function useRules(target: Target) {
   const [edited, edit] = useState<{ readonly base: Target; readonly draft: RuleDraft }>()
   const base = edited?.base ?? target
@@ -130,7 +129,6 @@ function useRules(target: Target) {
     },
   }
 }
-/** The saved rules as a draft. */
 function savedOf(target: Target): RuleDraft {
   return {
     rules: target.rules,

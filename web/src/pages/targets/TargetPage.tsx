@@ -26,7 +26,6 @@ import { Upstream } from './Upstream.tsx'
 
 const here = getRouteApi('/frame/o/$organization/targets/$target')
 
-/** One target: its rules, traffic, limits, upstream and capture. */
 export function TargetPage() {
   const { slug } = useOrganization()
   const { target: name } = here.useParams()

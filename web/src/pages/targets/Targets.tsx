@@ -20,7 +20,6 @@ import { AddTarget } from './AddTarget.tsx'
 
 const here = getRouteApi('/frame/o/$organization/targets')
 
-/** Lists the targets, which are the APIs behind Intercept. */
 export function Targets() {
   const { slug, may } = useOrganization()
   const { q, add } = here.useSearch()
@@ -116,7 +115,6 @@ function NoTargets({
   )
 }
 
-/** The columns of the list, including the calls of the last 24 hours and the file that manages each target. */
 function useColumns(organization: string, rows: readonly Target[]): readonly Column<Target>[] {
   const hours = useQuery(targetHoursQuery(organization)).data
   const managed = useManagedAmong(
@@ -198,7 +196,6 @@ function figureColumns(hours: Hours | undefined): readonly Column<Target>[] {
   ]
 }
 
-/** The target's state: disabled, healthy, unhealthy, or not known yet. */
 export function TargetState({ target }: { readonly target: Target }) {
   if (!target.enabled) return <Badge tone="caution">{w.disabled}</Badge>
   const tone = ({ healthy: 'pass', unhealthy: 'refuse', unknown: 'plain' } as const)[target.health]

@@ -15,7 +15,6 @@ import { useEdit, type TargetFormProps } from './useEdit.ts'
 const w = targetsWords.upstream
 const bytesPerMiB = 1024 * 1024
 
-/** Edits a target's URL, name, credential, forwarding switches, timeouts and maximum body size. */
 export function Upstream(part: TargetFormProps) {
   return (
     <Columns>

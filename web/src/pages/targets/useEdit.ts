@@ -4,7 +4,6 @@ import type { Target } from '../../api/shapes.ts'
 import { say, sayUndoable } from '../../parts/Toasts.tsx'
 import { versionFor } from '../../parts/useDraft.ts'
 
-/** The props of the forms that edit a target's settings. */
 export interface TargetFormProps {
   readonly organization: string
   readonly it: Target

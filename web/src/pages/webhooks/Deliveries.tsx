@@ -23,7 +23,6 @@ import { since, sinceLengths } from './since.ts'
 const here = getRouteApi('/frame/o/$organization/webhooks/deliveries')
 const w = webhookWords.deliveries
 
-/** Lists the deliveries of all endpoints, so that a person can find one, see its result and send it again. */
 export function Deliveries() {
   const { slug, may } = useOrganization()
   const { delivery, ...filter } = here.useSearch()

@@ -19,7 +19,6 @@ import classes from './webhooks.module.css'
 
 const w = webhookWords.delivery
 
-/** One delivery in a drawer: its attempts, its body, a command to verify its signature, and a button to resend it. */
 export function DeliveryDrawer({
   id,
   endpoints,
@@ -127,7 +126,6 @@ function factsOf(
   ]
 }
 
-/** Shows the body that was sent, and how to verify its signature by hand. */
 function Body({ delivery }: { readonly delivery: DeliveryDetail }) {
   const { body } = delivery
   const last = delivery.attempt_list.at(-1)

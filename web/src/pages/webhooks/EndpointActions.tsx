@@ -23,7 +23,7 @@ interface ActionProps {
   readonly onDone: () => void
 }
 
-/** The actions for an endpoint. Enabling and disabling offer Undo instead of asking for confirmation. */
+/** Enabling and disabling offer Undo instead of asking for confirmation. */
 export function EndpointActions({ endpoint, locked, onDialog, onDone }: ActionProps) {
   const { may } = useOrganization()
   const turn = useSwitch(endpoint, onDone)
@@ -91,10 +91,6 @@ function Ping({ endpoint, onDone }: { readonly endpoint: Endpoint; readonly onDo
   )
 }
 
-/**
- * Asks for confirmation before deleting an endpoint. The endpoint's name must be typed if a delivery was attempted in
- * the last seven days.
- */
 export function DeleteEndpoint({
   endpoint,
   onClose,

@@ -12,7 +12,6 @@ import { Card, Columns, Pile } from '../../parts/Surface.tsx'
 
 const w = webhookWords.figures
 
-/** An endpoint's deliveries over time: outcomes, durations and backlog. */
 export function EndpointFigures({
   organization,
   endpoint,

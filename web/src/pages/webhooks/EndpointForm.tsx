@@ -33,7 +33,7 @@ interface PartProps {
   readonly onPatch: (patch: Partial<Draft>) => void
 }
 
-/** Adds or edits an endpoint. The form asks for the URL first, because every other field has a good default. */
+/** The form asks for the URL first, because every other field has a good default. */
 export function EndpointForm({
   organization,
   endpoint,
@@ -115,7 +115,6 @@ function Address({ draft, error, onPatch }: PartProps) {
   )
 }
 
-/** How deliveries are sent: headers, rate, order, signature. */
 function Sending({
   draft,
   error,

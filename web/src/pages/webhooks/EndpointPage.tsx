@@ -28,7 +28,6 @@ const here = getRouteApi('/frame/o/$organization/webhooks/$endpoint')
 const w = webhookWords.endpoint
 const latestShown = 10
 
-/** Shows one endpoint, and whether it accepts its deliveries. */
 export function EndpointPage() {
   const { slug } = useOrganization()
   const { endpoint: id } = here.useParams()

@@ -21,7 +21,6 @@ import classes from './webhooks.module.css'
 
 const here = getRouteApi('/frame/o/$organization/webhooks')
 
-/** All endpoints with their health. */
 export function Endpoints() {
   const { slug, may } = useOrganization()
   const { add } = here.useSearch()

@@ -6,10 +6,6 @@ import { exact, Time } from '../../parts/Time.tsx'
 const w = webhookWords.endpoint
 const worthSaying = 3
 
-/**
- * Explains why a held or disabled endpoint receives nothing. If it is held, also says how many deliveries are waiting
- * and when the next attempt is due. Warns if attempts keep failing; otherwise renders nothing.
- */
 export function HealthNotice({ endpoint }: { readonly endpoint: Endpoint }) {
   const { state, failures, failing_since: failingSince, probe_at: probeAt, deliveries } = endpoint
   const since = failingSince === undefined ? '' : exact(Date.parse(failingSince))

@@ -25,7 +25,6 @@ const tones: Readonly<Record<OperationState, Tone>> = {
   failed: 'refuse',
 }
 
-/** Shows one long-running operation: its progress, who started it, and buttons to pause and cancel it. */
 export function Operation() {
   const { slug } = useOrganization()
   const { operation: id } = here.useParams()

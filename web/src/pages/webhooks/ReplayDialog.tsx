@@ -15,14 +15,13 @@ import { endpointName } from './states.tsx'
 
 const w = webhookWords.replay
 
-/** Which deliveries to resend: all that were missed, or those that match the list's filters. */
+/** Which deliveries to resend: missed ones, or those that match the list's filters. */
 interface Draft {
   readonly what: 'missed' | 'filtered'
   readonly endpoint: string
   readonly length: string
 }
 
-/** Asks which deliveries to resend and shows their number, then starts an operation that resends them. */
 export function ReplayDialog({
   start,
   onClose,

@@ -20,7 +20,6 @@ import { languages } from './snippets.ts'
 // Standard Webhooks libraries expect a secret that starts with `whsec_`, so the second form omits our own `svc_`.
 const ownPrefixLength = 'svc_'.length
 
-/** Shows the signing secret in both forms, rotates it, and explains how to verify a signature with it. */
 export function Secret() {
   const { slug, may } = useOrganization()
   // The secret is kept out of the query cache, so that it is gone from memory when this page is left.

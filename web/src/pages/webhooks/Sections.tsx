@@ -3,7 +3,6 @@ import { webhookWords as w } from '../../../words/en/webhooks.ts'
 import { useOrganization } from '../../frame/membership.ts'
 import classes from '../../parts/surface.module.css'
 
-/** The tabs of the four webhook pages, below their common title. */
 export function Sections() {
   const { slug, may } = useOrganization()
   const params = { organization: slug }

@@ -18,7 +18,6 @@ import classes from './webhooks.module.css'
 
 const here = getRouteApi('/frame/o/$organization/webhooks/types')
 
-/** Every event type with its description, schema and sample. */
 export function Types() {
   const { slug } = useOrganization()
   const types = useQuery(eventTypesQuery(slug))

@@ -7,7 +7,6 @@ import { answerText, DeliveryBadge, nameOfEndpoint } from './states.tsx'
 
 const w = webhookWords.deliveries
 
-/** The columns of a list of deliveries, with or without their endpoint. */
 export function deliveryColumns(
   endpoints: readonly Endpoint[],
   withEndpoint: boolean,

@@ -1,7 +1,6 @@
 const hourMs = 3_600_000
 const lengths = { hour: hourMs, day: 24 * hourMs, week: 7 * 24 * hourMs } as const
 
-/** The time spans by which a list can be filtered. */
 export const sinceLengths = ['hour', 'day', 'week'] as const
 
 /** Returns the time at which a time span of this name begins, for the URL; undefined if the name is unknown. */

@@ -27,7 +27,6 @@ export function EndpointBadge({ state }: { readonly state: EndpointState }) {
   return <Badge tone={endpointTones[state]}>{w.states[state]}</Badge>
 }
 
-/** Shows the state of a delivery, and whether it has failed and will be retried. */
 export function DeliveryBadge({
   delivery: { state, attempts },
 }: {
@@ -38,7 +37,6 @@ export function DeliveryBadge({
   return <Badge tone={deliveryTones[state]}>{w.deliveryStates[state]}</Badge>
 }
 
-/** Shows an endpoint's deliveries as one bar: delivered, waiting, lost. */
 export function BooksBar({ books }: { readonly books: DeliveryCounts }) {
   const waiting = books.pending + books.held
   const lost = books.dead + books.skipped
@@ -54,7 +52,6 @@ export function BooksBar({ books }: { readonly books: DeliveryCounts }) {
   )
 }
 
-/** Describes the result of an attempt in a few words. */
 export function answerText(status: number | undefined, failure: string | undefined): string {
   if (failure !== undefined && status === undefined) {
     const [kind = ''] = failure.split(':')
@@ -63,7 +60,6 @@ export function answerText(status: number | undefined, failure: string | undefin
   return status === undefined ? w.deliveries.notTried : String(status)
 }
 
-/** Whether an attempt was answered with a 2xx status. */
 export function succeeded(attempt: Pick<Attempt, 'status' | 'failure'>): boolean {
   const { status, failure } = attempt
   return failure === undefined && status !== undefined && status >= 200 && status < 300
@@ -76,10 +72,7 @@ export function endpointName(endpoint: Pick<Endpoint, 'url' | 'description'>): s
     : endpoint.description
 }
 
-/**
- * The name of a delivery's endpoint. If the endpoint is not one of `endpoints`, returns a text that says that it has
- * been deleted.
- */
+/** The name of a delivery's endpoint; an endpoint that is missing from `endpoints` counts as deleted. */
 export function nameOfEndpoint(
   delivery: Pick<Delivery, 'endpoint_id'>,
   endpoints: readonly Endpoint[],

@@ -17,7 +17,6 @@ const w = membersWords.you
 
 const here = getRouteApi('/frame/you')
 
-/** This person's accounts at identity providers, and a way to add one. */
 export function Identities() {
   const me = usePerson()
   const { link } = here.useSearch()
@@ -65,10 +64,7 @@ export function Identities() {
   )
 }
 
-/**
- * Links to the providers. After signing in there, the person returns to this page with a proof and confirms the
- * account.
- */
+/** After signing in at a provider, the person returns to this page with a proof and confirms the account. */
 function Additions({ providers }: { readonly providers: Me['providers'] }) {
   return providers.map((provider) => (
     <a

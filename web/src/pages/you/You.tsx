@@ -20,7 +20,6 @@ import { Identities } from './Identities.tsx'
 
 const w = membersWords.you
 
-/** The person's name, ways to sign in, sessions and appearance. */
 export function You() {
   return (
     <>

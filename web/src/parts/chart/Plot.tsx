@@ -82,7 +82,6 @@ function shapeOf({ at, series, isTime }: ChartProps, width: number, height: numb
   }
 }
 
-/** The current reading position, with its pointer and keyboard handlers. */
 function useReading({ at, onPick, stepMs }: ChartProps, { step }: Shape) {
   const [cursor, setCursor] = useState<Cursor>()
   const last = at.length - 1

@@ -15,7 +15,6 @@ export interface Series {
   readonly values: readonly (number | undefined)[]
 }
 
-/** A chart's data and how to format its values. */
 export interface ChartProps {
   readonly title: string
   /** The start of each step. */
