@@ -145,7 +145,9 @@ async function found(): Promise<OrganizationId> {
   return id
 }
 
-/** Bypasses the store and creates indexes afterwards; returns the secrets of an evenly spread sample. */
+/**
+ * Inserts the keys without the store, and creates indexes afterwards; returns the secrets of an evenly spread sample.
+ */
 function fill(organizationId: OrganizationId): string[] {
   const secrets: string[] = []
   const every = Math.floor(total / probes)

@@ -270,7 +270,6 @@ interface Receiver extends AsyncDisposable {
   readonly url: string
   until(count: number): Promise<void>
   take(count: number): Promise<[string, number][]>
-  /** Waits until all of these deliveries have arrived, and returns them with their times. */
   takeAll(ids: Iterable<string>): Promise<[string, number][]>
 }
 

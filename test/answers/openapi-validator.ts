@@ -1,6 +1,5 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 
-/** Validates an OpenAPI document with an independent validator. */
 export async function validate(
   document: unknown,
 ): Promise<{ readonly errors: readonly unknown[]; readonly version: string | undefined }> {

@@ -3,7 +3,6 @@ import { generateKeyPairSync, sign } from 'node:crypto'
 import { half, jwkOf, signed } from './hostile-idp.ts'
 import type { Json, Lie } from './hostile-idp.ts'
 
-/** A lie and the check that must stop it. */
 export interface ExpectedLie extends Lie {
   readonly stops: readonly [Step, Check]
 }

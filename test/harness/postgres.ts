@@ -35,7 +35,6 @@ interface Server {
   /** The folder of its programs; if that is a copy, it is deleted when this process has ended. */
   readonly native: string
   readonly isCopy: boolean
-  /** The prepared data that it starts with. */
   readonly prepared: string
 }
 

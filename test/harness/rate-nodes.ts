@@ -22,7 +22,6 @@ export function subjectForTests() {
   return { id: createId('key'), organizationId: createId('org') }
 }
 
-/** Starts the shared rates of one node on a store. */
 export async function nodeOver(store: Store): Promise<RatesNode> {
   let isDead = false
   const alive = {

@@ -10,7 +10,6 @@ const startTries = 100
 const lookEveryMs = 50
 const maxWaitMs = 15_000
 
-/** Whether this machine has all that the tests need. */
 export const hasWebkit =
   existsSync(miniBrowser) &&
   ['WebKitWebDriver', 'Xvfb'].every((name) => findProgram(name) !== undefined)

@@ -1,5 +1,4 @@
-// Configuration files: kill -9 during an apply leaves all of its changes or none, and once a generated file has been
-// applied, a plan of the same file is empty.
+// kill -9 during an apply must leave all of its changes or none. After an apply, a plan of the same file must be empty.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'

@@ -1,5 +1,5 @@
-// The wall clock jumps and runs too fast: whatever expired stays expired, limits keep working, and no burst of retries
-// follows.
+// When the wall clock jumps or runs too fast, what expired must stay expired, limits must keep working, and retries
+// must not come in a burst.
 import { createServer } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'

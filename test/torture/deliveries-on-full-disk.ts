@@ -1,4 +1,4 @@
-// While the disk is full, no event is acknowledged. Afterwards, every acknowledged event is delivered.
+// Nothing may be acknowledged while the disk is full, and every acknowledged event must be delivered afterwards.
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-// Nodes that publish and deliver are killed at random moments; every acknowledged event arrives.
+// Nodes that publish and deliver are killed at random moments; every acknowledged event must arrive.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'

@@ -1,5 +1,4 @@
-// The disk is full: writes are refused, nothing is acknowledged that was not stored, and work resumes once there is
-// space again.
+// While the disk is full, nothing may be acknowledged that was not stored. Work must resume once there is space again.
 import { spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// SIGTERM while forty clients call: every request that was sent gets a complete response, and the process exits with 0.
+// After SIGTERM, every request that was sent must get a complete response, and the process must exit with 0.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-// Mutated bytes on raw connections: nothing reaches the upstream without having passed the checks.
+// Nothing may reach the upstream without having passed the checks.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'

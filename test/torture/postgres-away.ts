@@ -1,5 +1,4 @@
-// PostgreSQL is stopped without a checkpoint and started again, and then runs out of connections: nothing acknowledged
-// is lost.
+// Nothing acknowledged may be lost when PostgreSQL stops without a checkpoint or has no connection left.
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'

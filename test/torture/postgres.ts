@@ -1,4 +1,5 @@
-// The database crashes or hangs: no revoked key is accepted, calls are refused in time, and service resumes by itself.
+// While the database crashes or hangs, no revoked key may be accepted, and calls must be refused in time. Service must
+// resume by itself.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// At any instant, the files on the disk are a database that holds everything acknowledged before.
+// At any instant, the files on the disk must be a database that contains everything acknowledged before.
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'

@@ -1,5 +1,4 @@
-// Makes every read of the dashboard on a large organization, while calls pass through the gateway. The calls must not
-// become much slower.
+// Reads of the dashboard must not make guarded calls much slower.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'

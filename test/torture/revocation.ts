@@ -1,5 +1,4 @@
-// Clients keep calling three nodes with a key while it is revoked. Once the revocation is answered, every new call
-// fails.
+// Once a revocation has been answered, every new call with the key must fail.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'

@@ -24,7 +24,7 @@ export interface Sample {
   /** Memory outside the heap that belongs to objects in it, such as buffers. */
   readonly external: number | undefined
   readonly files: number
-  /** The size of SQLite's write-ahead log; 0 on PostgreSQL. */
+  /** The size of SQLite's write-ahead logs; 0 on PostgreSQL. */
   readonly wal: number
 }
 

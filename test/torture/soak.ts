@@ -1,4 +1,4 @@
-// Calls, keys, lists, a directory and deliveries for an hour: memory, open files and the write-ahead log stay bounded.
+// Memory, open files and the write-ahead logs must stay bounded.
 import { createServer } from 'node:http'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'

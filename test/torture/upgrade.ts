@@ -1,4 +1,5 @@
-// A migration is killed and run again; a backup made under load is complete; a node keeps working with a newer schema.
+// A killed migration must succeed when it runs again, a backup made under load must be complete, and a node must keep
+// working with a newer schema.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'

@@ -1,5 +1,4 @@
-// Upstreams that hang, stop half-way, or break the protocol: callers get the right response in time, and other targets
-// are not affected.
+// Callers of upstreams that hang, stop half-way or break the protocol must get the right response in time.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
 import type { Socket } from 'node:net'

@@ -145,7 +145,6 @@ function said({ status, body }: ScimReply): [number, string] {
   return [status, body?.scimType]
 }
 
-/** Counts the deadlocks that PostgreSQL had to resolve in the test's database. */
 async function deadlocks({ product }: TestDirectory): Promise<number> {
   return await withStore(product, async (store) => {
     const { rows } = await sql<{ deadlocks: number }>`select deadlocks from pg_stat_database
