@@ -1,6 +1,6 @@
 /** Every refusal of the service: its code, HTTP status and title. Each has a page in docs/problems. */
 export const problems = {
-  // Requests that are invalid for any route.
+  // Refusals of the HTTP request itself.
   bad_request: { status: 400, title: 'The request could not be understood' },
   not_found: { status: 404, title: 'There is nothing here' },
   method_not_allowed: { status: 405, title: 'This address does not answer that method' },
@@ -38,7 +38,7 @@ export const problems = {
   upstream_timeout: { status: 504, title: 'The upstream took too long' },
   outbound_blocked: { status: 400, title: 'This address must not be called' },
 
-  // Faults in the messages of an organization's identity provider (the member `check` names the exact one).
+  // Failures of an organization's identity provider, and faults in its messages (`check` names the exact fault).
   idp_unreachable: { status: 502, title: 'The identity provider could not be reached' },
   idp_timeout: { status: 504, title: 'The identity provider took too long' },
   idp_answer_invalid: { status: 502, title: 'The identity provider gave a broken answer' },
@@ -54,8 +54,7 @@ export const problems = {
   callback_issuer_mismatch: { status: 400, title: 'The answer comes from another provider' },
   logout_token_invalid: { status: 400, title: 'The logout token is not valid' },
 
-  // Refusals about an organization's identity provider and domains: when somebody signs in through the provider, and
-  // when an administrator sets these up.
+  // Refusals of company sign-in and of its setup.
   sso_not_available: { status: 404, title: 'There is no company sign-in here' },
   sso_connection_disabled: { status: 403, title: 'The connection to the identity provider is off' },
   sso_email_missing: { status: 403, title: 'The identity provider named no usable e-mail address' },

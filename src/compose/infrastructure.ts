@@ -191,7 +191,7 @@ function openExports(
   }
 }
 
-/** Retries the work while the database is down; fails only on errors that waiting can't fix. */
+/** Retries the work while the database server is unavailable; throws any other error. */
 async function whenStorageAnswers<T>(log: Log, work: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
@@ -207,7 +207,7 @@ async function whenStorageAnswers<T>(log: Log, work: () => Promise<T>): Promise<
   }
 }
 
-/** Whether an error concerns the database file or its folder, which waiting can't fix. */
+/** Whether an error concerns the database file or its folder. */
 function isOfFile(error: unknown): boolean {
   const { code, syscall } = error as { code?: unknown; syscall?: unknown }
   if (typeof code !== 'string') return false

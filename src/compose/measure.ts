@@ -98,7 +98,7 @@ export function measureLimits(
   )
 }
 
-/** Measures requests other than guarded calls: those to the API, SCIM, sign-in and pages. */
+/** Measures requests other than guarded calls. */
 export function measureRequests(metrics: Metrics): (end: RequestEnd) => void {
   const took = metrics.histogram(
     'intercept_request_seconds',

@@ -49,7 +49,7 @@ export function logBesideOutages(log: Log, outages: Outages): Log {
 }
 
 /**
- * Counts requests refused because of a database outage; each outage is logged once at its start and once at its end.
+ * Counts the work refused because of a database outage; each outage is logged once at its start and once at its end.
  */
 interface Outages {
   refused(cause: unknown): void

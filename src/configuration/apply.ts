@@ -188,7 +188,7 @@ async function applyWithin(
   return { differences: steps.map(toDifference), issued: scene.issued }
 }
 
-/** Refuses steps that the caller may not take; each section requires the same permission as in the dashboard. */
+/** Refuses steps whose section needs a permission that the caller lacks. */
 function refuseForbidden(
   file: ConfigurationFile,
   steps: readonly Pick<Step, 'section' | 'name' | 'subject'>[],

@@ -92,8 +92,7 @@ function hasEnded({ expires_at: end }: Entry, nowMs: number): boolean {
 }
 
 /**
- * Returns the removals of things that the file manages and no longer names. What depends on other things is removed
- * before them.
+ * Returns the removals of things that the file manages and no longer names; dependents come before what they depend on.
  */
 function removals(file: ConfigurationFile, state: State, label: string): Step[] {
   return noLongerNamed(file, state, label)

@@ -1,4 +1,4 @@
-/** Logs what happens: one JSON object per line, pretty-printed on a terminal, without secrets. */
+/** Logs what happens: one JSON object per line, or lines for people, with secrets masked. */
 import { createRequire } from 'node:module'
 import type pinoOf from 'pino'
 import { prettyLine } from './pretty.ts'
@@ -27,7 +27,7 @@ export function createLog(options: {
   /** Formats lines for people instead of programs. */
   pretty?: boolean
 }): Log {
-  // pino is loaded only when the first log is created, because most commands create none.
+  // pino is loaded only when the first log is created, because many commands create none.
   const pino = load('pino') as typeof pinoOf
   const finish = options.pretty === true ? prettyLine : (line: string) => line
   const destination =

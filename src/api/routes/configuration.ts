@@ -59,9 +59,7 @@ const Managed = Type.Object(
   { title: 'ManagedThing' },
 )
 
-/**
- * An organization's configuration as a file: export, plan and apply, plus listing and releasing what a file manages.
- */
+/** An organization's configuration as a file: export, plan and apply, and the things that files manage. */
 export const configurationRoutes = {
   [`GET ${C}` as const]: route({
     summary: 'The configuration as a file, which contains references instead of secrets',

@@ -22,7 +22,7 @@ const maxOverlapSeconds = 90 * 24 * 3600
 const Input = input(keyInputProperties)
 const KeyAndConfirmation = Type.Object({ key: ApiKey, confirmation: Confirmed })
 
-/** API keys: issue, edit, rotate and revoke; developers can change only keys they created themselves. */
+/** API keys: issue, edit, rotate and revoke. */
 export const keyRoutes = {
   'GET /organizations/:organization/keys': route({
     summary: 'API keys, newest first',

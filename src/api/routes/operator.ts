@@ -6,7 +6,7 @@ import { Organization, toOrganization } from './organizations.ts'
 
 const Plan = oneOf(['standard', 'enterprise'])
 
-/** The operator's routes: organizations and plans. They require an operator's access token. */
+/** The operator's routes: organizations and plans. */
 export const operatorRoutes = {
   'GET /operator/organizations': route({
     summary: 'Every organization, ordered by slug',

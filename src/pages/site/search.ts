@@ -2,7 +2,7 @@ import type { LibraryPage } from './library.ts'
 
 export interface Found {
   readonly page: LibraryPage
-  /** The text around the query's first word, or the page's beginning if only the title has that word. */
+  /** The text around the query's first word, or the page's beginning if the text lacks that word. */
   readonly excerpt: string
 }
 
