@@ -70,7 +70,8 @@ export interface Webhooks extends AsyncDisposable {
   /** Counts each endpoint's deliveries by state, where committed = delivered + dead + pending + held + skipped. */
   books(organizationId: string, endpointId?: string): Promise<EndpointBooks[]>
   /**
-   * Deletes finished deliveries older than the retention period, and their events; a running node does this every hour.
+   * Deletes finished deliveries older than the retention period, and their events; a running node does this about every
+   * hour.
    */
   removeOld(): Promise<RetentionResult>
   /** Starts the background work, which the command line does not need. */

@@ -138,7 +138,7 @@ export class Lane {
     this.#leaseEndsAt = leaseEndsAt
   }
 
-  /** `restMs` is the rest of the endpoint's pause, which must outlast the lane. */
+  /** Includes the rest of the endpoint's pause, because the pause must outlast the lane. */
   get release(): Release {
     const { id, leaseToken } = this.#endpoint
     return { id, leaseToken, restMs: this.#pace.pauseMs(this.#deps.clock.monotonic()) }
@@ -229,7 +229,7 @@ export class Lane {
     const [first] = deliveries
     const now = clock.now()
     if (ordered && this.state === 'active' && first && first.dueAt > now) {
-      // Nothing can be sent before the first delivery is due: repeated queries would block SQLite's thread, which
+      // Nothing can be sent before the first delivery is due, and repeated queries would block SQLite's thread, which
       // everything shares.
       this.#isExhausted = true
       this.#nextDueAt = first.dueAt

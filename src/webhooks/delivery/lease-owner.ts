@@ -24,7 +24,7 @@ function isDead(owner: string): boolean {
   const [host, pidText, start] = owner.split('/')
   if (host !== hostname()) return false
   const other = Number(pidText)
-  // This is our own process id, which an earlier process may have had too.
+  // An earlier process may have had our process id.
   if (other === process.pid) return start !== String(processStart())
   try {
     process.kill(other, 0)

@@ -36,7 +36,10 @@ export interface DeliveryWork {
     load: { limit: number; order: 'due' | 'ordered' | 'probe'; except: ReadonlySet<string> },
   ): Promise<{ deliveries: DueDelivery[]; exhausted: boolean }>
   nextDueAt(endpointId: string): Promise<number | undefined>
-  /** Writes a batch as a whole; returns the ids of the endpoints whose leases had been lost. */
+  /**
+   * Writes a batch in one transaction, without the health of endpoints whose leases had been lost; returns the ids of
+   * these endpoints.
+   */
   complete(batch: {
     outcomes: readonly AttemptOutcome[]
     healths: readonly HealthOutcome[]
@@ -90,7 +93,7 @@ async function complete(
   batch: { outcomes: readonly AttemptOutcome[]; healths: readonly HealthOutcome[] },
 ): Promise<ReadonlySet<string>> {
   const disabled = batch.healths.filter(({ health }) => health.state === 'disabled')
-  // Organizations are always locked in the same order, so that transactions cannot deadlock.
+  // Organizations are locked in the order of their ids, so that transactions cannot deadlock.
   for (const organizationId of new Set(
     disabled.map(({ endpoint }) => endpoint.organizationId).toSorted(),
   )) {

@@ -32,8 +32,8 @@ function managedAmongQuery(organization: string, section: ManagedSection, ids: r
 }
 
 /**
- * Maps ids to managed things of a section, at least among the given ids. While loading, the map is incomplete, which is
- * harmless: the server refuses changes to locked things anyway.
+ * Returns a map by id of the section's managed things, which has at least those among `ids`. While loading, the map is
+ * incomplete, which is harmless: the server refuses changes to locked things anyway.
  */
 export function useManagedAmong(
   organization: string,

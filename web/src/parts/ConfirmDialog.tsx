@@ -30,7 +30,7 @@ function typeable(name: string): string {
     .trim()
 }
 
-/** With `typed`, the person must type or paste this name. */
+/** With `typed`, the person must type or paste that name to confirm. */
 export function ConfirmDialog(dialog: ConfirmDialogProps) {
   const { open = true, title, typed } = dialog
   const { isPending: busy, error } = dialog.saving

@@ -6,7 +6,6 @@ const LeaveQuestion = lazy(async () => ({
   default: (await whole(async () => await import('./LeaveQuestion.tsx'))()).LeaveQuestion,
 }))
 
-/** Asks before leaving a page with unsaved changes. */
 export function LeaveGuard({ isDirty }: { readonly isDirty: () => boolean }) {
   const leaving = useLeaving(isDirty)
   if (!leaving.isAsked) return undefined

@@ -4,7 +4,7 @@ import classes from './sparkline.module.css'
 const height = 20
 const barWidth = 4
 
-/** The last 24 hours in a table cell: calls as bars, failures in red. */
+/** The last 24 hours in a table cell: calls as bars, refused and failed calls in red. */
 export function Sparkline({
   calls,
   failed,

@@ -48,7 +48,7 @@ export function day(at: number | string): string {
   return shownAs(millis(at), 'day')
 }
 
-/** Hovering also shows the relative or the exact time, and the time in UTC; a click copies the time in UTC. */
+/** Hovering also shows the relative or the exact time, and the time in UTC. */
 export function Time({
   at,
   form = 'exact',

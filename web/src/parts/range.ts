@@ -26,7 +26,7 @@ export interface Span {
   readonly stepMs: number
 }
 
-/** The name of the range in a URL, or '24h' if it names no known one; undefined if the URL has explicit times. */
+/** The name of the range in a URL, or '24h' if it names no known one; undefined if the URL has a start time. */
 export function rangeName({ range, from }: RangeSearch): RangeName | undefined {
   if (from !== undefined) return undefined
   return range !== undefined && Object.hasOwn(ranges, range) ? (range as RangeName) : '24h'

@@ -224,7 +224,7 @@ export function KeyStep({
   )
 }
 
-/** A secret is shown only once, so after a reload the page says so instead of showing the key. */
+/** A secret is shown only once: after a reload, this text takes the place of the key. */
 function NotShown({
   organization,
   before,
