@@ -47,7 +47,7 @@ export class KeyUses {
   }
 
   async #writeUses(): Promise<void> {
-    // All nodes use the same order, so they can't deadlock on each other's rows.
+    // All nodes write keys in the same order, to avoid deadlocks on their rows.
     const waiting = [...this.#last].toSorted(([, a], [, b]) => (a.keyId < b.keyId ? -1 : 1))
     this.#last = new Map()
     try {

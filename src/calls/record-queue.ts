@@ -150,7 +150,7 @@ export class RecordQueue {
   }
 }
 
-/** The parts of a batch that are tried one after the other; none if it has only one record or statement. */
+/** Splits a batch, or returns no parts if it consists of a single record or of the counts for a single table. */
 function partsOf({ rows, counts = [] }: Batch): Batch[] {
   if (rows.count > 1) {
     const [first, second] = halvesOf(rows)

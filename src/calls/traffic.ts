@@ -29,8 +29,8 @@ export interface Traffic {
   /** Keyed by target id; a target without calls in the last 24 hours is missing. */
   hoursOfTargets(organizationId: OrganizationId): Promise<ReadonlyMap<string, TargetHours>>
   /**
-   * Keyed by rule id: how many calls of the last 7 days the rule decided, or would have refused if it were not on
-   * trial.
+   * Keyed by rule id: how many calls of the last 7 UTC days, including today, the rule decided or, on trial, would have
+   * refused.
    */
   ofRules(organizationId: OrganizationId): Promise<ReadonlyMap<string, number>>
 }

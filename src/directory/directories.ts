@@ -41,8 +41,8 @@ export function createDirectories(deps: DirectoryDeps): Directories {
 }
 
 /**
- * Creates the group service alone, for configuration files. It does not check SCIM tokens, so a directory's own
- * requests must use `Directories`.
+ * Creates the group service alone, for configuration files. This service does not check SCIM tokens, so a directory's
+ * own requests must use `Directories`.
  */
 export function openDirectoryGroups(store: Store): DirectoryGroups {
   const tokens = {

@@ -57,8 +57,8 @@ export interface DirectoryMemberships {
     person: DirectoryPerson,
   ): Promise<void>
   /**
-   * Ends a user's access to the organization: membership, sessions and personal keys. Never refuses. The last owner
-   * loses sessions and personal keys, but stays a member.
+   * Ends a user's access to the organization: deactivates the membership, ends the sessions and suspends the personal
+   * keys. The last owner's membership stays active. Never refuses.
    */
   deactivate(change: DirectoryChange, user: DirectoryUserRecord): Promise<void>
   /**

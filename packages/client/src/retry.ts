@@ -15,8 +15,8 @@ export async function wait(ms: number): Promise<void> {
 }
 
 /**
- * Sends a request, and repeats it where that is safe. After 429, and after 503 with Retry-After, it always is, because
- * the server has changed nothing. Returns the last response, or throws the last error.
+ * Sends a request, and repeats it only where that is safe. Repeating is always safe after 429, and after 503 with
+ * Retry-After, because the server has changed nothing. Returns the last response, or throws the last error.
  */
 export async function sendWithRetries(
   send: () => Promise<Response>,

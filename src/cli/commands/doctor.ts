@@ -196,7 +196,6 @@ async function checkHistory(store: Store): Promise<Finding> {
   return { check: 'history', isWell: elsewhere === 0, said, details }
 }
 
-/** Reports how rates are shared at the moment, which is never a fault; a single node shares nothing. */
 async function checkRates(store: Store): Promise<Finding> {
   const { nodes, subjects, short } = await rateShares.countShares(store.calls)
   const said =
@@ -206,7 +205,6 @@ async function checkRates(store: Store): Promise<Finding> {
   return { check: 'rates', isWell: true, said, details: { nodes, subjects, short } }
 }
 
-/** Reports how many deliveries are pending or held in all organizations, which is never a fault. */
 async function checkDeliveries(store: Store): Promise<Finding> {
   const queue = await deliveryQueue.look(store)
   const { pending, held, oldestAt, heldEndpoints, disabledEndpoints } = queue
@@ -226,10 +224,6 @@ async function checkDeliveries(store: Store): Promise<Finding> {
   }
 }
 
-/**
- * Reports how many database sessions wait for a lock of another session, which is never a fault. Reports nothing on
- * SQLite.
- */
 async function checkLocks(store: Store): Promise<Finding[]> {
   const waiting = await probeLockWaits(store)
   if (waiting === undefined) return []

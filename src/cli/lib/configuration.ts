@@ -38,10 +38,7 @@ export async function readConfiguration(
 /** The configuration-file operations that commands use, on the database or over the API. */
 export type FileWork = Pick<Configurations, 'export' | 'plan' | 'apply'>
 
-/**
- * Runs work on configuration files: over the API if the command is remote, otherwise directly on the database, which a
- * running server may share.
- */
+/** Runs work on configuration files, on the database or over the API. */
 export async function withConfigurations<T>(
   services: Services,
   work: (configurations: FileWork) => Promise<T>,
@@ -75,10 +72,7 @@ export async function withConfigurations<T>(
   return await work(configurations)
 }
 
-/**
- * Returns a function that resolves a reference to a secret in this process's environment or in a file. The function
- * returns undefined if there is no secret or it is too long.
- */
+/** Returns a function that resolves a reference to a secret in this process's environment or in a file. */
 function secretBehind(env: Terminal['env']): (reference: string) => string | undefined {
   return (reference) => {
     const [, kind, name = ''] = /^(env|file):(.*)$/.exec(reference) ?? []

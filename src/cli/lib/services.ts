@@ -23,10 +23,7 @@ export interface Services {
   readonly remote: Remote | undefined
 }
 
-/**
- * Runs a function with services: over the API if the command is remote, otherwise on the database, which a running
- * server may share.
- */
+/** Runs a function with services, on the database or over the API. */
 export async function withServices<T>(
   terminal: Terminal,
   work: (services: Services) => Promise<T>,

@@ -27,7 +27,7 @@ async function answer(id: number, report: () => Promise<NodeReport>): Promise<vo
   if (process.connected) process.send?.({ kind: question, id, answer: status })
 }
 
-/** Asks each worker for its report. Returns the reports by worker id, without workers that did not answer in time. */
+/** Returns the workers' reports by worker id, without workers that did not answer in time. */
 async function askWorkers(workers: readonly Worker[]): Promise<ReadonlyMap<number, NodeReport>> {
   const reports = new Map<number, NodeReport>()
   await Promise.all(
@@ -119,7 +119,7 @@ async function sendMetrics(
 
 /**
  * Sends 200 if at least one worker answers and all that answer are ready: they share the port, so any of them may get
- * the next request. Otherwise sends 503.
+ * the next request.
  */
 async function sendReadiness(response: ServerResponse, asked: readonly Worker[]): Promise<void> {
   const reports = [...(await askWorkers(asked)).values()]

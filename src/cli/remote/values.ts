@@ -9,10 +9,7 @@ export function msOf(time: unknown): number | undefined {
   return typeof time === 'string' ? Date.parse(time) : undefined
 }
 
-/**
- * Converts an API object to the domain's form: camelCase names, times in milliseconds, undefined for null. Fields that
- * the API does not return are missing.
- */
+/** Converts an API object to the domain's form: camelCase names, times in milliseconds, undefined for null. */
 export function recordOf(json: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(json).map(([name, value]) => [
