@@ -1,7 +1,7 @@
 import type { AppRequest } from '../http/index.ts'
 import { ScimError } from './protocol/errors.ts'
 
-/** Reads the token from the Authorization header only (RFC 6750 section 2.1); throws a 401 unless it has just one. */
+/** Returns the token of the Authorization header (RFC 6750 section 2.1); throws a 401 unless there is exactly one. */
 export function readToken(request: AppRequest): string {
   const values = authorizations(request)
   if (values.length > 1) throw new ScimError(401, 'More than one credential was sent.')

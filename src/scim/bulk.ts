@@ -32,9 +32,8 @@ interface BulkDeps {
 }
 
 /**
- * Performs a bulk request (RFC 7644 section 3.7). Every operation succeeds or fails on its own. If `failOnErrors` is
- * not 0, no operation starts after that many failures. An operation that refers to another one's bulkId runs after the
- * other one; circular references are refused (section 3.7.1).
+ * Performs a bulk request (RFC 7644 section 3.7). An operation that refers to the bulkId of another operation runs
+ * after that operation; circular references fail (section 3.7.1).
  */
 export async function answerBulk(request: ScimRequest, deps: BulkDeps): Promise<ScimAnswer> {
   const { perform, explain } = deps
@@ -70,8 +69,8 @@ export async function answerBulk(request: ScimRequest, deps: BulkDeps): Promise<
 
   while (waiting.length > 0) {
     const ready = waiting.filter(({ operation }) => missingOf(operation, ids) === undefined)
-    // If nothing is ready, each remaining operation depends on one that failed, is missing or belongs to a cycle.
-    // When such an operation runs, it reports this as its error.
+    // If nothing is ready, the remaining operations depend on a failed, missing or circular reference, and each reports
+    // that as its error when it runs.
     const turn = ready.length > 0 ? ready : waiting
     for (const { operation, at } of turn) {
       if (failOnErrors > 0 && failures >= failOnErrors) break
@@ -135,8 +134,7 @@ function textOf(object: JsonObject, name: string): string | undefined {
   return value
 }
 
-// Finds the bulkIds that a text refers to. This is done once per operation and the result is kept, because the waiting
-// operations are checked again in every round.
+// Kept per operation, because the waiting operations are checked again in every round.
 function referencesIn(text: string): ReadonlySet<string> {
   const found = new Set<string>()
   for (const [, id = ''] of text.matchAll(reference)) found.add(id)

@@ -9,7 +9,7 @@ import { groupSchema, groupType, userType } from './schema/schema-group.ts'
 import { enterpriseSchema, userSchema } from './schema/schema-user.ts'
 import { dayMs } from '../units.ts'
 
-/** Page and cursor limits, announced by the discovery documents and enforced by the lists. */
+/** Page and cursor limits, as the discovery documents announce them. */
 export const limits = {
   pageSize: 1000,
   defaultPageSize: 100,
@@ -20,8 +20,7 @@ type Json = Record<string, unknown>
 
 /**
  * Builds the document of `/ServiceProviderConfig` (RFC 7643 section 5, RFC 9865 section 4); `base` is the URL of
- * `/scim/v2`. The `attributes` parameter never removes a member; it can only add `pagination`, which is sent on
- * request.
+ * `/scim/v2`, and `attributes` can only add `pagination`.
  */
 export function providerConfig(
   deps: Pick<ScimDeps, 'limits' | 'baseUrl'>,

@@ -17,7 +17,6 @@ export function etagOf(record: Versioned): string {
   return `W/"${record.version}"`
 }
 
-/** Returns the stored attributes of a resource, with its id. */
 export function resourceOf(record: Versioned): Resource {
   // The attributes were checked against the schema before they were stored.
   return { ...(JSON.parse(record.attributes) as Resource), id: record.id }
@@ -61,7 +60,6 @@ export function groupDocument(
   }
 }
 
-/** Builds a group's members in SCIM's format. */
 export function memberDocuments(ids: readonly string[], base: string): Record<string, unknown>[] {
   return ids.map((id) => ({ value: id, $ref: `${base}/Users/${id}`, type: 'User' }))
 }

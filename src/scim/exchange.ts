@@ -13,7 +13,6 @@ export interface ScimDeps {
   readonly limits: ScimLimits
 }
 
-/** Limits on requests; each name says what the limit counts. */
 export interface ScimLimits {
   readonly bodyBytes: number
   readonly bulkBodyBytes: number
@@ -39,7 +38,7 @@ export interface ScimRequest {
   readonly base: string
 }
 
-/** The parts of a request that a discovery document depends on; such a document says nothing about an organization. */
+/** The parts of a request that a discovery document depends on. */
 export type DiscoveryRequest = Pick<ScimRequest, 'query' | 'base'>
 
 /** Produces a body as text, in pieces. */

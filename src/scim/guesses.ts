@@ -8,8 +8,7 @@ import { ScimError, tooMany } from './protocol/errors.ts'
 export interface GuessLimit {
   /**
    * Runs a token look-up for an address, and counts a 401 as a wrong token. An address over its limit gets a 429 for a
-   * wrong token; a valid token still works while this node has look-ups to spare for such addresses (`spareLookUps`).
-   * After that, every token from the address gets a 429 without a look-up.
+   * wrong token, and for every token once this node has no look-ups to spare (`spareLookUps`).
    */
   watch<T>(address: string, lookUp: () => Promise<T>): Promise<T>
 }

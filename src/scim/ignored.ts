@@ -16,10 +16,7 @@ const maxLength = 200
 // Bounds the time spent on parsing paths; a bulk request may contain a megabyte of them.
 const maxPathCharacters = 200_000
 
-/**
- * Collects, for the request log, the attributes, parts and extensions in an accepted request that were ignored because
- * no schema defines them. Read-only attributes are left out, because clients usually send them back.
- */
+/** Collects, for the request log, the names in an accepted request that were ignored because no schema defines them. */
 export function ignoredNames(request: {
   readonly method: string
   /** The path below `/scim/v2`, split at slashes. */

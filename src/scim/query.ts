@@ -25,7 +25,6 @@ export interface Query {
   readonly excludedAttributes: readonly string[]
 }
 
-/** The type of the resources to list, and the query. */
 export interface AskedList {
   readonly type: ResourceType
   readonly query: Query
@@ -50,10 +49,7 @@ export function queryOfUrl(search: URLSearchParams): Query {
   })
 }
 
-/**
- * Parses the `attributes` of a discovery request. Unlike `queryOfUrl`, this refuses nothing, because discovery
- * endpoints ignore unknown names and most parameters.
- */
+/** Unlike `queryOfUrl`, this refuses nothing, because discovery endpoints ignore unknown names and most parameters. */
 export function askedAttributes(search: URLSearchParams): string[] {
   return [...search].flatMap(([name, text]) =>
     name.toLowerCase() === 'attributes' ? names(text) : [],
@@ -128,7 +124,6 @@ function readQuery(asked: {
   }
 }
 
-/** Builds the projection that selects which attributes a response shows. */
 export function projectionOf(
   type: ResourceType,
   query: Pick<Query, 'attributes' | 'excludedAttributes'>,

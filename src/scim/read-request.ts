@@ -23,7 +23,7 @@ export function readAddress(request: AppRequest, base: string, prefix: string): 
   return { path: segments.map(decode), query: new URLSearchParams(search) }
 }
 
-/** Parses a request's body as JSON; undefined for GET, DELETE and no body. Refuses a body with Content-Encoding. */
+/** Parses a request's body as JSON; undefined for GET, DELETE and no body. */
 export function readBody(
   request: AppRequest,
   path: readonly string[],

@@ -9,7 +9,6 @@ import type { Projection } from './schema/projection.ts'
 /** Resources as JSON texts, each complete or, if it is large, in pieces. */
 type Texts = AsyncGenerator<string | AsyncIterable<string>>
 
-/** The request, and the attributes to show in its response. */
 interface Showing {
   readonly request: ScimRequest
   readonly projection: Projection
@@ -69,9 +68,7 @@ export async function* groupTexts(
   }
 }
 
-/**
- * Renders a list response: the members of `head`, the resources, and their number, which is known only at the end.
- */
+/** Renders a list response, whose number of resources is known only at the end. */
 export async function* listText(
   head: Record<string, unknown>,
   resources: Texts,
@@ -95,8 +92,7 @@ export async function* singleText(resources: Texts): AsyncGenerator<string> {
   }
 }
 
-// Renders a group, reading its members in pages. Pages are in id order, so every member who stays in the group
-// meanwhile appears exactly once.
+// Pages are in id order, so every member who stays in the group meanwhile appears exactly once.
 async function* largeGroup(
   deps: ScimDeps,
   group: DirectoryGroupRecord,

@@ -48,12 +48,10 @@ export abstract class Resources<Item extends Versioned = Versioned> {
   }
 }
 
-/** Returns the organization whose directory a request changes, and the actor for the audit log. */
 export function callerOf({ principal, actor }: ScimRequest): DirectoryCaller {
   return { organizationId: principal.organizationId, actor }
 }
 
-/** Returns a request's body; refuses a request without one. */
 export function bodyOf({ body }: ScimRequest): Json {
   if (body !== undefined) return body
   throw new ScimError(400, 'The body is missing.', { scimType: 'invalidSyntax' })

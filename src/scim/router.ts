@@ -8,7 +8,6 @@ import { GroupResources } from './group-resources.ts'
 import type { Resources } from './resources.ts'
 import { UserResources } from './user-resources.ts'
 
-/** Handles one method at one address. */
 export type ScimHandler = (request: ScimRequest) => Promise<ScimAnswer>
 
 /** Routes the addresses of RFC 7644 section 3.2, tables 1 and 2. */
@@ -19,7 +18,6 @@ export interface ScimRouter {
   findDiscovery(method: string, path: readonly string[]): DiscoveryHandler
 }
 
-/** Answers with a discovery document. */
 export type DiscoveryHandler = (request: DiscoveryRequest) => Promise<ScimAnswer>
 
 /** The handlers of an address by method; undefined for an unknown address. */
@@ -154,8 +152,7 @@ function discoveryHandlers(
   }
 }
 
-// Answers with all discovery documents or with the one that has the id. Query parameters are ignored, except that a
-// filter is refused with 403, so that nobody mistakes the whole list for a filtered one (RFC 7644 section 4).
+// A filter is refused with 403, so that nobody mistakes the whole list for a filtered one (RFC 7644 section 4).
 function discoveryList(
   query: URLSearchParams,
   id: string | undefined,
@@ -176,7 +173,7 @@ function notAllowed(methods: readonly string[]): ScimError {
   return new ScimError(405, `Allowed here: ${Allow}.`, { headers: { Allow } })
 }
 
-// Creates the refusal of /Me, which is optional (RFC 7644 section 3.11): a directory's token represents no person.
+// /Me is optional (RFC 7644 section 3.11), and a directory's token represents no person.
 function notImplemented(): ScimError {
   return new ScimError(501, '/Me is not supported.')
 }

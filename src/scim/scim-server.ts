@@ -52,7 +52,7 @@ interface Admitted {
   asked?: ScimRequest
 }
 
-/** How a request ended: with a response or a refusal; `asked` is the same as in `Admitted`. */
+/** How a request ended: with a response or a refusal. */
 interface Outcome {
   readonly startedAt: number
   readonly answer?: ScimAnswer | undefined

@@ -21,9 +21,8 @@ const maxUserCharacters = 64 * 1024
 const inactive = ',"active":false'
 
 /**
- * Converts a user resource into the forms for storage, for search and for finding the person. `before` is the user
- * before the request; its `active` applies if the resource has none. Refuses a user whose attributes are too long as
- * JSON, unless the request adds no more than a deactivation does: it must always be possible to deactivate a user.
+ * Converts a user resource into the forms for storage, for search and for finding the person. The limit on the
+ * attributes' length leaves room for a deactivation: it must always be possible to deactivate a user.
  */
 export function userInput(
   given: Resource,

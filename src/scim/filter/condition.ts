@@ -225,10 +225,7 @@ function compareMeta(type: ResourceType, filter: Comparison, base: string): Dire
   throw refuse('invalidFilter', `'meta.${name ?? ''}' cannot be filtered by.`)
 }
 
-/**
- * Converts a comparison of `meta.location`, which is a fixed prefix followed by the id: either the id is compared, or
- * the prefix alone gives the result.
- */
+/** `meta.location` is a fixed prefix followed by the id. */
 function compareLocation(prefix: string, filter: Comparison): DirectoryCondition {
   const { operator } = filter
   const value = String(filter.value)

@@ -62,8 +62,7 @@ function endOfWord(source: string, start: number): number {
   return at
 }
 
-// Whether a character belongs to a word: letters, digits and `$ % + - . : @ _` do, because they occur in attribute
-// names, URNs, numbers, dates and unquoted addresses.
+// Letters, digits and `$ % + - . : @ _` occur in attribute names, URNs, numbers, dates and unquoted addresses.
 function isWordCode(code: number): boolean {
   return (
     (code >= 0x30 && code <= 0x3a) ||

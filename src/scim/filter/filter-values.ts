@@ -93,8 +93,7 @@ function text(compared: Attribute, literal: Token): string {
   return read
 }
 
-// Returns the string that a token stands for. The grammar requires quotes, but Microsoft's and WSO2's test suites omit
-// them around a single word; a word with a meaning of its own (an operator, true, a number) is not read as a string.
+// The grammar requires quotes, but Microsoft's and WSO2's test suites omit them around a single word.
 function bareText(literal: Token): string | undefined {
   if (literal.kind === 'text') return literal.value
   if (literal.kind !== 'word') return undefined

@@ -8,7 +8,6 @@ import { refuse, type ScimError } from '../protocol/errors.ts'
 const maxDepth = 16
 const maxTerms = 64
 
-/** Limits on a filter's depth and length, and what becomes of unknown attributes. */
 export interface FilterOptions {
   /** With 'absent', an unknown attribute is treated as one that no resource has. */
   readonly unknown?: 'refuse' | 'absent'

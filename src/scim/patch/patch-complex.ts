@@ -3,8 +3,8 @@ import { isObject, type Json, type JsonObject } from '../protocol/json.ts'
 import { isManager, readValue, withManagerId, type Values } from '../schema/values.ts'
 
 /**
- * Applies `add` or `replace` of an object to a complex value: the parts that the object names are set, or unassigned by
- * null, and all others stay (RFC 7644 sections 3.5.2.1 and 3.5.2.3). Returns undefined when nothing is left.
+ * Applies `add` or `replace` to a complex value: parts that the object does not name stay (RFC 7644 sections 3.5.2.1
+ * and 3.5.2.3). Returns undefined when nothing is left.
  */
 export function mergeParts(
   attribute: Attribute,
@@ -39,7 +39,7 @@ export function setPart(
   return whole(owner, withManagerId(next))
 }
 
-// Returns the value, or undefined if nothing is left of it; a manager without an id counts as nothing.
+// A manager without an id counts as nothing.
 function whole(attribute: Attribute, values: Values): Values | undefined {
   if (isManager(attribute) && values['value'] === undefined) return undefined
   return Object.keys(values).length === 0 ? undefined : values

@@ -49,8 +49,7 @@ function changed(path: Path, list: readonly Item[], operation: PatchOperation): 
   return withOnePrimary([...list, ...added], added)
 }
 
-// Removes the values that an operation lists, or all if it lists none. Entra lists members and roles instead of using a
-// filter.
+// Entra lists the values to remove instead of using a filter.
 function removed(
   attribute: Attribute,
   list: readonly Item[],

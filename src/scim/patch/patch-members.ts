@@ -12,7 +12,6 @@ export type MemberStep =
   | { readonly kind: 'clear' }
   | { readonly kind: 'removeWhere'; readonly filter: Filter }
 
-/** Converts an operation on `members` into steps. */
 export function memberSteps(
   attribute: Attribute,
   path: PatchPath & { kind: 'attribute' },

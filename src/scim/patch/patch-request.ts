@@ -11,8 +11,7 @@ export interface PatchOperation {
 
 const patchUrn = 'urn:ietf:params:scim:api:messages:2.0:PatchOp'
 const maxOperations = 1000
-// Allows a thousand paths of usual length. The total is bounded because a single path may contain a filter of 2,048
-// characters, which takes time to parse.
+// Bounds the time spent on parsing paths, which may contain filters.
 const maxPathCharacters = 200_000
 const verbs = new Set<string>(['add', 'remove', 'replace'])
 

@@ -41,8 +41,7 @@ interface State {
   looked: number
 }
 
-// Adds an operation's comparisons to those of the operations before it, and refuses the request once there are too
-// many. Each operation on a list scans the whole list, so a thousand operations on five hundred values would block the
+// Each operation on a list scans the whole list, so a thousand operations on five hundred values would block the
 // process for seconds.
 function look(
   state: State,
@@ -56,8 +55,7 @@ function look(
   if (state.looked > maxLooked) throw tooMuch()
 }
 
-// Refuses too many filters on members, because each is evaluated for every member while the group is locked. A filter
-// such as `value eq "…"` only names a member and does not count.
+// A filter on members is evaluated for every member while the group is locked.
 function checkMembers(steps: readonly MemberStep[]): void {
   const filters = steps.flatMap((step) => (step.kind === 'removeWhere' ? [step.filter] : []))
   const terms = filters.reduce((sum, filter) => sum + termsOf(filter), 0)

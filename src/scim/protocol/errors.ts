@@ -58,7 +58,6 @@ export function refuse(scimType: ScimType, detail: string): ScimError {
   return new ScimError(400, detail, { scimType })
 }
 
-/** Creates a 429 that says when to retry, in seconds. */
 export function tooMany(retrySeconds: number): ScimError {
   const headers = { 'Retry-After': String(retrySeconds) }
   return new ScimError(429, 'Too many requests. Try again shortly.', { headers })

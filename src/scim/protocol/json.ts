@@ -3,7 +3,6 @@ import { refuse, ScimError } from './errors.ts'
 
 export type { Json }
 
-/** A parsed JSON object. */
 export type JsonObject = { readonly [name: string]: Json }
 
 const rules = {
@@ -39,7 +38,6 @@ function read(source: Uint8Array | string): Json {
   }
 }
 
-/** Whether a value is a JSON object, and neither an array nor null. */
 export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -8,10 +8,7 @@ const secretNames = /^(password|secret|token|credential|authorization)$/i
 const secretText = new RegExp(`password|${anyPrefix}`, 'i')
 const secretParameters = /^(token|access_token|authorization|password|secret)$/i
 
-/**
- * Renders a body as the request log stores it: truncated, and without the values of secret attributes. The time taken
- * depends on what is kept, not on the size of the body.
- */
+/** Renders a body as the request log stores it: truncated, and without the values of secret attributes. */
 export function withoutSecrets(body: unknown): string {
   const parts: string[] = []
   write({ parts, left: keptCharacters }, body)
