@@ -94,7 +94,7 @@ export const faults = {
 
 export type Check = keyof typeof faults
 
-/** Where a check belongs: in a step of a sign-in, or in a logout. */
+/** A step of a sign-in, or the check of a logout token. */
 export type Step =
   | 'discovery'
   | 'keys'

@@ -4,8 +4,8 @@ import type { OrganizationId } from '../ids.ts'
 import type { Actor, Tx } from '../store/index.ts'
 
 /**
- * Throws `permission_required` for a role with a permission that the giver lacks, unless the member has it already
- * (`had`). Call this function inside the transaction that writes the role.
+ * Throws `permission_required` for a role with a permission that the giver lacks, unless the member already has that
+ * permission (`had`). Call this function inside the transaction that writes the role.
  */
 export async function requirePowerToGive(
   tx: Tx,

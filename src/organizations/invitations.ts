@@ -54,7 +54,7 @@ export class Invitations {
   }
 
   /**
-   * Creates an invitation and revokes open ones for the same address; the link is stored nowhere. Throws
+   * Creates an invitation and revokes open invitations for the same address; the link is stored nowhere. Throws
    * `invalid_input`, `permission_required`.
    */
   async invite(

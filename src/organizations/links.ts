@@ -165,7 +165,10 @@ async function personToSignIn(
   return user
 }
 
-/** Without an organization, people whose address is valid in one organization only are found if there are no others. */
+/**
+ * Without an organization, a person whose address counts in one organization alone is found only if nobody else has the
+ * address.
+ */
 async function peopleWith(
   store: Store,
   email: string,

@@ -62,7 +62,7 @@ export class People {
   }
 
   /**
-   * Adds the identity of a proof, in the session in which the person began to add it. Throws `link_invalid`,
+   * Adds the identity of a proof, only in the session in which the person began to add it. Throws `link_invalid`,
    * `identity_taken`, `not_found`.
    */
   async addIdentity(proof: string, holder: ProofHolder, actor: Actor): Promise<IdentityRecord> {

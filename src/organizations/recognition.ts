@@ -31,9 +31,9 @@ export interface RecognitionDeps {
 }
 
 /**
- * Returns the person to whom a proven identity belongs. An unknown identity needs a verified address, and an unused
- * account with that address, an invitation or open sign-up. Throws `sign_in_refused`, `email_not_verified`,
- * `account_exists` (403).
+ * Returns the person to whom a proven identity belongs. For an unknown identity, the address must be verified, and
+ * there must be an unused account with that address, an invitation, or open sign-up. Throws `sign_in_refused`,
+ * `email_not_verified`, `account_exists` (403).
  */
 export async function recognize(
   deps: RecognitionDeps,

@@ -134,8 +134,9 @@ export class SsoFinishes {
   }
 
   /**
-   * Returns the name of the person whom this sign-in would replace, if it began on another site. They are asked first,
-   * because a foreign provider can start a sign-in in anyone's browser and respond with any identity (login CSRF).
+   * Returns the name of the person whom this sign-in would replace, if it began on another site. That person is asked
+   * first, because a foreign provider can start a sign-in in anyone's browser and respond with any identity (login
+   * CSRF).
    */
   async #somebodyElse(
     { user }: Admitted,

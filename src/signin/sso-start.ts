@@ -55,7 +55,10 @@ export class SsoStarts {
     return await this.#start(connection, { returnTo, loginHint: hintOf(email) }, starter)
   }
 
-  /** Handles `…/sso/<connection>/login`, started by the provider (Core 1.0, section 4), a test or a bookmark. */
+  /**
+   * Handles `…/sso/<connection>/login`, opened by the provider (OpenID Connect Core 1.0, section 4), a test or a
+   * bookmark.
+   */
   async byConnection(id: string, query: URLSearchParams, starter: Starter): Promise<Start> {
     const { sso } = this.#deps
     const testId = single(query, 'test')
@@ -86,8 +89,8 @@ export class SsoStarts {
   ): Promise<Start> {
     const { relyingParty, logins, clock } = this.#deps
     const isTest = testId !== undefined
-    // The discovery document is fetched anew, so that no one is sent to a provider that is down and a test shows the
-    // current state.
+    // The discovery document is fetched anew, so that no one is sent to a provider that is down, and so that a test
+    // shows the current state.
     const provider = await relyingParty
       .provider(connection.issuer, { fresh: true, freshKeys: isTest })
       .catch(async (error: unknown) => {

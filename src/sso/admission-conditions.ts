@@ -188,7 +188,7 @@ export async function findInvitation(at: Attempt): Promise<InvitationRecord | un
 
 /**
  * Refuses to make an invited person an owner while an owner must still approve the connection or the directory, because
- * an administrator may have set them up.
+ * an administrator may have set up either.
  */
 async function requirePowerFor(at: Attempt, invitation: InvitationRecord): Promise<void> {
   if (invitation.role !== 'owner' || (await awaitsOwner(at)) === undefined) return

@@ -12,7 +12,7 @@ import type { Connection } from './connections.ts'
 
 /**
  * Refuses an admitted sign-in whose connection, membership or identity is no longer valid. The locks keep a session
- * from beginning just after a removal, a deactivation or a change of the provider has ended all others.
+ * from beginning just after a removal, a deactivation or a change of the provider has ended the other sessions.
  */
 export async function requireStanding(
   tx: Tx,
