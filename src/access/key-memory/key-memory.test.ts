@@ -81,6 +81,19 @@ describe('remembered keys', () => {
     }
   })
 
+  test('of a full segment go oldest first, although there is room elsewhere', () => {
+    const memory = new KeyMemory({ capacity: 10_000_000 })
+    const digests = Array.from({ length: 17_000 }, (_, at) => digest(String(at)))
+    for (const [at, each] of digests.entries()) {
+      const id = createId('key', at)
+      memory.add(each, knownKey(`${id.slice(0, -6)}00${id.slice(-4)}` as KeyId, each))
+    }
+    const found = digests.filter((each) => memory.get(each) !== undefined)
+    assert.equal(memory.size, found.length)
+    assert.equal(found.length, 2 ** 14 - 1)
+    assert.deepEqual(found, digests.slice(-found.length))
+  })
+
   test('leave nothing behind when they go', () => {
     const memory = new KeyMemory({ capacity: 1000 })
     const add = (from: number, to: number): void => {
@@ -134,7 +147,8 @@ describe('remembered keys', () => {
 describe('remembered keys beside a plain map', () => {
   test('are the same after any changes, when there is room for all', () => {
     for (let seed = 1; seed <= 1000; seed++) {
-      const world = new World(seed, { capacity: 1000 })
+      // The capacity decides how many segments there are: one, or a thousand.
+      const world = new World(seed, { capacity: seed % 2 === 0 ? 1000 : 10_000_000 })
       for (let step = 0; step < 150; step++) world.step()
       world.checkAll(true)
     }

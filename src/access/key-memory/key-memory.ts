@@ -1,8 +1,8 @@
 import type { OrganizationId } from '../../ids.ts'
 import type { CacheMemory } from '../../store/index.ts'
 import { keyPrincipal, type KeyShape, type KnownKey } from './principal.ts'
-import { maxRecords, RecordIndex } from './record-index.ts'
-import { digestAt, idAt, Records } from './records.ts'
+import { RecordIndex } from './record-index.ts'
+import { maxRecords, Records } from './records.ts'
 import { Shapes } from './shapes.ts'
 import { keyIdOf, readDigest, readKeyId } from './words.ts'
 
@@ -11,7 +11,6 @@ const hotKeys = 8192
 // A key whose shape no other key has takes about 600 bytes, so the number of shapes is bounded.
 const maxShapes = 500_000
 const triesForShape = 64
-const maxSteps = 10_000
 
 interface KeyMemoryLimits {
   readonly capacity: number
@@ -21,7 +20,7 @@ interface KeyMemoryLimits {
 }
 
 /**
- * Remembers keys in about 46 bytes each: a record has half of the digest, the key's id and the number of a shape. A
+ * Remembers keys in about 39 bytes each: a record has half of the digest, the key's id and the number of a shape. A
  * shape has everything that many keys have in common.
  *
  * Principals are made from records on demand, and the most recent ones are kept, because a call's limits are cached
@@ -34,21 +33,20 @@ export class KeyMemory implements CacheMemory<KnownKey> {
   readonly #hotKeys: number
   readonly #digest = new Int32Array(4)
   readonly #id = new Int32Array(4)
-  #records = new Records()
-  #byDigest = new RecordIndex(this.#records, digestAt)
-  #byId = new RecordIndex(this.#records, idAt)
+  #records: Records
+  #byDigest: RecordIndex
   #shapes: Shapes
   // The most recently made principals, each at its record's number modulo `hotKeys`; `#hotEntries` has the full
   // numbers.
   readonly #hot: (KnownKey | undefined)[]
   readonly #hotEntries: Int32Array
-  // The next record to forget: the oldest one, unless freed records have been reused.
-  #hand = 0
 
   constructor(limits: KeyMemoryLimits) {
     this.#capacity = Math.min(limits.capacity, maxRecords)
     this.#maxShapes = limits.maxShapes ?? maxShapes
     this.#hotKeys = limits.hotKeys ?? hotKeys
+    this.#records = new Records(this.#capacity)
+    this.#byDigest = new RecordIndex(this.#records)
     this.#shapes = new Shapes(this.#maxShapes)
     this.#hot = Array.from({ length: this.#hotKeys })
     this.#hotEntries = new Int32Array(this.#hotKeys).fill(-1)
@@ -68,7 +66,7 @@ export class KeyMemory implements CacheMemory<KnownKey> {
       const hot = this.#hot[place]
       if (hot?.digest === digest) return hot
     }
-    this.#records.copy(entry, idAt, this.#id)
+    this.#records.copyId(entry, this.#id)
     const expiresAt = this.#records.expiryOf(entry)
     const known = keyPrincipal(shape, { keyId: keyIdOf(this.#id), digest, expiresAt })
     this.#hot[place] = known
@@ -81,13 +79,17 @@ export class KeyMemory implements CacheMemory<KnownKey> {
     // A key whose digest or id does not have the expected format is not remembered, so each of its calls reads the
     // database.
     if (!readDigest(digest, this.#digest) || !readKeyId(known.keyId, this.#id)) return
-    if (this.#records.count >= this.#capacity) this.#forgetOldest()
+    if (this.#records.count >= this.#capacity) this.#forgetOldest(this.#id)
     const shape = this.#numberOf(known.shape)
     if (shape === 0) return
     const { expiresAt } = known
-    const entry = this.#records.add({ digest: this.#digest, id: this.#id, shape, expiresAt })
-    this.#byDigest.add(entry)
-    this.#byId.add(entry)
+    const content = { digest: this.#digest, id: this.#id, shape, expiresAt }
+    let entry = this.#records.add(content)
+    if (entry < 0) {
+      this.#forgetOldest(this.#id)
+      entry = this.#records.add(content)
+    }
+    this.#byDigest.add(entry, this.#digest)
     this.#hot[entry % this.#hotKeys] = known
     this.#hotEntries[entry % this.#hotKeys] = entry
   }
@@ -103,13 +105,11 @@ export class KeyMemory implements CacheMemory<KnownKey> {
   }
 
   clear(): void {
-    this.#records = new Records()
-    this.#byDigest = new RecordIndex(this.#records, digestAt)
-    this.#byId = new RecordIndex(this.#records, idAt)
+    this.#records = new Records(this.#capacity)
+    this.#byDigest = new RecordIndex(this.#records)
     this.#shapes = new Shapes(this.#maxShapes)
     this.#hot.fill(undefined)
     this.#hotEntries.fill(-1)
-    this.#hand = 0
   }
 
   /** Returns the shape with this text, if a remembered key has it. */
@@ -124,7 +124,7 @@ export class KeyMemory implements CacheMemory<KnownKey> {
   /** Forgets the records of every secret of the key whose id is in `#id`. */
   #forgetKey(): void {
     for (;;) {
-      const entry = this.#byId.find(this.#id)
+      const entry = this.#records.findById(this.#id)
       if (entry < 0) return
       this.#free(entry)
     }
@@ -140,23 +140,15 @@ export class KeyMemory implements CacheMemory<KnownKey> {
     return 0
   }
 
-  #forgetOldest(): void {
-    const { begun } = this.#records
-    // Freed records are skipped; there may be many of them, so the search is bounded.
-    for (let steps = 0; steps < maxSteps && steps < begun; steps++) {
-      const entry = this.#hand % begun
-      this.#hand = entry + 1
-      if (this.#records.shapeOf(entry) === 0) continue
-      this.#free(entry)
-      return
-    }
+  #forgetOldest(id?: Int32Array): void {
+    const entry = this.#records.oldest(id)
+    if (entry >= 0) this.#free(entry)
   }
 
   #free(entry: number): void {
     this.#hot[entry % this.#hotKeys] = undefined
     this.#hotEntries[entry % this.#hotKeys] = -1
     this.#byDigest.remove(entry)
-    this.#byId.remove(entry)
     this.#shapes.release(this.#records.shapeOf(entry))
     this.#records.free(entry)
   }

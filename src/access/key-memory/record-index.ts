@@ -6,54 +6,49 @@ const belowSegment = 32 - segmentBits
 const positions = 2 ** belowSegment
 const leastSlots = 8
 // Fuller tables need longer searches, and emptier ones more memory.
-const maxLoad = 0.9
-const growth = 1.125
+const maxLoad = 0.92
+const growth = 1 + 1 / 32
 
-// The lower 24 bits of a slot hold a record's number plus one, or 0 if the slot is empty. The upper eight bits come
-// from the record's field, so that a search reads few wrong records.
+// The lower 24 bits of a slot hold a record's number plus one, or 0 if the slot is empty. The upper eight bits are those
+// bits of the digest's fourth word that the record itself does not have; they also spare reading most other records.
 const entryMask = 0xff_ff_ff
-const tagMask = ~entryMask
+const tagShift = 24
 
-export const maxRecords = entryMask - 1
-
-/** Finds records by one of their fields: an open-addressing table with linear probing. */
+/** Finds records by 128 bits of their digests: an open-addressing table with linear probing. */
 export class RecordIndex {
   readonly #records: Records
-  readonly #field: number
   readonly #segments: (Int32Array | undefined)[] = Array.from({ length: 2 ** segmentBits })
   readonly #counts = new Int32Array(2 ** segmentBits)
 
-  constructor(records: Records, field: number) {
+  constructor(records: Records) {
     this.#records = records
-    this.#field = field
   }
 
-  /** Returns the number of a record whose field has these four words; -1 if there is none. */
-  find(words: Int32Array): number {
-    const hash = words[0] ?? 0
+  /** Returns the number of the record with this digest (four words); -1 if there is none. */
+  find(digest: Int32Array): number {
+    const hash = digest[0] ?? 0
     const slots = this.#segments[hash >>> belowSegment]
     if (slots === undefined) return -1
-    const tag = (words[1] ?? 0) & tagMask
+    const tag = tagOf(digest)
     for (let at = homeOf(hash, slots); ; at = after(at, slots)) {
       const slot = slots[at] ?? 0
       if (slot === 0) return -1
-      if ((slot & tagMask) !== tag) continue
+      if (slot >>> tagShift !== tag) continue
       const entry = (slot & entryMask) - 1
-      if (this.#records.matches(entry, this.#field, words)) return entry
+      if (this.#records.matches(entry, digest)) return entry
     }
   }
 
-  add(entry: number): void {
-    const hash = this.#hashOf(entry)
-    const segment = hash >>> belowSegment
+  add(entry: number, digest: Int32Array): void {
+    const segment = (digest[0] ?? 0) >>> belowSegment
     const slots = this.#withRoom(segment)
     this.#counts[segment] = (this.#counts[segment] ?? 0) + 1
-    this.#put(slots, entry)
+    this.#put(slots, (tagOf(digest) << tagShift) | (entry + 1))
   }
 
   /** The record must not have changed since it was added. */
   remove(entry: number): void {
-    const hash = this.#hashOf(entry)
+    const hash = this.#records.hashOf(entry)
     const segment = hash >>> belowSegment
     const slots = this.#segments[segment]
     if (slots === undefined) return
@@ -66,7 +61,7 @@ export class RecordIndex {
     // Searches stop at empty slots, so later entries move into the hole, unless that would put them before their home
     // slot.
     for (let at = after(hole, slots); slots[at] !== 0; at = after(at, slots)) {
-      const home = homeOf(this.#hashOf(entryIn(slots, at)), slots)
+      const home = homeOf(this.#records.hashOf(entryIn(slots, at)), slots)
       if (distance(home, at, slots) < distance(hole, at, slots)) continue
       slots[hole] = slots[at] ?? 0
       hole = at
@@ -74,14 +69,10 @@ export class RecordIndex {
     slots[hole] = 0
   }
 
-  #hashOf(entry: number): number {
-    return this.#records.word(entry, this.#field)
-  }
-
-  #put(slots: Int32Array, entry: number): void {
-    let at = homeOf(this.#hashOf(entry), slots)
+  #put(slots: Int32Array, slot: number): void {
+    let at = homeOf(this.#records.hashOf((slot & entryMask) - 1), slots)
     while (slots[at] !== 0) at = after(at, slots)
-    slots[at] = (this.#records.word(entry, this.#field + 1) & tagMask) | (entry + 1)
+    slots[at] = slot
   }
 
   /** Returns a segment's slots, grown if needed, so that at least one slot is still empty after one more entry. */
@@ -92,10 +83,14 @@ export class RecordIndex {
     const grown = new Int32Array(
       slots === undefined ? leastSlots : Math.ceil(slots.length * growth) + 1,
     )
-    for (const slot of slots ?? []) if (slot !== 0) this.#put(grown, (slot & entryMask) - 1)
+    for (const slot of slots ?? []) if (slot !== 0) this.#put(grown, slot)
     this.#segments[segment] = grown
     return grown
   }
+}
+
+function tagOf(digest: Int32Array): number {
+  return (digest[3] ?? 0) & 0xff
 }
 
 /** Hashes map to slots in proportion, so a table may have any length. */

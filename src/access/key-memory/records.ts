@@ -1,125 +1,116 @@
+import { RecordSegment, type RecordContent } from './record-segment.ts'
+
+// A record's number has 24 bits: the lower ones are the number of its segment, the others its place in that segment.
+const numberBits = 24
+const maxSegmentBits = 11
+/** How full a segment should be at most, because finding a key by its id reads all records of one segment. */
+const recordsWanted = 12_288
+
+/** The maximum number of records; the segments, which differ by chance, still have room for more. */
+export const maxRecords = 15_000_000
+
 /**
- * The offset of each field within a record, in 32-bit words: the first 128 bits of the secret's digest, the key's id,
- * and the number of the record's shape (0 if the record is free).
+ * The records of all remembered keys. The key's id decides to which segment a record belongs, so finding a key by its
+ * id needs no index. Each segment grows separately, so growth copies at most half a megabyte.
  */
-export const digestAt = 0
-export const idAt = 4
-const shapeAt = 8
-const wordsInRecord = 9
-
-// Each chunk takes 144 KiB. Growth adds a chunk and copies nothing, and a node with few keys needs little memory.
-const chunkBits = 12
-const recordsInChunk = 1 << chunkBits
-const inChunk = recordsInChunk - 1
-
-/** The content of a record; digest and id have four words each. */
-export interface RecordContent {
-  readonly digest: Int32Array
-  readonly id: Int32Array
-  readonly shape: number
-  readonly expiresAt: number | undefined
-}
-
-/** Fixed-size records in typed arrays, numbered from 0. Freed records are reused first. */
 export class Records {
-  readonly #chunks: Int32Array[] = []
-  // Most keys never expire, so a chunk gets an array of expiries (8 bytes per record) only once a key that expires is
-  // added to it.
-  readonly #expiries: (Float64Array | undefined)[] = []
-  #begun = 0
-  #firstFree = -1
+  readonly #segmentBits: number
+  readonly #segments: (RecordSegment | undefined)[]
   #count = 0
+  /** The segment from which the next record is evicted if any segment will do. */
+  #turn = 0
+
+  constructor(capacity: number) {
+    const bits = Math.ceil(Math.log2(Math.max(1, capacity / recordsWanted)))
+    this.#segmentBits = Math.min(maxSegmentBits, bits)
+    this.#segments = Array.from({ length: 2 ** this.#segmentBits })
+  }
 
   get count(): number {
     return this.#count
   }
 
-  /** How many record numbers have ever been in use: 0 to `begun - 1`. */
-  get begun(): number {
-    return this.#begun
-  }
-
+  /** Adds a record and returns its number; -1 if its segment is full. */
   add(content: RecordContent): number {
-    const entry = this.#take()
-    const chunk = this.#chunkOf(entry)
-    const at = offsetOf(entry)
-    chunk.set(content.digest, at + digestAt)
-    chunk.set(content.id, at + idAt)
-    chunk[at + shapeAt] = content.shape
-    this.#setExpiry(entry, content.expiresAt)
+    const number = this.#segmentOf(content.id)
+    const segment = (this.#segments[number] ??= new RecordSegment())
+    if (segment.count === this.#recordsPerSegment) return -1
     this.#count += 1
-    return entry
+    return (segment.add(content) << this.#segmentBits) | number
   }
 
   free(entry: number): void {
-    const chunk = this.#chunkOf(entry)
-    const at = offsetOf(entry)
-    chunk.fill(0, at, at + wordsInRecord)
-    chunk[at] = this.#firstFree
-    this.#firstFree = entry
+    this.#segment(entry).free(this.#placeOf(entry))
     this.#count -= 1
+  }
+
+  /** Returns a record with this id; -1 if there is none. */
+  findById(id: Int32Array): number {
+    const number = this.#segmentOf(id)
+    const place = this.#segments[number]?.find(id) ?? -1
+    return place < 0 ? -1 : (place << this.#segmentBits) | number
+  }
+
+  /**
+   * Returns the oldest record of the segment to which this id belongs, or of another segment if that one is empty or no
+   * id is given; -1 if there is no record. A record that took the place of a freed one counts as old as that one.
+   */
+  oldest(id?: Int32Array): number {
+    const own = id === undefined ? -1 : this.#oldestOf(this.#segmentOf(id))
+    if (own >= 0) return own
+    for (let steps = 0; steps < this.#segments.length; steps++) {
+      this.#turn = (this.#turn + 1) % this.#segments.length
+      const entry = this.#oldestOf(this.#turn)
+      if (entry >= 0) return entry
+    }
+    return -1
   }
 
   /** Returns the number of the record's shape; 0 if the record is free. */
   shapeOf(entry: number): number {
-    return this.#chunkOf(entry)[offsetOf(entry) + shapeAt] ?? 0
+    return this.#segment(entry).shapeOf(this.#placeOf(entry))
   }
 
   expiryOf(entry: number): number | undefined {
-    const expiresAt = this.#expiries[entry >> chunkBits]?.[entry & inChunk] ?? Infinity
-    return expiresAt === Infinity ? undefined : expiresAt
+    return this.#segment(entry).expiryOf(this.#placeOf(entry))
   }
 
-  word(entry: number, field: number): number {
-    return this.#chunkOf(entry)[offsetOf(entry) + field] ?? 0
+  /** Returns the first 32 bits of the record's digest. */
+  hashOf(entry: number): number {
+    return this.#segment(entry).hashOf(this.#placeOf(entry))
   }
 
-  copy(entry: number, field: number, words: Int32Array): void {
-    for (let at = 0; at < 4; at++) words[at] = this.word(entry, field + at)
+  copyId(entry: number, words: Int32Array): void {
+    this.#segment(entry).copyId(this.#placeOf(entry), words)
   }
 
-  matches(entry: number, field: number, words: Int32Array): boolean {
-    const chunk = this.#chunkOf(entry)
-    const at = offsetOf(entry) + field
-    return (
-      chunk[at] === words[0] &&
-      chunk[at + 1] === words[1] &&
-      chunk[at + 2] === words[2] &&
-      chunk[at + 3] === words[3]
-    )
+  /** Whether the first 120 bits of a digest equal those in the record. */
+  matches(entry: number, digest: Int32Array): boolean {
+    return this.#segment(entry).matches(this.#placeOf(entry), digest)
   }
 
-  #take(): number {
-    const free = this.#firstFree
-    if (free >= 0) {
-      this.#firstFree = this.word(free, 0)
-      return free
-    }
-    if ((this.#begun & inChunk) === 0) {
-      this.#chunks.push(new Int32Array(recordsInChunk * wordsInRecord))
-      this.#expiries.push(undefined)
-    }
-    return this.#begun++
+  get #recordsPerSegment(): number {
+    // The index counts numbers from 1, so the last place stays unused.
+    return 2 ** (numberBits - this.#segmentBits) - 1
   }
 
-  #setExpiry(entry: number, expiresAt: number | undefined): void {
-    const chunk = entry >> chunkBits
-    let expiries = this.#expiries[chunk]
-    if (expiries === undefined) {
-      if (expiresAt === undefined) return
-      expiries = new Float64Array(recordsInChunk).fill(Infinity)
-      this.#expiries[chunk] = expiries
-    }
-    expiries[entry & inChunk] = expiresAt ?? Infinity
+  #segmentOf(id: Int32Array): number {
+    // A shift by 32 bits would shift by none.
+    return this.#segmentBits === 0 ? 0 : (id[0] ?? 0) >>> (32 - this.#segmentBits)
   }
 
-  #chunkOf(entry: number): Int32Array {
-    const chunk = this.#chunks[entry >> chunkBits]
-    if (chunk === undefined) throw new RangeError('no such record')
-    return chunk
+  #segment(entry: number): RecordSegment {
+    const segment = this.#segments[entry & (this.#segments.length - 1)]
+    if (segment === undefined) throw new RangeError('no such record')
+    return segment
   }
-}
 
-function offsetOf(entry: number): number {
-  return (entry & inChunk) * wordsInRecord
+  #placeOf(entry: number): number {
+    return entry >> this.#segmentBits
+  }
+
+  #oldestOf(number: number): number {
+    const place = this.#segments[number]?.oldest() ?? -1
+    return place < 0 ? -1 : (place << this.#segmentBits) | number
+  }
 }
