@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { JWK } from 'jose'
 
-// Load jose only when a signature is first made or verified, because most command-line commands need none.
+// jose is loaded on first use, because most command-line commands do not need it.
 const loadJose = async () => await import('jose')
 
 /** The signature algorithms accepted from others: asymmetric ones only (RFC 8725, section 3.1). */
@@ -46,7 +46,8 @@ export async function verifyJws(
 }
 
 /**
- * Returns the left half of a text's hash in base64url, as at_hash and c_hash require (OpenID Connect Core, 3.1.3.6).
+ * Returns the left half of a text's hash in base64url, as required for at_hash and c_hash (OpenID Connect Core,
+ * sections 3.1.3.6 and 3.3.2.11).
  */
 export function halfHash(algorithm: SignatureAlgorithm, text: string): string {
   const digest = createHash(signatureAlgorithms[algorithm].hash).update(text, 'ascii').digest()

@@ -103,7 +103,6 @@ const noDigit = 255
 const digitValues = new Uint8Array(128).fill(noDigit)
 for (let value = 0; value < base62.length; value++) digitValues[base62.charCodeAt(value)] = value
 
-/** Returns the base62 value of a character code; `noDigit` for any other character. */
 function valueOf(code: number): number {
   return digitValues[code] ?? noDigit
 }

@@ -1,6 +1,6 @@
 import type { CryptoKey, JWK } from 'jose'
 
-// Load jose only when a token is first signed or verified, because most command-line commands do neither.
+// jose is loaded on first use, because most command-line commands do not need it.
 const loadJose = async () => await import('jose')
 
 /** A key pair for ES256, as JWKs in JSON; the private one must be sealed before it is stored. */
@@ -42,7 +42,7 @@ export async function signToken(signer: Signer, typ: string, claims: Claims): Pr
     .sign(signer.key)
 }
 
-/** The values a token must have to be accepted. */
+/** What a token is checked against. */
 export interface TokenExpectation {
   readonly typ: string
   readonly issuer: string

@@ -74,7 +74,7 @@ export interface WebhookKeyPair {
   readonly privateKey: string
 }
 
-/** Generates an Ed25519 key pair; Node exports the public key as SPKI, whose last 32 bytes are the raw key. */
+/** Generates an Ed25519 key pair. */
 export function mintWebhookKeyPair(): WebhookKeyPair {
   const pair = generateKeyPairSync('ed25519')
   const spki = pair.publicKey.export({ format: 'der', type: 'spki' })

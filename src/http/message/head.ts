@@ -11,7 +11,7 @@ export interface RequestHead {
   apiKeyCount: number
   authorization: string | undefined
   authorizationCount: number
-  /** The lower-case names listed in Connection; empty if it only says `keep-alive` or `close`, as most requests do. */
+  /** The lower-case names listed in Connection; empty if its value is only `keep-alive` or `close`. */
   connectionNames: readonly string[]
   transferEncoding: string | undefined
   transferEncodingCount: number
@@ -27,9 +27,7 @@ export interface RequestHead {
   forwardedProto: string | undefined
   forwardedHost: string | undefined
   traceparent: string | undefined
-  /**
-   * The digest of the request's key, once the gateway has computed it; requests with the same header lines share it.
-   */
+  /** The digest of the request's key, once the gateway has computed it. */
   keyDigest: string | undefined
   /** The request's header lines for an upstream, once rendered. */
   forwardedLines: ForwardedLines | undefined
@@ -45,7 +43,7 @@ export interface ForwardedLines {
 
 const none: readonly string[] = []
 
-/** Reads the headers that Intercept itself uses from Node's flat list of names and values. */
+/** Reads the head from Node's flat list of names and values. */
 export function readRequestHead(rawHeaders: readonly string[]): RequestHead {
   const head = emptyHead()
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {

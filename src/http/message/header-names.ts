@@ -8,8 +8,8 @@ const maxBytes = 64
 const maxProbes = 8
 
 /**
- * Looks header names up by their bytes: a known name needs no new string and no lower-casing. The table is bounded,
- * because callers and upstreams choose the names. It keeps no reference to a head, which may contain a credential.
+ * Looks header names up by their bytes: a known name needs no new string and no lower-casing. The table keeps no
+ * reference to a head, which may contain a credential.
  */
 export class HeaderNames<Kind extends number> {
   readonly #kindOf: (lower: string) => Kind
@@ -46,7 +46,6 @@ export class HeaderNames<Kind extends number> {
     return this.#add(undefined, bytes.toString('latin1', start, end))
   }
 
-  /** Classifies a name, and remembers it if there is a slot for it. */
   #add(slot: number | undefined, name: string): string {
     this.kind = this.#kindOf(name.toLowerCase())
     if (slot !== undefined && this.#count < maxNames && name.length <= maxBytes) {

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 
-/** An address in the form the guard compares: without a zone, and not wrapped in another address. */
+/** An IP address in the form that the guard compares. */
 export type PlainAddress =
   | { readonly family: 4; readonly address: string }
   | { readonly family: 6; readonly address: string }

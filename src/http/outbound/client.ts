@@ -12,7 +12,7 @@ const fetchDeadlineMs = 10_000
 const fetchBytes = 1024 * 1024
 const urlsInMemory = 2000
 
-/** The guard's exceptions and the client's limits; tests replace `connect`. */
+/** The guard's exceptions and the client's limits. */
 export interface OutboundOptions extends GuardOptions {
   /**
    * Resolves names (see `createResolver`); by default, the client has a resolver of its own that uses the system's
@@ -35,11 +35,11 @@ export interface Outbound extends AsyncDisposable {
   /** Parses a URL to be saved or called; throws Problem `outbound_blocked` with a public reason. */
   checkUrl(text: string): OutboundUrl
   /**
-   * Sends one request and reads the complete response up to a limit; throws OutboundError. Redirects are returned, and
-   * bodies stay compressed.
+   * Sends one request and reads its response, up to `maxResponseBytes` of the body; throws OutboundError. Redirects are
+   * returned, and bodies stay compressed.
    */
   request(request: OutboundRequest): Promise<OutboundAnswer>
-  /** Like `fetch`, for libraries that take one: at most 10 s and 1 MiB, redirects are never followed. */
+  /** A `fetch` for libraries that accept one: at most 10 s and 1 MiB, and redirects are never followed. */
   fetch(url: string | URL, init?: FetchInit): Promise<Response>
 }
 
@@ -64,7 +64,7 @@ export function createOutbound(options: OutboundOptions = {}): Outbound {
     timeoutMs: options.connectTimeoutMs ?? connectTimeoutMs,
   })
   const connections = new Connections(connect, options.connectionsPerOrigin ?? defaultConnections)
-  // The same few thousand URLs are called repeatedly, and the guard's result depends only on the text.
+  // The same URLs are called repeatedly, and the result of their check depends only on the text.
   const checked = new Map<string, OutboundUrl>()
 
   function checkedUrl(text: string): OutboundUrl {

@@ -14,8 +14,8 @@ interface Partition {
 
 /**
  * Keeps connections alive, separately for each partition: no request waits for another partition's connection, or reads
- * data that a receiver sent after another partition's response. In a named partition, each request without an idle
- * connection opens one, so the caller must limit concurrency; the unnamed partition has a limit per origin.
+ * data that a receiver sent after another partition's response. A named partition has no limit on its connections, so
+ * its caller must limit concurrent requests.
  */
 export class Connections {
   readonly #connect: Connector
@@ -29,7 +29,6 @@ export class Connections {
     this.#perOrigin = perOrigin
   }
 
-  /** Lends a partition's connections for one request. */
   async lend(name = ''): Promise<Disposable & { readonly agent: Agent }> {
     // undici is loaded for the first request, so that a node that sends none saves 8 MB of memory.
     this.#undici ??= import('undici')

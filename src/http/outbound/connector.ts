@@ -57,7 +57,6 @@ export function createConnector(deps: {
   }
 }
 
-/** Tries addresses one after the other; each gets an equal share of the time. */
 async function connectToFirst(
   addresses: readonly string[],
   how: { connect: ConnectTo; timeoutMs: number; port: number; stop: AbortSignal },

@@ -5,7 +5,7 @@ import { globalUnicast6, ranges4, ranges6, type Range } from './ranges.ts'
 
 /** Addresses that may be called although they are not public, as chosen by the operator. */
 export interface GuardOptions {
-  /** OUTBOUND_ALLOW_CIDRS: private ranges that may be called, such as `10.1.0.0/16`. */
+  /** OUTBOUND_ALLOW_CIDRS: ranges that may be called, such as `10.1.0.0/16`. */
   readonly allowCidrs?: readonly string[] | undefined
   /** Whether 127.0.0.0/8 and ::1 may be called. */
   readonly allowLoopback?: boolean | undefined
@@ -22,8 +22,8 @@ export interface AddressGuard {
 type Family = 4 | 6
 
 /**
- * Creates a guard over the special-purpose ranges. Each address family has lists of its own, because a mixed BlockList
- * also matches addresses of the other family.
+ * Creates a guard. Each address family has lists of its own, because a mixed BlockList also matches addresses of the
+ * other family.
  */
 export function createAddressGuard(options: GuardOptions = {}): AddressGuard {
   const allowLoopback = options.allowLoopback ?? false

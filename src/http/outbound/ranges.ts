@@ -65,5 +65,5 @@ export const ranges6: readonly Range[] = [
   { cidr: 'ff00::/8', name: 'multicast', opens: 'never' },
 ]
 
-/** The only block from which global unicast addresses are assigned (RFC 4291, section 2.4). */
+/** The only block from which IANA assigns global unicast addresses (its registry of the IPv6 address space). */
 export const globalUnicast6 = '2000::/3'

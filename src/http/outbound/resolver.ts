@@ -23,10 +23,8 @@ export async function systemResolve(host: string): Promise<readonly string[]> {
 }
 
 /**
- * Creates a resolver that runs one look-up per name at a time and remembers failures for two seconds. getaddrinfo has
- * few threads for the whole process, and names with unresponsive servers must not occupy them all. New names, names
- * whose latest look-up failed, and names that took long within the last hour are therefore looked up one after the
- * other. Successful results are never cached.
+ * Creates a resolver that runs one look-up per name at a time and remembers failures for two seconds. Successful
+ * results are never cached.
  */
 export function createResolver(resolve: Resolve, nowMs: () => number): Resolve {
   const asking = new Map<string, Promise<readonly string[]>>()
@@ -79,8 +77,9 @@ interface Waiting {
 }
 
 /**
- * Looks up trusted names without waiting, and all others one after the other. A name is trusted if its latest look-up
- * was prompt and none took long during the last hour.
+ * Looks up trusted names without waiting, and all others one after the other: getaddrinfo has few threads for the whole
+ * process, and names with unresponsive servers must not occupy them all. A name is trusted if its latest look-up was
+ * prompt and none took long during the last hour.
  */
 class LookUps {
   readonly #resolve: Resolve

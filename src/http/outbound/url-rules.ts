@@ -31,10 +31,7 @@ export interface OutboundUrl {
   readonly port: number
 }
 
-/**
- * Parses a configured URL; throws Problem `outbound_blocked` with the reason. Names are not resolved here: every
- * address is checked when connecting.
- */
+/** Parses a configured URL without resolving its name; throws Problem `outbound_blocked` with the reason. */
 export function checkUrl(text: string, guard: AddressGuard): OutboundUrl {
   const url = parse(text)
   const secure = url.protocol === 'https:'

@@ -36,7 +36,6 @@ interface AppDeps {
   readonly log: { error(fields: object, text: string): void }
   /** Counts a request refused because the database is unreachable: an outage is logged once, not for each request. */
   readonly refusedByStorage: (cause: unknown) => void
-  /** Called for every completed request. */
   readonly onEnd?: (end: RequestEnd) => void
 }
 
@@ -50,8 +49,7 @@ export function createApp(deps: AppDeps): App {
     bodyLimit: deps.bodyLimitBytes,
     exposeHeadRoutes: true,
     return503OnClosing: false,
-    // If the router cannot decode a URL, no hooks run. These two headers, which a hook sets on every other response,
-    // are therefore set here.
+    // No hooks run for a URL that the router cannot decode, so what they do for other requests is done here.
     frameworkErrors: (error, request, reply) => {
       setCommonHeaders(deps, request, reply)
       if (onEnd !== undefined) reply.raw.once('finish', () => onEnd(endOf(request, reply)))
@@ -93,7 +91,6 @@ export function createApp(deps: AppDeps): App {
   return app
 }
 
-/** Sets the headers of every response. */
 function setCommonHeaders({ baseUrl }: AppDeps, request: AppRequest, reply: AppReply): void {
   const isHttps = baseUrl.startsWith('https:')
   reply.header('Intercept-Request-Id', request.id)

@@ -33,7 +33,7 @@ export class ClientConnection implements FrontConnection {
   readonly peerAddress: string
   /** Whether this connection processes no further requests: any that still arrive are discarded. */
   refused = false
-  /** True once the process is stopping: every response announces that the connection ends. */
+  /** True once the process is stopping: each response that begins from then on announces that the connection ends. */
   draining = false
   readonly socket: Socket
   readonly #responses = new Set<ServerResponse>()
@@ -128,27 +128,18 @@ export class ClientConnection implements FrontConnection {
     this.socket.destroy()
   }
 
-  /** Ends the connection once everything written has been sent; further requests on it are not processed. */
   endInOrder(): void {
     this.refuseFurther()
     this.socket.destroySoon()
     this.socket.resume()
   }
 
-  /**
-   * The only exchange in progress, to which a parse error therefore belongs; undefined if there is none or more than
-   * one.
-   */
   get soleExchange(): OpenExchange | undefined {
     if (this.#exchanges.size !== 1) return undefined
     const [exchange] = this.#exchanges
     return exchange
   }
 
-  /**
-   * Whether a refusal may be written as raw bytes now. It must not be written in the middle of a response, or before
-   * the response to an earlier request.
-   */
   get mayAnswerRaw(): boolean {
     // A request gets only one final response, even if the rest of its body is late or malformed (RFC 9110, section 15),
     // and a queued response must not be overtaken.
@@ -176,12 +167,10 @@ export class ClientConnection implements FrontConnection {
     return this.#newest === undefined && this.mayAnswerRaw
   }
 
-  /** Whether no response is owed: at most part of a head has arrived, or the last request has been answered. */
   get owesNothing(): boolean {
     return !this.busy && this.#responses.size === 0
   }
 
-  /** Whether all responses have been sent, although a request body is still arriving. */
   get isAnswered(): boolean {
     return this.owesNothing && this.#rest?.complete === false
   }

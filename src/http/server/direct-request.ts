@@ -5,7 +5,7 @@ export type BodyTaker = (chunk: Buffer | null) => boolean
 
 /**
  * A request that hands its body over as it is parsed. This bypasses the stream's queue, ticks and events, which make up
- * a third of the cost of a small POST. Without a taker it is an ordinary request.
+ * a third of the cost of a small POST.
  */
 export class DirectRequest extends nodeHttp.IncomingMessage {
   #taker: BodyTaker | undefined

@@ -1,5 +1,4 @@
-// Tests how a listener closes. A connection must not delay it if no response is pending, or if its caller neither sends
-// nor reads; a caller that reads must get its whole response.
+// Tests what becomes of connections and their requests when a listener closes.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'

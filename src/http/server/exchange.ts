@@ -18,7 +18,7 @@ export interface ExchangeWatcher {
   callerLeft(): void
 }
 
-/** A connection that switched protocols: the raw stream, and the bytes that arrived with the head. */
+/** The connection of a request for an upgrade: the raw stream, and the bytes that arrived with the request's head. */
 export interface UpgradedStream {
   readonly socket: Socket
   readonly head: Buffer
@@ -57,7 +57,7 @@ export class Exchange {
   readonly requestId: string
   readonly peerAddress: string
   readonly hasBody: boolean
-  /** The announced size of the body; undefined if there is none or it is chunked. */
+  /** The value of Content-Length, in bytes; undefined if the request has no such header. */
   readonly contentLength: number | undefined
   readonly upgrade: UpgradedStream | undefined
   readonly expectsContinue: boolean
@@ -66,7 +66,7 @@ export class Exchange {
   finished = false
   bytesIn = 0
   bytesOut = 0
-  /** Whether the response is an event stream, which never ends by itself. */
+  /** Whether the response is an event stream, which may never end by itself. */
   isEventStream = false
   /** Notified if the caller leaves, or we give up the call, before the response has ended. */
   watcher: ExchangeWatcher | undefined
@@ -101,7 +101,7 @@ export class Exchange {
     this.#carrier.opened(this)
   }
 
-  /** Whether the caller has left. */
+  /** Whether the exchange was abandoned (`leave`). */
   get gone(): boolean {
     return this.#gone
   }
@@ -293,13 +293,12 @@ export class Exchange {
     return this.#carrier.trailers
   }
 
-  /** Resumes after the sink requested a pause. */
   resumeBody(): void {
     this.#bodyPaused = false
     this.#carrier.readOn()
   }
 
-  /** Called when the caller has closed the connection, or the connection has failed. */
+  /** Abandons the exchange, because its caller has left or its request cannot be completed. */
   leave(): void {
     if (this.finished || this.#gone) return
     this.#gone = true
@@ -315,7 +314,7 @@ export class Exchange {
     return !this.requestComplete && !this.started && !this.#bodyPaused
   }
 
-  /** Whether this exchange never ends by itself: it is an event stream, or its connection was taken over. */
+  /** Whether this exchange may never end by itself: it is an event stream, or its connection was taken over. */
   get isStream(): boolean {
     return this.isEventStream || this.#isTakenOver
   }
@@ -346,8 +345,9 @@ export class Exchange {
     return this.method !== 'HEAD' && status !== 204 && status !== 304
   }
 
-  // Makes sure that the rest of the body is never parsed as a request: a short one is read and discarded; otherwise the
-  // connection ends after the response, and further requests on it are not processed (RFC 9112, section 9.6).
+  // Makes sure that the rest of the body is never parsed as a request. A short body that nobody reads is discarded;
+  // otherwise the connection ends after the response, and further requests on it are not processed (RFC 9112, section
+  // 9.6).
   #settleUnreadBody(): void {
     const short =
       this.upgrade === undefined &&

@@ -1,8 +1,8 @@
 import { createServer, type AddressInfo } from 'node:net'
 
 /**
- * Finds a port that is free at the moment, for `PORT=0`, where our own URL must be known before listening. If `wanted`
- * is given, returns that port, or throws if it is in use.
+ * Returns a port that is free at the moment, for a URL that must be known before its server listens. If `wanted` is
+ * given, returns that port, or throws if it is in use.
  */
 export async function freePort(host: string, wanted = 0): Promise<number> {
   const server = createServer()

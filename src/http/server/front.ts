@@ -26,11 +26,10 @@ export interface Front {
   listen(where: { host: string; port: number }): Promise<AddressInfo>
   /** Handles a connection that has been accepted. */
   accept(socket: Socket): void
-  /** The number of open connections. */
   connectionCount(): number
   /** Accepts no new connections and lets open requests finish for up to `graceMs`; then breaks the rest. */
   drain(graceMs: number): Promise<void>
-  /** Makes every response end its connection from now on; new connections are still accepted. */
+  /** Makes each response that begins from now on end its connection; new connections are still accepted. */
   leave(): void
 }
 
@@ -38,16 +37,14 @@ const lingerMs = 1000
 const checkEveryMs = 2000
 const requestIds = new WeakMap<IncomingMessage, string>()
 
-/**
- * Returns the id given to a request, which every response carries as Intercept-Request-Id; a new id if none was given.
- */
+/** Returns the id that was given to a request; a new id if none was given. */
 export function requestIdOf(request: IncomingMessage): string {
   return requestIds.get(request) ?? createId('req')
 }
 
 /**
- * Creates the listener in front of the gateway and the app. If the plain lane is on, it parses ordinary gateway
- * requests itself. All other requests are parsed by node:http, and their framing is then checked more strictly.
+ * Creates the listener. If the plain lane is on, that lane parses ordinary gateway requests itself; all other requests
+ * are parsed by node:http, and their framing is then checked more strictly.
  */
 export function createFront(deps: FrontDeps): Front {
   return new TwoLaneFront(deps)
@@ -217,7 +214,6 @@ class TwoLaneFront implements Front {
     // Node has removed its own listeners, and an error event without a listener would end the process.
     socket.on('error', () => socket.destroy())
     if (connectionOf(socket)?.mayWriteNext !== true) {
-      // Earlier responses are still pending.
       socket.destroy()
       return
     }

@@ -8,9 +8,8 @@ export interface OriginHeaders {
 }
 
 /**
- * Requires a state-changing request to come from our own origin, in addition to the SameSite=Strict cookie. Each of
- * Origin and Sec-Fetch-Site that is sent must say so, and at least one must be sent. Throws `cross_origin_refused`
- * (403).
+ * Requires a state-changing request to come from our own origin, in addition to the SameSite=Strict cookie: Origin and
+ * Sec-Fetch-Site must both say so if both are sent, and one of them must be sent. Throws `cross_origin_refused` (403).
  */
 export function checkSameOrigin(headers: OriginHeaders, baseUrl: string): void {
   const site = headers['sec-fetch-site']

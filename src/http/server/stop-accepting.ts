@@ -60,9 +60,8 @@ async function idleTurn(monotonic: () => number): Promise<void> {
  * Resolves with true as soon as every connection that callers have made is accepted, or with false if that cannot be
  * known. Two connections of our own join the end of the kernel's queue, and then the queue's limit is set to 0. Linux
  * adds no connection to a queue that is over its limit, and this queue is over it until our second connection is
- * accepted. So once our first connection is accepted, no caller's connection is left in the queue. A caller that tries
- * to connect meanwhile tries again after a second and is then refused. Only a connection whose handshake is half done
- * when the limit is set can still be reset.
+ * accepted. So once our first connection is accepted, no caller's connection is left in the queue. Only a connection
+ * whose handshake is half done when the limit is set can still be reset.
  */
 async function acceptUpToOwn(
   server: Server,

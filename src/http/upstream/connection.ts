@@ -40,7 +40,7 @@ const maxWaitingBytes = 64 * 1024
 
 /** One connection to an upstream: carries at most one request at a time and parses responses strictly. */
 export class UpstreamConnection {
-  /** Monotonic time in milliseconds at which the current request times out; Infinity when nothing is awaited. */
+  /** Monotonic time in milliseconds at which the current request times out; Infinity while no time limit applies. */
   deadlineAt = Infinity
   /** Monotonic time in milliseconds at which an idle connection is closed. */
   expiresAt = Infinity
@@ -67,7 +67,7 @@ export class UpstreamConnection {
     socket.on('drain', () => (this.#tunnel ?? this.#user)?.writable())
   }
 
-  /** Whether the connection can carry another request. */
+  /** Whether the connection is open and no request uses it. */
   get alive(): boolean {
     return !this.#dead && this.#user === undefined
   }
@@ -86,7 +86,9 @@ export class UpstreamConnection {
     return said === undefined ? byDefaultMs : Math.min(Math.max(0, said - 1000), minuteMs)
   }
 
-  /** Sends a request's head (and possibly its whole body) as one write; characters are bytes (latin1). */
+  /**
+   * Sends a request's head, with any part of the body that has arrived, as one write; characters are bytes (latin1).
+   */
   begin(
     user: ConnectionUser,
     request: { method: string; text: string; ended: boolean; upgrade: boolean },
@@ -106,7 +108,7 @@ export class UpstreamConnection {
     if (this.#dead) return true
     if (typeof chunk === 'string') this.#socket.write(chunk, 'latin1')
     else this.#socket.write(chunk)
-    // Only bytes that the kernel did not take at once count.
+    // `writableLength` does not include the bytes that the kernel took at once.
     return this.#socket.writableLength <= maxWaitingBytes
   }
 
@@ -118,7 +120,6 @@ export class UpstreamConnection {
     return this.#socket.writableLength <= maxWaitingBytes
   }
 
-  /** Collects all writes until `uncork`. */
   cork(): void {
     this.#socket.cork()
   }
@@ -152,7 +153,6 @@ export class UpstreamConnection {
     this.#die()
   }
 
-  /** Fails the current request with `upstream_timeout`. */
   expire(): void {
     this.#giveUp({ code: 'upstream_timeout', cause: new Error('the deadline has passed') })
   }

@@ -49,7 +49,7 @@ export interface ForwardResult {
 /** Learns how a forwarded call ended: exactly one of the two methods is called, once. */
 export interface ForwardOwner {
   ended(result: ForwardResult): void
-  /** Called only if no response has begun. */
+  /** Called before the response begins, or if the request's body is refused while the response is being sent. */
   failed(problem: Problem): void
 }
 
@@ -143,8 +143,6 @@ class Forwarding implements ConnectionUser, BodyOwner, ExchangeWatcher {
     }
   }
 
-  // The methods of `BodyOwner`.
-
   begin(body: string, ended: boolean): void {
     const connection = this.#connection
     if (connection === undefined || this.#settled) return
@@ -185,8 +183,6 @@ class Forwarding implements ConnectionUser, BodyOwner, ExchangeWatcher {
     }
     connection.endRequest()
   }
-
-  // The members of `ConnectionUser`.
 
   writable(): void {
     this.#body?.resume()
@@ -248,8 +244,8 @@ class Forwarding implements ConnectionUser, BodyOwner, ExchangeWatcher {
   readEnded(): void {
     if (this.#settled || this.#status === 0) return
     this.#touch()
-    // The response's head is normally sent together with the first bytes of its body. If none of these bytes arrived in
-    // the same read as the head, the head is sent now.
+    // The head of the response is held back to be sent with the first bytes of its body. If none of them arrived in the
+    // same read, the head is sent now.
     if (this.#headUnsent) this.#exchange.flushHead()
     this.#headUnsent = false
   }

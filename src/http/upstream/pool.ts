@@ -28,7 +28,6 @@ export interface UpstreamDeps {
 /** The connection pools of all upstreams. */
 export interface Upstreams {
   open(where: Destination, connectMs: number): UpstreamOrigin
-  /** The number of connections to all upstreams. */
   connections(): { readonly open: number; readonly idle: number }
   [Symbol.asyncDispose](): Promise<void>
 }
@@ -119,12 +118,10 @@ export class UpstreamOrigin {
     return this.#time.nowMs
   }
 
-  /** The number of open connections. */
   get size(): number {
     return this.#all.size
   }
 
-  /** The number of idle connections. */
   get idle(): number {
     return this.#idle.length
   }
@@ -230,7 +227,7 @@ function connectPlain(address: string, port: number): Socket {
   return socket
 }
 
-/** Directs a socket's reads to a connection; returns false if the upstream sent data before any request. */
+/** Directs a socket's reads to a connection; returns false if a plain socket received data before any request. */
 function attach(socket: Socket, received: (bytes: Buffer) => void): boolean {
   const receiver = receivers.get(socket)
   if (receiver === undefined) {

@@ -47,8 +47,7 @@ export class RequestBody implements BodySink {
     this.#headHeld = parts.headHeld
     this.#length = parts.exchange.contentLength
     this.#exchange.readBody(this)
-    // Most bodies arrive within one turn of the event loop. The head waits that long, so that head and body become one
-    // write.
+    // The head waits one turn of the event loop for the first bytes of the body, so that both become one write.
     if (this.#headHeld && !this.#exchange.bodyIsAtHand) setImmediate(() => this.#releaseHead())
   }
 
@@ -166,7 +165,6 @@ export class RequestBody implements BodySink {
   }
 }
 
-/** Returns the caller's trailers that may be forwarded; throws `bad_request` if they are malformed. */
 function readTrailers(text: string): string[] {
   try {
     return parseTrailers(text, mayTrailRequest)

@@ -9,7 +9,7 @@ export interface RequestHeadParts {
   /** The upstream's authority, for Host. */
   readonly host: string
   readonly rawHeaders: readonly string[]
-  /** What was read from `rawHeaders`; it keeps the rendered lines for requests with the same header lines. */
+  /** The head read from `rawHeaders`; it keeps the rendered lines for later requests that share this object. */
   readonly head: Pick<RequestHead, 'connectionNames' | 'forwardedLines'>
   /** The normalized name of the header that the target injects, if any. */
   readonly injectedName: string | undefined
@@ -32,7 +32,6 @@ export function renderRequestHead(parts: RequestHeadParts): string {
   return `${parts.method} ${parts.path} HTTP/1.1\r\nHost: ${parts.host}\r\n${forwarded.text}${parts.own}`
 }
 
-/** Renders the caller's header lines that are forwarded. */
 function renderForwardedLines({ rawHeaders, head, injectedName }: RequestHeadParts): string {
   const { connectionNames } = head
   let text = ''

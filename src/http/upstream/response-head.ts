@@ -4,14 +4,14 @@ import { connectionNames } from '../message/head.ts'
 /** How the end of a response's body is found (RFC 9112, section 6.3). */
 export type ResponseFraming = 'none' | 'length' | 'chunked' | 'close'
 
-/** The head of an upstream's response; header names and values are unchanged, one character per byte. */
+/** The head of an upstream's response; header names and values have one character per byte. */
 export interface UpstreamResponseHead {
   readonly status: number
   readonly reason: string
   readonly headers: string[]
   readonly framing: ResponseFraming
   readonly contentLength: number
-  /** Lower-case names listed in the upstream's Connection header. */
+  /** Lower-case names listed in the upstream's Connection header; empty if its value is only `keep-alive`. */
   readonly connectionNames: readonly string[]
   readonly keepAlive: boolean
   /** How many milliseconds the upstream promises to keep an idle connection; undefined if it does not say. */

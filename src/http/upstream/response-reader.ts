@@ -16,8 +16,8 @@ export interface AnswerSink {
   switched(head: UpstreamResponseHead, rest: Buffer): void
   head(head: UpstreamResponseHead): void
   /**
-   * A complete response that has no body, or a short one that arrived together with the end of the head; `body` has one
-   * character per byte. Called instead of head, data and end.
+   * Called instead of head, data and end if the response has no body, or a short body of known length that arrived
+   * together with the end of the head; `body` has one character per byte.
    */
   whole(head: UpstreamResponseHead, body: string): void
   /** Whether `usual` may be called instead of `whole`. */
@@ -70,17 +70,14 @@ export class AnswerReader {
     return this.#keepAliveMs
   }
 
-  /** Whether any byte of the response has arrived. */
   get started(): boolean {
     return this.#started
   }
 
-  /** Whether a response is awaited or in progress. */
   get busy(): boolean {
     return this.#state !== 'idle'
   }
 
-  /** Prepares for the response to a request with this method. */
   expect(sink: AnswerSink, method: string, maySwitch: boolean): void {
     this.#sink = sink
     this.#method = method
@@ -93,7 +90,7 @@ export class AnswerReader {
     this.#keepAlive = true
   }
 
-  /** Parses bytes from the socket. Bytes beyond the response make the connection unusable for another request. */
+  /** Bytes beyond the response make the connection unusable for another request. */
   read(bytes: Buffer): void {
     this.#started = true
     let at = 0
@@ -267,9 +264,7 @@ export class AnswerReader {
     return at + end + 4 - before.length
   }
 
-  /**
-   * Reads one line; returns it without its CRLF, or undefined if it is incomplete, and the offset after the bytes read.
-   */
+  /** Returns the line without its CRLF, or undefined if it is incomplete, and the offset after the bytes read. */
   #line(bytes: Buffer, at: number, atMost: number): [string | undefined, number] {
     const feed = bytes.indexOf(10, at)
     const end = feed === -1 ? bytes.length : feed + 1

@@ -1,10 +1,7 @@
 import type { Exchange, ExchangeWatcher, UpgradedStream } from '../server/exchange.ts'
 import type { TunnelEnd, UpstreamConnection } from './connection.ts'
 
-/**
- * Joins two raw streams after a 101: when one ends, so does the other. Each stream is paused while the other accepts no
- * more.
- */
+/** Joins two raw streams after a 101: when one ends, so does the other. */
 export class Tunnel implements TunnelEnd, ExchangeWatcher {
   readonly #client: UpgradedStream
   readonly #upstream: UpstreamConnection
@@ -27,9 +24,6 @@ export class Tunnel implements TunnelEnd, ExchangeWatcher {
     this.#ended = parts.ended
   }
 
-  /**
-   * Starts passing bytes: first the response's head and the bytes that arrived with it, then everything that follows.
-   */
   start(head: string, rest: Buffer): void {
     const { socket } = this.#client
     this.#upstream.switchTo(this)
@@ -66,7 +60,6 @@ export class Tunnel implements TunnelEnd, ExchangeWatcher {
     this.close()
   }
 
-  /** Ends both sides. */
   close(): void {
     if (!this.#open) return
     this.#open = false

@@ -10,7 +10,7 @@ const ending = { closes: false, keepAliveSeconds: 5, date: () => 'Sun, 22 Nov 20
 const own = ['Intercept-Request-Id', 'req_1']
 const reader = new UsualResponses()
 
-/** Returns what the full parser relays; undefined if it refuses the response or the body is incomplete. */
+/** Returns what the full parser relays; undefined for a response that is never read as a usual one. */
 function relayedInFull(
   text: string,
 ): { text: string; keepAliveMs: number | undefined } | undefined {

@@ -29,9 +29,8 @@ const kinds = { passes: 0, unusual: 1, length: 2, date: 3, connection: 4, keepAl
 type Kind = (typeof kinds)[keyof typeof kinds]
 
 /**
- * Reads responses that arrive whole and need no decision: HTTP/1.1, a final status with a body, one Content-Length,
- * lines of the form `Name: value`, and only headers that always pass or are always dropped. Everything else is left to
- * the full parser, which gives the same result for the responses read here.
+ * Reads only responses that arrive whole and whose headers need no decision; for these, the full parser gives the same
+ * result.
  */
 export class UsualResponses implements UsualResponse {
   status = 0
@@ -89,7 +88,7 @@ export class UsualResponses implements UsualResponse {
     this.#bytes.copy(to, at, this.#end + 2)
   }
 
-  /** Reads all header lines; returns the offset of the empty line that ends them, or 0 if any is unusual. */
+  /** Returns the offset of the empty line that ends the header lines; 0 if the full parser must read them. */
   #readFields(bytes: Buffer, start: number): number {
     this.#length = -1
     this.hasDate = false
@@ -105,7 +104,7 @@ export class UsualResponses implements UsualResponse {
     return 0
   }
 
-  /** Reads one header line with its CRLF; returns the offset of the next line, or 0 if this one is unusual. */
+  /** Returns the offset of the next header line; 0 if the full parser must read this one. */
   #readField(bytes: Buffer, at: number): number {
     let nameEnd = at
     while (tokenCodes[bytes[nameEnd] ?? 0] === 1) nameEnd++

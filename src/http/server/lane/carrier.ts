@@ -54,7 +54,6 @@ export interface Carrier {
   writeContinue(): void
   /** Sends `103 Early Hints` with these links. */
   writeEarlyHints(links: readonly string[]): void
-  /** Breaks the connection. */
   destroy(): void
 }
 
@@ -66,7 +65,6 @@ export interface RelayedLines {
   readonly bodyBytes: number
   /** Copies the lines to an offset; returns the offset after them. */
   copyLines(to: Buffer, at: number): number
-  /** Copies the body to an offset. */
   copyBody(to: Buffer, at: number): void
 }
 

@@ -30,7 +30,7 @@ export interface FrontConnection {
   endInOrder(): void
   /** Makes sure that no further requests are processed. */
   refuseFurther(): void
-  /** Makes each response announce that the connection ends. */
+  /** Makes each response that begins from now on announce that the connection ends. */
   drain(): void
   destroy(): void
   /** Whether an exchange is in progress; a response that the caller has yet to read does not count. */

@@ -46,7 +46,9 @@ export class Pace {
     return nowMs >= this.#unread.at + unreadMs
   }
 
-  /** Whether a caller delays draining by sending or reading too slowly. */
+  /**
+   * Whether a caller delays draining: within `stallMs`, it neither sent enough of an awaited body nor read anything.
+   */
   isStalled(nowMs: number, stallMs: number, awaitsBody: boolean): boolean {
     const { bytesRead, writableLength } = this.#socket
     const taken = takenFrom(this.#socket)

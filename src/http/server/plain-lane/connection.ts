@@ -136,7 +136,6 @@ export class PlainConnection implements LaneConnection {
     )
   }
 
-  /** Takes requests until one is in progress, the turn's limit is reached or the bytes are used up. */
   #advance(bytes: Buffer): void {
     this.#isAdvancing = true
     let at = 0
@@ -212,7 +211,6 @@ export class PlainConnection implements LaneConnection {
     return this.#isRefused && this.#exchange === undefined
   }
 
-  /** Continues after a response, or after the caller has read what was written. */
   #goOn(): void {
     if (this.#exchange !== undefined || this.#isAdvancing || this.socket.destroyed) return
     if (this.#isLast) {
@@ -322,8 +320,6 @@ export class PlainConnection implements LaneConnection {
     }
   }
 
-  // The following members are called by the listener.
-
   get soleExchange(): CarriedExchange | undefined {
     return this.#exchange
   }
@@ -380,13 +376,11 @@ export class PlainConnection implements LaneConnection {
     }
   }
 
-  /** Ends the connection if no request is in progress and everything written has been sent. */
   endIfIdle(): void {
     const isIdle = this.#exchange === undefined && this.#held === undefined && this.#bodyLeft === 0
     if (isIdle && this.socket.writableLength === 0) this.destroy()
   }
 
-  /** Gives up the socket and returns it for its new owner. */
   detach(): Socket {
     this.#isDetached = true
     this.#kept.forget()

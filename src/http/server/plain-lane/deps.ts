@@ -22,7 +22,6 @@ export interface PlainDeps {
   readonly monotonic: () => number
   /** Returns the head of a request with valid framing; undefined if the standard lane must decide. */
   accept(request: PlainRequest): RequestHead | undefined
-  /** Handles a request that was accepted. */
   take(request: PlainRequest, head: RequestHead, connection: LaneConnection): void
   /** Hands the socket to the standard lane, with the bytes not yet consumed. */
   handOver(connection: LaneConnection, bytes: Buffer): void

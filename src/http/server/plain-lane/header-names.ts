@@ -18,9 +18,7 @@ export function requestNames(): HeaderNames<NameKind> {
   return new HeaderNames(usual, kindOf)
 }
 
-/**
- * Classifies a name. Requests with a rare header for framing, the connection or another protocol are left to node:http.
- */
+/** Requests with a rare header for framing, the connection or another protocol are left to node:http. */
 function kindOf(lower: string): NameKind {
   switch (lower) {
     case 'transfer-encoding':

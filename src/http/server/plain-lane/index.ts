@@ -10,7 +10,6 @@ import { RequestParser } from './request-parser.ts'
 
 /** The plain lane of one listener. */
 export interface PlainLane {
-  /** Handles a new connection. */
   open(socket: Socket): LaneConnection
   /** Ends connections that waited too long for a request. */
   endLate(): void

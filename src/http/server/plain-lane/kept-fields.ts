@@ -7,8 +7,8 @@ const maxChanges = 8
 const keptMs = 2000
 
 /**
- * The header lines of a connection's requests. Programs send the same ones with each request, so they are parsed once:
- * the parser recognizes them by their bytes.
+ * The header lines of a connection's requests. Most programs repeat the same lines in each request; the parser then
+ * recognizes them by their bytes and does not parse them again.
  */
 export class KeptFields {
   /** The lines to compare with those of the next request; undefined if none are kept. */
@@ -42,8 +42,8 @@ export class KeptFields {
   }
 
   /**
-   * Forgets the lines. Also called when the connection hands over its socket, because the socket keeps the connection
-   * in memory until it closes.
+   * Also called when the connection hands over its socket, because the socket keeps the connection in memory until it
+   * closes.
    */
   forget(): void {
     this.fields = undefined

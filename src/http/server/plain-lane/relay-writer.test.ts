@@ -15,8 +15,7 @@ test('callers that read late get every byte of their own responses, and none of 
   await using connected = await connectedPairs(3)
   const { pairs } = connected
   const writer = new RelayWriter()
-  // How often the kernel did not take all bytes of a response at once; the caller of that response then reads for a
-  // moment.
+  // How often the kernel did not take all bytes of a response at once.
   let pauses = 0
   for (let round = 0; pauses < fullPauses; round++) {
     for (const [index, pair] of pairs.entries()) {

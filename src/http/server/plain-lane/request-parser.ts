@@ -24,9 +24,7 @@ export interface PlainRequest {
   readonly method: string
   readonly url: string
   readonly fields: PlainFields
-  /** The offset of the header lines. */
   readonly fieldsAt: number
-  /** The offset of the body. */
   readonly bodyAt: number
 }
 
@@ -59,7 +57,6 @@ export class RequestParser {
   readonly #valueStarts = new Uint32Array(maxHeaders)
   readonly #valueEnds = new Uint32Array(maxHeaders)
   readonly #isKept = new Uint8Array(maxHeaders)
-  // State of the request being parsed.
   #rawHeaders: string[] = []
   #count = 0
   #contentLength = -1
@@ -72,8 +69,8 @@ export class RequestParser {
   }
 
   /**
-   * Parses the head that starts at an offset. `kept` has header lines of the same connection: if they come again, they
-   * need not be parsed again.
+   * Parses the head that starts at an offset. If its header lines are those of `kept`, which come from an earlier
+   * request on the connection, they are not parsed again.
    */
   parse(bytes: Buffer, start: number, kept?: PlainFields): ParseOutcome {
     const end = Math.min(bytes.length, start + this.#headBytes)
@@ -222,7 +219,7 @@ function matchEnd(bytes: Buffer, given: { at: number; end: number; text: string 
   return at + text.length
 }
 
-/** Returns the offset after the kept header lines; 0 if other ones are at this offset. */
+/** Returns the offset after the kept header lines; 0 if the bytes at this offset differ from them. */
 function endOfKept(bytes: Buffer, at: number, { bytes: lines }: PlainFields): number {
   if (lines === undefined) return 0
   const end = at + lines.length

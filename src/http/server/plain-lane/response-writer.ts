@@ -61,8 +61,8 @@ export class ResponseWriter {
     copies.write(this.#socket, chunk)
     if (this.#isChunked) this.#write('\r\n')
     this.#socket.uncork()
-    // The upstream is paused only if the kernel leaves more bytes than `maxWaitingBytes`: pausing it for each chunk
-    // would cost as much as sending the chunk.
+    // The upstream is paused only if more than `maxWaitingBytes` wait: pausing it for each chunk would cost as much as
+    // sending the chunk.
     return this.#socket.writableLength <= maxWaitingBytes
   }
 
