@@ -14,8 +14,8 @@ interface Partition {
 
 /**
  * Keeps connections alive, separately for each partition: no request waits for another partition's connection, or reads
- * data that a receiver sent after another partition's response. A named partition has no limit on its connections, so
- * its caller must limit concurrent requests.
+ * data that a receiver sent after another partition's response. A named partition has no limit on its connections:
+ * whoever uses it must limit concurrent requests.
  */
 export class Connections {
   readonly #connect: Connector

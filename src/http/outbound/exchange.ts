@@ -27,7 +27,6 @@ export interface OutboundAnswer {
   /** Header names are in lower case; repeated headers are a list. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly body: Buffer<ArrayBuffer>
-  /** Whether the body was longer than the limit. */
   readonly truncated: boolean
 }
 

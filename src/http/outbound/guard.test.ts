@@ -34,7 +34,7 @@ const blockedUrls = [
   'http://[::1]/',
   'http://[0:0:0:0:0:0:0:1]/',
   'http://[0000:0000:0000:0000:0000:0000:0000:0001]/',
-  // The unspecified address, which Linux connects to the machine itself, and another one of its range.
+  // The unspecified address, which on Linux reaches the machine itself, and another address of its range.
   'http://0.0.0.0/',
   'http://0/',
   'http://0x0/',

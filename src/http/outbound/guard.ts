@@ -61,7 +61,7 @@ export function createAddressGuard(options: GuardOptions = {}): AddressGuard {
   }
 }
 
-/** Parses `address/bits`, or an address as a range of one. Throws a Problem that quotes the text if it is neither. */
+/** Parses `address/bits` or a single address; throws a Problem that quotes any other text. */
 function parseCidr(text: string): { address: string; bits: number; family: Family } {
   const [address = '', bitsText = '', ...rest] = text.trim().split('/')
   const family = isIP(address)

@@ -1,5 +1,5 @@
 /**
- * A special-purpose range: its name for the operator, and the setting that can allow it. `cidr`: OUTBOUND_ALLOW_CIDRS;
+ * A special-purpose range: its name in refusals, and the setting that can allow it. `cidr`: OUTBOUND_ALLOW_CIDRS;
  * `loopback`: a loopback BASE_URL or a CIDR inside the range; `never`: none.
  */
 export interface Range {

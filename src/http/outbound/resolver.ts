@@ -127,7 +127,7 @@ class LookUps {
       first,
     )
     this.#waiting = this.#waiting.filter((one) => one !== next)
-    // Set before the look-up resumes, so that no other can start in between.
+    // Set before the look-up resumes, so that no other look-up can start in between.
     this.#isBusy = true
     next.start()
   }

@@ -213,7 +213,7 @@ export class Exchange {
     this.#finish()
   }
 
-  /** Ends everything immediately, including a taken-over stream; releases the upstream first. */
+  /** Ends the exchange, or the stream that was taken over, immediately; releases the upstream first. */
   sever(): void {
     this.#letUpstreamGo()
     // Data still to be written to a taken-over stream would wait for a caller that may never read it.
@@ -258,7 +258,6 @@ export class Exchange {
       this.#sink?.end()
       return true
     }
-    // A body that is no longer needed is discarded.
     if (this.finished || this.#gone) return true
     this.bytesIn += chunk.length
     if (this.#sink === undefined) {

@@ -9,5 +9,5 @@ export const maxPieces = 16
  * thousand, and answering all of them at once would delay everybody else by tens of milliseconds.
  */
 export const maxTakenPerTurn = 32
-/** How much longer than announced an idle connection is kept, as in Node. */
+/** How much longer an idle connection is kept than announced, as in Node. */
 export const keepAliveGraceMs = 1000

@@ -2,7 +2,10 @@ import type { PlainFields, PlainRequest } from './request-parser.ts'
 
 /** Header lines that take more than this many bytes together are not kept. */
 const maxBytes = 1024
-/** How many times a connection may keep new lines; after that, the last ones stay until it has been idle. */
+/**
+ * How many times a connection may keep new lines; after that, the lines kept last stay until the connection has been
+ * idle.
+ */
 const maxChanges = 8
 const keptMs = 2000
 
@@ -17,8 +20,8 @@ export class KeptFields {
   #isFirst = true
 
   /**
-   * Keeps the header lines of a request, unless they are kept already, too long, or different each time. Those of the
-   * first request are not kept, because it may be the connection's only one.
+   * Keeps the header lines of a request, unless they are kept already, are too long, or have changed too often. The
+   * first request's lines are not kept, because it may be the only request on the connection.
    */
   keep(bytes: Buffer, { fields, fieldsAt, bodyAt }: PlainRequest): void {
     if (this.#isFirst) {

@@ -3,7 +3,7 @@ import type { RequestHead } from '../../message/head.ts'
 import { nameKind, requestNames, type NameKind } from './header-names.ts'
 
 /**
- * The header lines of an ordinary request. Further requests on its connection that have the same lines share this
+ * The header lines of an ordinary request. Later requests on the same connection with the same lines may share this
  * object.
  */
 export interface PlainFields {
