@@ -11,7 +11,7 @@ import type { remoteTokens } from '../remote/tokens.ts'
 import type { CallList, CallQuery } from './call-query.ts'
 import type { Services } from './services.ts'
 
-// These functions open operations on the database or over the API. They import modules only when needed, so that no
+// The functions that open operations, on the database or over the API, import modules only when needed, so that no
 // command has to load the whole product.
 
 type Both<Whole, Remote extends (...args: never[]) => unknown> = Pick<
