@@ -18,7 +18,10 @@ export async function isActiveOwner(
   )
 }
 
-/** Whether the actor has an owner's power (`owners.manage`); the answer holds until the transaction ends. */
+/**
+ * Whether the actor has an owner's power (`owners.manage`); locks the membership and the token from which the power
+ * comes.
+ */
 export async function isOwner(
   tx: Tx,
   organizationId: OrganizationId,

@@ -10,7 +10,7 @@ export type Value = string | boolean | Values | readonly (string | Values)[]
 export type Values = { [name: string]: Value }
 
 const maxText = 16 * 1024
-// PostgreSQL refuses an index entry of more than 2,704 bytes, and the entry contains two ids besides the value.
+// PostgreSQL refuses an index entry of more than 2,704 bytes, and an entry may contain two ids besides the value.
 const maxIndexedBytes = 1024
 const maxValues = 500
 const identifiers = new Set(['value', '$ref', 'externalId'])
