@@ -270,7 +270,7 @@ export class Exchange {
     return !this.#bodyPaused
   }
 
-  /** Whether more of the body will arrive before this turn of the event loop ends. */
+  /** Whether more of the body is certain to arrive before this turn of the event loop ends. */
   get bodyIsAtHand(): boolean {
     return this.#carrier.bodyIsAtHand
   }

@@ -8,8 +8,9 @@ export interface OriginHeaders {
 }
 
 /**
- * Requires a state-changing request to come from our own origin, in addition to the SameSite=Strict cookie: Origin and
- * Sec-Fetch-Site must both say so if both are sent, and one of them must be sent. Throws `cross_origin_refused` (403).
+ * Requires a state-changing request to come from our own origin: Origin and Sec-Fetch-Site must both say so if both are
+ * sent, and one of them must be sent. This is in addition to the SameSite=Strict cookie. Throws `cross_origin_refused`
+ * (403).
  */
 export function checkSameOrigin(headers: OriginHeaders, baseUrl: string): void {
   const site = headers['sec-fetch-site']

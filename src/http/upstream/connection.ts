@@ -17,8 +17,8 @@ export interface ConnectionUser extends AnswerSink {
   /** Called after all events of one read. */
   readEnded(): void
   /**
-   * Called if the connection fails, or the request times out, before the response is complete; at most once, and
-   * nothing is called after it.
+   * Called if the connection breaks, the response is malformed or the request times out, before the response is
+   * complete; at most once, and nothing is called after it.
    */
   failed(failure: UpstreamFailure): void
 }

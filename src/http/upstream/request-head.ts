@@ -19,8 +19,7 @@ export interface RequestHeadParts {
 
 /**
  * Renders the head of the upstream request, without framing and the empty line. The caller's credentials, hop-by-hop
- * headers (RFC 9110, section 7.6.1) and headers that only Intercept may set are removed; Intercept's own follow at the
- * end.
+ * headers (RFC 9110, section 7.6.1) and headers that only Intercept may set are removed; the lines of `own` come last.
  */
 export function renderRequestHead(parts: RequestHeadParts): string {
   const { head, injectedName } = parts

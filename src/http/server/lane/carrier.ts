@@ -16,8 +16,8 @@ export interface Carrier {
   /** Whether the whole request, including its body, has arrived. */
   readonly requestComplete: boolean
   /**
-   * Whether more of the body will arrive before this turn of the event loop ends, so that it can be sent together with
-   * the head.
+   * Whether more of the body is certain to arrive before this turn of the event loop ends, so that it can be sent
+   * together with the head.
    */
   readonly bodyIsAtHand: boolean
   /** The trailers of a chunked body, as a flat list; complete once the body has ended. */

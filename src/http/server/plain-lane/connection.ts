@@ -362,7 +362,6 @@ export class PlainConnection implements LaneConnection {
     return this.#exchange === undefined ? this.#bodyLeft > 0 : this.#exchange.awaitsBody
   }
 
-  /** Ends the connection if it has waited too long for a request, with a refusal unless it was merely kept alive. */
   endIfLate(nowMs: number): void {
     if (this.#waitsSince === -1 || this.#isRefused || this.#bodyLeft > 0) return
     if (this.#waitsSince === 0) this.#waitsSince = nowMs

@@ -41,7 +41,7 @@ export type FailureCode =
 
 /** A plain-lane connection as the listener uses it. */
 export interface LaneConnection extends Carrier, FrontConnection {
-  /** Ends the connection if it has waited too long for a request. */
+  /** Ends the connection if it has waited too long for a request, with a refusal unless it was merely kept alive. */
   endIfLate(nowMs: number): void
   /** Ends the connection if no request is in progress and everything written has been sent. */
   endIfIdle(): void

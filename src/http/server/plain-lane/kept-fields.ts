@@ -10,7 +10,7 @@ const maxChanges = 8
 const keptMs = 2000
 
 /**
- * The header lines of a connection's requests. Most programs repeat the same lines in each request; the parser then
+ * The header lines of a connection's requests. Programs usually repeat the same lines in each request; the parser then
  * recognizes them by their bytes and does not parse them again.
  */
 export class KeptFields {
