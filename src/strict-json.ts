@@ -122,11 +122,7 @@ class Reader {
     }
     this.#at = end + 1
     if (plain) return this.#checked(this.#text.slice(start + 1, end))
-    try {
-      return this.#checked(String(JSON.parse(this.#text.slice(start, end + 1))))
-    } catch {
-      throw wrong('has a wrong escape')
-    }
+    return this.#checked(unescaped(this.#text.slice(start, end + 1)))
   }
 
   #checked(text: string): string {
@@ -161,6 +157,15 @@ class Reader {
       const code = this.#text.charCodeAt(this.#at)
       if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return
     }
+  }
+}
+
+/** Resolves the escapes of a string that is given with its quotation marks. */
+function unescaped(quoted: string): string {
+  try {
+    return String(JSON.parse(quoted))
+  } catch {
+    throw wrong('has a wrong escape')
   }
 }
 

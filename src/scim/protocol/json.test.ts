@@ -46,6 +46,13 @@ describe('the JSON reader', () => {
     })
   }
 
+  test('tells a wrong escape from an escaped character that cannot be stored', () => {
+    assert.throws(() => parseJson(String.raw`"\q"`), /wrong escape/)
+    for (const escaped of [String.raw`"\u0000"`, String.raw`"\ud800"`]) {
+      assert.throws(() => parseJson(escaped), /U\+0000 or a lone surrogate/, escaped)
+    }
+  })
+
   // test/steps.test.ts counts the steps that it takes to refuse such nesting.
   test('32 levels pass, 100,000 are refused', () => {
     parseJson(`${'['.repeat(32)}1${']'.repeat(32)}`)
