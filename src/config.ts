@@ -25,7 +25,10 @@ import {
   setting,
   type Setting,
 } from './setting.ts'
-import { dayMs, hourMs, parseDuration, parseSize } from './units.ts'
+import { dayMs, hourMs, parseSize } from './units.ts'
+
+// A retention of 0 would delete everything; whoever writes it may mean the opposite.
+const parseRetention = parseDurationUpTo(Infinity, 1000)
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -111,11 +114,15 @@ const table = {
   ),
   ...telemetryTable,
 
-  LIMIT_SESSION: setting('24h', 'a dashboard session lasts at most', parseDurationUpTo(dayMs)),
+  LIMIT_SESSION: setting(
+    '24h',
+    'a dashboard session lasts at most',
+    parseDurationUpTo(dayMs, 1000),
+  ),
   LIMIT_SESSION_IDLE: setting(
     '2h',
     'an opaque session without use ends after',
-    parseDurationUpTo(dayMs),
+    parseDurationUpTo(dayMs, 1000),
   ),
   LIMIT_REQUEST_HEAD: setting('16KiB', 'request line and headers', parseSize),
   LIMIT_URL: setting('8KiB', 'path and query', parseSize),
@@ -169,10 +176,14 @@ const table = {
   RETENTION_CALLS: setting(
     '30d',
     'call records, and counts of calls by key and target, are kept',
-    parseDuration,
+    parseRetention,
   ),
-  RETENTION_DELIVERIES: setting('30d', 'ended deliveries and their events are kept', parseDuration),
-  RETENTION_AUDIT: setting('400d', 'audit entries are kept', parseDuration),
+  RETENTION_DELIVERIES: setting(
+    '30d',
+    'ended deliveries and their events are kept',
+    parseRetention,
+  ),
+  RETENTION_AUDIT: setting('400d', 'audit entries are kept', parseRetention),
 } as const
 
 type Name = keyof typeof table

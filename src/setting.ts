@@ -85,11 +85,11 @@ export function parseDurationUpTo(maxMs: number, minMs = 0): (text: string) => n
 
 /** Parses `20/s` or `20/s burst 100`. */
 export function parseRate(text: string): Rate {
-  const [, perSecond, burst] = /^(\d{1,7})\/s(?: burst (\d{1,7}))?$/.exec(text) ?? []
-  if (perSecond === undefined || Number(perSecond) === 0) {
+  const [, perSecond, burst = perSecond] = /^(\d{1,7})\/s(?: burst (\d{1,7}))?$/.exec(text) ?? []
+  if (perSecond === undefined || Number(perSecond) === 0 || Number(burst) === 0) {
     throw new Error('must be a rate such as 20/s or "20/s burst 100", or off')
   }
-  return { calls: Number(perSecond), perSeconds: 1, burst: Number(burst ?? perSecond) }
+  return { calls: Number(perSecond), perSeconds: 1, burst: Number(burst) }
 }
 
 export function parseCallRecords(text: string): RecordChoice {

@@ -68,9 +68,9 @@ export function parseSize(text: string): number {
 /** Converts `100/s`, `6000/m` or `5/10s` to calls and seconds. */
 export function parseCallsPerSeconds(text: string): Rate {
   const [, digits, times, unit = ''] = /^(\d{1,9})\/(\d{0,4})([a-z])$/.exec(text) ?? []
-  const seconds = secondsPerPeriod[unit]
-  if (digits === undefined || seconds === undefined || Number(digits) === 0 || times === '0') {
+  const perSeconds = (secondsPerPeriod[unit] ?? 0) * Number(times || 1)
+  if (digits === undefined || Number(digits) === 0 || perSeconds === 0) {
     throw new Error('must be a rate such as 100/s, 6000/m or 5/10s')
   }
-  return { calls: Number(digits), perSeconds: seconds * Number(times || 1) }
+  return { calls: Number(digits), perSeconds }
 }
