@@ -21,7 +21,6 @@ export class Connections {
   readonly #connect: Connector
   readonly #perOrigin: number
   readonly #partitions = new Map<string, Partition>()
-  #undici: Promise<typeof import('undici')> | undefined
   #closed = false
 
   constructor(connect: Connector, perOrigin: number) {
@@ -30,9 +29,9 @@ export class Connections {
   }
 
   async lend(name = ''): Promise<Disposable & { readonly agent: Agent }> {
-    // undici is loaded for the first request, so that a node that sends none saves 8 MB of memory.
-    this.#undici ??= import('undici')
-    const { Agent } = await this.#undici
+    // undici is loaded for the first request, so that a node that sends none saves 8 MB of memory. Node remembers what
+    // it has loaded, and tries again after a failure.
+    const { Agent } = await import('undici')
     if (this.#closed) throw new Error('the outbound client is closed')
     let partition = this.#partitions.get(name)
     if (partition === undefined) {

@@ -23,7 +23,11 @@ export class Library {
 
   /** Returns every page by name in reading order, with refusals last. */
   async pages(): Promise<ReadonlyMap<string, LibraryPage>> {
-    this.#pages ??= this.#read()
+    this.#pages ??= this.#read().catch((error: unknown) => {
+      // The next reader tries again.
+      this.#pages = undefined
+      throw error
+    })
     return await this.#pages
   }
 
