@@ -23,3 +23,38 @@ test('callers with an old secret that could not be written are written later, ev
   await uses.write(true)
   assert.equal(written, 1)
 })
+
+test('uses are written in the order of keys and then of secrets, whichever was used first', async () => {
+  const forward: string[] = []
+  const backward: string[] = []
+  const noted = ['b', 'a', 'd', 'c'].map((digest) => ({
+    digest,
+    call: { keyId: digest < 'c' ? 'key_2' : 'key_1', at: 1 } as unknown as CallRecord,
+  }))
+  for (const [order, written] of [
+    [noted, forward],
+    [noted.toReversed(), backward],
+  ] as const) {
+    const uses = new KeyUses(storeThatLists(written), { monotonic: () => 0 })
+    for (const { digest, call } of order) uses.note({ digest, isOldSecret: false }, call)
+    await uses.write(true)
+  }
+  assert.deepEqual(forward, ['key_1', 'c', 'key_1', 'd', 'key_2', 'a', 'key_2', 'b'])
+  assert.deepEqual(backward, forward)
+})
+
+/** A store that only lists which rows are changed, in their order. */
+function storeThatLists(rows: string[]): Store {
+  const query = {
+    updateTable: () => query,
+    set: () => query,
+    where: (column: unknown, _operator?: string, value?: string) => {
+      if (typeof column === 'string') rows.push(value ?? '')
+      return query
+    },
+    execute: async () => {},
+  }
+  return {
+    transactionThatMayBeLost: async (work: (tx: unknown) => Promise<void>) => await work({ query }),
+  } as unknown as Store
+}

@@ -47,8 +47,11 @@ export class KeyUses {
   }
 
   async #writeUses(): Promise<void> {
-    // All nodes write keys in the same order, to avoid deadlocks on their rows.
-    const waiting = [...this.#last].toSorted(([, a], [, b]) => (a.keyId < b.keyId ? -1 : 1))
+    // All nodes write keys and their secrets in the same order, to avoid deadlocks on their rows.
+    const waiting = [...this.#last].toSorted(
+      ([digest, { keyId }], [otherDigest, other]) =>
+        compare(keyId, other.keyId) || compare(digest, otherDigest),
+    )
     this.#last = new Map()
     try {
       for (let part = waiting.slice(0, usesInCommit); part.length > 0;) {
@@ -66,6 +69,10 @@ export class KeyUses {
       throw error
     }
   }
+}
+
+function compare(one: string, other: string): number {
+  return one === other ? 0 : one < other ? -1 : 1
 }
 
 function useOf(digest: string, entry: CallRecord): KeyUse {
