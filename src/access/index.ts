@@ -48,6 +48,7 @@ export { organizationVouching } from './sessions/session-news.ts'
 export {
   Sessions,
   endSessions,
+  isFreshSignIn,
   requireOwnSignIn,
   type SessionsOf,
   type SignedIn,

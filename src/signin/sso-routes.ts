@@ -1,4 +1,4 @@
-import { markedSession, type SignedIn } from '../access/index.ts'
+import { isFreshSignIn, markedSession, type SignedIn } from '../access/index.ts'
 import { Problem } from '../errors.ts'
 import {
   checkSameOrigin,
@@ -25,7 +25,6 @@ import {
 } from './sso-finish.ts'
 import { createPendingConfirmations, type PendingConfirmations } from './sso-pending.ts'
 import { SsoStarts, type Start, type Starter } from './sso-start.ts'
-import { hourMs } from '../units.ts'
 
 export interface SsoDeps extends SignInDeps {
   readonly sso: Sso
@@ -265,7 +264,7 @@ class SsoRoutes {
         )
       }
     }
-    if (link.startedAt - person.signedInAt > freshForMs) {
+    if (!isFreshSignIn(person, link.startedAt)) {
       throw new Problem(
         'sign_in_too_old',
         'You signed in more than an hour ago. Sign in again to confirm.',
@@ -273,8 +272,6 @@ class SsoRoutes {
     }
   }
 }
-
-const freshForMs = hourMs
 
 /** Returns a fault of the response instead of throwing it, so that the refusal can be recorded. */
 function opening(arrival: Arrival): () => LoginState | Problem {

@@ -20,10 +20,11 @@ import {
   type SessionTokens,
 } from './session-token.ts'
 import type { SigningKeys } from './signing-keys.ts'
-import { dayMs, minuteMs } from '../../units.ts'
+import { dayMs, hourMs, minuteMs } from '../../units.ts'
 
 const noteSeenEveryMs = minuteMs
 const maxRemembered = 50_000
+const freshForMs = hourMs
 
 export interface SignedIn {
   readonly kind: 'user'
@@ -67,6 +68,11 @@ export function requireOwnSignIn(person: Pick<SignedIn, 'connectionId'>): void {
     'own_sign_in_required',
     "You are signed in through an organization's identity provider, which vouches for you there only.",
   )
+}
+
+/** Whether a sign-in was recent enough, at a given time, for sensitive requests. */
+export function isFreshSignIn({ signedInAt }: Pick<SignedIn, 'signedInAt'>, at: number): boolean {
+  return at - signedInAt < freshForMs
 }
 
 /**

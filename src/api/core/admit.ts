@@ -1,5 +1,6 @@
 import {
   hasSessionCookie,
+  isFreshSignIn,
   readSessionCookie,
   type Permission,
   type SignedIn,
@@ -11,9 +12,6 @@ import { actorOf, isAllowed, personOf, type Caller } from './caller.ts'
 import type { AnyRoute, RouteOrganization } from './route.ts'
 import type { Services } from './services.ts'
 import { readBearer } from './bearer.ts'
-import { hourMs } from '../../units.ts'
-
-const freshForMs = hourMs
 
 /** The caller of a route, and the organization in its path. */
 export interface Admitted {
@@ -178,7 +176,7 @@ function denied(
 
 /** Requires a sign-in within the last hour for a sensitive request. */
 export function checkFresh(person: SignedIn, services: Pick<Services, 'clock'>): void {
-  if (services.clock.now() - person.signedInAt < freshForMs) return
+  if (isFreshSignIn(person, services.clock.now())) return
   throw new Problem(
     'sign_in_too_old',
     'You signed in more than an hour ago. Sign in again to do this.',

@@ -1,4 +1,9 @@
-import { permissionsOf, requireOwnSignIn, sessionEndCookies } from '../../access/index.ts'
+import {
+  isFreshSignIn,
+  permissionsOf,
+  requireOwnSignIn,
+  sessionEndCookies,
+} from '../../access/index.ts'
 import { Problem } from '../../errors.ts'
 import { Type, type Static } from '../../http/index.ts'
 import type { IdentityRecord } from '../../store/index.ts'
@@ -7,7 +12,6 @@ import { Answered, route } from '../core/route.ts'
 import { Session, toSession } from './sessions.ts'
 import { Confirmed, toConfirmed } from '../core/confirmed.ts'
 import { input, nullable, Role, Time, time, timeOrNull } from '../core/schemas.ts'
-import { hourMs } from '../../units.ts'
 
 const Identity = Type.Object(
   {
@@ -57,8 +61,6 @@ const Me = Type.Object(
   { title: 'Me' },
 )
 
-const freshForMs = hourMs
-
 /** The caller's own account, sessions and memberships. */
 export const meRoutes = {
   'GET /me': route({
@@ -82,7 +84,7 @@ export const meRoutes = {
           provider: person.provider,
           signed_in_at: time(person.signedInAt),
           expires_at: time(person.expiresAt),
-          fresh: services.clock.now() - person.signedInAt < freshForMs,
+          fresh: isFreshSignIn(person, services.clock.now()),
         },
         identities: identities.map(toIdentity),
         organizations: joined.map(({ organization, role, ssoRequired }) => ({
