@@ -213,7 +213,7 @@ export interface Operations {
   deleteMemberSessions: { input: { organization: string; member: string }; output: Ended }
   /** End one session of a member. */
   deleteMemberSession: { input: { organization: string; member: string; session: string }; output: Ended }
-  /** Sign-ins per step: through the company, in other ways, refused. */
+  /** How many people signed in per time step: through the company, in other ways, or refused. */
   listSignIns: { input: { organization: string; query?: { from?: string; to?: string; step_ms?: number } }; output: SignIns }
   /** Invitations, newest first. */
   listInvitations: { input: { organization: string; query?: { after?: string; limit?: number } }; output: { "items": (Invitation)[]; "next": string | null } }

@@ -9,7 +9,8 @@ const maxSteps = 200
 /** How people sign in over time. */
 export const signInRoutes = {
   'GET /organizations/:organization/sign-ins': route({
-    summary: 'Sign-ins per step: through the company, in other ways, refused',
+    summary:
+      'How many people signed in per time step: through the company, in other ways, or refused',
     permission: 'members.manage',
     query: Type.Object({
       from: Time,
