@@ -1,4 +1,4 @@
-export { Organizations } from './organizations.ts'
+export { isSlug, Organizations } from './organizations.ts'
 export { Invitations } from './invitations.ts'
 export { Links } from './links.ts'
 export { openMailer } from './mail.ts'

@@ -134,9 +134,14 @@ export class Organizations {
   }
 }
 
+/** Whether a text has the form of an organization's slug. */
+export function isSlug(text: string): boolean {
+  return slugShape.test(text)
+}
+
 /** Validates and normalizes slug and name; throws `invalid_input`. */
 export function checkOrganization(input: OrganizationInput): { slug: string; name: string } {
-  if (!slugShape.test(input.slug)) {
+  if (!isSlug(input.slug)) {
     throw new Problem(
       'invalid_input',
       'A slug has 1 to 40 of a-z, 0-9 and -, and neither starts nor ends with -.',

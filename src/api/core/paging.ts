@@ -1,4 +1,6 @@
 import { Type, type TSchema } from '../../http/index.ts'
+import { Problem } from '../../errors.ts'
+import { isId, type Id, type IdPrefix } from '../../ids.ts'
 import { nullable } from './schemas.ts'
 
 const maxInPage = 200
@@ -41,6 +43,26 @@ export function toPageById<T extends { readonly id: string }, Item>(
   item: (one: T) => Item,
 ): { items: Item[]; next: string | null } {
   return toPage(query, found, { item, cursorOf: ({ id }) => id })
+}
+
+/** Returns the cursor of a list in the order of ids with this prefix; throws `invalid_input` for any other text. */
+export function idCursor<P extends IdPrefix>(
+  prefix: P,
+  cursor: string | undefined,
+): Id<P> | undefined {
+  if (cursor === undefined || isId(prefix, cursor)) return cursor
+  throw noCursor()
+}
+
+/** Returns the cursor of a list in the order of whole numbers; throws `invalid_input` for any other text. */
+export function numberCursor(cursor: string | undefined): number | undefined {
+  if (cursor === undefined) return undefined
+  if (!/^\d{1,15}$/.test(cursor)) throw noCursor()
+  return Number(cursor)
+}
+
+export function noCursor(): Problem {
+  return new Problem('invalid_input', 'This is no cursor of ours.')
 }
 
 export function limitOf(query: { limit?: number }): number {

@@ -2,7 +2,7 @@ import { permissions, type Permission } from '../../access/index.ts'
 import { Type, type Static } from '../../http/index.ts'
 import type { AccessTokenRecord } from '../../store/index.ts'
 import { route } from '../core/route.ts'
-import { limitOf, pageOf, pageQuery, toPageById } from '../core/paging.ts'
+import { idCursor, limitOf, pageOf, pageQuery, toPageById } from '../core/paging.ts'
 import { Confirmed, toConfirmed } from '../core/confirmed.ts'
 import { momentOf } from '../core/moments.ts'
 import { input, nullable, oneOf, Time, time } from '../core/schemas.ts'
@@ -42,7 +42,7 @@ export const accessTokenRoutes = {
     query: Type.Object(pageQuery),
     answer: pageOf(AccessToken),
     handle: async ({ organization, query }, services) => {
-      const page = { before: query.after, limit: limitOf(query) + 1 }
+      const page = { before: idCursor('tok', query.after), limit: limitOf(query) + 1 }
       return toPageById(query, await services.accessTokens.list(organization.id, page), (token) =>
         toAccessToken(token, services.clock.now()),
       )

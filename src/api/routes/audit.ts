@@ -1,10 +1,9 @@
 import { record, toCsv, toJsonLines, type AuditEntry, type AuditPages } from '../../audit/index.ts'
-import { Problem } from '../../errors.ts'
 import { Type, type Static } from '../../http/index.ts'
 import { requireStillAllowed } from './calls/live.ts'
 import type { Services } from '../core/services.ts'
 import { route, Streamed, type RouteRequest } from '../core/route.ts'
-import { limitOf, pageOf, pageQuery, toPage } from '../core/paging.ts'
+import { limitOf, numberCursor, pageOf, pageQuery, toPage } from '../core/paging.ts'
 import { optionalMomentOf } from '../core/moments.ts'
 import { nullable, oneOf, Time, time } from '../core/schemas.ts'
 
@@ -53,7 +52,7 @@ export const auditRoutes = {
     query: Type.Object({ ...pageQuery, ...filter }),
     answer: pageOf(Entry),
     handle: async ({ organization, query }, services) => {
-      const before = sequenceOf(query.after)
+      const before = numberCursor(query.after)
       const page = { ...toFilter(query), before, limit: limitOf(query) + 1 }
       const entries = await services.audit.list(organization.id, page)
       const names = await services.audit.names(organization.id, entries)
@@ -164,12 +163,6 @@ function toFilter(query: {
     from: optionalMomentOf(query.from),
     until: optionalMomentOf(query.until),
   }
-}
-
-function sequenceOf(cursor: string | undefined): number | undefined {
-  if (cursor === undefined) return undefined
-  if (!/^\d{1,15}$/.test(cursor)) throw new Problem('invalid_input', 'This is no cursor of ours.')
-  return Number(cursor)
 }
 
 function toEntry(entry: AuditEntry, name: string | undefined): Static<typeof Entry> {

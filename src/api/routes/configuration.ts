@@ -10,7 +10,7 @@ import { Problem } from '../../errors.ts'
 import { Type, type Static } from '../../http/index.ts'
 import { isAllowed } from '../core/caller.ts'
 import { route, type RouteOrganization } from '../core/route.ts'
-import { limitOf, pageOf, pageQuery, toPage } from '../core/paging.ts'
+import { limitOf, noCursor, pageOf, pageQuery, toPage } from '../core/paging.ts'
 import { Confirmed, toConfirmed } from '../core/confirmed.ts'
 import { input, nullable, oneOf, Time, timeOrNull } from '../core/schemas.ts'
 
@@ -132,7 +132,8 @@ export const configurationRoutes = {
     }),
     answer: pageOf(Managed),
     handle: async ({ organization, query }, { configurations }) => {
-      const { after, section, ids } = query
+      const { section, ids } = query
+      const after = thingOf(query.after)
       const page = { after, section, subjectIds: ids?.split(','), limit: limitOf(query) + 1 }
       return toPage(query, await configurations.managed(organization.id, page), {
         item: (row) => ({
@@ -142,7 +143,7 @@ export const configurationRoutes = {
           label: row.label,
           drifted_at: timeOrNull(row.driftedAt),
         }),
-        cursorOf: (row) => `${row.section} ${row.name}`,
+        cursorOf: ({ section: of, name }) => `${of} ${name}`,
       })
     },
   }),
@@ -164,6 +165,15 @@ function toOptions({ label, prune, secrets = {} }: Static<typeof FileBody>) {
   const resolve = (reference: string): string | undefined =>
     Object.hasOwn(secrets, reference) ? secrets[reference] : undefined
   return { label, prune: prune === true, resolve }
+}
+
+/** Parses a cursor, which names the last thing on the previous page; throws `invalid_input` for any other text. */
+function thingOf(cursor: string | undefined): { section: SectionKey; name: string } | undefined {
+  if (cursor === undefined) return undefined
+  const space = cursor.indexOf(' ')
+  const section = sectionKeys.find((key) => key === cursor.slice(0, Math.max(0, space)))
+  if (section === undefined) throw noCursor()
+  return { section, name: cursor.slice(space + 1) }
 }
 
 /** Throws `permission_required` unless the caller may change things in all these sections. */

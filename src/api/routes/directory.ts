@@ -6,7 +6,15 @@ import type {
   DirectoryTokenRecord,
 } from '../../store/index.ts'
 import { route } from '../core/route.ts'
-import { limitOf, pageOf, pageQuery, toPage, toPageById } from '../core/paging.ts'
+import {
+  idCursor,
+  limitOf,
+  numberCursor,
+  pageOf,
+  pageQuery,
+  toPage,
+  toPageById,
+} from '../core/paging.ts'
 import { input, nullable, oneOf, Time, time, timeOrNull } from '../core/schemas.ts'
 import { hourMs } from '../../units.ts'
 
@@ -172,7 +180,7 @@ export const directoryRoutes = {
     answer: pageOf(Request),
     handle: async ({ organization, query }, { directories }) => {
       const page = {
-        before: query.after,
+        before: idCursor('req', query.after),
         limit: limitOf(query) + 1,
         failedOnly: query.failed,
         resourceId: query.resource_id,
@@ -291,9 +299,7 @@ export const directoryRoutes = {
  * the page has, to see whether there are more.
  */
 function positions(query: { after?: string; limit?: number }): { after: number; count: number } {
-  const position = Number(query.after ?? 0)
-  const after = Number.isSafeInteger(position) && position > 0 ? position : 0
-  return { after, count: limitOf(query) + 1 }
+  return { after: numberCursor(query.after) ?? 0, count: limitOf(query) + 1 }
 }
 
 function toToken(

@@ -6,7 +6,7 @@ import type { InvitationRecord, OrganizationRecord } from '../../store/index.ts'
 import { checkFreshCaller } from '../core/admit.ts'
 import { route } from '../core/route.ts'
 import type { Services } from '../core/services.ts'
-import { limitOf, pageOf, pageQuery, toPageById } from '../core/paging.ts'
+import { idCursor, limitOf, pageOf, pageQuery, toPageById } from '../core/paging.ts'
 import { input, nullable, oneOf, Role, Time, time, timeOrNull } from '../core/schemas.ts'
 
 const OrganizationInvitation = Type.Object(
@@ -43,7 +43,7 @@ export const invitationRoutes = {
     query: Type.Object(pageQuery),
     answer: pageOf(OrganizationInvitation),
     handle: async ({ organization, query }, services) => {
-      const page = { before: query.after, limit: limitOf(query) + 1 }
+      const page = { before: idCursor('inv', query.after), limit: limitOf(query) + 1 }
       return toPageById(query, await services.invitations.list(organization.id, page), (one) =>
         toInvitation(one, services.clock.now()),
       )

@@ -13,7 +13,7 @@ import {
 import { callerId, isAllowed, personOf } from '../core/caller.ts'
 import { route, type RouteRequest } from '../core/route.ts'
 import type { Services } from '../core/services.ts'
-import { limitOf, pageOf, pageQuery, toPageById } from '../core/paging.ts'
+import { idCursor, limitOf, pageOf, pageQuery, toPageById } from '../core/paging.ts'
 import { Confirmed, toConfirmed } from '../core/confirmed.ts'
 import { momentOf } from '../core/moments.ts'
 import { input, oneOf } from '../core/schemas.ts'
@@ -39,7 +39,8 @@ export const keyRoutes = {
     repeated: ['label'],
     answer: pageOf(ApiKey),
     handle: async ({ organization, query }, services) => {
-      const { after: before, state, search, created_by: createdBy } = query
+      const before = idCursor('key', query.after)
+      const { state, search, created_by: createdBy } = query
       const labels = query.label?.map((text) => parseLabelFilter(text, ':'))
       const page = { before, state, search, createdBy, labels, limit: limitOf(query) + 1 }
       return toPageById(query, await services.keys.list(organization.id, page), (key) =>

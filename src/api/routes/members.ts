@@ -3,7 +3,7 @@ import type { MemberRecord } from '../../store/index.ts'
 import { checkFreshCaller } from '../core/admit.ts'
 import { route } from '../core/route.ts'
 import { Session, toSession } from './sessions.ts'
-import { limitOf, pageOf, pageQuery, toPageById } from '../core/paging.ts'
+import { idCursor, limitOf, pageOf, pageQuery, toPageById } from '../core/paging.ts'
 import { Confirmed, toConfirmed } from '../core/confirmed.ts'
 import { input, nullable, Role, Time, time, timeOrNull } from '../core/schemas.ts'
 
@@ -41,7 +41,8 @@ export const memberRoutes = {
     }),
     answer: pageOf(Member),
     handle: async ({ organization, query }, services) => {
-      const { after, role, search } = query
+      const { role, search } = query
+      const after = idCursor('mem', query.after)
       const page = { after, role, search, limit: limitOf(query) + 1 }
       return toPageById(query, await services.members.list(organization.id, page), toMember)
     },

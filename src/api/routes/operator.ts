@@ -1,6 +1,7 @@
 import { Type } from '../../http/index.ts'
+import { isSlug } from '../../organizations/index.ts'
 import { route } from '../core/route.ts'
-import { limitOf, pageOf, pageQuery, toPage } from '../core/paging.ts'
+import { limitOf, noCursor, pageOf, pageQuery, toPage } from '../core/paging.ts'
 import { input, oneOf } from '../core/schemas.ts'
 import { Organization, toOrganization } from './organizations.ts'
 
@@ -14,6 +15,7 @@ export const operatorRoutes = {
     query: Type.Object(pageQuery),
     answer: pageOf(Organization),
     handle: async ({ query }, services) => {
+      if (query.after !== undefined && !isSlug(query.after)) throw noCursor()
       const page = { after: query.after, limit: limitOf(query) + 1 }
       return toPage(query, await services.organizations.list(page), {
         item: toOrganization,

@@ -9,7 +9,7 @@ import { ApiCall, namesFor, toApiCall } from './call-schema.ts'
 import { uncompressed } from '../../core/compress.ts'
 import { route } from '../../core/route.ts'
 import type { Services } from '../../core/services.ts'
-import { limitOf, pageOf, pageQuery, toPageById } from '../../core/paging.ts'
+import { idCursor, limitOf, pageOf, pageQuery, toPageById } from '../../core/paging.ts'
 import { checkRange, momentOf } from '../../core/moments.ts'
 import { Time, time } from '../../core/schemas.ts'
 import { dayMs, minuteMs } from '../../../units.ts'
@@ -28,8 +28,8 @@ export const callRoutes = {
     handle: async ({ organization, query }, services) => {
       const page = {
         ...(await toCallFilter(organization, query, services)),
-        before: query.after,
-        after: query.newer,
+        before: idCursor('req', query.after),
+        after: idCursor('req', query.newer),
         limit: limitOf(query) + 1,
         hasTime: timeFrom(services.clock),
       }

@@ -3,7 +3,7 @@ import { Type, type Static } from '../../../http/index.ts'
 import type { DeliveryFilter, DeliveryState, EventRecord } from '../../../store/index.ts'
 import { uncompressed } from '../../core/compress.ts'
 import { route } from '../../core/route.ts'
-import { limitOf, pageOf, pageQuery, toPageById } from '../../core/paging.ts'
+import { idCursor, limitOf, pageOf, pageQuery, toPageById } from '../../core/paging.ts'
 import { optionalMomentOf } from '../../core/moments.ts'
 import { input, nullable, oneOf, Time } from '../../core/schemas.ts'
 import {
@@ -52,7 +52,11 @@ export const deliveryRoutes = {
     query: Type.Object({ ...pageQuery, ...filterProperties }),
     answer: pageOf(Delivery),
     handle: async ({ organization, query }, { webhooks }) => {
-      const page = { filter: toFilter(query), before: query.after, limit: limitOf(query) + 1 }
+      const page = {
+        filter: toFilter(query),
+        before: idCursor('dlv', query.after),
+        limit: limitOf(query) + 1,
+      }
       return toPageById(query, await webhooks.deliveries.list(organization.id, page), toDelivery)
     },
   }),

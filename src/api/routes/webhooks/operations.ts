@@ -1,6 +1,6 @@
 import { Type } from '../../../http/index.ts'
 import { route } from '../../core/route.ts'
-import { limitOf, pageOf, pageQuery, toPageById } from '../../core/paging.ts'
+import { idCursor, limitOf, pageOf, pageQuery, toPageById } from '../../core/paging.ts'
 import { Operation, toOperation } from './webhook-schema.ts'
 
 const O = '/organizations/:organization/operations'
@@ -13,7 +13,7 @@ export const operationRoutes = {
     query: Type.Object(pageQuery),
     answer: pageOf(Operation),
     handle: async ({ organization, query }, { webhooks }) => {
-      const page = { before: query.after, limit: limitOf(query) + 1 }
+      const page = { before: idCursor('op', query.after), limit: limitOf(query) + 1 }
       return toPageById(query, await webhooks.operations.list(organization.id, page), toOperation)
     },
   }),

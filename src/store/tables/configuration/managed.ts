@@ -65,22 +65,20 @@ export async function find(
   return row && fromRow(row)
 }
 
-/**
- * Lists a page of managed things; `after` is the section and name of the last thing on the previous page, separated by
- * a space.
- */
+/** Lists a page of managed things, ordered by section and name. */
 export async function page(
   at: Db,
   organizationId: OrganizationId,
   of: {
-    readonly after?: string | undefined
+    /** The last thing on the previous page. */
+    readonly after?: Pick<ManagedRecord, 'section' | 'name'> | undefined
     readonly section?: string | undefined
     /** Only things with these ids. */
     readonly subjectIds?: readonly string[] | undefined
     readonly limit: number
   },
 ): Promise<ManagedRecord[]> {
-  const [, section = '', name = ''] = /^(\w+) (.*)$/.exec(of.after ?? '') ?? []
+  const { section = '', name = '' } = of.after ?? {}
   let query = at.query
     .selectFrom('managed')
     .selectAll()
