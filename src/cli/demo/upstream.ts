@@ -19,20 +19,29 @@ export async function startUpstream(): Promise<LocalServer> {
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const url = new URL(request.url ?? '/', 'http://upstream')
   if (url.pathname === '/events')
-    return streamEvents(Number(url.searchParams.get('count') ?? maxEvents), response)
+    return streamEvents(countOf(url.searchParams.get('count')), response)
   const body = await readBody(request)
   response.writeHead(200, { 'Content-Type': 'application/json' })
   const seen = { method: request.method, url: request.url, headers: request.headers, body }
   response.end(`${JSON.stringify(seen, undefined, 2)}\n`)
 }
 
+/** Returns how many events to send: as many as possible unless the caller names a number. */
+function countOf(text: string | null): number {
+  return text !== null && /^\d+$/.test(text) ? Math.min(Number(text), maxEvents) : maxEvents
+}
+
 function streamEvents(count: number, response: ServerResponse): void {
   response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' })
+  if (count === 0) {
+    response.end()
+    return
+  }
   let sent = 0
   const send = (): void => {
     sent++
     response.write(`id: ${sent}\ndata: ${JSON.stringify({ event: sent, at: new Date() })}\n\n`)
-    if (sent >= Math.min(count, maxEvents)) response.end()
+    if (sent >= count) response.end()
   }
   send()
   const ticking = setInterval(() => {
