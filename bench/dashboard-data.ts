@@ -4,7 +4,7 @@ import { Organizations } from '../src/organizations/index.ts'
 import { memberships, openStore, targets, users, type Store } from '../src/store/index.ts'
 import { command, prepareGuarded } from '../test/torture/guarded.ts'
 import { seed, type Amounts } from '../test/torture/reads-seed.ts'
-import { randomFrom } from '../test/torture/torture.ts'
+import { randomFrom } from '../test/harness/random.ts'
 
 const rowsInCommit = 250
 const roles = ['admin', 'developer', 'viewer'] as const

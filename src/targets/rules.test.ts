@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { randomFrom } from '../../test/torture/torture.ts'
+import { randomFrom } from '../../test/harness/random.ts'
 import { compilePattern } from './path-pattern.ts'
 import { readingsOf } from './path.ts'
 import { parseRule } from './rule-text.ts'

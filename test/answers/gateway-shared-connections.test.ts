@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { chance } from '../harness/chance.ts'
+import { randomFrom } from '../harness/random.ts'
 import { credential, gatewayForTests, prefix, until } from '../harness/gateway.ts'
 
 const requests = 400
@@ -21,7 +21,7 @@ describe('callers that share a connection', () => {
     const header = ['--header', 'X-Token: ours']
     await run('target', 'set', 'acme', 'injects', '--upstream', upstream.url, ...header)
     const keys = [gateway.xApiKey, gateway.bearer, await gateway.issue()]
-    const random = chance(12)
+    const random = randomFrom(12)
     const expected: string[] = []
     let text = ''
     let caller = 0

@@ -11,7 +11,7 @@ import {
   type Lanes,
 } from '../harness/lanes/compare.ts'
 import { LaneObserver } from '../harness/lanes/observe.ts'
-import { randomFrom } from '../torture/torture.ts'
+import { randomFrom } from '../harness/random.ts'
 
 const randomMessages = 3000
 const randomConversations = 1000

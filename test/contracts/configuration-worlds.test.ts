@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import { organizations } from '../../src/store/index.ts'
 import { configurationsFor, fileOf, operator, secretFor } from '../harness/configuration-worlds.ts'
 import { engines, storeForTests, type TestStore } from '../harness/store.ts'
-import { randomFrom } from '../torture/torture.ts'
+import { randomFrom } from '../harness/random.ts'
 
 const worlds = 15
 

@@ -12,7 +12,7 @@ import {
 } from '../harness/rate-nodes.ts'
 import { engines, storeForTests } from '../harness/store.ts'
 import { until } from '../harness/webhooks.ts'
-import { chance } from '../harness/chance.ts'
+import { randomFrom } from '../harness/random.ts'
 
 // These tests note an admitted call at most this long after the node admitted it.
 const slackSeconds = 0.02
@@ -62,7 +62,7 @@ for (const engine of engines) {
     test('no stretch of time, however short, admits more than its part of the rate and one burst', async () => {
       await using place = await storeForTests(engine, systemClock)
       await using nodes = await nodesOver([place.store, await place.another(), place.store])
-      const random = chance(7)
+      const random = randomFrom(7)
       const subjects = Array.from({ length: 12 }, (_, at) => ({
         subject: subjectForTests(),
         of: { calls: 60 + 20 * at, perSeconds: 1, burst: [10, 40, 80][at % 3]! },

@@ -9,7 +9,7 @@ import {
 import { verdictOf } from '../../src/webhooks/delivery/outcome.ts'
 import type { SendResult } from '../../src/webhooks/delivery/send.ts'
 import type { DeliveryWork } from '../../src/webhooks/delivery/work.ts'
-import { chance } from './chance.ts'
+import { randomFrom } from './random.ts'
 
 /** The result of running the real dispatcher in a simulation whose time, storage and network derive from a seed. */
 export interface SimulationResult {
@@ -48,7 +48,7 @@ const hopMs = 30 * 3_600_000
 
 /** Runs one simulated scenario, in which the seed decides everything, and checks the invariants. */
 export async function simulate(seed: number): Promise<SimulationResult> {
-  const random = chance(seed)
+  const random = randomFrom(seed)
   const broken: string[] = []
   let monotonic = 0
   let wall = 1_800_000_000_000

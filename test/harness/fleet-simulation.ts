@@ -1,5 +1,5 @@
 import type { Change, FeedMark } from '../../src/store/db/changes.ts'
-import { randomFrom } from '../torture/torture.ts'
+import { randomFrom } from './random.ts'
 import { SimNode, withCode, type Mend, type Surroundings } from './fleet-node.ts'
 import { SimDatabase, World } from './fleet-world.ts'
 

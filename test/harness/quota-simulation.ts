@@ -2,7 +2,7 @@ import type { Clock } from '../../src/clock.ts'
 import { createId } from '../../src/ids.ts'
 import type { QuotaClaim, QuotaStanding } from '../../src/store/tables/calls/traffic.ts'
 import { ClaimedQuotas, type QuotaSubject } from '../../src/targets/quotas.ts'
-import { randomFrom } from '../torture/torture.ts'
+import { randomFrom } from './random.ts'
 import { World } from './fleet-world.ts'
 
 /**

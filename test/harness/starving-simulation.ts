@@ -4,7 +4,7 @@ import { freshHealth, type EndpointHealth } from '../../src/webhooks/delivery/en
 import { Places } from '../../src/webhooks/delivery/places.ts'
 import type { SendResult } from '../../src/webhooks/delivery/send.ts'
 import type { DeliveryWork, HealthOutcome } from '../../src/webhooks/delivery/work.ts'
-import { randomFrom } from '../torture/torture.ts'
+import { randomFrom } from './random.ts'
 import { World } from './fleet-world.ts'
 
 /**

@@ -6,7 +6,7 @@ import { productForTests, type TestProduct } from '../harness/product.ts'
 import { engines } from '../harness/store.ts'
 import { intercept } from '../harness/terminal.ts'
 import { upstreamForTests, type TestUpstream } from '../harness/upstream.ts'
-import { randomFrom } from '../torture/torture.ts'
+import { randomFrom } from '../harness/random.ts'
 
 const at = '/organizations/acme'
 const ruleSets = 200

@@ -17,7 +17,8 @@ import {
 } from '../harness/configuration-worlds.ts'
 import { postgresForTests } from '../harness/postgres.ts'
 import { bigFile, twoFiles } from './apply-files.ts'
-import { randomFrom, wait, type Torture, type TortureOptions } from './torture.ts'
+import { randomFrom } from '../harness/random.ts'
+import { wait, type Torture, type TortureOptions } from './torture.ts'
 import type { Place } from './writers.ts'
 
 /**

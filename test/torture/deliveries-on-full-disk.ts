@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { startReceiver } from '../harness/receiver.ts'
 import { addEndpoints, countArrivals, drain, startNode } from './deliveries.ts'
 import { heedless, shortageAt } from './disk.ts'
-import { randomFrom, wait, type Torture } from './torture.ts'
+import { randomFrom } from '../harness/random.ts'
+import { wait, type Torture } from './torture.ts'
 import { prepare } from './writers.ts'
 
 const goesOnWithinMs = 5000

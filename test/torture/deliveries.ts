@@ -13,7 +13,8 @@ import { createSealer } from '../../src/secrets/index.ts'
 import { createWebhooks } from '../../src/webhooks/index.ts'
 import { postgresForTests, postgresProcess, type TestDatabase } from '../harness/postgres.ts'
 import { startReceiver, type Receiver } from '../harness/receiver.ts'
-import { prefixed, randomFrom, wait, type Torture, type TortureReport } from './torture.ts'
+import { randomFrom } from '../harness/random.ts'
+import { prefixed, wait, type Torture, type TortureReport } from './torture.ts'
 import { openPlace, prepare, type Place } from './writers.ts'
 
 const endpointCount = 3

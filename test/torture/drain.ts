@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startServerProcess } from '../harness/server-process.ts'
 import { prepareGuarded, startUpstream } from './guarded.ts'
-import { randomFrom, wait, type Torture } from './torture.ts'
+import { randomFrom } from '../harness/random.ts'
+import { wait, type Torture } from './torture.ts'
 
 const clients = 40
 const answerMs = 400

@@ -9,7 +9,8 @@ import { postgresForTests } from '../harness/postgres.ts'
 import { startServerProcess } from '../harness/server-process.ts'
 import { command, startUpstream } from './guarded.ts'
 import { until } from './postgres-watch.ts'
-import { randomFrom, type Torture } from './torture.ts'
+import { randomFrom } from '../harness/random.ts'
+import type { Torture } from './torture.ts'
 
 const breaksOneIn = 100
 const grownAtMostMiB = 100

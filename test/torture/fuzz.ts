@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { startServerProcess } from '../harness/server-process.ts'
 import { prepareGuarded, startUpstream } from './guarded.ts'
-import { randomFrom, type Torture } from './torture.ts'
+import { randomFrom } from '../harness/random.ts'
+import type { Torture } from './torture.ts'
 
 const acceptedAtLeast = 0.05
 const quietMs = 150

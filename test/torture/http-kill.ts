@@ -6,14 +6,8 @@ import { personWith, type Person } from '../harness/person.ts'
 import { postgresForTests } from '../harness/postgres.ts'
 import { startServerProcess, type ServerProcess } from '../harness/server-process.ts'
 import { command, startUpstream } from './guarded.ts'
-import {
-  prefixed,
-  randomFrom,
-  wait,
-  type Torture,
-  type TortureOptions,
-  type TortureReport,
-} from './torture.ts'
+import { randomFrom } from '../harness/random.ts'
+import { prefixed, wait, type Torture, type TortureOptions, type TortureReport } from './torture.ts'
 
 const workers = 4
 const restartsWithinMs = 5000

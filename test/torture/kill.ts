@@ -4,7 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { postgresForTests } from '../harness/postgres.ts'
-import { prefixed, randomFrom, wait, type Torture, type TortureReport } from './torture.ts'
+import { randomFrom } from '../harness/random.ts'
+import { prefixed, wait, type Torture, type TortureReport } from './torture.ts'
 import { findLosses, nothingYet, openPlace, prepare, startWriter, type Place } from './writers.ts'
 
 export const kill: Torture = {

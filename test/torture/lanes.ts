@@ -8,7 +8,8 @@ import {
   type Lanes,
 } from '../harness/lanes/compare.ts'
 import { LaneObserver } from '../harness/lanes/observe.ts'
-import { randomFrom, type Torture } from './torture.ts'
+import { randomFrom } from '../harness/random.ts'
+import type { Torture } from './torture.ts'
 
 const mutatedMessages = 1_000_000
 const shortMessages = 500

@@ -12,7 +12,8 @@ import { misfortunes, type Misfortune, type Trials } from './nodes/misfortunes.t
 import { replacements } from './nodes/replacements.ts'
 import { revokeBesideStuck } from './nodes/stuck-transactions.ts'
 import { useUp } from './quota.ts'
-import { randomFrom, wait, type Torture, type TortureOptions } from './torture.ts'
+import { randomFrom } from '../harness/random.ts'
+import { wait, type Torture, type TortureOptions } from './torture.ts'
 
 const usualTrials = 20
 const usualStuckTrials = 50

@@ -4,7 +4,8 @@ import { once } from 'node:events'
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { randomFrom, wait, type Torture } from './torture.ts'
+import { randomFrom } from '../harness/random.ts'
+import { wait, type Torture } from './torture.ts'
 import {
   findLosses,
   nothingYet,

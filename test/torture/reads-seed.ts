@@ -13,7 +13,7 @@ import {
 } from '../../src/store/index.ts'
 import { countsOf } from '../../src/calls/index.ts'
 import { command } from './guarded.ts'
-import { randomFrom } from './torture.ts'
+import { randomFrom } from '../harness/random.ts'
 
 const actor = { kind: 'operator' } as const
 const dayMs = 24 * 3_600_000

@@ -7,13 +7,8 @@ import { postgresForTests } from '../harness/postgres.ts'
 import { startServerProcess } from '../harness/server-process.ts'
 import { command, prepareGuarded, startUpstream } from './guarded.ts'
 import { seed } from './reads-seed.ts'
-import {
-  randomFrom,
-  wait,
-  type Torture,
-  type TortureOptions,
-  type TortureReport,
-} from './torture.ts'
+import { randomFrom } from '../harness/random.ts'
+import { wait, type Torture, type TortureOptions, type TortureReport } from './torture.ts'
 
 const callers = 4
 const pauseMs = 5

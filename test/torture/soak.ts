@@ -38,8 +38,7 @@ function ofHarness(name: string): string {
  * second half, if the run takes about an hour or more.
  */
 export const soak: Torture = {
-  about:
-    'an hour of everything at once, two nodes on PostgreSQL and one on SQLite, each in 128 MiB of heap and 2 × 16 of young generation',
+  about: `an hour of everything at once, two nodes on PostgreSQL and one on SQLite, each in ${heapMiB} MiB of heap and 2 × ${semiSpaceMiB} of young generation`,
   isLong: true,
   async run(options) {
     await using cluster = await postgresCluster()

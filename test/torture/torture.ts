@@ -25,17 +25,6 @@ export interface Torture {
   run(options: TortureOptions): Promise<TortureReport>
 }
 
-/** Creates a generator of random numbers, at least 0 and below 1 (mulberry32); the same seed gives the same numbers. */
-export function randomFrom(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
-
 /** Waits for a fixed time, as only tortures may: they are about what happens at random moments. */
 export async function wait(ms: number): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, ms))

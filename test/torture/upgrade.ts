@@ -10,7 +10,8 @@ import { postgresForTests, type TestDatabase } from '../harness/postgres.ts'
 import { startServerProcess } from '../harness/server-process.ts'
 import { command, prepareGuarded, startUpstream } from './guarded.ts'
 import { until } from './postgres-watch.ts'
-import { randomFrom, wait, type Torture, type TortureOptions } from './torture.ts'
+import { randomFrom } from '../harness/random.ts'
+import { wait, type Torture, type TortureOptions } from './torture.ts'
 import { findLosses, nothingYet, openPlace, prepare, startWriter } from './writers.ts'
 
 const launcher = join(import.meta.dirname, '..', '..', 'bin', 'intercept.js')

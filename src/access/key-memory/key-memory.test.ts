@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createId, type KeyId, type OrganizationId } from '../../ids.ts'
 import { digest } from '../../secrets/index.ts'
-import { chance } from '../../../test/harness/chance.ts'
+import { randomFrom } from '../../../test/harness/random.ts'
 import { keyPrincipal, type KeyShape, type KnownKey } from './principal.ts'
 import { KeyMemory } from './key-memory.ts'
 import { keyIdOf, readDigest, readKeyId } from './words.ts'
@@ -187,7 +187,7 @@ class World {
 
   constructor(seed: number, limits: Limits) {
     this.#seed = seed
-    this.#random = chance(seed)
+    this.#random = randomFrom(seed)
     this.#limits = limits
     this.#memory = new KeyMemory({ hotKeys: 4, ...limits })
     const count = limits.keys ?? 60

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { rateShares } from '../../store/index.ts'
 import { deal, whole, type ShareRequest } from './deal.ts'
-import { chance } from '../../../test/harness/chance.ts'
+import { randomFrom } from '../../../test/harness/random.ts'
 
 describe('dealing shares of a rate', () => {
   test('whatever nodes want, give back and die, all shares together are at most the whole', () => {
     for (let seed = 1; seed <= 300; seed++) {
-      const random = chance(seed)
+      const random = randomFrom(seed)
       const live = new Set(['a', 'b', 'c', 'd'])
       let rows: rateShares.RateShareRecord[] = []
       let now = 1000

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { randomFrom } from '../../../test/torture/torture.ts'
+import { randomFrom } from '../../../test/harness/random.ts'
 import { renderResponseHead, renderRestOfHead } from '../server/plain-lane/response-head.ts'
 import { parseUpstreamHead } from './response-head.ts'
 import { filterAnswerHeaders } from './response-headers.ts'
