@@ -191,7 +191,7 @@ describe('a receiver that says when it takes more', { timeout: 20_000 }, () => {
   }
 })
 
-test('a node that has leased nothing for a minute searches for endpoints half as often, until it leases one', async () => {
+test('a node that has leased nothing for 20 seconds searches for endpoints half as often, until it leases one', async () => {
   const world = createWorld()
   const searchesIn = async (ms: number): Promise<number> => {
     const before = world.searches
@@ -199,13 +199,13 @@ test('a node that has leased nothing for a minute searches for endpoints half as
     return world.searches - before
   }
   await world.pass(500)
-  assert.equal(await searchesIn(60_000), 60)
+  assert.equal(await searchesIn(20_000), 20)
   await world.pass(10_000)
   assert.equal(await searchesIn(60_000), 30)
   world.statusNow = 204
   world.publish()
   await world.pass(3000)
-  assert.equal(await searchesIn(50_000), 50)
+  assert.equal(await searchesIn(15_000), 15)
   await world.pass(10_000)
   assert.equal(await searchesIn(60_000), 30)
 })

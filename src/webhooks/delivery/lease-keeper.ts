@@ -1,14 +1,12 @@
 import type { Clock } from '../../clock.ts'
 import type { EndpointRecord, Lease, Release } from '../../store/index.ts'
-import { minuteMs } from '../../units.ts'
 import type { DeliveryWork } from './work.ts'
 
 const leaseMs = 10_000
 const renewEveryMs = 3000
 const pollEveryMs = 1000
-// A node that has leased nothing for a minute searches half as often, because searching is most of what an idle node
-// does.
-const idleAfterMs = minuteMs
+// A node that has leased nothing for a while searches half as often, because searching is most of what an idle node does.
+const idleAfterMs = 20_000
 const idlePollEveryMs = 2000
 
 export interface LeaseKeeperDeps {
