@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
+import { getPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { freePort } from '../../src/http/index.ts'
@@ -38,16 +38,19 @@ describe('a server process', () => {
     assert.match(String(stderr), /node_modules.\.cache.intercept\n$/)
   })
 
-  test('runs with a small young generation and few heaps, its workers too, unless the environment chooses otherwise', async (t) => {
+  test('runs with a small young generation, one thread of V8 and few heaps, its workers too, unless the environment chooses otherwise', async (t) => {
     if (process.platform !== 'linux') {
       t.skip('only Linux shows the words of a process')
       return
     }
     const flag = /--max-semi-space-size=4 /
+    const pool = /--v8-pool-size=1 /
     await using server = await startServerProcess({ DATA_DIR: join(folder, 'young'), WORKERS: '2' })
     await until(() => childrenOf(server.pid).length === 2)
     for (const id of [server.pid, ...childrenOf(server.pid)]) {
       assert.match(wordsOf(id), flag)
+      assert.match(wordsOf(id), pool)
+      assert.deepEqual(prioritiesOfV8(id), [getPriority() + 5])
       assert.match(environmentOf(id), /\0MALLOC_ARENA_MAX=2\0/)
     }
     const heaps = { DATA_DIR: join(folder, 'heaps'), MALLOC_ARENA_MAX: '7' }
@@ -56,6 +59,12 @@ describe('a server process', () => {
     const chosen = { DATA_DIR: join(folder, 'old'), NODE_OPTIONS: '--max-semi-space-size=32' }
     await using other = await startServerProcess(chosen)
     assert.doesNotMatch(wordsOf(other.pid), flag)
+    assert.match(wordsOf(other.pid), pool)
+    const four = { DATA_DIR: join(folder, 'four'), NODE_OPTIONS: '--v8-pool-size=4' }
+    await using wide = await startServerProcess(four)
+    assert.doesNotMatch(wordsOf(wide.pid), pool)
+    assert.match(wordsOf(wide.pid), flag)
+    assert.equal(prioritiesOfV8(wide.pid).length, 4)
   })
 
   test('wrong settings end it with 1 and one sentence each', async () => {
@@ -192,6 +201,14 @@ describe('a server process', () => {
 
 function wordsOf(id: number): string {
   return readFileSync(`/proc/${id}/cmdline`, 'utf8').replaceAll('\0', ' ')
+}
+
+/** Returns the priorities of the threads in which V8 compiles and collects garbage. */
+function prioritiesOfV8(id: number): number[] {
+  const threads = readdirSync(`/proc/${id}/task`).filter(
+    (thread) => readFileSync(`/proc/${id}/task/${thread}/comm`, 'utf8') === 'V8Worker\n',
+  )
+  return threads.map((thread) => getPriority(Number(thread)))
 }
 
 /** Returns a process's environment, with a zero byte before and after each variable. */
