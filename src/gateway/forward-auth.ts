@@ -9,6 +9,9 @@ export interface AskedByProxy {
   readonly methods: readonly string[]
 }
 
+const uriNames: readonly string[] = ['x-original-uri', 'x-original-url', 'x-forwarded-uri']
+const methodNames: readonly string[] = ['x-original-method', 'x-forwarded-method']
+const shortestName = Math.min(...[...uriNames, ...methodNames].map(({ length }) => length))
 const allMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 /**
@@ -26,8 +29,8 @@ export function readQuestion(question: {
 }): AskedByProxy {
   const { rawHeaders, rest, prefix } = question
   const [path = '', query = ''] = rest.split('?', 2)
-  const uri = only(rawHeaders, ['x-original-uri', 'x-original-url', 'x-forwarded-uri'])
-  const named = only(rawHeaders, ['x-original-method', 'x-forwarded-method'])
+  const uri = only(rawHeaders, uriNames)
+  const named = only(rawHeaders, methodNames)
   const appended = path === '' || path === '/' ? undefined : path
   if (uri !== undefined && appended !== undefined) throw twoAnswers()
   // If the path is appended, the question has the method of the caller's own request, so a header must not name
@@ -79,7 +82,7 @@ function only(rawHeaders: readonly string[], names: readonly string[]): string |
   let found: string | undefined
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] ?? ''
-    if (!names.includes(name.toLowerCase())) continue
+    if (name.length < shortestName || !names.includes(name.toLowerCase())) continue
     const value = rawHeaders[at + 1] ?? ''
     if (found !== undefined && found !== value) throw twoAnswers()
     found = value

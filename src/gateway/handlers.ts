@@ -10,6 +10,7 @@ import {
   type TargetsBySlug,
   type Verdict,
 } from '../targets/index.ts'
+import { answerAllowed } from './allowed.ts'
 import { createAssert } from './assertion.ts'
 import { notPassed, type Call } from './call.ts'
 import type { Ending } from './ending.ts'
@@ -18,7 +19,7 @@ import { forwardCall, type ForwardDeps } from './forward-call.ts'
 import type { GatewayDeps } from './deps.ts'
 import type { OpenCalls } from './open-calls.ts'
 import type { Origins } from './origins.ts'
-import { answerAllowed, answerWhoAmI, checkReading } from './whoami.ts'
+import { answerWhoAmI, checkReading } from './whoami.ts'
 
 /**
  * The kinds of request to the gateway. In the implementation, a comment at the end of a line lists the statuses of the

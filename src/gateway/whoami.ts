@@ -47,30 +47,6 @@ export function answerWhoAmI(
   })
 }
 
-/** Tells a proxy that the request is allowed, with the headers that the proxy should pass on to the upstream. */
-export function answerAllowed(
-  call: Call,
-  { slug, assertion }: { slug: string | undefined; assertion: string | undefined },
-): void {
-  const { principal } = call
-  call.status = 200
-  call.exchange.answer(200, [
-    'Content-Length',
-    '0',
-    'Cache-Control',
-    'no-store',
-    'Intercept-Organization',
-    principal.organizationSlug,
-    'Intercept-Organization-Id',
-    principal.organizationId,
-    'Intercept-Key-Id',
-    principal.keyId,
-    ...(slug === undefined ? [] : ['Intercept-Target', slug]),
-    ...(assertion === undefined ? [] : ['Intercept-Assertion', assertion]),
-    ...call.ownHeaders,
-  ])
-}
-
 function answerJson(call: Call, value: unknown): void {
   // The form in which responses are written: one latin1 character per byte.
   const body = Buffer.from(JSON.stringify(value)).toString('latin1')

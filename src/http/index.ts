@@ -2,6 +2,7 @@
 export * from './outbound/index.ts'
 export { createClientAddresses, type ClientAddresses } from './server/client-address.ts'
 export type { Exchange } from './server/exchange.ts'
+export type { RelayedLines } from './server/lane/carrier.ts'
 export { freePort } from './server/free-port.ts'
 export { createFront, requestIdOf } from './server/front.ts'
 

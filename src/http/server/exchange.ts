@@ -150,7 +150,7 @@ export class Exchange {
     return this.#carrier.relay !== undefined && this.method !== 'HEAD'
   }
 
-  /** Sends the upstream's complete response, whose lines were checked, and our own headers (flat list). */
+  /** Sends a complete response whose lines were checked, and our own headers (flat list). */
   relayLines(response: RelayedLines, own: readonly string[]): void {
     if (this.finished || this.#gone) return
     this.#beginResponse()

@@ -57,7 +57,7 @@ export interface Carrier {
   destroy(): void
 }
 
-/** A complete response as an upstream sent it, without the lines that are dropped; valid only during the call. */
+/** A complete response whose status line and headers are already rendered; valid only during the call. */
 export interface RelayedLines {
   readonly hasDate: boolean
   /** The size of the status line and all header lines, each with its CRLF. */
