@@ -25,6 +25,28 @@ describe('calls that a node claimed and does not use', () => {
     assert.deepEqual([row.claimed, row.spent], [1, 1])
   })
 
+  for (const when of ['before', 'during'] as const) {
+    test(`are not lost if another quota needs the room ${when} the next try to give them back`, async () => {
+      const { book, row } = openBook()
+      const quotas = new ClaimedQuotas(book, clock, 1)
+      await holdMoreThanNeeded(quotas)
+      row.failsWith = away
+      const other = { ...subject, subjectId: 'key_2' }
+      const ask = async () => void (await Promise.allSettled([quotas.ask(other, nowMs)]))
+      for (let flush = 0; flush < 10; flush++) await assert.rejects(quotas.flush(), away)
+      if (when === 'before') await ask()
+      else {
+        let asking: Promise<void> | undefined
+        row.meanwhile = () => void (asking ??= ask())
+        await assert.rejects(quotas.flush(), away)
+        await asking
+      }
+      row.failsWith = undefined
+      for (let flush = 0; flush < 10; flush++) await quotas.flush()
+      assert.deepEqual([row.claimed, row.spent], [1, 1])
+    })
+  }
+
   test('are given up when the database may have taken them back already, so that none passes twice', async () => {
     const { book, row } = openBook()
     const quotas = new ClaimedQuotas(book, clock)

@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts'
 import type { OrganizationId } from '../ids.ts'
 import { changedNothing, traffic, UnknownOrganization, type Store } from '../store/index.ts'
 import { publish } from '../webhooks/events/index.ts'
+import { periodEnd, periodStart } from './quota-period.ts'
 
 /** The key or target whose calls count against a quota. */
 export interface QuotaSubject {
@@ -48,6 +49,8 @@ interface Holding {
   spent: number
   /** Claimed calls that the next claim returns to the database; they are no longer part of `available`. */
   returning: number
+  /** Whether a claim is on its way to the database, which may grant calls or leave those that were to be returned. */
+  isClaiming: boolean
   /** Calls waiting for a claim. */
   waiting: number
   /** Calls requested since the last flush. */
@@ -68,7 +71,7 @@ interface Crossing {
   readonly types: readonly QuotaEvent[]
 }
 
-const maxHoldings = 200_000
+const usualMaxHoldings = 200_000
 const maxDue = 10_000
 const warnAtShare = 0.8
 // A claim ahead covers twice the demand between two flushes, but at most an eighth of what is still unclaimed.
@@ -105,6 +108,7 @@ export function createQuotas({ store, clock }: { store: Store; clock: Clock }): 
 export class ClaimedQuotas implements Quotas {
   readonly #book: QuotaBook
   readonly #clock: Clock
+  readonly #maxHoldings: number
   readonly #holdings = new Map<string, Holding>()
   // Crossings still to be announced; a failed announcement is retried at the next flush.
   readonly #due: Crossing[] = []
@@ -115,9 +119,10 @@ export class ClaimedQuotas implements Quotas {
   #resets = 0
   #closed = false
 
-  constructor(book: QuotaBook, clock: Clock) {
+  constructor(book: QuotaBook, clock: Clock, maxHoldings = usualMaxHoldings) {
     this.#book = book
     this.#clock = clock
+    this.#maxHoldings = maxHoldings
     book.onReset(() => this.#dropClaims())
   }
 
@@ -137,10 +142,9 @@ export class ClaimedQuotas implements Quotas {
 
   async flush(): Promise<void> {
     for (const [name, holding] of this.#holdings) {
-      const isIdle = holding.asked === 0 && holding.demand === 0 && holding.waiting === 0
-      const { pending, available, returning } = holding
       // An idle quota is forgotten, because the database knows its state.
-      if (isIdle && pending + available + returning === 0) this.#holdings.delete(name)
+      const isIdle = holding.asked === 0 && holding.demand === 0
+      if (isIdle && isEmpty(holding)) this.#holdings.delete(name)
       holding.demand = Math.max(holding.asked, Math.floor(holding.demand / 2))
       holding.asked = 0
     }
@@ -182,18 +186,19 @@ export class ClaimedQuotas implements Quotas {
     const holding: Holding = {
       ...{ subject, periodAt, available: 0, returning: 0, pending: 0, claimed: 0, spent: 0 },
       ...{ waiting: 0, asked: 0, demand: 0, shortSince: undefined, emptyUntil: 0 },
+      isClaiming: false,
     }
     // Forgets the oldest empty holding. If none of the 999 oldest is empty, the thousandth and its claims are lost.
-    if (this.#holdings.size >= maxHoldings) this.#forgetOne()
+    if (this.#holdings.size >= this.#maxHoldings) this.#forgetOne()
     this.#holdings.set(name, holding)
     return holding
   }
 
   #forgetOne(): void {
     let tried = 0
-    for (const [name, { available, pending, waiting }] of this.#holdings) {
+    for (const [name, holding] of this.#holdings) {
       tried += 1
-      if (available + pending + waiting > 0 && tried < 1000) continue
+      if (!isEmpty(holding) && tried < 1000) continue
       this.#holdings.delete(name)
       return
     }
@@ -241,10 +246,13 @@ export class ClaimedQuotas implements Quotas {
     for (const { holding, claim } of parts) {
       holding.available -= claim.returned - holding.returning
       holding.returning = 0
+      holding.isClaiming = true
     }
     const resets = this.#resets
     const claims = parts.map(({ claim }) => claim)
-    const claiming = this.#book.claim(claims)
+    const claiming = this.#book.claim(claims).finally(() => {
+      for (const { holding } of parts) holding.isClaiming = false
+    })
     const standings = await claiming.catch((error: unknown) => {
       // Unused claims are returned with the next claim, unless the database may have taken them back already.
       const isKept = resets === this.#resets && this.#book.changedNothing(error)
@@ -327,6 +335,11 @@ export class ClaimedQuotas implements Quotas {
   }
 }
 
+/** Whether a holding can be forgotten without losing spent, claimed or waiting calls. */
+function isEmpty({ available, pending, returning, waiting, isClaiming }: Holding): boolean {
+  return available + pending + returning + waiting === 0 && !isClaiming
+}
+
 async function announce(store: Store, { subject, periodAt, used, types }: Crossing): Promise<void> {
   const { organizationId, subjectId, kind, quota } = subject
   await store.transaction(async (tx) => {
@@ -370,19 +383,6 @@ export async function quotaStanding(
   const periodAt = periodStart(quota.period, nowMs)
   const used = await traffic.quotaUse(store.slowCallReads, organizationId, { subjectId, periodAt })
   return { used, resetsAt: periodEnd(quota.period, nowMs) }
-}
-
-function periodStart(period: Quota['period'], nowMs: number): number {
-  const now = new Date(nowMs)
-  const day = period === 'day' ? now.getUTCDate() : 1
-  return Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), day)
-}
-
-function periodEnd(period: Quota['period'], nowMs: number): number {
-  const now = new Date(nowMs)
-  return period === 'day'
-    ? Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + 1)
-    : Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)
 }
 
 type QuotaEvent = 'quota.warning' | 'quota.exhausted'
