@@ -93,9 +93,16 @@ export async function checkState(
   await checkFits(page, name)
 }
 
-/** Scrolls to the end of the page and back, so that the parts that load only when visible are loaded. */
-async function seeAll(page: Page): Promise<void> {
+/**
+ * Scrolls to the end of the page and back, so that the parts that load only when visible are loaded. Whoever waits for
+ * such a part must scroll: it is visible from the start only if the page is drawn before the parts above it have data.
+ */
+export async function seeAll(page: Page): Promise<void> {
   await page.evaluate('scrollTo(0, document.body.scrollHeight)')
+  // What came into view is known to the page after the next frame.
+  await page.evaluate(
+    'new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))).then(() => 0)',
+  )
   await page.waitForLoadState('networkidle')
   await settle(page)
   await page.evaluate('scrollTo(0, 0)')

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import type { ReactNode, RefCallback } from 'react'
 import type { Answer } from '../../api/call.ts'
 import { topQuery } from '../../api/traffic.ts'
 import { overviewWords as w } from '../../../words/en/overview.ts'
@@ -40,23 +40,25 @@ export function TopCalls({
           {w.countedBackTo} <Time at={searchedBackTo} form="row" />
         </p>
       )}
-      <TopLists organization={organization} range={range} top={top.data} />
+      <TopLists place={place} organization={organization} range={range} top={top.data} />
     </>
   )
 }
 
 function TopLists({
+  place,
   organization,
   range,
   top: { keys, targets, codes },
 }: {
+  readonly place: RefCallback<HTMLDivElement>
   readonly organization: string
   readonly range: RangeSearch
   readonly top: Answer<'GET /organizations/:organization/calls/top'>
 }) {
   const params = { organization }
   return (
-    <div className={classes.tops}>
+    <div ref={place} className={classes.tops}>
       <TopList
         title={w.topKeys}
         rows={keys}
