@@ -2,12 +2,13 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../../api/call.ts'
 import { latestCallsQuery } from '../../api/calls.ts'
-import type { Key } from '../../api/shapes.ts'
+import type { Call, Key } from '../../api/shapes.ts'
 import { keysWords as w } from '../../../words/en/keys.ts'
 import { ConfirmDialog } from '../../parts/ConfirmDialog.tsx'
 import { FormDialog } from '../../parts/Dialogs.tsx'
 import { SelectField } from '../../parts/Field.tsx'
 import { duration } from '../../parts/numbers.ts'
+import { QueryState } from '../../parts/States.tsx'
 import { millis } from '../../parts/Time.tsx'
 import { say } from '../../parts/Toasts.tsx'
 import { KeySecret } from './KeySecret.tsx'
@@ -77,7 +78,6 @@ export function RevokeKey({ organization, it, onDone }: Doing) {
       onDone()
     },
   })
-  const lastHour = (recent.data?.items ?? []).filter((one) => millis(one.at) > Date.now() - hourMs)
   const inUse = it.last_used_at !== undefined && millis(it.last_used_at) > Date.now() - weekMs
   return (
     <ConfirmDialog
@@ -88,15 +88,20 @@ export function RevokeKey({ organization, it, onDone }: Doing) {
       saving={revoke}
       onConfirm={() => revoke.mutate()}
     >
-      <p>
-        {lastHour.length === 0
-          ? w.revokeDialog.quiet
-          : (lastHour.length < looksAt ? w.revokeDialog.recent : w.revokeDialog.recentAtLeast)(
-              lastHour.length,
-              new Set(lastHour.map((one) => one.address)).size,
-            )}
-      </p>
+      {recent.data === undefined ? (
+        <QueryState query={recent} />
+      ) : (
+        <p>{useOfLastHour(recent.data.items)}</p>
+      )}
       <p className="muted">{w.revokeDialog.text}</p>
     </ConfirmDialog>
   )
+}
+
+function useOfLastHour(calls: readonly Call[]): string {
+  const lastHour = calls.filter((one) => millis(one.at) > Date.now() - hourMs)
+  if (lastHour.length === 0) return w.revokeDialog.quiet
+  const { recent, recentAtLeast } = w.revokeDialog
+  const addresses = new Set(lastHour.map((one) => one.address)).size
+  return (lastHour.length < looksAt ? recent : recentAtLeast)(lastHour.length, addresses)
 }

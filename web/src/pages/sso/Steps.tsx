@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { words } from '../../../words/en.ts'
 import { ssoWords } from '../../../words/en/sso.ts'
 import { directoryQuery, directoryTokensQuery } from '../../api/directory.ts'
 import { connectionsQuery, domainsQuery, type Connection, type Domain } from '../../api/sso.ts'
@@ -14,6 +15,8 @@ interface Step {
   readonly text: string
 }
 
+const reading: Step = { state: 'open', text: words.loading }
+
 export function Steps() {
   const { slug } = useOrganization()
   const domains = useQuery(domainsQuery(slug)).data?.items
@@ -22,10 +25,14 @@ export function Steps() {
   const tokens = useQuery(directoryTokensQuery(slug)).data?.items
   const issued = tokens?.some((token) => token.revoked_at === undefined) === true
   const steps: readonly (readonly [name: string, tab: string, step: Step])[] = [
-    [w.domains, 'domains', domainStep(domains ?? [])],
-    [w.connection, 'connection', connectionStep(connections ?? [])],
-    [w.test, 'connection', testStep(connections ?? [])],
-    [w.directory, 'directory', directoryStep(directory, issued)],
+    [w.domains, 'domains', domains === undefined ? reading : domainStep(domains)],
+    [w.connection, 'connection', connections === undefined ? reading : connectionStep(connections)],
+    [w.test, 'connection', connections === undefined ? reading : testStep(connections)],
+    [
+      w.directory,
+      'directory',
+      directory === undefined || tokens === undefined ? reading : directoryStep(directory, issued),
+    ],
   ]
   return (
     <ol className={classes.steps} aria-label={w.label}>
@@ -72,17 +79,15 @@ function testStep(connections: readonly Connection[]): Step {
 }
 
 function directoryStep(
-  directory:
-    | {
-        readonly is_on: boolean
-        readonly users: number
-        readonly last_request_at: string | undefined
-      }
-    | undefined,
+  directory: {
+    readonly is_on: boolean
+    readonly users: number
+    readonly last_request_at: string | undefined
+  },
   issued: boolean,
 ): Step {
   // A token proves nothing yet: the step is done once the directory has sent a request.
-  if (directory?.is_on === true && directory.last_request_at !== undefined) {
+  if (directory.is_on && directory.last_request_at !== undefined) {
     return { state: 'done', text: w.directoryDone(directory.users) }
   }
   return issued

@@ -28,7 +28,7 @@ export function Deliveries() {
   const { delivery, ...filter } = here.useSearch()
   const navigate = here.useNavigate()
   const [replaying, setReplaying] = useState(false)
-  const endpoints = useQuery(endpointsQuery(slug)).data?.items ?? []
+  const endpoints = useQuery(endpointsQuery(slug)).data?.items
   const list = useInfiniteQuery(deliveriesQuery(slug, filter))
   const rows = list.data?.pages.flatMap((page) => page.items) ?? []
   const change = (patch: Patch) =>
@@ -43,7 +43,7 @@ export function Deliveries() {
         ) : undefined}
       </PageHead>
       <Sections />
-      <DeliveryFilters filter={filter} endpoints={endpoints} onChange={change} />
+      <DeliveryFilters filter={filter} endpoints={endpoints ?? []} onChange={change} />
       <DataTable
         label={w.title}
         columns={deliveryColumns(endpoints, true)}

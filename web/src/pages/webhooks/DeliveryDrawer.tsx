@@ -25,7 +25,7 @@ export function DeliveryDrawer({
   onClose,
 }: {
   readonly id: string | undefined
-  readonly endpoints: readonly Endpoint[]
+  readonly endpoints: readonly Endpoint[] | undefined
   readonly onClose: () => void
 }) {
   const { slug } = useOrganization()
@@ -47,7 +47,7 @@ function Detail({
   endpoints,
 }: {
   readonly delivery: DeliveryDetail
-  readonly endpoints: readonly Endpoint[]
+  readonly endpoints: readonly Endpoint[] | undefined
 }) {
   const { slug, may } = useOrganization()
   return (
@@ -100,7 +100,7 @@ function Replay({ id }: { readonly id: string }) {
 
 function factsOf(
   delivery: DeliveryDetail,
-  endpoints: readonly Endpoint[],
+  endpoints: readonly Endpoint[] | undefined,
   organization: string,
 ): Parameters<typeof Facts>[0]['facts'] {
   const { due_at: dueAt, completed_at: completedAt, endpoint_id: endpoint } = delivery

@@ -105,8 +105,8 @@ function TypeDetail({ type }: { readonly type: EventType }) {
 
 function SendSample({ type, onClose }: { readonly type: string; readonly onClose: () => void }) {
   const { slug } = useOrganization()
-  const endpoints = useQuery(endpointsQuery(slug)).data?.items ?? []
-  const able = endpoints.filter((one) => one.state !== 'disabled')
+  const endpoints = useQuery(endpointsQuery(slug))
+  const able = (endpoints.data?.items ?? []).filter((one) => one.state !== 'disabled')
   const [chosen, setChosen] = useState<string>()
   const endpoint = chosen ?? able[0]?.id
   const sending = useMutation({
@@ -127,7 +127,9 @@ function SendSample({ type, onClose }: { readonly type: string; readonly onClose
       disabled={endpoint === undefined}
       onSubmit={() => sending.mutate()}
     >
-      {able.length === 0 ? (
+      {endpoints.data === undefined ? (
+        <QueryState query={endpoints} />
+      ) : able.length === 0 ? (
         <p>{w.noEndpoint}</p>
       ) : (
         <SelectField

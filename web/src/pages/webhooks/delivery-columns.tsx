@@ -8,7 +8,7 @@ import { answerText, DeliveryBadge, nameOfEndpoint } from './states.tsx'
 const w = webhookWords.deliveries
 
 export function deliveryColumns(
-  endpoints: readonly Endpoint[],
+  endpoints: readonly Endpoint[] | undefined,
   withEndpoint: boolean,
 ): readonly Column<Delivery>[] {
   const columns: Column<Delivery>[] = [

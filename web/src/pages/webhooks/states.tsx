@@ -72,11 +72,15 @@ export function endpointName(endpoint: Pick<Endpoint, 'url' | 'description'>): s
     : endpoint.description
 }
 
-/** The name of a delivery's endpoint; an endpoint that is missing from `endpoints` counts as deleted. */
+/**
+ * The name of a delivery's endpoint; an endpoint that is missing from `endpoints` counts as deleted. As long as they
+ * are unknown, this is the id.
+ */
 export function nameOfEndpoint(
   delivery: Pick<Delivery, 'endpoint_id'>,
-  endpoints: readonly Endpoint[],
+  endpoints: readonly Endpoint[] | undefined,
 ): string {
+  if (endpoints === undefined) return delivery.endpoint_id
   const found = endpoints.find((one) => one.id === delivery.endpoint_id)
   return found === undefined ? w.deliveries.deletedEndpoint : endpointName(found)
 }
