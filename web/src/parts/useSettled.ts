@@ -1,13 +1,13 @@
 import { useEffect, useState } from 'react'
 
-const settledMs = 150
+const usualPauseMs = 150
 
-/** Returns the text as it was when typing last paused, so that not every keystroke causes a request. */
-export function useSettled(text: string): string {
-  const [settled, setSettled] = useState(text)
+/** Returns the last value that stayed unchanged for `pauseMs`, so that not every keystroke causes a request. */
+export function useSettled<T>(value: T, pauseMs = usualPauseMs): T {
+  const [settled, setSettled] = useState(value)
   useEffect(() => {
-    const timer = window.setTimeout(() => setSettled(text), settledMs)
+    const timer = window.setTimeout(() => setSettled(value), pauseMs)
     return () => window.clearTimeout(timer)
-  }, [text])
+  }, [value, pauseMs])
   return settled
 }

@@ -1,17 +1,17 @@
 import { useQuery } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
 import { ssoWords } from '../../../words/en/sso.ts'
 import { discoveryQuery } from '../../api/sso.ts'
 import { useOrganization } from '../../frame/membership.ts'
 import { ProblemNotice } from '../../parts/States.tsx'
 import { Facts, Notice } from '../../parts/Surface.tsx'
+import { useSettled } from '../../parts/useSettled.ts'
 
 const w = ssoWords.connection
 const pauseMs = 600
 
 export function Discovery({ issuer }: { readonly issuer: string }) {
   const { slug } = useOrganization()
-  const settled = useSettled(issuer.trim())
+  const settled = useSettled(issuer.trim(), pauseMs)
   const looks = /^https?:\/\/[^\s/?#]+[^\s?#]*$/.test(settled)
   const found = useQuery({ ...discoveryQuery(slug, settled), enabled: looks })
   if (settled === '') return undefined
@@ -37,14 +37,4 @@ export function Discovery({ issuer }: { readonly issuer: string }) {
       />
     </Notice>
   )
-}
-
-/** Returns the last value that stayed unchanged for a moment. */
-function useSettled(value: string): string {
-  const [settled, setSettled] = useState(value)
-  useEffect(() => {
-    const timer = window.setTimeout(() => setSettled(value), pauseMs)
-    return () => window.clearTimeout(timer)
-  }, [value])
-  return settled
 }

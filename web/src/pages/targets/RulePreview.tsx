@@ -1,11 +1,11 @@
 import { useQuery, useQueryClient, queryOptions } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
 import { call, type Answer } from '../../api/call.ts'
 import type { Target } from '../../api/shapes.ts'
 import { targetsWords } from '../../../words/en/targets.ts'
 import { cx } from '../../parts/cx.ts'
 import { count } from '../../parts/numbers.ts'
 import { Tag } from '../../parts/Surface.tsx'
+import { useSettled } from '../../parts/useSettled.ts'
 import { savedRule, type DraftRule } from './draft-rule.ts'
 import type { Otherwise } from './LastLine.tsx'
 import classes from './targets.module.css'
@@ -61,16 +61,6 @@ export function useRulePreview(organization: string, target: Target, draft: Rule
       return await client.fetchQuery(previewQuery(organization, target, now)).catch(() => undefined)
     },
   }
-}
-
-/** Returns the last value that stayed unchanged for `afterMs`. */
-function useSettled<T>(value: T, afterMs: number): T {
-  const [settled, setSettled] = useState(value)
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), afterMs)
-    return () => clearTimeout(timer)
-  }, [value, afterMs])
-  return settled
 }
 
 export function RulePreview({
