@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { browserForTests, type TestBrowser } from '../harness/browser.ts'
-import { checkState, freshDashboard, visitDashboard } from '../harness/dashboard.ts'
+import { checkState, freshDashboard, seeAll, visitDashboard } from '../harness/dashboard.ts'
 import { firstOwner, withLinks, type Person } from '../harness/person.ts'
 import { productForTests, type TestProduct } from '../harness/product.ts'
 import { upstreamForTests, type TestUpstream } from '../harness/upstream.ts'
@@ -221,12 +221,55 @@ describe('charts of calls in the dashboard', { timeout: 240_000 }, () => {
     await page.goto(`${product.baseUrl}/o/acme?range=7d`)
     const card = page.getByRole('region', { name: 'Calls', exact: true })
     await card.getByText('p95 latency').waitFor()
+    await seeAll(page)
     await page.getByRole('link', { name: 'rule_denied' }).waitFor()
     await page.getByRole('link', { name: 'night-shift' }).waitFor()
     await checkState(visitor, 'overview-week-narrow-dark')
     await page.getByRole('link', { name: 'rule_denied' }).click()
     await page.getByTitle('/orders/2').waitFor()
     assert.equal(await page.getByTitle('/orders/1').count(), 0)
+    assert.deepEqual(visitor.findings, [])
+  })
+
+  test('the lists of the overview come for another range too after a way back to the page', async () => {
+    await using visitor = await visit()
+    const { page } = visitor
+    await page.goto(`${product.baseUrl}/o/acme?range=7d`)
+    await page.getByText('p95 latency').waitFor()
+    await seeAll(page)
+    const refusal = page.getByRole('link', { name: 'rule_denied' })
+    await refusal.click()
+    await page.getByTitle('/orders/2').waitFor()
+    await page.goBack()
+    await refusal.scrollIntoViewIfNeeded()
+    await page.getByRole('button', { name: '30 d' }).click()
+    await page.waitForURL(/range=30d/)
+    await seeAll(page)
+    await refusal.waitFor()
+    assert.deepEqual(visitor.findings, [])
+  })
+
+  test('on an origin that is not secure the time of a call is copied in UTC, from its drawer and from a tip', async () => {
+    await using visitor = await visit()
+    const { page } = visitor
+    await page.addInitScript(`Object.defineProperty(window, 'isSecureContext', { value: false })`)
+    await page.addInitScript(
+      `window.addEventListener('copy', (event) => { window.copiedText = event.clipboardData.getData('text/plain') })`,
+    )
+    const copied = async (): Promise<string> => String(await page.evaluate('window.copiedText'))
+    const { items } = (await owner.call('GET /organizations/acme/calls?q=/today')).json
+    await page.goto(`${product.baseUrl}/o/acme/calls?range=7d`)
+    await page.getByTitle('/today').click()
+    const drawer = page.getByRole('dialog')
+    await drawer.getByRole('button', { name: 'Copy Time' }).click()
+    await drawer.getByRole('status').getByText('Copied').waitFor()
+    assert.equal(await copied(), items[0].at)
+    const { json } = await owner.call('GET /organizations/acme/keys?search=night-shift')
+    await page.goto(`${product.baseUrl}/o/acme/keys/${json.items[0].id}`)
+    const time = page.getByRole('main').locator('time').first()
+    await time.click()
+    await page.getByText('Copied', { exact: true }).waitFor()
+    assert.equal(await copied(), await time.getAttribute('datetime'))
     assert.deepEqual(visitor.findings, [])
   })
 

@@ -1,11 +1,9 @@
 import { useRef, useState, type RefObject } from 'react'
 import { words } from '../../words/en.ts'
 import { Button } from './Button.tsx'
-import { copyText } from './copy-text.ts'
+import { copyLabel, copyText, type Outcome } from './copy-text.ts'
 import { Segmented } from './Field.tsx'
 import classes from './surface.module.css'
-
-type Outcome = 'idle' | 'copied' | 'selected'
 
 /** Success is reported for two seconds, a failure until the next attempt. */
 export function useCopy(
@@ -19,10 +17,6 @@ export function useCopy(
     return copied
   }
   return [outcome, copy]
-}
-
-export function copyLabel(outcome: Outcome, idle: string): string {
-  return outcome === 'copied' ? words.copied : outcome === 'selected' ? words.copySelected : idle
 }
 
 export function CopyText({

@@ -1,7 +1,7 @@
-import { useEffect, useState, type MouseEvent } from 'react'
+import { useEffect, useRef, useState, type MouseEvent } from 'react'
 import { words } from '../../words/en.ts'
 import { language } from '../../words/locale.ts'
-import { copyText } from './copy-text.ts'
+import { copyLabel, copyText, type Outcome } from './copy-text.ts'
 import classes from './time.module.css'
 import { formatIn } from './zone.ts'
 
@@ -93,14 +93,20 @@ interface Tip {
 /** One shared tooltip for all times on the page. */
 export function TimeTips() {
   const [tip, setTip] = useState<Tip>()
-  const [copied, setCopied] = useState(false)
+  const [outcome, setOutcome] = useState<Outcome>('idle')
+  const inUtc = useRef<HTMLElement>(null)
   useEffect(() => {
+    let pointedAt: Element | null = null
     function show(event: Event) {
       const node =
         event.target instanceof Element ? event.target.closest<HTMLElement>('[data-time]') : null
+      // A click on a time moves the focus to something around it, which must not hide the tooltip.
+      const isAround = event.target instanceof Element && event.target.contains(pointedAt)
+      if (event.type === 'focusin' && node === null && isAround) return
+      pointedAt = node
       if (node === null) return setTip(undefined)
       const box = node.getBoundingClientRect()
-      setCopied(false)
+      setOutcome('idle')
       setTip({
         ms: Number(node.dataset['time']),
         form: node.dataset['form'] ?? '',
@@ -123,7 +129,10 @@ export function TimeTips() {
           ? event.target.closest<HTMLElement>('time[data-time]')
           : null
       if (node === null) return
-      void copyText(new Date(Number(node.dataset['time'])).toISOString(), null).then(setCopied)
+      const text = new Date(Number(node.dataset['time'])).toISOString()
+      void copyText(text, inUtc.current ?? node).then((copied) =>
+        setOutcome(copied ? 'copied' : 'selected'),
+      )
     }
     return () => {
       document.removeEventListener('pointerover', show)
@@ -137,8 +146,8 @@ export function TimeTips() {
   return (
     <div className={classes.tip} style={{ left: tip.left, top: tip.top }} aria-hidden="true">
       <span>{tip.form === 'relative' ? exact(tip.ms) : relative(tip.ms)}</span>
-      <code>{new Date(tip.ms).toISOString()}</code>
-      <span className="muted">{copied ? words.copied : words.clickCopiesTime}</span>
+      <code ref={inUtc}>{new Date(tip.ms).toISOString()}</code>
+      <span className="muted">{copyLabel(outcome, words.clickCopiesTime)}</span>
     </div>
   )
 }

@@ -1,7 +1,16 @@
+import { words } from '../../words/en.ts'
+
+/** How copying ended; after `selected` it is left to the person. */
+export type Outcome = 'idle' | 'copied' | 'selected'
+
+export function copyLabel(outcome: Outcome, idle: string): string {
+  return outcome === 'copied' ? words.copied : outcome === 'selected' ? words.copySelected : idle
+}
+
 /**
  * Copies a text to the clipboard, and returns whether that succeeded. Without a secure context, or if the browser
- * refuses, it selects and copies the `visible` node instead; a hidden textarea would lose the focus to a dialog's focus
- * trap. If that fails too, the node stays selected.
+ * refuses, it selects the `visible` node, which shows the text, and has the browser copy it; a hidden textarea would
+ * lose the focus to a dialog's focus trap. If that fails too, the node stays selected.
  */
 export async function copyText(text: string, visible: HTMLElement | null): Promise<boolean> {
   if (window.isSecureContext) {
@@ -15,7 +24,21 @@ export async function copyText(text: string, visible: HTMLElement | null): Promi
   if (visible === null) return false
   const selection = window.getSelection()
   selection?.selectAllChildren(visible)
-  const copied = document.execCommand('copy')
+  const copied = copySelection(text)
   if (copied) selection?.removeAllRanges()
   return copied
+}
+
+/** Has the browser copy the selection, but with this text: what is shown may be a shorter or local form of it. */
+function copySelection(text: string): boolean {
+  function put(event: ClipboardEvent) {
+    event.clipboardData?.setData('text/plain', text)
+    event.preventDefault()
+  }
+  document.addEventListener('copy', put)
+  try {
+    return document.execCommand('copy')
+  } finally {
+    document.removeEventListener('copy', put)
+  }
 }
