@@ -150,7 +150,7 @@ function msToFreeGigabyte(): number {
   }
 }
 
-/** Writes batches of 100 records as a node does; returns how many milliseconds each batch took. */
+/** Writes batches of 100 records, without their counts; returns how many milliseconds each batch took. */
 async function commitUntil(
   store: Store,
   organizationId: OrganizationId,

@@ -14,7 +14,10 @@ export interface DashboardAmounts extends Amounts {
   readonly targets: number
 }
 
-/** Creates and fills the organization `torture` in the database that `env` names. Its owner is olga@torture.test. */
+/**
+ * Creates and fills the organization `torture` in SQLite, in the folder that `env` names. Its owner is
+ * olga@torture.test.
+ */
 export async function fillOrganization(
   env: Record<string, string>,
   upstream: string,

@@ -14,7 +14,9 @@ interface Profile {
 /** How much is left out at each end of a profile, to exclude start-up and shutdown. */
 const skippedMs = 8000
 
-/** The functions in which the busiest profiled thread spent its time, with their shares; waiting is left out. */
+/**
+ * The functions in which the thread with the most samples spent its time, with their shares; waiting is left out.
+ */
 export function topOf(folder: string, count = 45): string[] {
   const profiles = readdirSync(folder).map(
     (file) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as Profile,

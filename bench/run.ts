@@ -1,4 +1,5 @@
-// npm run bench -- <name> [arguments…]: runs one benchmark; without a name, all of them in order.
+// npm run bench -- <name> [arguments…]: runs one benchmark; without a name, all of them in order until one
+// fails.
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'

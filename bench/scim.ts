@@ -1,6 +1,6 @@
 // npm run bench -- scim [users] [sqlite|postgres]: measures requests to a directory of that many users (50,000 by
-// default; the goal is 1,000,000). Look-ups and pages are compared with reading the same rows directly from the
-// database. PostgreSQL runs without fsync here.
+// default; the goal is 1,000,000). Look-ups and pages are compared with similar queries sent directly to the database.
+// PostgreSQL runs without fsync here.
 import { loadavg } from 'node:os'
 import { startServerProcess } from '../test/harness/server-process.ts'
 import { cpuSeconds, residentBytes } from './processes.ts'

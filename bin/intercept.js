@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Starts under any Node from version 18; the product itself needs the version in node-runtime.json.
+// Starts under any Node from version 18; the product itself needs the version in node-runtime.json or a later one.
 import { spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import * as module from 'node:module'
@@ -11,8 +11,8 @@ import { findRuntime, isNewEnough } from './node-runtime.js'
 const here = fileURLToPath(import.meta.url)
 
 // With the first flag, V8's young generation grows to 8 MB at most, and collecting it delays calls less. With the
-// second, one thread instead of four marks objects and compiles beside the calls: on a shared core, four left the calls
-// a fifth of it for tens of milliseconds. V8 reads both only when a process starts.
+// second, one thread instead of four marks objects and compiles beside the calls: four threads left the calls only a
+// fifth of a shared core for tens of milliseconds. V8 reads both only when a process starts.
 const serveFlags = ['--max-semi-space-size=4', '--v8-pool-size=1']
 
 // How far the priority of V8's own thread is lowered, as for the thread that writes call records.
@@ -70,8 +70,8 @@ function relaunch() {
 }
 
 /**
- * Replaces this process with one that has our V8 flags and `fewHeaps`. A process with a channel to its parent is left
- * alone, because it would lose the channel.
+ * If one of our V8 flags is missing, replaces this process with one that has them all and `fewHeaps`. A process with a
+ * channel to its parent is left alone, because it would lose the channel.
  */
 function startAgain() {
   const flags = missingFlags()
@@ -84,13 +84,16 @@ function startAgain() {
   }
 }
 
-/** Returns those of our flags that neither this process has nor whoever started it has set to another value. */
+/** Returns those of our flags that neither the command line nor NODE_OPTIONS sets to any value. */
 function missingFlags() {
   const given = [...process.execArgv, process.env.NODE_OPTIONS ?? ''].join(' ').replaceAll('_', '-')
   return serveFlags.filter((flag) => !given.includes(flag.slice(0, flag.indexOf('='))))
 }
 
-/** Lets the thread of calls run before V8's own thread where both share a core; only Linux has priorities of threads. */
+/**
+ * Lets the thread of calls run before V8's own thread where both share a core. `setPriority` can change a single thread
+ * only on Linux.
+ */
 function lowerPriorityOfV8() {
   if (process.platform !== 'linux') return
   try {

@@ -123,8 +123,8 @@ function toResponse(answer: OutboundAnswer): Response {
   if (answer.truncated) {
     throw new OutboundError('invalid', `the answer is longer than ${fetchBytes} bytes`)
   }
-  // For such a status, the constructor of Response throws a RangeError (Fetch standard, section 5.5), which would look
-  // like a defect of ours.
+  // For a status above 599, the constructor of Response throws a RangeError (Fetch standard, section 5.5), which would
+  // look like a defect of ours.
   if (answer.status > 599) throw new OutboundError('invalid', 'the answer has no status of HTTP')
   const headers = new Headers()
   for (const [name, value] of Object.entries(answer.headers)) {

@@ -16,7 +16,7 @@ export interface Destination {
   readonly ca?: string | undefined
 }
 
-/** Opens a connection to a destination; every address is checked right before it is used. */
+/** Opens a connection to a destination; every address is checked before it is used. */
 export type Connector = (to: Destination, signal?: AbortSignal) => Promise<Socket>
 
 /**

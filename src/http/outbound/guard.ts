@@ -5,7 +5,9 @@ import { globalUnicast6, ranges4, ranges6, type Range } from './ranges.ts'
 
 /** Addresses that may be called although they are not public, as chosen by the operator. */
 export interface GuardOptions {
-  /** OUTBOUND_ALLOW_CIDRS: ranges that may be called, such as `10.1.0.0/16`. */
+  /**
+   * OUTBOUND_ALLOW_CIDRS: ranges that may be called, such as `10.1.0.0/16`. What ranges.ts marks `never` stays refused.
+   */
   readonly allowCidrs?: readonly string[] | undefined
   /** Whether 127.0.0.0/8 and ::1 may be called. */
   readonly allowLoopback?: boolean | undefined

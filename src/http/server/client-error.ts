@@ -59,8 +59,7 @@ function malformed(): Problem {
 }
 
 /**
- * Renders a complete refusal as raw bytes, for a connection whose parser has failed; the connection ends after the
- * refusal.
+ * Renders a complete refusal as raw bytes, to be written directly to a socket; the connection ends after the refusal.
  */
 export function rawRefusal(
   problem: Problem,

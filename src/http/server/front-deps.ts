@@ -15,9 +15,11 @@ export interface FrontLimits {
   readonly unreadMs: number
   /** While draining: how long it may take to accept the connections that callers have already made. */
   readonly acceptMs: number
-  /** While draining: how long a connection without a request in progress is kept open. */
+  /**
+   * While draining: how long at most a connection without a request in progress is kept open; an idle one ends sooner.
+   */
   readonly leaveMs: number
-  /** While draining: how long a request body, or a caller reading its response, may make no progress. */
+  /** While draining: how long a request body may be too slow, or a caller may read nothing of its response. */
   readonly stallMs: number
 }
 

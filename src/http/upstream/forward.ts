@@ -21,7 +21,7 @@ export interface ForwardPlan {
   readonly bodyBytes: number
   readonly answers: AnswerFilter
   /**
-   * The normalized name of the header that the target injects, if any; no trailer of the request may have this name.
+   * The normalized name of the header that the target injects, if any; a request's trailer with this name is dropped.
    */
   readonly injectedName: string | undefined
   /** Our own response headers, as a flat list of names and values. */

@@ -178,8 +178,8 @@ function finish(
   }
 }
 
-// Whether a response without a body announces one: the upstream may send it nevertheless, so the connection must not be
-// reused.
+// Whether the headers announce a body. With a 204, which has none, the upstream may send one nevertheless, so the
+// connection must not be reused.
 function announcesBody(fields: Fields): boolean {
   return fields.chunked || fields.contentLength > 0
 }
