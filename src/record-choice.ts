@@ -1,6 +1,6 @@
 /**
- * Which calls to record: `refused` means the calls that ended with a problem of ours, also for a failed upstream;
- * `sampled 1/n` means these and one in `n` of the others.
+ * Which calls to record: `refused` means the calls that were refused or failed while being forwarded; `sampled 1/n`
+ * means these and one in `n` of the others.
  */
 export type RecordChoice = 'all' | 'refused' | 'none' | `sampled 1/${number}`
 

@@ -35,7 +35,7 @@ export function secret<T>(fallback: string, about: string, parse: (text: string)
   return { fallback, about, parse, secret: true }
 }
 
-/** Parses any text on one line. */
+/** Accepts any text without control characters. */
 export function parseText(text: string): string {
   if (/\p{Cc}/u.test(text)) throw new Error('must not contain control characters')
   return text

@@ -39,7 +39,7 @@ export class LazyTimers {
     return this.#add(ms, { call, everyMs: undefined })
   }
 
-  /** Calls repeatedly, until the function that it returns is called. */
+  /** Calls repeatedly, and returns a function that ends this. */
   every(ms: number, call: (lateMs: number) => void): () => void {
     return this.#add(ms, { call, everyMs: ms })
   }

@@ -49,7 +49,7 @@ export interface Configurations {
   ): Promise<ManagedRecord[]>
   /** Lets people edit a managed thing again, until its file is next applied. Throws `not_found`. */
   takeOver(organizationId: OrganizationId, thing: ManagedThing, actor: Actor): Promise<void>
-  /** Announces drifted things; returns how many. */
+  /** Announces things that have begun to differ from their file; returns how many. */
   announceDrift(): Promise<number>
 }
 

@@ -140,7 +140,7 @@ function tidied(
   }
 }
 
-/** Returns every field of an entry: its own values, otherwise the defaults. */
+/** Adds the defaults of the fields that an entry omits; a field in `loose` has none. */
 function filled(
   section: Section,
   { name, entry }: { readonly name: string; readonly entry: Entry },

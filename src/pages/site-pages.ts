@@ -101,7 +101,7 @@ async function found(library: Library, query: string): Promise<string> {
   return `<h1>Search</h1>\n${items.length === 0 ? `<p>${said}</p>` : `<ol>\n${items.join('\n')}\n</ol>`}`
 }
 
-/** Renders the index for language models (llmstxt.org): a title, a sentence, and links to each page's Markdown. */
+/** Renders the index for language models (llmstxt.org): a title, a sentence, and links to the Markdown of the pages. */
 async function index(library: Library): Promise<string> {
   const pages = await sectionOf(library, ({ section }) => section !== 'Refusals')
   const sections = Map.groupBy(pages, ({ section }) => section)

@@ -171,7 +171,7 @@ export interface Operations {
   updateMe: { input: { body: { "name": string } }; output: { "id": string; "name": string; "version": number } }
   /** The caller's active sessions, with the current one marked. */
   listMySessions: { input: Record<string, never>; output: { "items": (Session)[] } }
-  /** End every other session of the caller. */
+  /** End every other session of the caller that this session may end. */
   deleteMySessions: { input: Record<string, never>; output: { "ended": number; "confirmation": Confirmation } }
   /** End one session of the caller. */
   deleteMySession: { input: { session: string }; output: { "ended": number; "confirmation": Confirmation } }
@@ -203,17 +203,17 @@ export interface Operations {
   listMembers: { input: { organization: string; query?: { after?: string; limit?: number; role?: "owner" | "admin" | "developer" | "viewer"; search?: string } }; output: { "items": (Member)[]; "next": string | null } }
   /** A member with their role and state. */
   getMember: { input: { organization: string; member: string }; output: Member }
-  /** Change a member's role, or deactivate or reactivate them; their sessions end. */
+  /** Change a member's role, or deactivate or reactivate them; a new role and a deactivation end the sessions that reach the organization. */
   updateMember: { input: { organization: string; member: string; body?: { "role"?: "owner" | "admin" | "developer" | "viewer"; "active"?: boolean } }; output: Member }
-  /** Remove a member; their sessions end and their personal keys are revoked. */
+  /** Remove a member; their sessions that reach the organization end, and their personal keys and access tokens are revoked. */
   deleteMember: { input: { organization: string; member: string }; output: Ended }
-  /** A member's active sessions. */
+  /** A member's active sessions that reach the organization. */
   listMemberSessions: { input: { organization: string; member: string }; output: { "items": (Session)[] } }
-  /** End every session of a member. */
+  /** End every session of a member that reaches the organization. */
   deleteMemberSessions: { input: { organization: string; member: string }; output: Ended }
   /** End one session of a member. */
   deleteMemberSession: { input: { organization: string; member: string; session: string }; output: Ended }
-  /** How many people signed in per time step: through the company, in other ways, or refused. */
+  /** Sign-ins per time step: through the company, in other ways, or refused. */
   listSignIns: { input: { organization: string; query?: { from?: string; to?: string; step_ms?: number } }; output: SignIns }
   /** Invitations, newest first. */
   listInvitations: { input: { organization: string; query?: { after?: string; limit?: number } }; output: { "items": (Invitation)[]; "next": string | null } }
@@ -225,7 +225,7 @@ export interface Operations {
   getWaysIn: { input: { organization: string }; output: WaysIn }
   /** The invitation behind a link. */
   lookAtInvitation: { input: { body: { "token": string } }; output: InvitationByLink }
-  /** Join through an invitation link, with an identity whose provider has verified its address. */
+  /** Join through an invitation link, with an identity whose provider has verified the invited address. */
   acceptInvitation: { input: { body: { "token": string } }; output: { "organization_id": string; "role": "owner" | "admin" | "developer" | "viewer" } }
   /** API keys, newest first. */
   listKeys: { input: { organization: string; query?: { after?: string; limit?: number; state?: "active" | "expiring" | "unused" | "expired" | "revoked"; search?: string; created_by?: string; label?: (string)[] } }; output: { "items": (ApiKey)[]; "next": string | null } }
@@ -275,7 +275,7 @@ export interface Operations {
   getConnectionTest: { input: { organization: string; connection: string; test: string }; output: ConnectionTest }
   /** Domains, ordered by name. */
   listDomains: { input: { organization: string }; output: { "items": (Domain)[] } }
-  /** Add a domain, which takes effect once its TXT record is found. */
+  /** Add a domain, which takes effect once its TXT record is found or the operator verifies it. */
   createDomain: { input: { organization: string; body: { "name": string; "connection_id"?: string } }; output: Domain }
   /** A domain with its DNS record and the last check. */
   getDomain: { input: { organization: string; domain: string }; output: Domain }
@@ -313,27 +313,27 @@ export interface Operations {
   setSso: { input: { organization: string; body: { "required": boolean; "break_glass": (string)[] } }; output: SsoPolicy }
   /** Who would be signed out of the organization if company sign-in were required. */
   previewSso: { input: { organization: string; body: { "break_glass": (string)[] } }; output: SsoPreview }
-  /** Targets with their counts, ordered by name. */
+  /** Targets with their counts, ordered by slug. */
   listTargets: { input: { organization: string }; output: { "items": (Target)[] } }
   /** Add a target, which is an API to protect. */
   createTarget: { input: { organization: string; body: { "name"?: string; "upstream": string; "enabled"?: boolean; "credential"?: CredentialInput | null; "rate_limit"?: TargetRateLimit | null; "rate_scope"?: "all" | "node"; "quota"?: TargetQuota | null; "call_records"?: string | null; "assertion"?: boolean; "verbatim_paths"?: boolean; "allow_browser"?: boolean; "ca"?: string | null; "timeouts"?: Timeouts; "body_limit_bytes"?: number; "answer_headers"?: (string)[]; "capture"?: CaptureInput; "rules"?: (RuleInput)[]; "otherwise"?: "allow" | "refuse" | null; "slug": string } }; output: Target }
   /** A target with its rules and settings. */
   getTarget: { input: { organization: string; target: string }; output: Target }
-  /** Change a target; moving the upstream to another origin removes the credential. */
+  /** Change a target; moving the upstream to another origin removes the credential unless a new one is given. */
   updateTarget: { input: { organization: string; target: string; body?: { "name"?: string; "upstream"?: string; "enabled"?: boolean; "credential"?: CredentialInput | null; "rate_limit"?: TargetRateLimit | null; "rate_scope"?: "all" | "node"; "quota"?: TargetQuota | null; "call_records"?: string | null; "assertion"?: boolean; "verbatim_paths"?: boolean; "allow_browser"?: boolean; "ca"?: string | null; "timeouts"?: Timeouts; "body_limit_bytes"?: number; "answer_headers"?: (string)[]; "capture"?: CaptureInput; "rules"?: (RuleInput)[]; "otherwise"?: "allow" | "refuse" | null } }; output: { "id": string; "slug": string; "name": string; "upstream": string; "enabled": boolean; "health": "healthy" | "unhealthy" | "unknown"; "rules": (Rule)[]; "otherwise": "allow" | "refuse"; "otherwise_set": boolean; "credential_header"?: string; "rate_limit"?: TargetRateLimit; "rate_scope": "all" | "node"; "quota"?: TargetQuota; "call_records": string; "assertion": boolean; "verbatim_paths": boolean; "allow_browser": boolean; "timeouts": Timeouts; "body_limit_bytes": number; "answer_headers": (string)[]; "capture": { "headers": (string)[]; "body_bytes": number; "redact": (string)[] }; "ca"?: string; "created_at": string; "calls24h": number; "refused24h": number; "version": number; "confirmation": Confirmation } }
   /** Remove a target; calls to it get 404 from now on. */
   deleteTarget: { input: { organization: string; target: string }; output: undefined }
-  /** Replace the rules: the first one that matches a call decides, otherwise the last line. */
+  /** Replace the rules: the first one that matches a call and is not on trial decides; if none does, `otherwise` decides. */
   setTargetRules: { input: { organization: string; target: string; body: { "rules": (RuleInput)[]; "otherwise"?: "allow" | "refuse" | null } }; output: { "id": string; "slug": string; "name": string; "upstream": string; "enabled": boolean; "health": "healthy" | "unhealthy" | "unknown"; "rules": (Rule)[]; "otherwise": "allow" | "refuse"; "otherwise_set": boolean; "credential_header"?: string; "rate_limit"?: TargetRateLimit; "rate_scope": "all" | "node"; "quota"?: TargetQuota; "call_records": string; "assertion": boolean; "verbatim_paths": boolean; "allow_browser": boolean; "timeouts": Timeouts; "body_limit_bytes": number; "answer_headers": (string)[]; "capture": { "headers": (string)[]; "body_bytes": number; "redact": (string)[] }; "ca"?: string; "created_at": string; "calls24h": number; "refused24h": number; "version": number; "confirmation": Confirmation } }
-  /** Request the upstream’s root once, without a credential; the response’s body is not returned. */
+  /** Request the upstream’s URL once, without a credential; the response’s body is not returned. */
   reachTarget: { input: { organization: string; target: string }; output: { "status": number; "took_ms": number } }
   /** Run the checks of a call, without sending, counting or recording it. */
   tryTarget: { input: { organization: string; target: string; body: { "key_id"?: string; "method": string; "path": string; "address"?: string; "from_page"?: boolean } }; output: Tried }
-  /** Evaluate other rules against the last 24 hours of calls, without saving the rules. */
+  /** Evaluate other rules against the recorded calls of the last 24 hours, without saving the rules. */
   previewTargetRules: { input: { organization: string; target: string; body?: { "rules"?: (RuleInput)[]; "otherwise"?: "allow" | "refuse" | null } }; output: RulePreview }
   /** How nodes currently share the rates of keys, targets, the organization and SCIM tokens; empty for a single node. */
   listRateShares: { input: { organization: string; query?: { subject?: string } }; output: { "items": (RateShare)[] } }
-  /** Stream calls as they end, as server-sent events; a call that takes longer than two minutes is only in the list. The stream ends with the session. */
+  /** Stream recorded calls as they end, as server-sent events; calls longer than two minutes are left out. The stream ends with the session or access token. */
   streamCalls: { input: { organization: string }; output: string }
   /** Calls, newest first; `newer` returns those after a given call. */
   listCalls: { input: { organization: string; query?: { after?: string; limit?: number; newer?: string; q?: string; target?: string; key?: string; stopped_at?: string; outcome?: "answered" | "upstream_error" | "refused"; status?: string; method?: string; path?: string; address?: string; from?: string; to?: string } }; output: { "items": (Call)[]; "next": string | null; "searched_back_to"?: string } }
@@ -371,11 +371,11 @@ export interface Operations {
   getFirstSteps: { input: { organization: string }; output: FirstSteps }
   /** Audit entries, newest first. */
   listAuditEntries: { input: { organization: string; query?: { after?: string; limit?: number; action?: string; actor_id?: string; subject_id?: string; search?: string; from?: string; until?: string } }; output: { "items": (AuditEntry)[]; "next": string | null } }
-  /** Verify the chain, which reveals changed, removed or reordered entries. */
+  /** Verify the audit log's hash chain, which reveals changed, removed or reordered entries. */
   getAuditChain: { input: { organization: string }; output: { "intact": boolean; "entries": number; "broken_at": number | null; "reason": string | null; "last_hash": string; "checked_at": string } }
-  /** The chain's current end, signed; keep it elsewhere for `audit verify --against`. */
+  /** The signed end of the audit log's hash chain; keep it elsewhere for `audit verify --against`. */
   getAuditHead: { input: { organization: string }; output: { "organization_id": string; "sequence": number; "hash": string; "seal": string; "at": string } }
-  /** Every entry as JSON lines or CSV, oldest first; the export itself becomes an entry. */
+  /** Audit entries as JSON lines or CSV, oldest first; the export itself becomes an entry. */
   exportAudit: { input: { organization: string; body: { "format": "ndjson" | "csv"; "action"?: string; "actor_id"?: string; "subject_id"?: string; "search"?: string; "from"?: string; "until"?: string } }; output: string }
   /** Endpoints with their health and delivery counts. */
   listEndpoints: { input: { organization: string }; output: { "items": (Endpoint)[] } }
@@ -383,7 +383,7 @@ export interface Operations {
   createEndpoint: { input: { organization: string; body: { "url": string; "description"?: string; "types"?: (string)[] | null; "headers"?: Record<string, string>; "rate_per_second"?: number | null; "ordered"?: boolean; "asymmetric"?: boolean } }; output: Endpoint }
   /** An endpoint with its health and delivery counts. */
   getEndpoint: { input: { organization: string; endpoint: string }; output: Endpoint }
-  /** Change an endpoint; omitted fields stay unchanged. Headers are dropped when the origin changes. */
+  /** Change an endpoint; omitted fields stay unchanged. The old headers are dropped when the origin changes. */
   updateEndpoint: { input: { organization: string; endpoint: string; body?: { "url"?: string; "description"?: string; "types"?: (string)[] | null; "headers"?: Record<string, string>; "rate_per_second"?: number | null; "ordered"?: boolean; "asymmetric"?: boolean } }; output: Endpoint }
   /** Delete an endpoint; its pending deliveries become skipped. */
   deleteEndpoint: { input: { organization: string; endpoint: string }; output: undefined }
@@ -413,7 +413,7 @@ export interface Operations {
   replayDelivery: { input: { organization: string; delivery: string }; output: Delivery }
   /** Count the deliveries that a replay would send again, without sending any. */
   countReplay: { input: { organization: string; body?: { "endpoint"?: string; "event"?: string; "state"?: "pending" | "held" | "delivered" | "dead" | "skipped" | "retrying" | "missed"; "type"?: string; "from"?: string; "to"?: string } }; output: { "deliveries": number } }
-  /** Resend every delivery that matches a filter, as an operation that can be paused and canceled. */
+  /** Resend the deliveries that match a filter, except those to disabled or deleted endpoints, as an operation that can be paused and canceled. */
   replayDeliveries: { input: { organization: string; body?: { "endpoint"?: string; "event"?: string; "state"?: "pending" | "held" | "delivered" | "dead" | "skipped" | "retrying" | "missed"; "type"?: string; "from"?: string; "to"?: string } }; output: Operation }
   /** Events in order after a cursor, for receivers that poll. */
   listEvents: { input: { organization: string; query?: { after?: string; limit?: number; types?: (string)[] } }; output: { "items": (Event)[]; "next": string | null; "more": boolean } }

@@ -83,8 +83,8 @@ export interface Route<Query = unknown, Body = unknown, Answer = unknown> {
   readonly anyOrigin: boolean
   readonly status: 200 | 201 | 202 | 204
   /**
-   * Refuses a request before it is handled, and before a response is repeated for an Idempotency-Key, because the
-   * caller's rights may have changed since.
+   * May refuse a request before it is handled. It also runs before a stored response is repeated for an
+   * Idempotency-Key, because the caller's rights may have changed since the first request.
    */
   readonly check:
     | ((request: RouteRequest<Query, Body>, services: Services) => Promise<void>)

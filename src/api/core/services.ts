@@ -51,7 +51,7 @@ export interface Services {
   readonly outbound: Outbound
   /** The built-in upstream. */
   readonly echo: Echo
-  /** Whether anyone may create an account and an organization, or only invited people. */
+  /** With `open`, anyone may create an account and an organization. */
   readonly signUp: 'invited' | 'open'
   /** Limits the wrong access tokens that a source sends and the leaked secrets that it reports, counted together. */
   readonly findings: FailedCredentials

@@ -3,7 +3,7 @@ import type { AnyRoute } from '../core/route.ts'
 
 type Json = Record<string, unknown>
 
-/** The statuses with which the API may refuse, whatever the route. */
+/** The statuses with which every route may refuse, except 413 and 415 for GET. */
 const always = [400, 404, 405, 413, 414, 415, 429, 431, 500, 503]
 
 /** Returns the refusals that a route may return, by status, as references to components. */
@@ -23,7 +23,7 @@ export function refusalsOf(route: AnyRoute, method: string): Json {
   )
 }
 
-/** Whether a route calls an upstream or an identity provider, judged by the words of its summary. */
+/** Whether a route may call an upstream or an identity provider, guessed from the words of its summary. */
 function reachesOut({ summary }: AnyRoute): boolean {
   return /provider|upstream|discover|connection/i.test(summary)
 }

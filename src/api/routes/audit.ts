@@ -18,7 +18,7 @@ const Entry = Type.Object(
       name: nullable(Type.String()),
     }),
     action: Type.String(),
-    /** `name` is the current name; null if the subject is gone or has no name. */
+    /** `name` is that of a key, access token, target or endpoint; null for any other subject or if its record is gone. */
     subject: Type.Object({
       kind: Type.String(),
       id: Type.String(),
@@ -64,7 +64,8 @@ export const auditRoutes = {
   }),
 
   'GET /organizations/:organization/audit/chain': route({
-    summary: 'Verify the chain, which reveals changed, removed or reordered entries',
+    summary:
+      "Verify the audit log's hash chain, which reveals changed, removed or reordered entries",
     permission: 'audit.see',
     answer: Type.Object({
       intact: Type.Boolean(),
@@ -89,7 +90,8 @@ export const auditRoutes = {
   }),
 
   'GET /organizations/:organization/audit/head': route({
-    summary: "The chain's current end, signed; keep it elsewhere for `audit verify --against`",
+    summary:
+      "The signed end of the audit log's hash chain; keep it elsewhere for `audit verify --against`",
     permission: 'audit.see',
     answer: Type.Object({
       organization_id: Type.String(),
@@ -105,7 +107,7 @@ export const auditRoutes = {
   }),
 
   'POST /organizations/:organization/audit/export': route({
-    summary: 'Every entry as JSON lines or CSV, oldest first; the export itself becomes an entry',
+    summary: 'Audit entries as JSON lines or CSV, oldest first; the export itself becomes an entry',
     permission: 'audit.see',
     status: 200,
     streams: ['application/x-ndjson', 'text/csv'],

@@ -53,7 +53,7 @@ const Managed = Type.Object(
     subject_id: nullable(Type.String()),
     /** The name of the file. */
     label: Type.String(),
-    /** Since when the thing has differed from its file; null if it does not differ. */
+    /** When the thing was found to differ from its file; null if it does not differ. */
     drifted_at: nullable(Time),
   },
   { title: 'ManagedThing' },

@@ -121,7 +121,7 @@ export const invitationRoutes = {
 
   'POST /invitations/accept': route({
     summary:
-      'Join through an invitation link, with an identity whose provider has verified its address',
+      'Join through an invitation link, with an identity whose provider has verified the invited address',
     permission: 'signed-in',
     status: 200,
     body: input({ token: Type.String({ minLength: 20, maxLength: 100 }) }),

@@ -106,7 +106,7 @@ export function toApiKey(key: Key, nowMs: number): Static<typeof ApiKey> {
 const callerProperties = {
   address: Type.String(),
   agent: nullable(Type.String()),
-  /** The slug of the target that the caller called last; null if there was none or it no longer exists. */
+  /** The slug of a target that the caller called lately; null if none is known or it no longer exists. */
   target: nullable(Type.String()),
   calls: Type.Integer(),
   last_seen_at: Time,
@@ -114,7 +114,7 @@ const callerProperties = {
 
 export const KeyCallers = Type.Object(
   {
-    /** Callers that still use a rotated key's old secret, most recent first. */
+    /** Up to 200 callers that have used an old but still valid secret of the key, most recent first. */
     stragglers: Type.Array(
       Type.Object(
         { hint: Type.String(), ...callerProperties, first_seen_at: Time },

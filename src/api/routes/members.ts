@@ -57,7 +57,8 @@ export const memberRoutes = {
   }),
 
   'PATCH /organizations/:organization/members/:member': route({
-    summary: "Change a member's role, or deactivate or reactivate them; their sessions end",
+    summary:
+      "Change a member's role, or deactivate or reactivate them; a new role and a deactivation end the sessions that reach the organization",
     permission: 'members.manage',
     body: input({ role: Type.Optional(Role), active: Type.Optional(Type.Boolean()) }),
     answer: Member,
@@ -71,7 +72,8 @@ export const memberRoutes = {
   }),
 
   'DELETE /organizations/:organization/members/:member': route({
-    summary: 'Remove a member; their sessions end and their personal keys are revoked',
+    summary:
+      'Remove a member; their sessions that reach the organization end, and their personal keys and access tokens are revoked',
     permission: 'members.manage',
     status: 200,
     answer: Ended,
@@ -91,7 +93,7 @@ export const memberRoutes = {
   }),
 
   'GET /organizations/:organization/members/:member/sessions': route({
-    summary: "A member's active sessions",
+    summary: "A member's active sessions that reach the organization",
     permission: 'members.manage',
     answer: Type.Object({ items: Type.Array(Session) }),
     handle: async ({ organization, param, caller }, services) => {
@@ -101,7 +103,7 @@ export const memberRoutes = {
   }),
 
   'DELETE /organizations/:organization/members/:member/sessions': route({
-    summary: 'End every session of a member',
+    summary: 'End every session of a member that reaches the organization',
     permission: 'members.manage',
     status: 200,
     answer: Ended,

@@ -45,7 +45,8 @@ const ApiRulePreview = Type.Object(
 /** Previews the effect of rules before they are saved. */
 export const rulePreviewRoutes = {
   'POST /organizations/:organization/targets/:target/rules/preview': route({
-    summary: 'Evaluate other rules against the last 24 hours of calls, without saving the rules',
+    summary:
+      'Evaluate other rules against the recorded calls of the last 24 hours, without saving the rules',
     permission: 'targets.manage',
     status: 200,
     body: input({ rules: Type.Optional(RuleInputs), otherwise: OtherwiseInput }),

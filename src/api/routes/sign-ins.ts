@@ -9,8 +9,7 @@ const maxSteps = 200
 /** How people sign in over time. */
 export const signInRoutes = {
   'GET /organizations/:organization/sign-ins': route({
-    summary:
-      'How many people signed in per time step: through the company, in other ways, or refused',
+    summary: 'Sign-ins per time step: through the company, in other ways, or refused',
     permission: 'members.manage',
     query: Type.Object({
       from: Time,

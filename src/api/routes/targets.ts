@@ -22,7 +22,7 @@ const EditedTarget = Type.Object({ ...ApiTarget.properties, confirmation: Confir
 /** Targets, their rules, and how a call to them would be decided. */
 export const targetRoutes = {
   'GET /organizations/:organization/targets': route({
-    summary: 'Targets with their counts, ordered by name',
+    summary: 'Targets with their counts, ordered by slug',
     permission: 'traffic.see',
     answer: Type.Object({ items: Type.Array(ApiTarget) }),
     handle: async ({ organization }, services) => {
@@ -66,7 +66,8 @@ export const targetRoutes = {
   }),
 
   'PATCH /organizations/:organization/targets/:target': route({
-    summary: 'Change a target; moving the upstream to another origin removes the credential',
+    summary:
+      'Change a target; moving the upstream to another origin removes the credential unless a new one is given',
     permission: 'targets.manage',
     managed: { section: 'targets', param: 'target' },
     body: input(targetInputProperties),
@@ -76,7 +77,7 @@ export const targetRoutes = {
 
   'PUT /organizations/:organization/targets/:target/rules': route({
     summary:
-      'Replace the rules: the first one that matches a call decides, otherwise the last line',
+      'Replace the rules: the first one that matches a call and is not on trial decides; if none does, `otherwise` decides',
     permission: 'targets.manage',
     managed: { section: 'targets', param: 'target' },
     body: input({ rules: RuleInputs, otherwise: OtherwiseInput }),
@@ -96,7 +97,7 @@ export const targetRoutes = {
 
   'POST /organizations/:organization/targets/:target/reach': route({
     summary:
-      'Request the upstream’s root once, without a credential; the response’s body is not returned',
+      'Request the upstream’s URL once, without a credential; the response’s body is not returned',
     permission: 'targets.manage',
     status: 200,
     answer: Type.Object({ status: Type.Integer(), took_ms: Type.Number() }),
@@ -125,7 +126,7 @@ export const targetRoutes = {
         detail: Type.Optional(Type.String()),
         stopped_at: Type.Optional(oneOf(checks)),
         rule_id: Type.Optional(Type.String()),
-        /** The target's default action, if no rule decided. */
+        /** The action of the target's `otherwise`, if no rule decided. */
         otherwise: Type.Optional(oneOf(['allow', 'refuse'])),
         would_refuse: Type.Optional(Type.Array(Type.String())),
         checks: Type.Array(

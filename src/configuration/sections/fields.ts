@@ -21,7 +21,7 @@ export function text(maxLength: number, description: string): TSchema {
   return Type.String({ minLength: 1, maxLength, description })
 }
 
-/** The schema of a thing's display name, which defaults to its name in the file. */
+/** The schema of a thing's display name. */
 export function nameField(description: string): TSchema {
   return text(100, description)
 }

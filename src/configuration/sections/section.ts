@@ -54,7 +54,7 @@ export interface IssuedKey {
 /** A thing to create, or to change from its previous state. */
 export interface Wanted {
   readonly name: string
-  /** Every field; what the file omits has its default. */
+  /** What the file omits has its default here; omitted fields in `loose` are missing. */
   readonly entry: Entry
   readonly before: Thing | undefined
   readonly secretAt: (path: string) => string
@@ -104,7 +104,7 @@ export function inField<T>(field: string, read: () => T): T {
 
 export const noSecrets: ReadonlyMap<string, string> = new Map()
 
-/** Derives a name for files from any text: lower case, digits and `-`. */
+/** Derives the name of an entry in a configuration file from any text: lower-case letters, digits and `-`. */
 export function slugFrom(text: string): string {
   const slug = text
     .toLowerCase()

@@ -16,7 +16,7 @@ export interface RenderedPage {
   readonly headings: readonly Heading[]
 }
 
-/** The prefix of links to files outside the documentation. */
+/** The prefix of links to files that nodes do not serve. */
 const repository = 'https://github.com/interceptd/intercept/blob/main/'
 
 /** Renders a page of docs/; only Markdown syntax becomes markup. */

@@ -39,7 +39,7 @@ export const ApiCall = Type.Object(
     path: Type.String(),
     status: Type.Integer(),
     code: Type.Optional(Type.String()),
-    /** The check that stopped the call; `forward` means that the upstream failed. */
+    /** The check that stopped the call; `forward` means that the call failed while it was forwarded. */
     stopped_at: Type.Optional(oneOf(checks)),
     rule_id: Type.Optional(Type.String()),
     trial_rule_id: Type.Optional(Type.String()),

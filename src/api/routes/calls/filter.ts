@@ -10,8 +10,8 @@ export const text = (most: number) => Type.Optional(Type.String({ minLength: 1, 
 
 export const callFilterProperties = {
   /**
-   * A call's id, an address or a status; any other text is searched for in paths and, unless it has a slash, in key
-   * names.
+   * A call's id, an address or a status. Any other text is searched for in paths; without a slash, it may also be a
+   * key's id, part of a key's name, or the public part of a key's hint.
    */
   q: text(500),
   target: text(63),
@@ -19,8 +19,8 @@ export const callFilterProperties = {
   /** The name of a check, such as `rules`. */
   stopped_at: text(20),
   /**
-   * `refused`: one of our checks refused the call; `upstream_error`: the upstream failed or answered with 500 or above;
-   * `answered`: any other call.
+   * `refused`: one of our checks refused the call; `upstream_error`: the call failed while it was forwarded, or the
+   * upstream answered with 500 or above; `answered`: any other call.
    */
   outcome: Type.Optional(oneOf(['answered', 'upstream_error', 'refused'])),
   status: Type.Optional(Type.String({ pattern: '^[1-5](?:xx|\\d\\d)$' })),

@@ -23,7 +23,7 @@ const overlapMs = 15_000
 export const liveRoutes = {
   'GET /organizations/:organization/calls/live': route({
     summary:
-      'Stream calls as they end, as server-sent events; a call that takes longer than two minutes is only in the list. The stream ends with the session',
+      'Stream recorded calls as they end, as server-sent events; calls longer than two minutes are left out. The stream ends with the session or access token',
     permission: 'traffic.see',
     streams: ['text/event-stream'],
     query: Type.Object({}),

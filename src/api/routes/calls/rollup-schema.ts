@@ -17,7 +17,7 @@ export const Rollup = Type.Object(
           at: Time,
           /** Neither refused by us nor failed at the upstream. */
           passed: Type.Integer(),
-          /** The upstream failed, or answered with 500 or above. */
+          /** Failed while being forwarded, or answered by the upstream with 500 or above. */
           errors: Type.Integer(),
           /** Refused by one of our checks. */
           refused: Type.Integer(),

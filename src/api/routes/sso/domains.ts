@@ -55,7 +55,8 @@ export const domainRoutes = {
   }),
 
   [`POST ${collection}` as const]: route({
-    summary: 'Add a domain, which takes effect once its TXT record is found',
+    summary:
+      'Add a domain, which takes effect once its TXT record is found or the operator verifies it',
     permission: 'sso.manage',
     freshSignIn: true,
     status: 201,

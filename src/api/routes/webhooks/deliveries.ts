@@ -104,7 +104,7 @@ export const deliveryRoutes = {
 
   [`POST ${R}` as const]: route({
     summary:
-      'Resend every delivery that matches a filter, as an operation that can be paused and canceled',
+      'Resend the deliveries that match a filter, except those to disabled or deleted endpoints, as an operation that can be paused and canceled',
     permission: 'deliveries.replay',
     status: 202,
     body: Filter,

@@ -13,16 +13,16 @@ const Figures = Type.Object(
       Type.Object(
         {
           at: Time,
-          /** Deliveries whose event happened in this step, by their result. */
+          /** Deliveries that were created in this step, by their present state. */
           delivered: Type.Integer(),
           dead: Type.Integer(),
           skipped: Type.Integer(),
           waiting: Type.Integer(),
-          /** How many deliveries were pending at the end of the step. */
+          /** How many of the deliveries since `from` were pending at the end of the step. */
           backlog: Type.Integer(),
           /**
-           * The median and the 95th percentile of the time from an event to its delivery, including retries; null if
-           * nothing was delivered.
+           * The median and the 95th percentile of the time from a delivery's creation to its success, including
+           * retries; null if nothing was delivered.
            */
           p50_ms: nullable(Type.Integer()),
           p95_ms: nullable(Type.Integer()),

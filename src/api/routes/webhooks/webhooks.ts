@@ -87,7 +87,7 @@ export const webhookRoutes = {
 
   [`PATCH ${E}/:endpoint` as const]: route({
     summary:
-      'Change an endpoint; omitted fields stay unchanged. Headers are dropped when the origin changes',
+      'Change an endpoint; omitted fields stay unchanged. The old headers are dropped when the origin changes',
     permission: 'webhooks.manage',
     managed: { section: 'endpoints', param: 'endpoint' },
     body: input({ url: Type.Optional(Url), ...inputProperties }),
