@@ -31,8 +31,8 @@ export interface AuditExportDeps {
 }
 
 /**
- * Sends audit entries to a collector. Progress is recorded only after the collector has accepted the entries, so an
- * entry may arrive twice, but none is skipped.
+ * Sends audit entries to a collector. Progress is recorded only after the collector has accepted the entries, so no
+ * failure skips an entry, but an entry may arrive twice. Retention does not wait for the collector.
  */
 export class AuditExport implements AsyncDisposable {
   readonly #deps: AuditExportDeps
@@ -51,8 +51,8 @@ export class AuditExport implements AsyncDisposable {
   }
 
   /**
-   * Sends waiting entries if it is this process's turn, or joins a run that is in progress. Failures are logged, not
-   * thrown.
+   * Sends waiting entries if it is this process's turn, or joins a run that is in progress. Failures are not thrown;
+   * the first of several in a row is logged.
    */
   async flush(): Promise<void> {
     this.#sending ??= this.#sendAll().finally(() => {

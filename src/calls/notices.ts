@@ -7,7 +7,7 @@ import { publish } from '../webhooks/events/index.ts'
 
 /** Announces notable traffic to organizations, summarized so that no caller can flood them. */
 export interface Announcer {
-  /** Called when a web page sent a key. */
+  /** Called when a call with an identified key was refused because a web page made it. */
   exposed(call: CallRecord): void
   /** Called when a call with an identified key was refused or its upstream failed. */
   refused(call: CallRecord): void
@@ -51,7 +51,7 @@ class SummingAnnouncer implements Announcer {
   }
 
   exposed(call: CallRecord): void {
-    // One announcement per key and hour is enough: the call records have the rest.
+    // One announcement per key and hour is enough.
     if (!hasPassed(exposedEveryMs, this.#exposedAt.get(call.keyId), call.at)) return
     if (this.#exposedAt.size >= maxKeys) this.#exposedAt.clear()
     this.#exposedAt.set(call.keyId, call.at)

@@ -11,7 +11,7 @@ import { RecordQueue } from './record-queue.ts'
 export interface Recorder {
   /** Records a finished call without waiting. A call for which `choice` keeps no record is still counted. */
   record(entry: CallRecord, secret: UsedSecret, choice: RecordChoice): void
-  /** Deletes records and counts older than the given time, in small commits. */
+  /** Deletes records and most counts older than the given time, in small commits; see `forgetCalls`. */
   forget(olderThanMs: number): Promise<void>
   /**
    * Writes what waits; throws if one of the writes fails. Leaves out the last uses of keys if they were written less

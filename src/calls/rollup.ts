@@ -28,7 +28,7 @@ export interface RollupPoint {
 /** Counts and latencies of calls in consecutive steps of time. */
 export interface Rollup {
   readonly points: readonly RollupPoint[]
-  /** Calls with a refusal, by the check that stopped them. */
+  /** Calls by the check that stopped them; `forward` means that they failed while they were being forwarded. */
   readonly refused: Readonly<Record<string, number>>
   readonly answered: number
   /** The latency of all calls together; undefined if no call was timed. */

@@ -33,7 +33,7 @@ export interface EndpointInput {
   readonly description?: string | undefined
   /** null means every type. */
   readonly types?: readonly string[] | null | undefined
-  /** Sent with every delivery; replaces the previous headers. */
+  /** Sent with every delivery; replaces the previous headers. If omitted, a new URL at another origin removes them. */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** null means no limit. */
   readonly ratePerSecond?: number | null | undefined

@@ -59,7 +59,7 @@ for (const engine of engines) {
   })
 }
 
-/** Counts the rows in each table that could contain traces. */
+/** Counts the rows of tables in which bad keys could leave traces. */
 async function rowsIn(store: Store): Promise<Record<string, number>> {
   const rows: Record<string, number> = {}
   for (const table of ['api_key', 'key_secret', 'audit_entry', 'event'] as const) {

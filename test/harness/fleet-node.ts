@@ -214,8 +214,8 @@ export class SimNode extends SimProcess {
     if (this.fleet.without !== 'history') {
       return { server, changes: database.from(from.sequence, limit) }
     }
-    // Without this fix, nodes compare only sequence numbers. So pretend that the change which the node read last is
-    // still in the database, even if that is another database now.
+    // Without `history`, nodes compare only sequence numbers. So pretend that the database still has the change which
+    // the node read last, even if the database has been replaced.
     const newer = database.from(from.sequence + 1, limit)
     const at = { ...(database.changes[0] ?? this.fleet.anyChange), ...from }
     const known = from.sequence === 0 ? newer : [at, ...newer]

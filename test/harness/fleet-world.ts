@@ -89,9 +89,9 @@ export class SimDatabase {
   readonly changes: Change[]
   readonly nodes: Map<string, SimNodeRow>
   readonly revoked: Set<string>
-  /** The database server to which any process connected most recently. */
+  /** The server that a process last connected to. A copy keeps the original's until a process connects to the copy. */
   met: string
-  /** When the first process connected to that server; -Infinity if the database had no changes then. */
+  /** When a process first connected to that server; -Infinity if the database had no changes then. */
   since: number
   isAlive = true
   #lockOwner: object | undefined

@@ -40,7 +40,10 @@ describe('slips at the command line', () => {
     return JSON.parse(said.out) as Record<string, unknown>
   }
 
-  /** Runs a command on the database and over the API; both must refuse it with this code and this first line. */
+  /**
+   * Runs a command on the database and over the API. Both times it must exit with this code, and the first line of its
+   * errors must match `says`.
+   */
   async function refused(words: readonly string[], code: number, says: RegExp): Promise<void> {
     for (const env of [here, there]) {
       const said = await intercept(words, { env })

@@ -1,4 +1,5 @@
-// The URLs must stay because a person may already have registered them at the provider.
+// The dashboard reserves the URLs of a new connection. They must stay the same while its form is open, because a person
+// may already have registered them at the provider.
 import { QueryClient, QueryObserver, type QueryObserverOptions } from '@tanstack/react-query'
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -25,7 +26,7 @@ test('reserved URLs stay while other connections change and after another sign-i
       assert.deepEqual(shown(), { id: 'reservation-1' })
     }
     assert.equal(server.mock.callCount(), 1)
-    // Once a connection has been made of it, the next one gets URLs of its own.
+    // Once a connection uses the reservation, the next connection gets URLs of its own.
     leave()
     client.removeQueries({ queryKey: ['acme', 'sso', 'reservation'] })
     const next = new QueryObserver(client, reservationQuery('acme'))

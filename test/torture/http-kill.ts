@@ -19,7 +19,7 @@ interface Told {
   /** Keys whose revocation was requested. If no response came, they may or may not be revoked. */
   readonly doubtful: Set<string>
   readonly revoked: Set<string>
-  /** `life` numbers the called server process. `at` may be later than the kill of that process. */
+  /** `life` is the number of the server process that was called. `at` may be later than the kill of that process. */
   readonly answered: { readonly requestId: string; readonly at: number; readonly life: number }[]
   readonly wrong: string[]
 }

@@ -60,7 +60,7 @@ function snapshot(acknowledged: Acknowledged): Acknowledged {
   }
 }
 
-/** Copies the database as a power failure leaves it: without the -shm file, which is shared memory. */
+/** Copies the database without the -shm file: that is shared memory, which a power failure loses. */
 function copyDatabase(from: string, to: string): void {
   mkdirSync(to)
   for (const name of ['intercept.db', 'intercept.db-wal']) {

@@ -1,6 +1,9 @@
 import { wait } from './torture.ts'
 
-/** Calls at full speed until no call succeeds any more, or more than `calls` have; returns how many succeeded. */
+/**
+ * Calls `pass` from 24 clients until each has been refused 20 times in a row, or until more than `calls` tries have
+ * succeeded. Returns the number of successes.
+ */
 export async function useUp(
   calls: number,
   pass: (call: number) => Promise<boolean>,

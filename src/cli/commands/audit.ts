@@ -126,7 +126,10 @@ export const commands = {
   }),
 }
 
-/** Without a slug, returns all chains, including those of deleted organizations and of the system. */
+/**
+ * Without a slug, returns all chains, including those of deleted organizations and of the system. Over the API, a slug
+ * is required.
+ */
 async function chainsOf(
   services: Services,
   slug: string | undefined,

@@ -134,7 +134,7 @@ function clientSecretIn(folder: string): string {
   return readFileSync(file, 'utf8')
 }
 
-/** Makes sure that an endpoint with this URL exists. */
+/** Replaces the demo's endpoints with one that has this URL, unless one of them has it already. */
 async function pointEndpointAt(does: Does, url: string): Promise<void> {
   const description = 'Demo receiver'
   const endpoints = (await does(webhookCommands.list, 'demo', {})) as unknown as {

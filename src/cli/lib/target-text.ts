@@ -3,7 +3,7 @@ import { renderTable } from './table.ts'
 
 const maxListed = 20
 
-/** Formats a target's rules as numbered lines; the last one is the action for all other calls. */
+/** Formats a target's rules as numbered lines, followed by a line for the calls that no rule decides. */
 export function rulesText(target: Target): string {
   const lines = target.rules.map((rule, at) => `  ${at + 1}. ${renderRule(rule)}`)
   return ['Rules, the first that matches decides:', ...lines, `  ${lastLineText(target)}`].join(

@@ -43,7 +43,7 @@ export class Pace {
     return Math.max(0, this.#pausedUntil - monotonic)
   }
 
-  /** Returns the ids of the deliveries that must not be sent yet, and the monotonic time until which each waits. */
+  /** Returns the ids of the refused deliveries that wait alone, and the monotonic time until which each waits. */
   waiting(monotonic: number): ReadonlyMap<string, number> {
     for (const [id, until] of this.#waiting) if (until <= monotonic) this.#waiting.delete(id)
     return this.#waiting

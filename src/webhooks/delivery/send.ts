@@ -20,9 +20,9 @@ export interface SendResult {
   /** Milliseconds since 1970. */
   readonly startedAt: number
   readonly durationMs: number
-  /** The response's status; undefined if no complete response arrived. */
+  /** The response's status; undefined if the request failed. */
   readonly status: number | undefined
-  /** Why no complete response arrived; undefined if one did. */
+  /** Why the request failed, for example because the response broke off; undefined if it has a status. */
   readonly failure: string | undefined
   readonly body: Buffer | undefined
   readonly truncated: boolean
