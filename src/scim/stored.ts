@@ -17,13 +17,8 @@ import type { Value, Values } from './schema/values.ts'
 
 // Bounds the work of one request and the memory of one page, however often a client adds to a user.
 const maxUserCharacters = 64 * 1024
-// The longest text that a deactivation can add to a user's attributes.
-const inactive = ',"active":false'
 
-/**
- * Converts a user resource into the forms for storage, for search and for finding the person. The limit on the
- * attributes' length leaves room for a deactivation: it must always be possible to deactivate a user.
- */
+/** Converts a user resource into the forms for storage, for search and for finding the person. */
 export function userInput(
   given: Resource,
   before: { readonly active: boolean; readonly attributes?: string },
@@ -32,10 +27,7 @@ export function userInput(
   // Store the effective value, so that every response shows it.
   const resource: Resource = { ...given, active }
   const attributes = JSON.stringify(resource)
-  const most = Math.max(maxUserCharacters, (before.attributes?.length ?? 0) + inactive.length)
-  if (attributes.length > most) {
-    throw refuse('invalidValue', `The user has more than ${maxUserCharacters} characters as JSON.`)
-  }
+  checkLength(attributes, before.attributes)
   const userName = textPart(resource, 'userName') ?? ''
   const externalId = textPart(resource, 'externalId')
   const emails = listAt(resource, 'emails').flatMap((email) =>
@@ -60,6 +52,18 @@ export function userInput(
       active,
     },
   }
+}
+
+// Beyond the limit, only `active` may make the text longer: it must always be possible to deactivate a user.
+function checkLength(attributes: string, before = '{}'): void {
+  if (attributes.length <= maxUserCharacters) return
+  if (lengthWithoutActive(attributes) <= lengthWithoutActive(before)) return
+  throw refuse('invalidValue', `The user has more than ${maxUserCharacters} characters as JSON.`)
+}
+
+function lengthWithoutActive(attributes: string): number {
+  const { active: _, ...others } = JSON.parse(attributes) as Resource
+  return JSON.stringify(others).length
 }
 
 /** Converts a group resource, without its members, into the forms used for storage and search. */

@@ -70,6 +70,30 @@ for (const engine of engines) {
       assert.equal(more.status, 400)
     })
 
+    test('only a deactivation takes a user past the bound, however often it is changed', async () => {
+      const { id } = await directory.addUser({ entitlements: entitlements(0, 240) })
+      const title = async (length: number) =>
+        (await patch(id, { op: 'replace', path: 'title', value: 'x'.repeat(length) })).status
+      // Finds the longest title within the bound.
+      let [longest, tooLong] = [1, 16 * 1024]
+      while (tooLong - longest > 1) {
+        const length = Math.floor((longest + tooLong) / 2)
+        // Each try starts from the same small user.
+        assert.equal(await title(1), 200)
+        if ((await title(length)) === 200) longest = length
+        else tooLong = length
+      }
+      assert.equal(await title(longest), 200)
+      assert.equal(await title(longest + 1), 400)
+      for (let turn = 0; turn < 3; turn++) {
+        for (const value of [false, true]) {
+          const { status, body } = await patch(id, { op: 'replace', path: 'active', value })
+          assert.deepEqual([status, body.active], [200, value])
+          assert.equal(await title(longest + 1), 400)
+        }
+      }
+    })
+
     test('a page of large users is sent while it is read, whole and counted', async () => {
       for (let made = 0; made < 30; made++) {
         await directory.addUser({ title: 'large', entitlements: entitlements(0, 250) })
