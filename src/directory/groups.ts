@@ -166,7 +166,7 @@ export class DirectoryGroups {
     })
   }
 
-  /** Lists the members whose role would change. Throws `not_found`. */
+  /** Lists the members whose role would change if the group granted `role`. Throws `not_found`. */
   async previewRole(
     organizationId: OrganizationId,
     id: string,

@@ -8,7 +8,7 @@ const maxWaiting = 2000
 export interface DirectoryLog extends AsyncDisposable {
   /** Records a request; it is written shortly afterwards, together with others. */
   note(organizationId: OrganizationId, request: DirectoryRequestRecord): void
-  /** Lists requests newest first, including those not written yet. */
+  /** Lists requests newest first, after writing those that this node has not written yet. */
   list(
     organizationId: OrganizationId,
     page: directoryRequests.RequestPage,

@@ -31,7 +31,7 @@ export interface Call {
   readonly contentTypes: readonly string[]
   /** The statuses whose body is read, by default only 200; any other status is a fault. */
   readonly statuses?: readonly number[]
-  /** A sentence that explains a 404 or 410 of this call; the refusal ends with it. */
+  /** A sentence that explains a 404 or 410 of this call; it is added to the refusal. */
   readonly absent?: string
   readonly maxBytes: number
   readonly timeoutMs: number

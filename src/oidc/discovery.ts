@@ -142,8 +142,8 @@ function refuseOtherFlows(document: JsonObject): void {
   if (lacks('code_challenge_methods_supported', 'S256')) throw fault('pkce', 'discovery')
 }
 
-// Only these algorithms are accepted in a token's header. If the document lacks the required list of algorithms (OpenID
-// Connect Discovery 1.0, section 3), RS256 is assumed.
+// Returns the algorithms that a token's header may name. If the document lacks the list of algorithms, which OpenID
+// Connect Discovery 1.0 requires (section 3), RS256 is assumed.
 function algorithmsOf(document: JsonObject): readonly SignatureAlgorithm[] {
   const named = texts(document, 'id_token_signing_alg_values_supported') ?? ['RS256']
   const accepted = (Object.keys(signatureAlgorithms) as SignatureAlgorithm[]).filter((algorithm) =>

@@ -17,7 +17,7 @@ export interface Expected {
   readonly nowMs: number
 }
 
-// Clocks may differ by up to a minute. Entra sets `iat` five minutes in the past, so the maximum age allows for that.
+// Clocks may differ by up to a minute. `iat` may be ten minutes old, because Entra sets it five minutes in the past.
 const skewSeconds = 60
 const maxAgeSeconds = 600
 const maxSubjectLength = 255

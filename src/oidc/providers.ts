@@ -8,7 +8,8 @@ const failureLifetimeMs = 2_000
 const maxProviders = 2_000
 
 /**
- * Caches discovery documents for ten minutes and failures for two seconds, so that a failing provider is not flooded.
+ * Caches discovery documents for ten minutes, and failures for two seconds, so that a failing provider is not flooded.
+ * With `fresh`, neither is read from the cache.
  */
 export class ProviderCache {
   readonly #deps: {

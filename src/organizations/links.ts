@@ -166,8 +166,8 @@ async function personToSignIn(
 }
 
 /**
- * Without an organization, a person whose address counts in one organization alone is found only if nobody else has the
- * address.
+ * Without an organization, finds the people whose address counts in every organization; only if there are none, finds
+ * those whose address counts in a single one.
  */
 async function peopleWith(
   store: Store,

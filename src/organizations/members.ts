@@ -129,8 +129,8 @@ export class Members {
   }
 
   /**
-   * Adds a member on the operator's behalf, and creates the person if nobody has this address. Throws `invalid_input`
-   * or `conflict`.
+   * Adds a member on the operator's behalf, and creates the person if nobody has this address. An address that another
+   * organization supplied counts only if that organization holds the domain. Throws `invalid_input` or `conflict`.
    */
   async add(
     organizationId: OrganizationId,
@@ -306,7 +306,10 @@ async function reactivate(tx: Tx, change: MemberChange): Promise<void> {
   await lifecycle.reactivate(tx, before, change.actor)
 }
 
-/** Records the sessions that a person has ended, in each organization that the sessions reached. */
+/**
+ * Records the sessions that a person has ended, in each of the person's organizations. A session that an organization's
+ * provider vouched for is recorded only there.
+ */
 async function noteOwnEnded(
   tx: Tx,
   own: {

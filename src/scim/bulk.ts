@@ -134,7 +134,7 @@ function textOf(object: JsonObject, name: string): string | undefined {
   return value
 }
 
-// Kept per operation, because the waiting operations are checked again in every round.
+// Called once per operation, because the waiting operations are checked again in every round.
 function referencesIn(text: string): ReadonlySet<string> {
   const found = new Set<string>()
   for (const [, id = ''] of text.matchAll(reference)) found.add(id)

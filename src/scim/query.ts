@@ -49,7 +49,10 @@ export function queryOfUrl(search: URLSearchParams): Query {
   })
 }
 
-/** Unlike `queryOfUrl`, this refuses nothing, because discovery endpoints ignore unknown names and most parameters. */
+/**
+ * Returns the names in the parameter `attributes`. Unlike `queryOfUrl`, this refuses nothing, because discovery
+ * endpoints ignore unknown names and most parameters.
+ */
 export function askedAttributes(search: URLSearchParams): string[] {
   return [...search].flatMap(([name, text]) =>
     name.toLowerCase() === 'attributes' ? names(text) : [],

@@ -199,7 +199,8 @@ async function requirePowerFor(at: Attempt, invitation: InvitationRecord): Promi
 }
 
 /**
- * Gives a member who joined through company sign-in the role of their groups; never changes other members or owners.
+ * Gives a member who joined through company sign-in the role of their groups, unless the directory is on; never changes
+ * other members or owners.
  */
 export async function keepRole(at: Attempt, membership: MembershipRecord): Promise<void> {
   const { settings } = at.connection

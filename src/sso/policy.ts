@@ -114,8 +114,8 @@ function found(organization: OrganizationRecord | undefined): OrganizationRecord
 }
 
 /**
- * Once any owner is exempt from company sign-in, only an owner may change the list of exempt owners. Otherwise an
- * administrator could lock out every owner.
+ * Once any active owner is exempt from company sign-in, only an owner may change the list of exempt owners. Otherwise
+ * an administrator could lock out every owner.
  */
 async function requireOwnersChoice(
   tx: Tx,
