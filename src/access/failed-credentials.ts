@@ -9,8 +9,8 @@ const maxSources = 100_000
 const evenPart = 1 / 4
 
 /**
- * The rate at which a node still looks up keys and tokens of sources that are over their limits. These look-ups cost
- * about 10 ms of CPU a second on SQLite (docs/decisions/014).
+ * The rate at which a node still looks up credentials of one kind for sources that are over their limits. These
+ * look-ups cost about 10 ms of CPU a second on SQLite (docs/decisions/014).
  */
 export const spareLookUps: Rate = { calls: 200, perSeconds: 1 }
 

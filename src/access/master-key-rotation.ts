@@ -39,8 +39,8 @@ export async function countSealed(
 }
 
 /**
- * Seals values again, with the newest master key, that an older one has sealed. May run while nodes run, and more than
- * once: it never overwrites what a node writes in the meantime.
+ * Seals again, with the newest master key, the values that an older one has sealed. May run while nodes run, and more
+ * than once: it never overwrites what a node writes in the meantime.
  */
 export async function resealAll(store: Store, sealer: Sealer, actor: Actor): Promise<Resealed> {
   const total = { resealed: 0, unreadable: 0 }

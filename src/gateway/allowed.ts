@@ -33,7 +33,7 @@ function headersOf(principal: KeyPrincipal, slug: string | undefined): string[] 
   ]
 }
 
-// Most keys are asked about for one target again and again, so only the latest target's lines are kept.
+// Proxies mostly ask about a key for the same target again, so only the lines for a key's latest target are kept.
 const latestLines = new WeakMap<KeyPrincipal, AllowedLines>()
 
 function linesOf(principal: KeyPrincipal, slug: string | undefined): AllowedLines {

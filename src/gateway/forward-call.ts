@@ -34,7 +34,10 @@ export interface ForwardDeps {
    * off.
    */
   finish(call: Call, passed: Passed): void
-  /** Called when there is no response to forward; `passed` has what was measured and captured until then. */
+  /**
+   * Called when there is no response to forward, or when the request's body is refused during the response; `passed`
+   * has what was captured until then.
+   */
   refuse(call: Call, error: unknown, passed?: Passed): void
 }
 

@@ -23,7 +23,7 @@ import { answerWhoAmI, checkReading } from './whoami.ts'
 
 /**
  * The kinds of request to the gateway. In the implementation, a comment at the end of a line lists the statuses of the
- * refusals that this line may cause.
+ * refusals that this line may cause; a database outage can cause a 503 on other lines too.
  */
 export interface Handlers {
   /** A call to a target, from the first check to the record. */

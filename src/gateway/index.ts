@@ -20,7 +20,7 @@ export interface Gateway extends AsyncDisposable {
   handle(exchange: Exchange): void
   /** Ends event streams and WebSockets, which would otherwise keep a stopping process alive. */
   endStreams(): void
-  /** Deletes call records and counts older than this time, in milliseconds since 1970. */
+  /** Deletes call records older than this time (milliseconds since 1970), and old counts; see `forgetCalls`. */
   forget(olderThanMs: number): Promise<void>
   /** Writes the call records, counts and announcements that are waiting; some last uses of keys wait longer. */
   flush(): Promise<void>

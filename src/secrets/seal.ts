@@ -19,7 +19,7 @@ export interface Authenticator {
   authenticate(parts: readonly (string | number)[]): string
   /** Whether a MAC was made from exactly these parts with one of the configured master keys. */
   isAuthentic(code: string, parts: readonly (string | number)[]): boolean
-  /** Whether a MAC or a sealed text was made with an older master key. */
+  /** Whether a MAC or a sealed text was made with a master key other than the newest. */
   isOld(sealed: string): boolean
 }
 

@@ -68,7 +68,7 @@ interface Step<Asks, Given, Found> {
   readonly ask: (question: Asks, given: Given) => Found | Problem | Promise<Found | Problem>
 }
 
-/** The checks of where a request comes from. A request that names no target is subject to these checks only. */
+/** The checks of where a request comes from. They also apply to a request that names no target. */
 const ofCaller: readonly [Step<Caller, void, void>, Step<Caller, void, void>] = [
   {
     name: 'address',
@@ -81,8 +81,8 @@ const ofCaller: readonly [Step<Caller, void, void>, Step<Caller, void, void>] = 
 ]
 
 /**
- * Every check of a call with an identified key, in order: calls, forward-auth questions and *try a request* all run
- * this table.
+ * The checks of a call with an identified key, in order: calls, forward-auth questions and *try a request* all run this
+ * table.
  */
 const ofCall = inOrder([
   ...ofCaller,

@@ -6,7 +6,10 @@ import { grantCovers } from './settings.ts'
 import type { TargetsBySlug } from './target-cache.ts'
 import type { Asked } from './asked.ts'
 
-/** Refuses an ambiguous path with 400 `path_ambiguous`, before any part of it is looked up. */
+/**
+ * Refuses with 400 `path_ambiguous` an empty or ambiguous slug, and a path that is ambiguous even for a `verbatim`
+ * target.
+ */
 export function checkReadable(asked: Asked): void {
   const fault =
     emptyName(asked.slug) ??

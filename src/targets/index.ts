@@ -1,4 +1,4 @@
-/** Targets, rules, limits and quotas: decides calls without depending on HTTP. */
+/** Targets, rules, limits and quotas: manages targets and decides calls. */
 export {
   admit,
   checkAgain,

@@ -1,7 +1,7 @@
 import { compilePattern } from './path-pattern.ts'
 import { withoutEndSlash, type PathReadings } from './path.ts'
 
-/** A rule as written. The first rule that matches method and path decides, unless it is on trial. */
+/** A rule as written. Of the rules that match method and path, the first that is not on trial decides. */
 export interface RuleText {
   readonly effect: 'allow' | 'deny'
   /** Upper-case methods; an empty list means all. */
@@ -24,7 +24,7 @@ export interface Rule extends RuleText {
 /** The action for a call that no rule decides: the last line of every list of rules. */
 export type LastLine = 'allow' | 'refuse'
 
-/** A target's rules in order, with their last line; `otherwise` is undefined if it was never set. */
+/** A target's rules in order, with their last line; `otherwise` is undefined if it is not set. */
 export interface RuleList {
   readonly rules: readonly Rule[]
   readonly otherwise: LastLine | undefined
@@ -39,7 +39,7 @@ export interface Decision {
 }
 
 /**
- * Returns the effective last line. If it was never set, it is `refuse` as soon as an allow rule is active; trial rules
+ * Returns the effective last line. If it is not set, it is `refuse` as soon as an allow rule is active; trial rules
  * don't count.
  */
 export function lastLineOf(list: {

@@ -72,7 +72,7 @@ export interface Targets {
     input: TargetInput,
     actor: Actor,
   ): Promise<{ target: Target; credentialDropped: boolean; confirmation: Confirmation }>
-  /** Removes a target; resolves when no node forwards calls to it any more. Throws `not_found`. */
+  /** Removes a target; resolves when no node forwards new calls to it any more. Throws `not_found`. */
   remove(organizationId: OrganizationId, idOrSlug: string, actor: Actor): Promise<void>
   /** Throws `not_found`. */
   get(organizationId: OrganizationId, idOrSlug: string): Promise<Target>

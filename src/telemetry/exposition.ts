@@ -3,8 +3,8 @@
 export type MetricType = 'counter' | 'gauge' | 'histogram'
 
 /**
- * How a metric's values are combined across workers: added or, where every worker measures the same thing (such as a
- * queue in the database), reduced to their maximum.
+ * How a metric's values are combined across workers: added, or reduced to their maximum (for example, where every
+ * worker measures the same queue in the database).
  */
 export type Across = 'sum' | 'max'
 

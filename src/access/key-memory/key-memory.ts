@@ -20,8 +20,8 @@ interface KeyMemoryLimits {
 }
 
 /**
- * Remembers keys in about 39 bytes each: a record has half of the digest, the key's id and the number of a shape. A
- * shape has everything that many keys have in common.
+ * Remembers keys in about 39 bytes each: half of the digest, the key's id and the number of a shape. A shape has
+ * everything that many keys have in common.
  *
  * Principals are made from records on demand, and the most recent ones are kept, because a call's limits are cached
  * under the principal object. A kept object is returned only if its record is found and the record's shape has not been

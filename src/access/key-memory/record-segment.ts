@@ -20,7 +20,7 @@ export interface RecordContent {
  */
 export class RecordSegment {
   #words = new Int32Array(0)
-  /** The lower 16 bits of each id's last word, which no call with a key whose principal is at hand needs. */
+  /** The lower 16 bits of each id's last word; a search by digest needs them only if it must make the principal. */
   #idEnds = new Uint16Array(0)
   // Most keys never expire, so expiries (8 bytes per record) are kept only once a key that expires is added.
   #expiries: Float64Array | undefined

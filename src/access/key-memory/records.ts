@@ -6,18 +6,18 @@ const maxSegmentBits = 11
 /** How full a segment should be at most, because finding a key by its id reads all records of one segment. */
 const recordsWanted = 12_288
 
-/** The maximum number of records; the segments, which differ by chance, still have room for more. */
+/** The maximum number of records. The segments have room for more, because by chance some fill sooner than others. */
 export const maxRecords = 15_000_000
 
 /**
  * The records of all remembered keys. The key's id decides to which segment a record belongs, so finding a key by its
- * id needs no index. Each segment grows separately, so growth copies at most half a megabyte.
+ * id needs no index. Each segment grows separately, so growth copies about half a megabyte at most.
  */
 export class Records {
   readonly #segmentBits: number
   readonly #segments: (RecordSegment | undefined)[]
   #count = 0
-  /** The segment from which the next record is evicted if any segment will do. */
+  /** The segment from which a record was last evicted when any segment would do. */
   #turn = 0
 
   constructor(capacity: number) {

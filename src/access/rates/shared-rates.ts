@@ -31,7 +31,8 @@ const forgetEveryMs = minuteMs
  *
  * A share is the part of a rate that a node may spend, in millionths. A holding is what a node knows of all shares of
  * one rate. `least` is the smallest share that lets a call pass. A node is short if it needs more than it could get.
- * Every 250 ms (a tick), a node renews its lease, reads what others wrote, and returns or requests shares.
+ * Every 250 ms (a tick), a node that shares rates renews its lease, reads what others wrote, and returns or requests
+ * shares.
  */
 export class SharedRates implements AsyncDisposable {
   readonly #deps: SharedRatesDeps

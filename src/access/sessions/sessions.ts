@@ -214,8 +214,8 @@ export class Sessions {
   }
 
   /**
-   * Calls `heard` when a session may have ended, so that open streams check their sessions again: with the session's
-   * id, or with undefined if it may be any session.
+   * Calls `heard` with a session's id when that session may have ended, and with undefined when any session may have.
+   * Open streams then check their sessions again. Returns a function that unregisters `heard`.
    */
   onChange(heard: (sessionId: SessionId | undefined) => void): () => void {
     return this.#cache.onChange(heard)

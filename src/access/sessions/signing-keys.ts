@@ -32,7 +32,7 @@ interface SigningKeysDeps {
 export async function openSigningKeys(deps: SigningKeysDeps): Promise<SigningKeys> {
   const opened = new StoredSigningKeys(deps)
   const load = async (): Promise<void> => await opened.load()
-  // If this read fails, tokens signed with another node's new key are refused until the signing keys change again.
+  // If this read fails, tokens signed with another node's new key are refused until this node reads the keys again.
   deps.store.feed.on('signing_key', () => void load().catch(() => undefined), load)
   await load()
   await opened.rotate()
