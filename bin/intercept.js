@@ -1,9 +1,8 @@
 #!/usr/bin/env node
 // Starts under any Node from version 18; the product itself needs the version in node-runtime.json or a later one.
 import { spawn } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import * as module from 'node:module'
-import { getPriority, setPriority } from 'node:os'
 import { dirname, join, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { findRuntime, isNewEnough } from './node-runtime.js'
@@ -15,19 +14,13 @@ const here = fileURLToPath(import.meta.url)
 // fifth of a shared core for tens of milliseconds. V8 reads both only when a process starts.
 const serveFlags = ['--max-semi-space-size=4', '--v8-pool-size=1']
 
-// How far the priority of V8's own thread is lowered, as for the thread that writes call records.
-const niceness = 5
-
 // By default, glibc gives threads heaps of their own and returns little of their memory; two heaps for all threads save
 // 13 MB. glibc reads this variable only when a process starts.
 const fewHeaps = { MALLOC_ARENA_MAX: '2' }
 
 await endWithWhoeverStartedUs()
 if (isNewEnough(process.versions.node)) {
-  if (process.argv[2] === 'serve') {
-    startAgain()
-    lowerPriorityOfV8()
-  }
+  if (process.argv[2] === 'serve') startAgain()
   if (here.includes(`${sep}node_modules${sep}`)) stripTypesHere()
   readKyselyAsOneFile()
   // Keeping compiled code halves the time of later starts. The cache is next to our code and not in a shared folder
@@ -88,22 +81,6 @@ function startAgain() {
 function missingFlags() {
   const given = [...process.execArgv, process.env.NODE_OPTIONS ?? ''].join(' ').replaceAll('_', '-')
   return serveFlags.filter((flag) => !given.includes(flag.slice(0, flag.indexOf('='))))
-}
-
-/**
- * Lets the thread of calls run before V8's own thread where both share a core. `setPriority` can change a single thread
- * only on Linux.
- */
-function lowerPriorityOfV8() {
-  if (process.platform !== 'linux') return
-  try {
-    for (const id of readdirSync('/proc/self/task')) {
-      const name = readFileSync(`/proc/self/task/${id}/comm`, 'utf8')
-      if (name === 'V8Worker\n') setPriority(Number(id), Math.min(19, getPriority() + niceness))
-    }
-  } catch {
-    // A sandbox may forbid it; the threads work all the same.
-  }
 }
 
 /**
