@@ -84,7 +84,12 @@ function fetchNow() {
   const folder = mkdtempSync(join(parent, 'fetching-'))
   try {
     install(folder, found, need)
-    if (!existsSync(cacheFolder())) renameSync(folder, cacheFolder())
+    try {
+      renameSync(folder, cacheFolder())
+    } catch (error) {
+      // Another start was faster.
+      if (!existsSync(cacheFolder())) throw error
+    }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

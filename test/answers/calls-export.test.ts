@@ -98,6 +98,10 @@ describe('calls as a file, and what was captured of them', () => {
     assert.equal((await lines({ q: refused[0]?.id })).length, 1)
     assert.equal((await lines({ limit: 7 })).length, 7)
     assert.deepEqual(await lines({ target: 'no-such' }), [])
+    const { id } = (await owner.call(`GET ${at}/targets/echo`)).json
+    for (const target of ['echo', id]) {
+      assert.equal((await lines({ target, path: '/items/1200' })).length, 1, target)
+    }
     const wrong = await owner.call(`POST ${at}/calls/export`, { format: 'ndjson', other: 1 })
     assert.equal(wrong.json.code, 'invalid_input')
   })

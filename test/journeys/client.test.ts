@@ -102,6 +102,7 @@ describe('the packed client, installed in an empty folder', () => {
         event: 'webhook.ping',
         forged: 'WebhookVerificationError',
         removed: true,
+        ended: true,
       })
     })
   }
@@ -152,5 +153,9 @@ said.forged = await verifyWebhook(body + ' ', headers, secret).catch((error) => 
 await client.deleteTarget({ organization, target: 'new' })
 const { items } = await client.listTargets({ organization })
 said.removed = !items.some(({ slug }) => slug === 'new')
+let events = 0
+for await (const event of client.all('listEvents', { organization })) if (++events === 5000) break
+const { items: latest } = await client.listEvents({ organization, query: { limit: 1 } })
+said.ended = latest.length === 1 && events > 0 && events < 5000
 console.log(JSON.stringify(said))
 `

@@ -64,6 +64,12 @@ interface Given {
 const defaultTries = 3
 const defaultTimeoutMs = 30_000
 
+interface Page {
+  readonly items: unknown[]
+  readonly next: string | null
+  readonly more?: boolean
+}
+
 /** Creates a client; sends nothing until a method is called. */
 export function createClient(options: ClientOptions): Client {
   async function call(
@@ -103,9 +109,10 @@ export function createClient(options: ClientOptions): Client {
     for (let after: string | null | undefined; after !== null;) {
       const query = after === undefined ? input.query : { ...input.query, after }
       const given = query === undefined ? input : { ...input, query }
-      const page = (await call(name, given, how)) as { items: unknown[]; next: string | null }
+      const page = (await call(name, given, how)) as Page
       yield* page.items
-      after = page.next
+      // Events always have a next cursor, from which a receiver polls later.
+      after = page.more === false ? null : page.next
     }
   }
 

@@ -50,9 +50,8 @@ export const ranges6: readonly Range[] = [
   { cidr: 'fd00:42::42/128', name: 'cloud metadata', opens: 'never' },
   { cidr: 'fe80::a9fe:a9fe/128', name: 'cloud metadata', opens: 'never' },
   { cidr: '::1/128', name: 'loopback', opens: 'loopback' },
-  // Unspecified, IPv4-compatible, and everything else that starts with eight zero bits.
+  // Unspecified, IPv4-compatible, NAT64, and everything else that starts with eight zero bits.
   { cidr: '::/8', name: 'reserved', opens: 'never' },
-  { cidr: '64:ff9b:1::/48', name: 'local NAT64', opens: 'cidr' },
   { cidr: '100::/64', name: 'discard', opens: 'never' },
   // These contain IPv4 addresses: Teredo is in 2001::/23, 6to4 is 2002::/16 (its relays were retired by RFC 7526).
   { cidr: '2001::/23', name: 'Teredo and protocol assignments', opens: 'never' },

@@ -39,16 +39,17 @@ export async function toCallFilter(
 ): Promise<CallFilter> {
   const { q } = query
   const meant = meaningOf(q)
+  const target = await targetOf(organization, query.target, services)
   const status = query.status ?? (meant === 'status' ? q : undefined)
   return {
     id: meant === 'id' ? q : undefined,
     keyId: query.key,
-    targetId: await targetIdOf(organization, query.target, services),
+    targetId: target?.id,
     stoppedAt: query.stopped_at,
     outcome: query.outcome,
     statuses: statusesOf(status),
     method: query.method?.toUpperCase(),
-    path: recordedPath(query.target, query.path),
+    path: recordedPath(target?.slug, query.path),
     words:
       q === undefined || meant !== 'words' ? undefined : await wordsOf(organization, q, services),
     address: query.address ?? (meant === 'address' ? q : undefined),
@@ -78,16 +79,16 @@ async function wordsOf(organization: RouteOrganization, q: string, services: Ser
   return { text, keyIds: keys.map(({ id }) => id) }
 }
 
-/** Returns the id of the target with this slug or id; for an unknown target, the text itself, which matches no call. */
-export async function targetIdOf(
+/** Finds a target by its slug or id; an unknown target gets the text itself as both, which match no call. */
+async function targetOf(
   organization: RouteOrganization,
-  slug: string | undefined,
+  given: string | undefined,
   services: Services,
-): Promise<string | undefined> {
-  if (slug === undefined) return undefined
+): Promise<{ id: string; slug: string } | undefined> {
+  if (given === undefined) return undefined
   const all = await services.targets.slugs(organization.id)
-  if (all.has(slug)) return slug
-  return [...all].find(([, known]) => known === slug)?.[0] ?? slug
+  const [id, slug] = [...all].find((target) => target.includes(given)) ?? [given, given]
+  return { id, slug }
 }
 
 /**
