@@ -13,8 +13,8 @@ import { together, togetherThen, type Write } from '../db/together.ts'
 // PostgreSQL ends a transaction that stays idle this long while it holds an organization's lock, for example because
 // its node paused.
 const idleUnderLockMs = 300
-// A transaction that waits longer for that lock is refused. Otherwise the paused node's own waiting transactions would
-// get the lock, one after the other, before any other node.
+// A transaction that waits longer for that lock fails, and may be tried again. Otherwise the paused node's own waiting
+// transactions would get the lock, one after the other, before any other node.
 const maxLockWaitMs = 600
 const eventApiVersion = 'v1'
 const tokenBytes = 8

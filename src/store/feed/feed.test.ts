@@ -51,8 +51,8 @@ async function pollingFeed() {
 test('a feed that nobody relies on is polled a third as often, and may still be trusted by the next caller', async () => {
   const { feed, pass } = await pollingFeed()
   const use = (): void => void feed.isCurrent()
-  // Nobody uses the feed when it starts, so its first poll comes only after 600 ms. That poll is skipped here, because
-  // it reads the changes without asking for foreign commits.
+  // Nobody uses the feed when it starts, so its first poll comes only after 600 ms. Counting begins after that poll,
+  // which reads the changes without asking for foreign commits.
   await pass(600, use)
   const whileUsed = await pass(minuteMs, use)
   assert.equal(whileUsed, minuteMs / pollMs)

@@ -22,7 +22,7 @@ export interface CallsWritten {
   readonly code?: string | undefined
 }
 
-/** The number of rows in one statement: starting a statement costs a tenth as much as inserting a row. */
+/** Starting a statement costs a tenth as much as inserting a row, so this many rows share one statement. */
 const rowsAtOnce = 16
 
 /**

@@ -26,8 +26,8 @@ function serve(port: MessagePort, file: string): void {
   // The compile cache is written now, because a thread that is terminated gets no chance to write it.
   flushCompileCache()
   yieldToCalls(niceness)
-  // Only this connection runs checkpoints, as SQLite does by default. They wait for the disk, so the main thread's
-  // connection has them switched off.
+  // This connection keeps SQLite's automatic checkpoints. They wait for the disk, so the main thread's connection has
+  // them switched off.
   const database = new Database(file, { timeout: busyTimeoutMs })
   database.pragma('synchronous = NORMAL')
   boundPageCache(database, 'lasting')

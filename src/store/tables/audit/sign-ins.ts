@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { OrganizationId } from '../../../ids.ts'
 import type { Db } from '../../db/db.ts'
 
-/** The actions of audit entries about signing in; the index on sign-ins contains exactly these three. */
+/** The actions that are counted as sign-ins; the index on sign-ins contains exactly these three. */
 export type SignInAction = 'session.started' | 'sso.signed_in' | 'sso.refused'
 
 /** A time range and the length of its steps, all in whole milliseconds. */

@@ -12,7 +12,10 @@ const places = {
   endpoint: { table: 'endpoint', name: 'url' },
 } as const
 
-/** Maps the ids of audit entries' subjects to their current names; deleted and unnamed subjects are left out. */
+/**
+ * Maps the ids of audit entries' subjects to their current names; subjects of other kinds or without a row are left
+ * out.
+ */
 export async function subjectNames(
   db: Db,
   organizationId: string,

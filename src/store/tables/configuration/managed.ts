@@ -158,7 +158,7 @@ export async function noteDrift(
     .where('organization_id', '=', organizationId)
     .where('section', '=', row.section)
     .where('name', '=', row.name)
-    // If a newer apply has replaced any of these values, the comparison is outdated and nothing is recorded.
+    // If any of these values has changed since the comparison, nothing is recorded.
     .where('entry', '=', JSON.stringify(row.entry))
     .where('subject_id', 'is not distinct from', row.subjectId ?? null)
     .where('secrets_sealed', 'is not distinct from', row.secretsSealed ?? null)

@@ -161,7 +161,8 @@ export async function listChanged(
   const rows = await db.query
     .selectFrom('rate_share')
     .selectAll()
-    // The next condition implies this one, which names the range of the index on the time for every planner.
+    // The next condition implies this one, but not every planner would derive from it a range of the index on
+    // `changed_at`.
     .where('changed_at', '>=', since.changedAt)
     .where(after)
     .where('node_id', 'not in', ['', nodeId])
@@ -222,8 +223,8 @@ export async function write(
   },
 ): Promise<void> {
   const { rows, gone } = change
-  // Rows carry the time of writing, not that of the transaction's start: the transaction may have waited for locks, and
-  // nodes that read in the meantime would never see rows dated before their read.
+  // On PostgreSQL, rows carry the time of writing, not that of the transaction's start: the transaction may have waited
+  // for locks, and nodes that read in the meantime would never see rows dated before their read.
   const now = presentOf(tx)
   for (let at = 0; at < rows.length; at += rowsInStatement) {
     await tx.query

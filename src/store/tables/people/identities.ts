@@ -82,8 +82,8 @@ export async function listOf(db: Db, userId: UserId): Promise<IdentityRecord[]> 
 }
 
 /**
- * Lists up to 100 of a person's identities that can still sign in, oldest first: none of a deleted connection, of a
- * connection's former issuer, or of a former client with different subjects.
+ * Lists up to 100 of a person's identities, oldest first, without those of a deleted connection, of a connection's
+ * former issuer, or of a former client with different subjects.
  */
 export async function listLiving(db: Db, userId: UserId): Promise<IdentityRecord[]> {
   const rows = await db.query

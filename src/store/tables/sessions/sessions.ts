@@ -234,7 +234,7 @@ export async function noteSeen(
     .execute()
 }
 
-/** Deletes sessions that expired before a given time; sessions that ended before they expired are kept until then. */
+/** Deletes sessions that expired before a given time; a session that was ended early is kept just as long. */
 export async function forget(tx: Tx, before: number): Promise<void> {
   await tx.query.deleteFrom('session').where('expires_at', '<', before).execute()
 }

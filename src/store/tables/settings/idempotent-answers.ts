@@ -64,8 +64,8 @@ export async function find(
 }
 
 /**
- * Records that a key's request took effect, before its response is known; false unless the request was still in
- * progress.
+ * Records that the request of an Idempotency-Key took effect, before its response is known; false unless the request
+ * was still in progress.
  */
 export async function markDone(
   tx: Tx,
@@ -109,7 +109,7 @@ export async function keep(
     .execute()
 }
 
-/** Releases a key for reuse, because its request was refused and changed nothing. */
+/** Releases an Idempotency-Key for reuse, because its request was refused and changed nothing. */
 export async function release(tx: Tx, userId: UserId, keyDigest: string): Promise<void> {
   await tx.query
     .deleteFrom('idempotent_answer')
