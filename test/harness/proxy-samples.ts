@@ -31,7 +31,10 @@ function perNode(line: string, intercept: SamplePorts['intercept']): string {
     .join('\n')
 }
 
-/** Starts nginx with both servers of the sample: one in front of Intercept at `proxy`, forward-auth at `other`. */
+/**
+ * Starts nginx with both servers of the sample: the one in front of Intercept listens on port `proxy`, the one with
+ * forward-auth on port `other`.
+ */
 export async function startNginx(ports: SamplePorts): Promise<ProxyProgram> {
   let listeners = 0
   const servers = readSample('nginx.conf')

@@ -313,7 +313,7 @@ describe('a replay of 10,000 deliveries in the dashboard', { timeout: 120_000 },
 const deliveries = 10_000
 const type = 'organization.plan_changed'
 
-/** Publishes events as the product does, 500 in a transaction. */
+/** Publishes events through the store, as the product does, but 500 per transaction. */
 async function publishMany(product: TestProduct, count: number): Promise<void> {
   await using store = await openStore({
     databaseUrl: product.env['DATABASE_URL'],

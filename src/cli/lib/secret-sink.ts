@@ -6,8 +6,9 @@ import { UsageError } from './command.ts'
 /** The destination for the secrets of newly issued keys. */
 export interface SecretSink extends AsyncDisposable {
   /**
-   * Writes the secrets to the file, if there is one; refuses new keys if no destination was given. Called before the
-   * commit, so that no secret is lost; over the API, called again with the secrets that the server returned.
+   * Writes the keys to the file, if there is one; refuses new keys if no destination was given. Called before the
+   * commit, so that no secret is lost. Over the API, this first call has only the keys' names, and a second call after
+   * the commit has the secrets that the server returned.
    */
   readonly write: (issued: readonly IssuedKey[]) => void
   /** Keeps the written file, which closing the sink would otherwise delete; called after the commit. */

@@ -58,9 +58,7 @@ function malformed(): Problem {
   return new Problem('bad_request', 'The message is not well-formed HTTP/1.1.')
 }
 
-/**
- * Renders a complete refusal as raw bytes, to be written directly to a socket; the connection ends after the refusal.
- */
+/** Renders a refusal as the text (latin1) of a whole response, after which the connection ends. */
 export function rawRefusal(
   problem: Problem,
   context: { requestId: string; baseUrl: string; nowMs: number; own: OwnRefusals | undefined },

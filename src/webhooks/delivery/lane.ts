@@ -144,7 +144,10 @@ export class Lane {
     return { id, leaseToken, restMs: this.#pace.pauseMs(this.#deps.clock.monotonic()) }
   }
 
-  /** Whether the lane can release its endpoint: it has nothing to do, or pauses for long. */
+  /**
+   * Whether the lane can release its endpoint: an active one after `idleBeforeReleaseMs` without work, any other as soon
+   * as there is no work, and either during a long pause.
+   */
   isIdle(): boolean {
     const monotonic = this.#deps.clock.monotonic()
     const pauseMs = this.#pace.pauseMs(monotonic)

@@ -66,7 +66,7 @@ export function fanOut(
         }
       })
   })
-  // If a delivery with this event's number exists already, we did not write it, so it is overwritten.
+  // This event's number was reserved just now, so a delivery that already has it is not ours, and is overwritten.
   const writes = insertion(tx, {
     table: 'delivery',
     types: deliveryColumns,
