@@ -5,18 +5,26 @@ import { useState } from 'react'
  * based.
  */
 export function useDraft<R, D extends object>(it: R, draftOf: (it: R) => D) {
-  const [edited, edit] = useState<{ readonly base: R; readonly draft: D }>()
-  const { base, draft } = edited ?? { base: it, draft: draftOf(it) }
+  const [edited, edit] = useState<{ readonly base: R | undefined; readonly draft: D }>()
+  const draft = edited?.draft ?? draftOf(it)
   return {
-    base,
+    base: edited?.base ?? it,
     draft,
     patch: (patch: Partial<D>) =>
-      edit((before) => {
-        const now = before ?? { base: it, draft: draftOf(it) }
-        return { base: now.base, draft: { ...now.draft, ...patch } }
-      }),
-    /** Discards the edit, so that the form shows the newest record again. */
-    forget: () => edit(undefined),
+      edit((before) => ({
+        base: before?.base ?? it,
+        draft: { ...(before?.draft ?? draftOf(it)), ...patch },
+      })),
+    /**
+     * Discards this draft, so that the form shows the newest record again. If the person has gone on typing since, for
+     * instance while the draft was being saved, the newer draft stays, now based on the newest record.
+     */
+    forget: () =>
+      edit((before) =>
+        before === undefined || before.draft === draft
+          ? undefined
+          : { base: undefined, draft: before.draft },
+      ),
   }
 }
 

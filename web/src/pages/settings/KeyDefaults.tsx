@@ -22,15 +22,15 @@ export function KeyDefaults({ it }: { readonly it: Organization }) {
     input.expires_after_days === (keyDefaults.expires_after_days ?? null) &&
     (input.cidrs ?? []).join() === (keyDefaults.cidrs ?? []).join()
   const save = useMutation({
-    mutationFn: () =>
-      call(
+    mutationFn: async () => {
+      await call(
         'PATCH /organizations/:organization',
         { path: { organization: it.slug }, body: { key_defaults: input } },
         { version: versionFor({ base, it }, (one) => one.key_defaults) },
-      ),
-    onSuccess: async () => {
+      )
       say(w.keyDefaultsSaved)
       await client.invalidateQueries({ queryKey: [it.slug, 'organization'] })
+      // Called here and not in `onSuccess`, which would forget the newest draft instead of the one that was saved.
       forget()
     },
   })

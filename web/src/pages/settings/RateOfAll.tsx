@@ -20,16 +20,14 @@ export function RateOfAll({ it }: { readonly it: Organization }) {
     calls === String(rate?.calls ?? '') &&
     (calls === '' || seconds === String(rate?.per_seconds ?? 1))
   const save = useMutation({
-    mutationFn: () => {
+    mutationFn: async () => {
       // Keeps a burst that was set through the API, because the form does not show it.
       const input = { ...rate, calls: Number(calls), per_seconds: Number(seconds) }
-      return call(
+      await call(
         'PATCH /organizations/:organization',
         { path: { organization: it.slug }, body: { rate_limit: calls === '' ? null : input } },
         { version: versionFor({ base, it }, (one) => one.rate_limit) },
       )
-    },
-    onSuccess: async () => {
       say(w.rateSaved)
       await client.invalidateQueries({ queryKey: [it.slug, 'organization'] })
       forget()

@@ -36,11 +36,9 @@ export function GroupRoles({ connection }: { readonly connection: Connection }) 
     .filter(({ group }) => group !== '')
   const changed = JSON.stringify(named) !== JSON.stringify(connection.group_roles)
   const saving = useMutation({
-    mutationFn: () => {
+    mutationFn: async () => {
       const version = versionFor({ base, it: connection }, (one) => one.group_roles)
-      return changeConnection(slug, { id: connection.id, version }, { group_roles: named })
-    },
-    onSuccess: async () => {
+      await changeConnection(slug, { id: connection.id, version }, { group_roles: named })
       say(w.saved)
       await client.invalidateQueries({ queryKey: [slug, 'sso', 'connections'] })
       forget()
