@@ -124,6 +124,19 @@ describe('remembered keys', () => {
     assert.ok(memory.get(digest('other 9')))
   })
 
+  test('keep their own shapes, also when these are more than 16 bits can number', () => {
+    const memory = new KeyMemory({ capacity: 10_000_000 })
+    const keys = Array.from({ length: 70_000 }, (_, at) => {
+      const shape = shapeOf(organizations[at % 3] ?? 'org_a', `shape ${at}`)
+      return knownKey(createId('key', at), digest(String(at)), shape)
+    })
+    for (const key of keys) memory.add(key.digest, key)
+    for (const key of keys) {
+      assert.equal(memory.get(key.digest)?.shape.text, key.shape.text)
+      assert.equal(memory.get(key.digest)?.organizationId, key.organizationId)
+    }
+  })
+
   test('of an organization are forgotten at once, and its next ones are others', () => {
     const memory = new KeyMemory({ capacity: 1000 })
     const add = (name: string, organizationId: OrganizationId): void => {
