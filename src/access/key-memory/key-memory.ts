@@ -7,7 +7,7 @@ import { Shapes } from './shapes.ts'
 import { keyIdOf, readDigest, readKeyId } from './words.ts'
 
 /** How many keys have their principals kept as objects; each object takes about 400 bytes. */
-const hotKeys = 8192
+const hotKeys = 16_384
 // A key whose shape no other key has takes about 600 bytes, so the number of shapes is bounded.
 const maxShapes = 500_000
 const triesForShape = 64
@@ -20,7 +20,7 @@ interface KeyMemoryLimits {
 }
 
 /**
- * Remembers keys in about 39 bytes each: half of the digest, the key's id and the number of a shape. A shape has
+ * Remembers keys in about 40 bytes each: half of the digest, the key's id and the number of a shape. A shape has
  * everything that many keys have in common.
  *
  * Principals are made from records on demand, and the most recent ones are kept, because a call's limits are cached

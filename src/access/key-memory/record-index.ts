@@ -6,8 +6,8 @@ const belowSegment = 32 - segmentBits
 const positions = 2 ** belowSegment
 const leastSlots = 8
 // Fuller tables need longer searches, and emptier ones more memory.
-const maxLoad = 0.92
-const growth = 1 + 1 / 32
+const maxLoad = 0.88
+const growth = 1 + 1 / 16
 
 // The lower 24 bits of a slot hold a record's number plus one, or 0 if the slot is empty. The upper eight bits are those
 // bits of the digest's fourth word that the record itself does not have; they also spare reading most other records.

@@ -2,16 +2,16 @@ import { RecordSegment, type RecordContent } from './record-segment.ts'
 
 // A record's number has 24 bits: the lower ones are the number of its segment, the others its place in that segment.
 const numberBits = 24
-const maxSegmentBits = 11
+const maxSegmentBits = 13
 /** How full a segment should be at most, because finding a key by its id reads all records of one segment. */
-const recordsWanted = 12_288
+const recordsWanted = 1536
 
 /** The maximum number of records. The segments have room for more, because by chance some fill sooner than others. */
 export const maxRecords = 15_000_000
 
 /**
  * The records of all remembered keys. The key's id decides to which segment a record belongs, so finding a key by its
- * id needs no index. Each segment grows separately, so growth copies about half a megabyte at most.
+ * id needs no index. Each segment grows separately, so growth copies 70 kB at most.
  */
 export class Records {
   readonly #segmentBits: number
