@@ -15,8 +15,8 @@ const rowsInCommit = 512
 const subjectsInCommit = 16
 const rowsInRead = 8192
 /**
- * Two months at their longest. A quota's longest period is a month, and a node whose clock is slow may still use the
- * previous period.
+ * Two months of 31 days: a quota's longest period is a month, and a node whose clock is slow may still use the previous
+ * period.
  */
 const quotaPeriodsKeptMs = 62 * dayMs
 /** The page of a target shows its rules' counts of the last seven days, however short the retention of calls is. */

@@ -11,7 +11,7 @@ export interface Announcer {
   exposed(call: CallRecord): void
   /** Called when a call with an identified key was refused or its upstream failed. */
   refused(call: CallRecord): void
-  /** Called when an upstream responded, or failed to. */
+  /** Called after a call was forwarded; `answered` is false if the upstream failed before its response began. */
   upstream(target: GuardedTarget, answered: boolean): void
   /** Publishes everything that is due. */
   flush(nowMs: number): Promise<void>

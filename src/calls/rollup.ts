@@ -9,7 +9,7 @@ export interface Latency {
 
 export interface RollupPoint {
   readonly at: number
-  /** Calls that the upstream answered with a status below 500, and calls whose caller left before the response. */
+  /** Calls without a refusal and with a status below 500 (0 if the caller left before the response). */
   readonly passed: number
   /** Calls that the upstream answered with 500 or above, and calls that failed while they were being forwarded. */
   readonly errors: number

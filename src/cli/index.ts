@@ -1,4 +1,4 @@
-/** The command line: one file per noun, loaded only when it is needed. */
+/** The command line; the commands of a noun are loaded only when they are needed. */
 import { ConfigError } from '../config.ts'
 import { Problem } from '../errors.ts'
 import { BadFinding, command, UsageError, type Answer, type Command } from './lib/command.ts'

@@ -56,8 +56,8 @@ export interface Applied {
 }
 
 /**
- * Computes what an apply would do, without changing anything. A plan requires the same permissions as an apply, because
- * it reveals the current state.
+ * Computes what an apply would do, without changing anything. Like an apply, it requires the permissions for the
+ * differences that it finds, because it reveals the current state.
  */
 export async function planFile(
   file: ConfigurationFile,

@@ -33,7 +33,7 @@ function headersOf(principal: KeyPrincipal, slug: string | undefined): string[] 
   ]
 }
 
-// Proxies mostly ask about a key for the same target again, so only the lines for a key's latest target are kept.
+// Proxies mostly ask about the same key and target again, so only the lines for a key's latest target are kept.
 const latestLines = new WeakMap<KeyPrincipal, AllowedLines>()
 
 function linesOf(principal: KeyPrincipal, slug: string | undefined): AllowedLines {

@@ -22,7 +22,7 @@ export interface Gateway extends AsyncDisposable {
   endStreams(): void
   /** Deletes call records older than this time (milliseconds since 1970), and old counts; see `forgetCalls`. */
   forget(olderThanMs: number): Promise<void>
-  /** Writes the call records, counts and announcements that are waiting; some last uses of keys wait longer. */
+  /** Writes the call records and counts that are waiting, and whatever else is due. */
   flush(): Promise<void>
 }
 

@@ -17,8 +17,8 @@ export interface OperationsDeps {
 }
 
 /**
- * Returns a function that judges readiness: a node is not ready while it is stopping, or when the database has not
- * responded for a second.
+ * Returns a function that judges readiness: a node is not ready while it is stopping, or while its change feed is not
+ * current, for example because the database has not responded for a second.
  */
 export function createReadiness(deps: {
   feed: { isCurrent(): boolean }

@@ -24,7 +24,10 @@ export type SignatureAlgorithm = keyof typeof signatureAlgorithms
 /** A public key as published by someone else (RFC 7517); its members are unchecked. */
 export type PublicJwk = Readonly<Record<string, unknown>>
 
-/** Checks whether this key signed a compact JWS with exactly this algorithm; `unusable` if that can't be checked. */
+/**
+ * Verifies a compact JWS with this key and exactly this algorithm: `invalid` if the signature is wrong, `unusable` if
+ * the key or the token can't be used for that.
+ */
 export async function verifyJws(
   token: string,
   jwk: PublicJwk,

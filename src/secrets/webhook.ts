@@ -84,7 +84,7 @@ export function mintWebhookKeyPair(): WebhookKeyPair {
   }
 }
 
-/** Signs `id.timestamp.body` with Ed25519; the signature is base64. */
+/** Creates a function that signs `id.timestamp.body` with Ed25519 and returns the signature in base64. */
 export function createWebhookKeySigner(
   privateKey: string,
 ): (id: string, timestamp: number, body: Uint8Array) => string {

@@ -80,10 +80,7 @@ const ofCaller: readonly [Step<Caller, void, void>, Step<Caller, void, void>] = 
   },
 ]
 
-/**
- * The checks of a call with an identified key, in order: calls, forward-auth questions and *try a request* all run this
- * table.
- */
+/** The checks of a call with an identified key, in order. Forward-auth questions about a target run them too. */
 const ofCall = inOrder([
   ...ofCaller,
   {

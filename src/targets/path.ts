@@ -1,7 +1,7 @@
 /** How strictly a target reads paths; `verbatim` additionally allows `%2F` and empty segments, nothing else. */
 export type PathMode = 'canonical' | 'verbatim'
 
-/** Returns why a path can be read in more than one way, as a clause; undefined if it can't. `path` has no query. */
+/** Returns why a path is refused as ambiguous, as a clause; undefined if it is accepted. `path` has no query. */
 export function pathAmbiguity(path: string, mode: PathMode): string | undefined {
   if (isPlain(path)) return undefined
   if (!path.startsWith('/')) return 'it does not begin with "/"'

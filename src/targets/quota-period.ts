@@ -7,7 +7,7 @@ export function periodStart(period: Quota['period'], nowMs: number): number {
   return Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), day)
 }
 
-/** When the next one begins. */
+/** When the next calendar day or month (UTC) begins. */
 export function periodEnd(period: Quota['period'], nowMs: number): number {
   const now = new Date(nowMs)
   return period === 'day'

@@ -49,7 +49,7 @@ interface Holding {
   spent: number
   /** Claimed calls that the next claim returns to the database; they are no longer part of `available`. */
   returning: number
-  /** Whether a claim is on its way to the database, which may grant calls or leave those that were to be returned. */
+  /** Whether a claim is on its way to the database: it may add to `available` or, if it fails, to `returning`. */
   isClaiming: boolean
   /** Calls waiting for a claim. */
   waiting: number
@@ -57,9 +57,9 @@ interface Holding {
   asked: number
   /** Calls expected until the next flush: as many as in the last interval, or half the former estimate if greater. */
   demand: number
-  /** Since when claims have been granted nothing, in monotonic milliseconds. */
+  /** The monotonic time in milliseconds at which claims began to be granted nothing. */
   shortSince: number | undefined
-  /** Until when nothing is claimed because nothing was left, in monotonic milliseconds. */
+  /** The monotonic time in milliseconds until which nothing is claimed, because nothing was left. */
   emptyUntil: number
 }
 
@@ -387,7 +387,7 @@ export async function quotaStanding(
 
 type QuotaEvent = 'quota.warning' | 'quota.exhausted'
 
-// Returns the events for the thresholds that the total has crossed with this report; no other report crosses them.
+// Returns the events for the thresholds that the total has crossed with this report.
 function crossedBy(quota: Quota, before: number, after: number): QuotaEvent[] {
   const crossed = (mark: number) => before < mark && after >= mark
   return [

@@ -10,10 +10,10 @@ import type { TargetSettings } from './settings.ts'
 import { createBreath } from '../timers.ts'
 import { dayMs } from '../units.ts'
 
-/** The result of applying rules to the calls of the last 24 hours. */
+/** The result of applying rules to the recorded calls of the last 24 hours. */
 export interface RulePreview {
   readonly from: number
-  /** Calls that reach the rules. */
+  /** Recorded calls that reach the rules. */
   readonly calls: number
   readonly refused: number
   /** Calls that the current rules allow and the new ones would refuse. */
@@ -21,8 +21,8 @@ export interface RulePreview {
   /** Calls that the current rules refuse and the new ones would allow. */
   readonly newlyAllowed: number
   /**
-   * False if not all calls were examined: either there were too many, and only the newest were examined, or the preview
-   * was aborted.
+   * False if not all recorded calls were examined: either there were too many, and only the newest were examined, or
+   * the preview was aborted.
    */
   readonly complete: boolean
   readonly lastLine: LastLine
@@ -61,8 +61,8 @@ const maxListed = 100
 const rowsBetweenLooks = 32
 
 /**
- * Replays a target's calls of the last 24 hours through unsaved rules, up to `maxCalls` or until it is aborted. Throws
- * `invalid_input` if the rules are invalid.
+ * Replays a target's recorded calls of the last 24 hours through unsaved rules, up to `maxCalls` or until aborted.
+ * Throws `invalid_input` if the rules are invalid.
  */
 export async function previewRules(
   target: Pick<TargetRecord, 'id' | 'organizationId' | 'rules' | 'otherwise'> & {

@@ -78,8 +78,8 @@ export interface Targets {
   get(organizationId: OrganizationId, idOrSlug: string): Promise<Target>
   list(organizationId: OrganizationId): Promise<Target[]>
   /**
-   * Computes what other rules would have done with the calls of the last 24 hours; saves nothing. Throws `not_found`,
-   * `invalid_input`.
+   * Computes what other rules would have done with the recorded calls of the last 24 hours; saves nothing. Throws
+   * `not_found`, `invalid_input`.
    */
   preview(at: TargetPlace, draft: RuleDraft, signal?: AbortSignal): Promise<RulePreview>
   /** Returns the slugs of all targets by id. */

@@ -45,8 +45,8 @@ export const commands = {
 }
 
 /**
- * Lists a file, or the regular files below a folder. Links in the folder are not followed; git's own folder is scanned
- * as history instead.
+ * Lists a file, or the regular files below a folder. Links in the folder are not followed, and folders named `.git` are
+ * left out.
  */
 function* filesBelow(path: string): Generator<string> {
   if (statSync(path).isFile()) {

@@ -5,7 +5,7 @@ import type { Terminal } from './terminal.ts'
 
 const withValue = ['--server', '--profile', '--org'] as const
 
-/** The flags that select the server a command works on; they may appear anywhere among the command's words. */
+/** The flags for working over the API; they may appear anywhere among the command's words. */
 export interface RemoteFlags {
   readonly values: ReadonlyMap<(typeof withValue)[number], string>
   readonly tokenFromInput: boolean

@@ -82,8 +82,8 @@ async function requireDatabase({ databaseUrl, dataDir: folder }: Config): Promis
 }
 
 /**
- * If the master key of a database in use is missing, no new key is created, and only commands that seal or open
- * something fail.
+ * If the master key of a database in use is missing, no new key is created, and only commands that need the key fail.
+ * Whatever writes to the audit log needs it too.
  */
 async function openSealer({
   masterSecret: setting,

@@ -1,6 +1,6 @@
 import { printableInLine, type Terminal } from './terminal.ts'
 
-/** The most entries that a list prints. */
+/** The most entries that a command prints of a list that may be long, such as keys or calls. */
 export const maxListed = 1000
 
 /** Formats rows under headings in columns, for people; `--json` prints a list instead. */

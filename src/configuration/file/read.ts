@@ -16,7 +16,7 @@ export interface ConfigurationFile {
   readonly where: (section: SectionKey, name: string, field?: string) => string
 }
 
-/** Parses a file strictly; throws `invalid_input` with a message that names file, line and path. */
+/** Parses a file strictly; throws `invalid_input` with a message that says where the error is. */
 export function readFile(text: string, file: string): ConfigurationFile {
   refuseLarge(text, file)
   return toFile(parseFile(text), file)

@@ -21,7 +21,7 @@ const repository = 'https://github.com/interceptd/intercept/blob/main/'
 
 /** Renders a page of docs/; only Markdown syntax becomes markup. */
 export async function renderPage(page: string, text: string): Promise<RenderedPage> {
-  // The library is loaded with the first page, because a node may never be asked for one.
+  // marked is loaded with the first page, because a node may never be asked for one.
   const { Marked } = await import('marked')
   const headings: Heading[] = []
   const marked = new Marked({
