@@ -1,7 +1,7 @@
 // Usage: node web/build-pseudo.ts FOLDER [de]. Builds the dashboard for the tests of its words. Every text from the
-// catalogue except commands and URLs appears in brackets, so any other text without brackets is missing from the
-// catalogue. English is also accented and 40 % longer, to show where there is too little room; German is only put in
-// brackets.
+// catalogue appears in brackets, except commands, URLs and texts without letters; any other text without brackets is
+// missing from the catalogue. English is also accented and 40 % longer, to show where there is too little room; German
+// is only put in brackets.
 import { join } from 'node:path'
 import react from '@vitejs/plugin-react'
 import { build, type Plugin } from 'vite'

@@ -19,12 +19,15 @@ const accents: Readonly<Record<string, string>> = {
 }
 const longer = 0.4
 
-/** Returns the words with every text accented, in brackets and 40 % longer; commands and URLs stay unchanged. */
+/**
+ * Returns the words with every text accented, in brackets and 40 % longer; commands, URLs and texts without letters
+ * stay unchanged.
+ */
 export function lengthen<T>(words: T): T {
   return changed(words, lengthenedText) as T
 }
 
-/** Returns the words with every text in brackets; commands and URLs stay unchanged. */
+/** Returns the words with every text in brackets; commands, URLs and texts without letters stay unchanged. */
 export function bracket<T>(words: T): T {
   return changed(words, (text) => (isPlain(text) ? text : `⟦${text}⟧`)) as T
 }

@@ -19,7 +19,7 @@ interface Page {
 }
 
 const traffic = '/rollups?from={from}&to={to}&step_ms=900000'
-/** The pages whose code and data are requested early, by the part of their path after the organization. */
+/** The pages whose code and data are requested early, by their path below the organization (empty for `overview`). */
 const pages: Readonly<Record<Place, Page>> = {
   overview: {
     module: 'overview/Overview.tsx',

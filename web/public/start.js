@@ -46,7 +46,8 @@
   }
   ask('/api/v1/me')
   for (const file of [...appFiles, ...(page?.files ?? [])]) preload(file)
-  // DOMContentLoaded would be too late, because it waits for the dashboard's code.
+  // Waits for the placeholder in index.html; DOMContentLoaded would be too late, because it waits for the dashboard's
+  // code.
   const parsed = new MutationObserver(() => {
     if (document.querySelector('.shell-page > span + span') === null) return
     parsed.disconnect()

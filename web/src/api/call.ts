@@ -5,7 +5,7 @@ export type Input<R extends Route> = PathInput<R> & Part<R, 'query'> & Part<R, '
 /** Undefined if the response has no content. */
 export type Answer<R extends Route> = Routes[R] extends { answer: infer A } ? Parsed<A> : undefined
 
-/** A parsed response: JSON's null becomes undefined, as everywhere in the product. */
+/** A parsed response, in which JSON's null becomes undefined. */
 export type Parsed<T> = T extends readonly (infer Item)[]
   ? readonly Parsed<Item>[]
   : T extends object

@@ -73,7 +73,7 @@ export function directoryRequestsQuery(
   })
 }
 
-/** Never retried, because the directory may have deleted the user. */
+/** Fails with 404 if the directory has deleted the user. */
 export function directoryUserQuery(organization: string, user: string) {
   return queryOptions({
     queryKey: [organization, 'directory', 'user', user],

@@ -8,7 +8,7 @@ const callersMs = 5000
 
 export type KeyCallers = Answer<'GET /organizations/:organization/keys/:key/callers'>
 
-/** The body of an edit; it contains every field of the key, because an edit replaces them all. */
+/** The body of an edit, which replaces all editable fields of a key: the key loses an omitted one. */
 export type KeyBody = Input<'PUT /organizations/:organization/keys/:key'>['body']
 
 export function keysQuery(
@@ -76,7 +76,7 @@ export async function revokeKey(organization: string, key: string) {
   })
 }
 
-/** Replaces all fields of a key; refused if the key has changed since `version`. */
+/** Replaces all editable fields of a key; refused if the key has changed since `version`. */
 export async function editKey(
   organization: string,
   { id, version }: Pick<Key, 'id' | 'version'>,

@@ -6,7 +6,7 @@ type ListRoute = {
   [R in Route]: Answer<R> extends { readonly next: string | undefined } ? R : never
 }[Route]
 
-/** A list loaded page by page; the previous rows stay visible while a filter changes. */
+/** A list loaded page by page. After a change of its filter, the previous rows stay visible until new ones arrive. */
 export function listQuery<R extends ListRoute>(
   queryKey: readonly unknown[],
   route: R,

@@ -32,8 +32,8 @@ function managedAmongQuery(organization: string, section: ManagedSection, ids: r
 }
 
 /**
- * Returns a map by id of the section's managed things, which has at least those among `ids`. While loading, the map is
- * incomplete, which is harmless: the server refuses changes to locked things anyway.
+ * Returns managed things of the section by id, at least those among `ids`. While loading, some are missing, which is
+ * harmless: the server refuses changes to locked things anyway.
  */
 export function useManagedAmong(
   organization: string,

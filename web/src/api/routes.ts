@@ -1,6 +1,6 @@
 import type { Routes as Landed } from '../../../src/api/index.ts'
 
-/** The route for signing out, which the server registers with sign-in and not in its table of routes. */
+/** The route for signing out. The server registers it with the routes for signing in, not in its table of routes. */
 interface OfSignIn {
   'POST /auth/logout': { answer: { provider_logout_url: string } | undefined }
 }

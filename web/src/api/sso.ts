@@ -9,7 +9,7 @@ export type Domain = Answer<'GET /organizations/:organization/domains'>['items']
 export type Connection = Answer<'GET /organizations/:organization/connections'>['items'][number]
 export type ConnectionKind = Connection['kind']
 export type ConnectionInput = Input<'POST /organizations/:organization/connections'>['body']
-/** Contains only the fields that change. */
+/** Omitted fields stay unchanged. */
 export type ConnectionChange = NonNullable<
   Input<'PATCH /organizations/:organization/connections/:connection'>['body']
 >
@@ -61,7 +61,7 @@ export function policyQuery(organization: string) {
 
 /**
  * Reserves the URLs of a connection that does not exist yet. The query is static, because a refetch would reserve other
- * URLs, although the person may already have registered these at the provider.
+ * URLs after the person may already have registered the first ones at the provider.
  */
 export function reservationQuery(organization: string) {
   return queryOptions({
@@ -108,7 +108,7 @@ export function testQuery(organization: string, connection: string, test: string
   })
 }
 
-/** Adds a domain; it takes effect once its DNS record is found. */
+/** Adds a domain, which takes effect once its DNS record is found or the operator verifies it. */
 export async function addDomain(organization: string, name: string) {
   return await call('POST /organizations/:organization/domains', {
     path: { organization },

@@ -22,7 +22,7 @@ export function rollupQuery(organization: string, input: RollupInput) {
   return queryOptions({
     queryKey: [organization, 'rollups', input],
     placeholderData: keepPreviousData,
-    // A range with explicit times usually lies in the past, so it is not refetched.
+    // A range with explicit times usually lies in the past, so it is not refetched at intervals.
     refetchInterval: rangeName(range) === undefined ? false : refreshMs,
     queryFn: ({ signal }) => {
       const span = previous ? before(spanOf(range)) : spanOf(range)

@@ -10,12 +10,12 @@ export type DeliveryDetail =
   Answer<'GET /organizations/:organization/webhooks/deliveries/:delivery'>
 export type Attempt = DeliveryDetail['attempt_list'][number]
 export type EventType = Answer<'GET /organizations/:organization/webhooks/types'>['items'][number]
-/** The current signing secret, and the older ones that still sign during an overlap. */
+/** The current signing secret, and the hints of older ones that still sign during an overlap. */
 export type Secrets = Answer<'GET /organizations/:organization/webhooks/secret'>
 export type Operation = Answer<'GET /organizations/:organization/operations/:operation'>
 export type OperationState = Operation['state']
 export type EndpointInput = Input<'POST /organizations/:organization/webhooks/endpoints'>['body']
-/** Contains only the fields that change. */
+/** Omitted fields stay unchanged. */
 export type EndpointChange = NonNullable<
   Input<'PATCH /organizations/:organization/webhooks/endpoints/:endpoint'>['body']
 >

@@ -25,7 +25,7 @@ export function endpointsQuery(organization: string) {
   })
 }
 
-/** Refetched while the endpoint's page is open, because its health changes. */
+/** Refetched, because the endpoint's health may change while its page is open. */
 export function endpointQuery(organization: string, endpoint: string) {
   return queryOptions({
     queryKey: [organization, 'webhooks', 'endpoints', endpoint],

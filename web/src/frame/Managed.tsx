@@ -19,7 +19,8 @@ const TakeOver = lazy(async () => ({
 }))
 
 /**
- * The permission to change a thing, by its section. Taking it over requires this permission and `organization.manage`.
+ * The permission to change everything in a section. Taking over one of its things requires this permission and
+ * `organization.manage`.
  */
 const permissionOf: Readonly<Record<ManagedSection, Permission>> = {
   organization: 'organization.manage',
@@ -31,7 +32,7 @@ const permissionOf: Readonly<Record<ManagedSection, Permission>> = {
   keys: 'keys.manage',
 }
 
-/** Returns undefined if no file manages the thing. */
+/** Returns undefined if no file manages the thing, and while this is still loading. */
 export function useManaged(section: ManagedSection, id: string): ManagedThing | undefined {
   const { slug } = useOrganization()
   return useManagedAmong(slug, section, [id]).get(id)

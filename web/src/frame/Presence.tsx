@@ -6,7 +6,7 @@ import { Lamp } from '../parts/Button.tsx'
 import classes from './frame.module.css'
 import { whole } from '../parts/upgrade.ts'
 
-/** The time between retries. It is longer if the server returns errors, because each retry costs the server work. */
+/** The time between retries. It is longer if the server returns errors, because retries add to the server's load. */
 const retryMs = { offline: 3000, unanswered: 3000, failing: 5000 }
 const load = whole(async () => await import('./SignedOutDialog.tsx'))
 const SignedOutDialog = lazy(async () => ({ default: (await load()).SignedOutDialog }))

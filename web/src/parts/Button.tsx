@@ -14,7 +14,7 @@ interface Looks {
   readonly children?: ReactNode
 }
 
-/** The classes of a button, for links and for Base UI triggers that look like buttons. */
+/** The classes of a button, also for links that look like one. */
 export function buttonClass(
   look: Look = 'plain',
   more: { small?: boolean; icon?: boolean } = {},
@@ -27,7 +27,7 @@ export function buttonClass(
   )
 }
 
-/** A button; while `busy` it stays focusable, announces that it is busy, and does nothing. */
+/** A button; while `busy`, it stays focusable, is announced as disabled, and does nothing. */
 export function Button({
   look = 'plain',
   small = false,

@@ -87,8 +87,8 @@ export function BodySnippet({ text, label }: { readonly text: string; readonly l
 }
 
 /**
- * Formats JSON. Returns undefined if the text is not a JSON object or list, or if formatting would change its content:
- * parsing rounds numbers beyond 2^53 and drops duplicate names.
+ * Formats JSON. Returns undefined if the text is not a JSON object or list, or if formatting would change more than
+ * white space: for example, parsing rounds numbers beyond 2^53 and drops duplicate names.
  */
 function formatJson(text: string): string | undefined {
   try {

@@ -27,7 +27,7 @@ export interface Column<Row> {
    * to 480 px, `tight` up to 700 px and from 1101 to 1300 px.
    */
   readonly hide?: 'tight' | 'medium' | 'narrow' | 'phone'
-  /** Whether the cell's text may wrap to a second line; not allowed in lists with rows of fixed height. */
+  /** Whether the cell's text wraps on phones; not allowed in lists with rows of fixed height. */
   readonly wraps?: boolean
   /** Whether the server can sort by this column, under its id. */
   readonly sorts?: boolean

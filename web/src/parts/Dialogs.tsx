@@ -34,7 +34,7 @@ interface FormDialogProps {
   readonly children?: ReactNode
 }
 
-/** Closing the dialog asks first if the form has changes. */
+/** If the form has changes, closing the dialog asks first. */
 export function FormDialog(form: FormDialogProps) {
   const edited = useEdited()
   const leaving = useLeaving(edited.isEdited)

@@ -203,7 +203,7 @@ export function Check({
   )
 }
 
-/** A switch that takes effect immediately. */
+/** A switch for a setting that is not saved together with a form. */
 export function SwitchRow({
   label,
   hint,

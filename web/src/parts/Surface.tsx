@@ -2,7 +2,7 @@ import { useEffect, type ReactNode } from 'react'
 import classes from './surface.module.css'
 import { cx } from './cx.ts'
 
-/** Also sets the title of the browser tab. */
+/** The heading of a page; also sets the title of the browser tab. */
 export function PageHead({
   title,
   lead,

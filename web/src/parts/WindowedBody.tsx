@@ -54,7 +54,7 @@ function usePassing(
   const to = virtual.scrollOffset ?? 0
   const step = Math.abs(to - last.to)
   const isFast = virtual.isScrolling && step > fastRows * rowHeight
-  // A single large step, such as a page down, is not fast scrolling: the person reads the rows after it.
+  // A single large step, such as a page down, is not fast scrolling: the person then reads the rows.
   const isJump = step > window.innerHeight / 2 && !last.isFast
   // If the list renders again without having moved, the previous answer still holds.
   const isPassing = virtual.isScrolling && step === 0 ? last.isPassing : isFast && !isJump

@@ -1,6 +1,6 @@
 import { words } from '../../words/en.ts'
 
-/** How copying ended; after `selected` it is left to the person. */
+/** `selected` means that copying failed: the text is selected, so that the person can copy it. */
 export type Outcome = 'idle' | 'copied' | 'selected'
 
 export function copyLabel(outcome: Outcome, idle: string): string {

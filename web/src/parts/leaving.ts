@@ -21,7 +21,7 @@ export function useLeaving(isDirty: () => boolean): Leaving {
   }
 }
 
-/** Tracks whether a form was edited since it was last submitted. */
+/** Tracks whether a form was edited since `forget` was last called. */
 export function useEdited() {
   const edited = useRef(false)
   const [isAsked, ask] = useState(false)

@@ -12,7 +12,7 @@ export const ranges = {
 } as const
 export type RangeName = keyof typeof ranges
 
-/** A range as kept in the URL: a name, or two times (ISO 8601); with neither, the last 24 hours. */
+/** A range as kept in the URL: a name, or a start and an optional end (ISO 8601); with neither, the last 24 hours. */
 export interface RangeSearch {
   readonly range?: string | undefined
   readonly from?: string | undefined

@@ -8,7 +8,7 @@ export function sentenceOf(entry: AuditEntry): string {
   return sentence?.(thing) ?? w.other(entry.action.replaceAll(/[._]/g, ' '), thing)
 }
 
-/** What to call the subject: its name, or else its slug, e-mail address, domain or URL, or else its id. */
+/** What to call the subject: its name, or else another text in the entry, such as its slug or URL, or else its id. */
 function thingOf({ subject, detail }: AuditEntry): string {
   const known = [
     subject.name,

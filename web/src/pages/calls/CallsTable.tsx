@@ -41,7 +41,7 @@ const columns: readonly Column<Call>[] = [
     get head() {
       return `${w.columns.time} (${zoneShort()})`
     },
-    // Wide enough for a row from another day, which shows its date; narrower on a phone.
+    // Wide enough for a row from another day, which shows its date; narrower in a narrow window.
     width: 'clamp(132px, 12vw, 156px)',
     brief: (call) => inRow(call.at),
     cell: (call) => (

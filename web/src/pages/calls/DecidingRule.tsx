@@ -4,7 +4,7 @@ import { targetQuery } from '../../api/targets.ts'
 import type { Call } from '../../api/shapes.ts'
 import { callsWords as w } from '../../../words/en/calls.ts'
 
-/** Looks the rule up, because the call's record contains only its id. */
+/** Looks the rule up, because the call's record contains only the rule's id. */
 export function DecidingRule({
   organization,
   call,

@@ -43,7 +43,7 @@ export function Figures({
   )
 }
 
-/** Shows how far back calls were counted, if this filter could not be counted over the whole range. */
+/** Shows how far back calls were counted, if they could not be counted over the whole range. */
 function CountedBackTo({ at }: { readonly at: string | undefined }) {
   if (at === undefined) return undefined
   return (

@@ -17,7 +17,7 @@ interface Followed {
   readonly newestKnown: string | undefined
 }
 
-/** Follows new calls, and holds them back while a person looks at a row or has scrolled down. */
+/** Follows new calls, and holds them back while a row has the focus or the page is scrolled down. */
 export function useLive({ organization, filter, on, newestKnown }: Followed) {
   const [rows, setRows] = useState<readonly Call[]>([])
   const [held, setHeld] = useState<readonly Call[]>([])

@@ -32,7 +32,7 @@ function useDraft() {
 }
 type Draft = ReturnType<typeof useDraft>
 
-/** Submits both steps together and so signs the first owner in. */
+/** Submits the values of steps 1 and 2 in one request, which also signs the first owner in. */
 function useCreate(token: string, draft: Draft, onDone: (slug: string) => void) {
   const client = useQueryClient()
   const [cookieLost, setCookieLost] = useState(false)

@@ -27,7 +27,7 @@ export function keyColumns(
     nameColumn(organization, managed),
     ...(labelled ? [labelsColumn(organization)] : []),
     // With a column of labels, the hints are also hidden from 1101 to 1300 px, because they would leave too little room
-    // for the names. Up to 1100 px, the labels are hidden, so the hints fit again.
+    // for the names. From 701 to 1100 px, the labels are hidden, so the hints fit.
     hintColumn(labelled ? 'tight' : 'narrow'),
     ...columnsOfKeys,
   ]

@@ -232,7 +232,7 @@ export function inputOf(draft: KeyDraft, before?: Key): KeyBody {
   }
 }
 
-/** Returns all fields of a key as an edit sends them; an edit replaces every field. */
+/** Returns all editable fields of a key, because an edit replaces them all. */
 export function bodyOf(key: Key): KeyBody {
   const names = ['name', 'expires_at', ...Object.keys(keyFields)] as readonly (keyof KeyBody)[]
   return Object.fromEntries(names.map((name) => [name, key[name]])) as unknown as KeyBody

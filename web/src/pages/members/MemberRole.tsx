@@ -15,7 +15,7 @@ import { RoleChoice } from './RoleChoice.tsx'
 
 const w = membersWords.member
 
-/** A change of role ends the member's sessions in the organization. */
+/** A change of role ends those of the member's sessions that reach the organization. */
 export function MemberRole({
   organization,
   it,

@@ -132,7 +132,7 @@ function hoursWrong({ connection, draft: { hours } }: PartProps): string | undef
   return hours !== '' && !/^([1-9]|1\d|2[0-4])$/.test(hours.trim()) ? w.sessionWrong : undefined
 }
 
-/** The maximum session length in hours, with up to two decimals, because the API accepts any number of seconds. */
+/** The maximum session length in hours, with up to two decimals, because the API counts in seconds. */
 function hoursOf({ session_maximum_seconds: seconds }: Connection): string {
   return seconds === undefined ? '' : String(Number((seconds / secondsPerHour).toFixed(2)))
 }

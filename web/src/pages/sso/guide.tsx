@@ -36,7 +36,7 @@ function isConnection(kind: DirectoryProvider): kind is ConnectionKind {
   return kind in guides
 }
 
-/** The guide for each kind of connection: its file in docs/guides, without the extension. */
+/** The name of each guide's file in docs/guides, without the extension, by the kind of connection. */
 const connectionPages: Readonly<Record<ConnectionKind, string>> = {
   okta: 'sso-okta',
   entra: 'sso-entra',

@@ -10,7 +10,7 @@ const w = targetsWords.rules
 /** The action chosen for calls that no rule decides; undefined if none was chosen. */
 export type Otherwise = Target['otherwise'] | undefined
 
-/** If no action was chosen, it is `refuse` while an allow rule is active, otherwise `allow`. */
+/** Returns the chosen action; if none was chosen, `refuse` if some allow rule is not on trial, else `allow`. */
 export function lastLineOf(rules: readonly DraftRule[], otherwise: Otherwise): Target['otherwise'] {
   if (otherwise !== undefined) return otherwise
   return rules.some((rule) => rule.effect === 'allow' && !rule.trial) ? 'refuse' : 'allow'

@@ -16,7 +16,7 @@ const maxShown = 10
 
 type Preview = Answer<'POST /organizations/:organization/targets/:target/rules/preview'>
 
-/** The rules and the last line as they would be saved. */
+/** The edited rules, and the action chosen for calls that no rule decides. */
 export interface RuleDraft {
   readonly rules: readonly DraftRule[]
   readonly otherwise: Otherwise

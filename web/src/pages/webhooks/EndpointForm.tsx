@@ -18,7 +18,7 @@ interface Draft {
   /** Whether only the chosen event types are sent, instead of all. */
   readonly some: boolean
   readonly types: readonly string[]
-  /** New headers, one per line; stored ones are never shown. */
+  /** New headers, one per line; the values of stored ones are never shown. */
   readonly headers: string
   /** Whether to delete the stored headers. */
   readonly bare: boolean

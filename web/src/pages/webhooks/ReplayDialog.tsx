@@ -15,7 +15,7 @@ import { endpointName } from './states.tsx'
 
 const w = webhookWords.replay
 
-/** Which deliveries to resend: missed ones, or those that match the list's filters. */
+/** Which deliveries to resend: missed ones, or those that match the filters with which the dialog was opened. */
 interface Draft {
   readonly what: 'missed' | 'filtered'
   readonly endpoint: string

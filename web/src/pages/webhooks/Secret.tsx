@@ -18,7 +18,7 @@ import { say } from '../../parts/Toasts.tsx'
 import { Sections } from './Sections.tsx'
 import { languages } from './snippets.ts'
 
-// Standard Webhooks libraries expect a secret that starts with `whsec_`, so the second form omits our own `svc_`.
+// Standard Webhooks libraries expect a secret that starts with `whsec_`, so it is also shown without our own `svc_`.
 const ownPrefixLength = 'svc_'.length
 
 export function Secret() {

@@ -65,7 +65,7 @@ export function succeeded(attempt: Pick<Attempt, 'status' | 'failure'>): boolean
   return failure === undefined && status !== undefined && status >= 200 && status < 300
 }
 
-/** An endpoint's name in lists: its description or, if that is empty, its URL without the scheme. */
+/** An endpoint's name: its description or, if that is empty, its URL without the scheme. */
 export function endpointName(endpoint: Pick<Endpoint, 'url' | 'description'>): string {
   return endpoint.description === ''
     ? endpoint.url.replace(/^https?:\/\//, '')
@@ -73,8 +73,8 @@ export function endpointName(endpoint: Pick<Endpoint, 'url' | 'description'>): s
 }
 
 /**
- * The name of a delivery's endpoint; an endpoint that is missing from `endpoints` counts as deleted. As long as they
- * are unknown, this is the id.
+ * The name of a delivery's endpoint; an endpoint that is missing from `endpoints` counts as deleted. Returns the id as
+ * long as `endpoints` is undefined.
  */
 export function nameOfEndpoint(
   delivery: Pick<Delivery, 'endpoint_id'>,

@@ -1,6 +1,6 @@
 /**
- * The command prints the `v1` signature of one attempt: the HMAC-SHA256 of `id.timestamp.body`. Its key is the part of
- * the secret after `svc_whsec_`, decoded from base64.
+ * Returns a shell command that prints the `v1` signature of one attempt: the HMAC-SHA256 of `id.timestamp.body`. The
+ * HMAC's key is the part of the secret after `svc_whsec_`, decoded from base64.
  */
 export function signatureCommand(attempt: {
   readonly event_id: string

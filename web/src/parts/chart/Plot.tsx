@@ -175,7 +175,7 @@ function Grid({
   ))
 }
 
-/** Draws one path per series, because thousands of rectangles would be too slow. */
+/** Draws one path per series, because one rectangle per bar would be slower. */
 function Bars({
   shape,
   steps,
