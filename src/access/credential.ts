@@ -82,7 +82,7 @@ function missing(enabled: readonly Scheme[]): Problem {
   })
 }
 
-/** Each list of schemes has one shared refusal, because strangers cause it often. */
+/** Returns a refusal that is created only once for each list of schemes, because strangers cause it often. */
 export function invalid(enabled: readonly Scheme[]): Problem {
   return wordsFor(enabled).invalid
 }

@@ -184,7 +184,10 @@ export class Keys {
     return key
   }
 
-  /** Returns who made a key's newest 1000 calls, and who still calls with its old secret. Throws `not_found`. */
+  /**
+   * Returns who made a key's newest 1000 recorded calls, and who has used an old secret that is still valid. Throws
+   * `not_found`.
+   */
   async callers(organizationId: OrganizationId, id: string) {
     const { id: keyId } = await this.get(organizationId, id)
     const { slowCallReads } = this.#store

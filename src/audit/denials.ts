@@ -7,8 +7,8 @@ const againAfterMs = 10 * minuteMs
 const maxRemembered = 10_000
 
 /**
- * Records what members were denied. Pages ask repeatedly, so a node skips a denial that it recorded less than ten
- * minutes ago and still remembers.
+ * Records what members and access tokens were denied. Pages ask repeatedly, so a node skips a denial that it recorded
+ * less than ten minutes ago and still remembers.
  */
 export interface Denials {
   note(organizationId: string, actor: Actor, denied: { permission: string; role: string }): void

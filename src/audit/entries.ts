@@ -61,7 +61,7 @@ export interface Audit {
     organizationId: string,
     page: AuditFilter & { before?: number | undefined; limit: number },
   ): Promise<AuditEntry[]>
-  /** Returns the current names of entries' subjects, by id. */
+  /** Returns the current names of entries' subjects, by id; subjects without a name are left out. */
   names(
     organizationId: string,
     entries: readonly AuditEntry[],

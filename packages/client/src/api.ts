@@ -235,7 +235,7 @@ export interface Operations {
   getKey: { input: { organization: string; key: string }; output: ApiKey }
   /** Edit a key; the body replaces all of its editable fields. */
   updateKey: { input: { organization: string; key: string; body: { "name": string; "grants"?: (Grant)[] | null; "cidrs"?: (string)[] | null; "rate_limit"?: RateLimit | null; "quota"?: Quota | null; "labels"?: Labels | null; "expires_at"?: string | null } }; output: ApiKey }
-  /** A key's callers in its newest 1,000 calls, and who still uses its old secret. */
+  /** The callers of a key's newest 1,000 recorded calls, and those who used an old secret that is still valid. */
   getKeyCallers: { input: { organization: string; key: string }; output: KeyCallers }
   /** Create a new secret; the old one stays valid during the overlap. */
   rotateKey: { input: { organization: string; key: string; body: { "overlap_seconds": number } }; output: { "key": ApiKey; "secret": string; "confirmation": Confirmation } }
@@ -285,7 +285,7 @@ export interface Operations {
   deleteDomain: { input: { organization: string; domain: string }; output: undefined }
   /** Look up the record of a domain now; the response contains what DNS returned. */
   checkDomain: { input: { organization: string; domain: string }; output: Domain }
-  /** The directory: its base URL, and whether it has sent requests. */
+  /** The directory: its base URL, whether it is on, its totals and the time of its last request. */
   getDirectory: { input: { organization: string }; output: { "base_address": string; "is_on": boolean; "users": number; "groups": number; "tokens_at_most": number; "people": { "in_step": number; "different": number; "not_sent": number }; "last_request_at": string | null; "nothing_for_hours": number | null; "kept_owner": { "id": string; "name": string } | null } }
   /** SCIM tokens, newest first, including revoked ones. */
   listDirectoryTokens: { input: { organization: string }; output: { "items": (ScimToken)[] } }
@@ -337,7 +337,7 @@ export interface Operations {
   streamCalls: { input: { organization: string }; output: string }
   /** Calls, newest first; `newer` returns those after a given call. */
   listCalls: { input: { organization: string; query?: { after?: string; limit?: number; newer?: string; q?: string; target?: string; key?: string; stopped_at?: string; outcome?: "answered" | "upstream_error" | "refused"; status?: string; method?: string; path?: string; address?: string; from?: string; to?: string } }; output: { "items": (Call)[]; "next": string | null; "searched_back_to"?: string } }
-  /** A call with its checks, timings and captured data. */
+  /** A recorded call with its timings and captured data. */
   getCall: { input: { organization: string; call: string }; output: Call }
   /** The keys and targets with the most calls, and the most frequent codes of refusals and upstream errors. */
   getTopOfCalls: { input: { organization: string; query?: { q?: string; target?: string; key?: string; stopped_at?: string; outcome?: "answered" | "upstream_error" | "refused"; status?: string; method?: string; path?: string; address?: string; from?: string; to?: string; limit?: number } }; output: TopOfCalls }

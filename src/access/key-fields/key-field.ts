@@ -6,7 +6,7 @@ export type FieldColumn = Exclude<keyof KeyEdit, 'name' | 'expiresAt'>
 /** One field of a key, described for everything that reads, shows or changes it. */
 export interface KeyField<Column extends FieldColumn, Json> {
   readonly column: Column
-  /** The JSON Schema of a value in the API; null or a missing member means none. */
+  /** The JSON Schema of a value in the API, which also accepts null for none. */
   readonly schema: Readonly<Record<string, unknown>>
   toJson(value: Value<Column>): Json
   /** May return undefined, which also means none. */

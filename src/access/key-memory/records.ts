@@ -3,7 +3,7 @@ import { RecordSegment, type RecordContent } from './record-segment.ts'
 // A record's number has 24 bits: the lower ones are the number of its segment, the others its place in that segment.
 const numberBits = 24
 const maxSegmentBits = 13
-/** How full a segment should be at most, because finding a key by its id reads all records of one segment. */
+/** How many records a segment should have; finding a key by its id reads all records of one segment. */
 const recordsWanted = 1536
 
 /** The maximum number of records. The segments have room for more, because by chance some fill sooner than others. */
@@ -11,7 +11,7 @@ export const maxRecords = 15_000_000
 
 /**
  * The records of all remembered keys. The key's id decides to which segment a record belongs, so finding a key by its
- * id needs no index. Each segment grows separately, so growth copies 70 kB at most.
+ * id needs no index. Each segment grows separately, so growth copies less than 100 kB.
  */
 export class Records {
   readonly #segmentBits: number
@@ -44,7 +44,7 @@ export class Records {
     this.#count -= 1
   }
 
-  /** Returns a record with this id; -1 if there is none. */
+  /** Returns the number of a record with this id; -1 if there is none. */
   findById(id: Int32Array): number {
     const number = this.#segmentOf(id)
     const place = this.#segments[number]?.find(id) ?? -1

@@ -35,8 +35,8 @@ export class Holdings {
     }
     if (subject.isSource === true && this.#sources >= maxSources) return undefined
     const holding = new Holding(subject, rate, monotonic)
-    // Drops the oldest holding if there are too many. Other nodes get its share only when this node's lease ends,
-    // unless this node uses the subject again.
+    // Drops the oldest holding if there are too many. Its share then stays unused until this node asks for the subject
+    // again or this node's lease ends.
     if (this.#bySubject.size >= maxHoldings) {
       const [oldest] = this.#bySubject.values()
       if (oldest !== undefined) this.forget(oldest)

@@ -10,7 +10,7 @@ export type SessionFormat = 'jwt' | 'opaque'
  */
 export interface SessionTokens {
   mint(session: { id: SessionId; userId: UserId; expiresAt: number }): Promise<string>
-  /** Whether a text may be one of our tokens, expired or not, without reading the database. */
+  /** Checks, without reading the database, whether a text may be one of our tokens, expired or not. */
   isGenuine(token: string): Promise<boolean>
 }
 
@@ -24,7 +24,7 @@ interface TokenDeps {
   readonly audience: string
 }
 
-// An explicit type keeps assertions to upstreams and hand-over codes from passing as sessions (RFC 8725, section 3.11).
+// An explicit type keeps hand-over codes and assertions to upstreams from passing as sessions (RFC 8725, section 3.11).
 const jwtType = 'session+jwt'
 const opaqueShape = /^[A-Za-z0-9_-]{43}$/
 const maxTokenLength = 3000

@@ -190,7 +190,7 @@ export class Sessions {
     return user && { userId: user.id, name: user.name }
   }
 
-  /** Lists active sessions, newest first; with an organization, only those that reach it. */
+  /** Lists up to 200 active sessions, newest first; with an organization, only those that reach it. */
   async list(userId: UserId, organizationId?: OrganizationId): Promise<SessionRecord[]> {
     const nowMs = this.#clock.now()
     const living = await sessions.listLiving(this.#store, userId, { nowMs, organizationId })

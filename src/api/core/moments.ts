@@ -14,7 +14,7 @@ export function optionalMomentOf(text: string | undefined): number | undefined {
   return text === undefined ? undefined : momentOf(text)
 }
 
-/** Converts the range of a chart to milliseconds, checked by `checkRange`. */
+/** Converts the range of a chart to milliseconds, and checks it with `checkRange`. */
 export function rangeOf(
   query: { readonly from: string; readonly to: string; readonly step_ms: number },
   maxSteps: number,

@@ -45,7 +45,7 @@ export function toPageById<T extends { readonly id: string }, Item>(
   return toPage(query, found, { item, cursorOf: ({ id }) => id })
 }
 
-/** Returns the cursor of a list in the order of ids with this prefix; throws `invalid_input` for any other text. */
+/** Returns the cursor of a list that is sorted by ids with this prefix; throws `invalid_input` for any other text. */
 export function idCursor<P extends IdPrefix>(
   prefix: P,
   cursor: string | undefined,
@@ -54,7 +54,7 @@ export function idCursor<P extends IdPrefix>(
   throw noCursor()
 }
 
-/** Returns the cursor of a list in the order of whole numbers; throws `invalid_input` for any other text. */
+/** Returns the cursor of a list that is sorted by whole numbers; throws `invalid_input` for any other text. */
 export function numberCursor(cursor: string | undefined): number | undefined {
   if (cursor === undefined) return undefined
   if (!/^\d{1,15}$/.test(cursor)) throw noCursor()

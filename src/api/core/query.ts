@@ -8,8 +8,8 @@ interface PropertyShape {
 }
 
 /**
- * Parses a query string by its schema, and refuses unknown parameters. A duplicate is refused too, because another
- * parser might read the query differently, unless `repeated` names the parameter.
+ * Parses a query string by its schema, and refuses unknown parameters. Also refuses a duplicate of a parameter that
+ * `repeated` does not name, because another parser might read the query differently.
  */
 export function parseQuery(
   {

@@ -54,7 +54,7 @@ export class Answered<Body> {
   }
 }
 
-/** A response sent in pieces that is not JSON: an export or a live stream. */
+/** A response that is sent in pieces instead of as one JSON document: an export or a live stream. */
 export class Streamed {
   readonly contentType: string
   readonly parts: AsyncIterable<string>

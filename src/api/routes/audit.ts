@@ -18,7 +18,10 @@ const Entry = Type.Object(
       name: nullable(Type.String()),
     }),
     action: Type.String(),
-    /** `name` is that of a key, access token, target or endpoint; null for any other subject or if its record is gone. */
+    /**
+     * `name` is the name of a key or access token, the slug of a target or the URL of an endpoint; null for any other
+     * subject, or if its record is gone.
+     */
     subject: Type.Object({
       kind: Type.String(),
       id: Type.String(),

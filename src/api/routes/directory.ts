@@ -92,7 +92,8 @@ const base = '/organizations/:organization/directory'
 /** An organization's SCIM directory, for its administrators: tokens, requests, users, groups and the groups' roles. */
 export const directoryRoutes = {
   [`GET ${base}` as const]: route({
-    summary: 'The directory: its base URL, and whether it has sent requests',
+    summary:
+      'The directory: its base URL, whether it is on, its totals and the time of its last request',
     permission: 'sso.manage',
     answer: Type.Object({
       base_address: Type.String(),
@@ -101,7 +102,7 @@ export const directoryRoutes = {
       groups: Type.Integer(),
       tokens_at_most: Type.Integer(),
       /**
-       * How many members are active or inactive as the directory says, how many are not, and how many it never sent.
+       * How many members match the directory's state, how many differ from it, and how many the directory never sent.
        */
       people: Type.Object({
         in_step: Type.Integer(),

@@ -35,7 +35,7 @@ export const OwnInvitation = Type.Object(
   { title: 'OwnInvitation' },
 )
 
-/** Invitations to an organization, and the requests of the page that an invitation's link opens. */
+/** Invitations to an organization, and the routes for people who open an invitation's link. */
 export const invitationRoutes = {
   'GET /organizations/:organization/invitations': route({
     summary: 'Invitations, newest first',

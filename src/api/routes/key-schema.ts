@@ -21,7 +21,7 @@ const editableColumns = eachField((schema) => nullable(schema)) as {
 const shownColumns = Object.fromEntries(
   Object.entries(keys.shownSchemas).map(([name, schema]) => [name, Type.Unsafe(schema)]),
 ) as { readonly [Name in keyof keys.KeyShown]: Type.TUnsafe<keys.KeyShown[Name]> }
-/** The fields of a key as a request sends them; null sets no value. */
+/** The fields of a key as a request sends them; null means that the key gets no value. */
 const askedFields = eachField((schema) => Type.Optional(nullable(schema))) as {
   readonly [Name in keyof KeyFieldsJson]: Type.TOptional<Type.TUnsafe<KeyFieldsJson[Name]>>
 }

@@ -64,7 +64,7 @@ export const keyRoutes = {
     handle: async ({ organization, body, caller, actor }, services) => {
       const asked = {
         ...toKeyInput(body),
-        // A missing field takes the organization's default; null means none.
+        // A missing field takes the organization's default; null means no restriction.
         cidrs: body.cidrs,
         expiresAt: body.expires_at == null ? body.expires_at : momentOf(body.expires_at),
         scheme: body.scheme,
@@ -84,7 +84,8 @@ export const keyRoutes = {
   }),
 
   'GET /organizations/:organization/keys/:key/callers': route({
-    summary: "A key's callers in its newest 1,000 calls, and who still uses its old secret",
+    summary:
+      "The callers of a key's newest 1,000 recorded calls, and those who used an old secret that is still valid",
     permission: 'traffic.see',
     answer: KeyCallers,
     handle: async ({ organization, param }, services) => {

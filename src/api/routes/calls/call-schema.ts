@@ -55,7 +55,7 @@ export const ApiCall = Type.Object(
   { title: 'Call' },
 )
 
-/** Looks up the current names of targets and keys by their ids. */
+/** Looks up the slugs of targets, and the names and hints of keys, by their ids. */
 export interface Names {
   readonly target: (id: string) => string | undefined
   readonly key: (id: string) => { readonly name: string; readonly hint: string } | undefined

@@ -51,7 +51,7 @@ export const callRoutes = {
   }),
 
   'GET /organizations/:organization/calls/:call': route({
-    summary: 'A call with its checks, timings and captured data',
+    summary: 'A recorded call with its timings and captured data',
     permission: 'traffic.see',
     answer: ApiCall,
     handle: async ({ organization, param }, services) => {

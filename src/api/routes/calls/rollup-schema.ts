@@ -52,7 +52,7 @@ export const Rollup = Type.Object(
 export const TopItem = Type.Object(
   {
     id: Type.String(),
-    /** The current name of the key or target; null for a code, and if the key or target no longer exists. */
+    /** The key's name or the target's slug; null for a code, and if the key or target no longer exists. */
     name: nullable(Type.String()),
     calls: Type.Integer(),
     refused: Type.Integer(),

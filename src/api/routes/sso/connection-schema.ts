@@ -73,7 +73,7 @@ export const ConnectionSchema = Type.Object(
   { title: 'Connection' },
 )
 
-/** The fields of a connection that a person sets. */
+/** The settings that a request to create or change a connection may contain. */
 export const settingsProperties = {
   name: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
   scopes: Type.Optional(
@@ -135,7 +135,7 @@ export const ConnectionTest = Type.Object(
         check: nullable(Type.String()),
       }),
     ),
-    /** The claims as this organization's settings interpret them; null if the test found no person. */
+    /** The claims as the connection's settings interpret them; null if the test found no person. */
     person: nullable(
       Type.Object({
         subject: Type.String(),

@@ -18,7 +18,7 @@ const Figures = Type.Object(
           dead: Type.Integer(),
           skipped: Type.Integer(),
           waiting: Type.Integer(),
-          /** How many of the deliveries since `from` were pending at the end of the step. */
+          /** How many of the deliveries since `from` were pending or held at the end of the step. */
           backlog: Type.Integer(),
           /**
            * The median and the 95th percentile of the time from a delivery's creation to its success, including

@@ -94,7 +94,7 @@ const deliveryProperties = {
   state: oneOf(deliveryStates),
   /** When the next attempt is due; null once the delivery has ended. */
   due_at: nullable(Time),
-  /** The attempts since the delivery became pending that count towards its limit; `attempts_ever` counts all. */
+  /** The attempts that count towards the limit, since the delivery last became pending; `attempts_ever` counts all. */
   attempts: Type.Integer(),
   attempts_ever: Type.Integer(),
   created_at: Time,
