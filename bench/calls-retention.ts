@@ -24,7 +24,7 @@ const dayMs = 24 * 60 * 60_000
 const maxDropMs = 1000
 const giveUpMs = 60_000
 
-/** Returns whether half of the days were dropped fast enough. On SQLite, measures nothing and returns true. */
+/** Drops half of the days, and returns whether that was fast enough. On SQLite, does nothing and returns true. */
 export async function measureRetention(
   store: Store,
   { now, organizationId }: { now: number; organizationId: OrganizationId },

@@ -26,7 +26,7 @@ interface AccessLogDeps {
 }
 
 /**
- * Opens the access log: standard output for `stdout`, otherwise the file with that path, to which lines are appended.
+ * Opens the access log. A `destination` other than `stdout` is the path of a file, to which lines are appended.
  */
 export function openAccessLog(deps: AccessLogDeps): AccessLog {
   const dropped = deps.metrics.counter(

@@ -17,7 +17,8 @@ export function createSampler(name: SamplerName, ratio: number): Sampler {
   const decide = (traceId: string): boolean => {
     if (name.endsWith('always_on')) return true
     if (name.endsWith('always_off')) return false
-    // The last 56 bits are random (W3C Trace Context, level 2), so all nodes make the same decision for a trace.
+    // All nodes make the same decision for a trace, because it depends only on the trace's id. The id's last 56 bits are
+    // random (W3C Trace Context, level 2).
     return Number.parseInt(traceId.slice(-14), 16) < ratio * 2 ** 56
   }
   if (!name.startsWith('parentbased_')) return decide

@@ -171,7 +171,7 @@ export interface Operations {
   updateMe: { input: { body: { "name": string } }; output: { "id": string; "name": string; "version": number } }
   /** The caller's active sessions, with the current one marked. */
   listMySessions: { input: Record<string, never>; output: { "items": (Session)[] } }
-  /** End every other session of the caller that this session may end. */
+  /** End the caller's other sessions, as far as the current session has the right to. */
   deleteMySessions: { input: Record<string, never>; output: { "ended": number; "confirmation": Confirmation } }
   /** End one session of the caller. */
   deleteMySession: { input: { session: string }; output: { "ended": number; "confirmation": Confirmation } }
@@ -203,13 +203,13 @@ export interface Operations {
   listMembers: { input: { organization: string; query?: { after?: string; limit?: number; role?: "owner" | "admin" | "developer" | "viewer"; search?: string } }; output: { "items": (Member)[]; "next": string | null } }
   /** A member with their role and state. */
   getMember: { input: { organization: string; member: string }; output: Member }
-  /** Change a member's role, or deactivate or reactivate them; a new role and a deactivation end the sessions that reach the organization. */
+  /** Change a member's role, or deactivate or reactivate them; a new role or a deactivation ends their sessions that reach the organization. */
   updateMember: { input: { organization: string; member: string; body?: { "role"?: "owner" | "admin" | "developer" | "viewer"; "active"?: boolean } }; output: Member }
   /** Remove a member; their sessions that reach the organization end, and their personal keys and access tokens are revoked. */
   deleteMember: { input: { organization: string; member: string }; output: Ended }
   /** A member's active sessions that reach the organization. */
   listMemberSessions: { input: { organization: string; member: string }; output: { "items": (Session)[] } }
-  /** End every session of a member that reaches the organization. */
+  /** End all of a member's sessions that reach the organization. */
   deleteMemberSessions: { input: { organization: string; member: string }; output: Ended }
   /** End one session of a member. */
   deleteMemberSession: { input: { organization: string; member: string; session: string }; output: Ended }
@@ -283,7 +283,7 @@ export interface Operations {
   updateDomain: { input: { organization: string; domain: string; body: { "connection_id": string | null } }; output: Domain }
   /** Remove a domain; sign-ins with its e-mail addresses are no longer routed to a connection. */
   deleteDomain: { input: { organization: string; domain: string }; output: undefined }
-  /** Look up the record of a domain now; the response contains what DNS returned. */
+  /** Look up a domain's TXT record now; the response contains what DNS returned. */
   checkDomain: { input: { organization: string; domain: string }; output: Domain }
   /** The directory: its base URL, whether it is on, its totals and the time of its last request. */
   getDirectory: { input: { organization: string }; output: { "base_address": string; "is_on": boolean; "users": number; "groups": number; "tokens_at_most": number; "people": { "in_step": number; "different": number; "not_sent": number }; "last_request_at": string | null; "nothing_for_hours": number | null; "kept_owner": { "id": string; "name": string } | null } }
@@ -313,7 +313,7 @@ export interface Operations {
   setSso: { input: { organization: string; body: { "required": boolean; "break_glass": (string)[] } }; output: SsoPolicy }
   /** Who would be signed out of the organization if company sign-in were required. */
   previewSso: { input: { organization: string; body: { "break_glass": (string)[] } }; output: SsoPreview }
-  /** Targets with their counts, ordered by slug. */
+  /** Targets with the number of their recent calls, ordered by slug. */
   listTargets: { input: { organization: string }; output: { "items": (Target)[] } }
   /** Add a target, which is an API to protect. */
   createTarget: { input: { organization: string; body: { "name"?: string; "upstream": string; "enabled"?: boolean; "credential"?: CredentialInput | null; "rate_limit"?: TargetRateLimit | null; "rate_scope"?: "all" | "node"; "quota"?: TargetQuota | null; "call_records"?: string | null; "assertion"?: boolean; "verbatim_paths"?: boolean; "allow_browser"?: boolean; "ca"?: string | null; "timeouts"?: Timeouts; "body_limit_bytes"?: number; "answer_headers"?: (string)[]; "capture"?: CaptureInput; "rules"?: (RuleInput)[]; "otherwise"?: "allow" | "refuse" | null; "slug": string } }; output: Target }

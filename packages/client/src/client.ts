@@ -111,7 +111,7 @@ export function createClient(options: ClientOptions): Client {
       const given = query === undefined ? input : { ...input, query }
       const page = (await call(name, given, how)) as Page
       yield* page.items
-      // Events always have a next cursor, from which a receiver polls later.
+      // `more` is false on the last page of events, which may still have a `next` cursor for later polling.
       after = page.more === false ? null : page.next
     }
   }

@@ -12,14 +12,14 @@ export interface Problem {
 }
 
 /**
- * Thrown when a request is refused; `code` says why, and is `unexpected_answer` if something other than Intercept
- * responded.
+ * Thrown when a request is refused; `code` says why, and is `unexpected_answer` if the response has no problem document,
+ * for example because something other than Intercept responded.
  */
 export class InterceptError extends Error {
   readonly code: ProblemCode | 'unexpected_answer'
   readonly status: number
   readonly requestId: string | undefined
-  /** The complete problem document; undefined if the response did not come from Intercept. */
+  /** The complete problem document; undefined if the response has none. */
   readonly problem: Problem | undefined
 
   constructor(status: number, problem: Problem | undefined) {
@@ -39,7 +39,7 @@ export async function errorOf(response: Response): Promise<InterceptError> {
     const problem = JSON.parse(text) as Problem
     if (typeof problem.code === 'string') return new InterceptError(response.status, problem)
   } catch {
-    // Not a problem document, so something between us and Intercept responded.
+    // Not a problem document: something between us and Intercept may have responded.
   }
   return new InterceptError(response.status, undefined)
 }

@@ -5,7 +5,7 @@ export type GuardedFetch = (target: string, path: string, init?: RequestInit) =>
 
 /**
  * Creates a `fetch` for guarded calls. The API's own responses are returned, whatever their status; refusals by
- * Intercept (`Intercept-Refused`) are thrown as an `InterceptError` with their code.
+ * Intercept (`Intercept-Refused`) are thrown as an `InterceptError`.
  */
 export function createGuardedFetch(options: {
   readonly server: string

@@ -129,7 +129,7 @@ export const meRoutes = {
   }),
 
   'DELETE /me/sessions': route({
-    summary: 'End every other session of the caller that this session may end',
+    summary: "End the caller's other sessions, as far as the current session has the right to",
     permission: 'signed-in',
     status: 200,
     answer: Type.Object({ ended: Type.Integer(), confirmation: Confirmed }),

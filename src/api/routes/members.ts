@@ -58,7 +58,7 @@ export const memberRoutes = {
 
   'PATCH /organizations/:organization/members/:member': route({
     summary:
-      "Change a member's role, or deactivate or reactivate them; a new role and a deactivation end the sessions that reach the organization",
+      "Change a member's role, or deactivate or reactivate them; a new role or a deactivation ends their sessions that reach the organization",
     permission: 'members.manage',
     body: input({ role: Type.Optional(Role), active: Type.Optional(Type.Boolean()) }),
     answer: Member,
@@ -103,7 +103,7 @@ export const memberRoutes = {
   }),
 
   'DELETE /organizations/:organization/members/:member/sessions': route({
-    summary: 'End every session of a member that reaches the organization',
+    summary: "End all of a member's sessions that reach the organization",
     permission: 'members.manage',
     status: 200,
     answer: Ended,

@@ -22,7 +22,7 @@ const EditedTarget = Type.Object({ ...ApiTarget.properties, confirmation: Confir
 /** Targets, their rules, and how a call to them would be decided. */
 export const targetRoutes = {
   'GET /organizations/:organization/targets': route({
-    summary: 'Targets with their counts, ordered by slug',
+    summary: 'Targets with the number of their recent calls, ordered by slug',
     permission: 'traffic.see',
     answer: Type.Object({ items: Type.Array(ApiTarget) }),
     handle: async ({ organization }, services) => {

@@ -63,7 +63,7 @@ export function createAddressGuard(options: GuardOptions = {}): AddressGuard {
   }
 }
 
-/** Parses `address/bits` or a single address; throws a Problem that quotes any other text. */
+/** Parses `address/bits` or a single address; for any other text, throws a Problem that quotes it. */
 function parseCidr(text: string): { address: string; bits: number; family: Family } {
   const [address = '', bitsText = '', ...rest] = text.trim().split('/')
   const family = isIP(address)

@@ -164,7 +164,10 @@ function sendProblem(
   return reply.send(Buffer.from(rendered.body))
 }
 
-/** Maps Fastify's own errors to problems by their stable codes; any other error is a bug of ours. */
+/**
+ * Returns a problem as it is, and maps Fastify's own errors to problems. Any other error is a bug of ours, and becomes
+ * `internal_error`.
+ */
 function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
   const { code, validation, message } = error as {

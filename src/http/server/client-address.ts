@@ -97,8 +97,8 @@ function readerOf(trusted: TrustedProxies): AddressReader {
 }
 
 /**
- * Yields the addresses in front of the peer, the nearest first and one at a time, because a stranger may have written
- * thousands. An unreadable entry ends the chain: neither its author nor anything to its left can be trusted.
+ * Yields the addresses of X-Forwarded-For, the nearest proxy's entry first, and one at a time, because a stranger may
+ * have written thousands. An unreadable entry ends the chain: neither its author nor anything to its left can be trusted.
  */
 function* entriesOf(forwardedFor: string): Generator<string> {
   let end = forwardedFor.length

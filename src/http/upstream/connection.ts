@@ -128,7 +128,7 @@ export class UpstreamConnection {
     this.#socket.uncork()
   }
 
-  /** Must be called when the whole request has been written. */
+  /** Must be called when the whole request has been written, unless `begin` already wrote all of it (`ended`). */
   endRequest(): void {
     this.#requestEnded = true
     if (this.#answerEnded) this.#settle()

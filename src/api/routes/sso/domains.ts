@@ -98,7 +98,7 @@ export const domainRoutes = {
   }),
 
   [`POST ${one}/check` as const]: route({
-    summary: 'Look up the record of a domain now; the response contains what DNS returned',
+    summary: "Look up a domain's TXT record now; the response contains what DNS returned",
     permission: 'sso.manage',
     status: 200,
     answer: Domain,

@@ -78,7 +78,7 @@ export interface ResponseHead {
   readonly reason: string | undefined
   readonly headers: string[]
   /**
-   * Whether a parser has already rejected headers that could split the head; otherwise they are checked when rendered.
+   * Whether a parser has already checked that no header splits the head; otherwise, this is checked on rendering.
    */
   readonly isChecked: boolean
   /** Whether the request's method and the status allow a body. */

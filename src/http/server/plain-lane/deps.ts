@@ -43,7 +43,7 @@ export type FailureCode =
 export interface LaneConnection extends Carrier, FrontConnection {
   /** Ends the connection if it has waited too long for a request, with a refusal unless it was merely kept alive. */
   endIfLate(nowMs: number): void
-  /** Ends the connection if no request is in progress and everything written has been sent. */
+  /** Ends the connection if no request is in progress or has partly arrived, and everything written has been sent. */
   endIfIdle(): void
   /** Gives up the socket and returns it for its new owner. */
   detach(): Socket

@@ -13,7 +13,7 @@ export interface PlainLane {
   open(socket: Socket): LaneConnection
   /** Ends connections that waited too long for a request. */
   endLate(): void
-  /** Ends connections without a request in progress. */
+  /** Ends idle connections. */
   endIdle(): void
 }
 
