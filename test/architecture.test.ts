@@ -71,7 +71,7 @@ const domain = [
 for (const entry of entryPoints) mayImport[entry] = [...infrastructure, ...domain]
 mayImport['compose'] = [...infrastructure, ...domain, ...entryPoints, 'config']
 const everyFolder = [...Object.keys(mayImport), 'cli']
-/** `main`, `embed` and the command line may import everything. Only they and `compose` read the settings. */
+/** `main`, `embed` and the command line may import every folder. Besides them, only `compose` reads the settings. */
 const starters = ['main', 'embed', 'cli']
 /** Files at the root of src that parse the settings. */
 const settings = [

@@ -1,4 +1,4 @@
-// npm run check: everything that can be checked without running the product; stops at the first failure.
+// npm run check: checks the sources without running the product; stops at the first failure.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'

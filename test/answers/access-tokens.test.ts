@@ -87,8 +87,8 @@ describe('every route of the OpenAPI document, for every kind of access token', 
   const wholeExport = 'GET /organizations/:organization/configuration'
 
   /**
-   * Calls an operation with a body that isn't declared as JSON (a GET has no body). Access is checked first, so only a
-   * caller with access gets 415.
+   * Calls an operation. Unless it is a GET, the body isn't declared as JSON. Access is checked first, so only a caller
+   * with access gets 415.
    */
   async function knock(program: Program, operation: Operation, at = 'acme'): Promise<Reply> {
     const address = addressOf(operation, at, ids)
@@ -225,7 +225,7 @@ describe('every route of the OpenAPI document, for every kind of access token', 
       ({ permission, streams }) => permission in permissions && !streams,
     )
     const wrong: string[] = []
-    // Operations that remove something come last, and the organization's deletion at the very end.
+    // DELETE operations come last, and the one that deletes the organization at the very end.
     const gravity = ({ method, path }: Operation): number =>
       method === 'DELETE' ? 100 - path.split('/').length : 0
     for (const operation of mine.toSorted((a, b) => gravity(a) - gravity(b))) {

@@ -99,7 +99,7 @@ describe('the first sign-in of somebody who is here already', () => {
     assert.equal(shown.json.owners_confirm, true)
     const claims = { sub: 'not-olga', email: 'olga@acme.test' }
     assert.equal(refusalOf(await arrive(claims)), 'sso_confirmation_required')
-    // People who are not owners are linked without confirmation.
+    // Adam is not an owner, so his account is linked without confirmation.
     const adam = await arrive({ sub: 'adam', email: 'adam@acme.test' })
     assert.equal(adam.status, 200, await adam.text())
   })

@@ -17,8 +17,8 @@ export interface Place {
 export const engines: readonly Engine[] = ['sqlite', 'postgres']
 
 /**
- * Creates an empty database, on PostgreSQL with its tables if `migrated`. Otherwise the first store that opens it
- * creates them.
+ * Creates an empty database. On PostgreSQL, it already has its tables if `migrated`. Otherwise the first store that
+ * opens the database creates them.
  */
 export async function emptyPlace(engine: Engine, { migrated = true } = {}): Promise<Place> {
   const folder = await mkdtemp(join(tmpdir(), 'intercept-test-'))

@@ -78,7 +78,7 @@ describe('a database that is replaced', { timeout: 120_000 }, () => {
     await everybodyKnows([early!, late!], [victim!])
     await cluster.kill()
     await cluster.start({ data })
-    // This process sees the database for the first time, as the command line does.
+    // This store sees the database for the first time, like a store that the command line opens.
     await using stranger = await openStore({ ...place(cluster), isNode: false })
     await new Keys({ store: stranger, clock }).revoke(organizationId, victim!.id, operator)
     for (const node of [early!, late!]) {

@@ -98,8 +98,8 @@ for (const engine of engines) {
       assert.equal(await two.pass(key), 'passed')
       assert.equal(await two.pass(key), 'quota_exhausted')
       await two.flush()
-      // Node one has spent everything it claimed, so more flushes give it no calls: its next call has to claim one, and
-      // none is left.
+      // Node one has spent every call that it claimed, and flushing gives it no more. For its next call, nothing is
+      // left to claim.
       await one.flush()
       await one.flush()
       assert.equal(await one.pass(key), 'quota_exhausted')

@@ -45,7 +45,7 @@ export async function visitDashboard(browser: TestBrowser, visit: Visit): Promis
   await visitor.context.addInitScript(`try { localStorage.setItem('fonts', 'loaded') } catch {}`)
   if (visit.link !== undefined) {
     await visitor.page.goto(visit.link)
-    // The link's page signs in by itself, with or without JavaScript.
+    // A script on the link's page submits its form, which signs the person in.
     await visitor.page.waitForURL(/\/(?:o|welcome)\b/, { waitUntil: 'commit' })
   }
   return visitor

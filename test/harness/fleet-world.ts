@@ -89,7 +89,7 @@ export class SimDatabase {
   readonly changes: Change[]
   readonly nodes: Map<string, SimNodeRow>
   readonly revoked: Set<string>
-  /** The server that a process last connected to. A copy keeps the original's until a process connects to the copy. */
+  /** The server that a process last connected to. A copy keeps this value until a process connects to the copy. */
   met: string
   /** When a process first connected to that server; -Infinity if the database had no changes then. */
   since: number

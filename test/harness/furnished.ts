@@ -25,7 +25,7 @@ export interface Furnished extends AsyncDisposable {
   open(visitor: Visitor, name: string, address: string): Promise<void>
 }
 
-/** Builds the dashboard, starts the product and a browser, and fills the organization, including 40 calls. */
+/** Builds the dashboard if necessary, starts the product and a browser, and fills the organization, with 40 calls. */
 export async function furnishedForTests(): Promise<Furnished> {
   await using starting = new AsyncDisposableStack()
   freshDashboard()

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { Provider } from 'oidc-provider'
 
-/** A person at the provider, which sends only those of their `claims` that its configuration (below) lists. */
+/** A person at the provider. Of `claims`, the provider sends only those that its configuration (below) lists. */
 export interface IdpPerson {
   readonly subject: string
   readonly email?: string

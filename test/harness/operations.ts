@@ -16,7 +16,7 @@ export interface Operation {
 }
 
 export interface Seeded {
-  /** Ids by path parameter name. */
+  /** Values for path parameters, by the parameter's name. */
   readonly ids: Readonly<Record<string, string>>
   readonly apiKey: string
   readonly scimToken: string

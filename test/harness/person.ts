@@ -21,7 +21,10 @@ export interface Reply {
   readonly text: string
 }
 
-/** Creates a person whose calls go to `at`, which may be another node; their origin is always `baseUrl`. */
+/**
+ * Creates a person whose calls go to `at`, which may be another node. Calls other than GET name `baseUrl` as their
+ * origin.
+ */
 export function personWith(baseUrl: string, cookie?: string, at = baseUrl): Person {
   const person: Person = {
     cookie,

@@ -34,7 +34,7 @@ interface ProductOptions {
   readonly resolveTxt?: ResolveTxt
 }
 
-/** With `HTTP_LANE=standard`, `npm test` and the tortures use that lane for everything. */
+/** With `HTTP_LANE=standard`, products for tests use that lane, unless a test's own settings name another one. */
 const lane = process.env['HTTP_LANE']
 const laneOfTests = lane === undefined ? {} : { HTTP_LANE: lane }
 

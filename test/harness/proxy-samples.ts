@@ -7,11 +7,11 @@ import { startProxy, type ProxyProgram } from './proxy-program.ts'
 const samples = join(import.meta.dirname, '..', '..', 'deploy', 'proxies')
 
 export interface SamplePorts {
-  /** The port of the proxy. It is in front of Intercept or, with forward-auth, in front of the upstream. */
+  /** The port of the proxy, which is in front of Intercept or, with forward-auth, in front of the upstream. */
   readonly proxy: number
   /** nginx's sample has both uses in one file; its forward-auth proxy listens here. */
   readonly other: number
-  /** The port of one node, or the ports of several that share the calls. */
+  /** The port of one node, or the ports of several that share the calls; Caddy calls only the first one. */
   readonly intercept: number | readonly number[]
   readonly upstream: number
 }
@@ -24,7 +24,7 @@ function nodesOf(intercept: SamplePorts['intercept']): readonly number[] {
   return typeof intercept === 'number' ? [intercept] : intercept
 }
 
-/** Repeats the sample's line for one node, once for each node in the test. */
+/** Makes a line for each node of the test from the sample's line for its one node. */
 function perNode(line: string, intercept: SamplePorts['intercept']): string {
   return nodesOf(intercept)
     .map((port, at) => line.replace('8080', String(port)).replace('node1', `node${at + 1}`))

@@ -109,8 +109,8 @@ class QuotaWorld {
   }
 
   /**
-   * Sends far more calls than the quota allows: bursts at random nodes, then a steady flow, which uses up the claims
-   * that nodes return late.
+   * Sends far more calls than the quota allows: bursts at random nodes, then a steady flow, which uses up the calls
+   * that nodes give back late.
    */
   #offer(): void {
     const world = this.#world

@@ -5,7 +5,7 @@ import type { Rate } from '../../src/rate.ts'
 import type { Store } from '../../src/store/index.ts'
 import { until } from './webhooks.ts'
 
-/** The rate of these tests, unless they say otherwise. */
+/** The rate that `pass` applies if it is given none. */
 export const rate: Rate = { calls: 100, perSeconds: 1, burst: 20 }
 
 /** A node's rates, without the rest of the node. */

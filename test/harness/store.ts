@@ -6,7 +6,7 @@ import { createSealer } from '../../src/secrets/index.ts'
 import { openStore, type Engine, type Store } from '../../src/store/index.ts'
 import { postgresForTests } from './postgres.ts'
 
-/** The engines on which every guarantee of the store is tested. */
+/** The engines on which the store is tested. */
 export const engines: readonly Engine[] = ['sqlite', 'postgres']
 
 /** An empty store on an engine; `another` opens the same database as a second node would. */

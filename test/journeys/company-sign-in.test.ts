@@ -160,7 +160,7 @@ describe('the company sign-in with a real browser and a real OpenID provider', (
     const { page } = visitor
     await signIn(visitor, 'new@corp.test', byEmail('new@corp.test'))
     await page.waitForURL(`${baseUrl}/docs`)
-    // As long as the person has a session at the provider, signing in again needs no password.
+    // As long as the person has a session at the provider, signing in again shows no form there.
     await page.goto(byEmail('new@corp.test'))
     await page.waitForURL(`${baseUrl}/docs`)
 

@@ -190,7 +190,7 @@ describe('calls in the dashboard', { timeout: 120_000 }, () => {
 /** Fills in the form and submits it without a mouse. */
 async function tryWithKeys(page: Page, key: string, method: string, path: string): Promise<void> {
   const field = page.getByLabel('Key', { exact: true })
-  // Wait for the newest key: when it arrives, the field shows it instead of what was typed.
+  // Wait until the newest key is in the field: if it came later, it would replace what is typed here.
   while (['', 'No key'].includes(await field.inputValue())) await page.waitForTimeout(20)
   await field.focus()
   await page.keyboard.type(key)

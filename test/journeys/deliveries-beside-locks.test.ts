@@ -28,8 +28,8 @@ describe('deliveries beside publishers who wait for each other', { timeout: 120_
       await gate.promise
     })
     await locked.promise
-    // More publishers than the pool has connections: each waits for the lock or for a connection, and retries after a
-    // timeout.
+    // More transactions than the pool has connections: each waits for the lock or for a connection, and is started
+    // again after a timeout.
     const over = new AbortController()
     const waiting = Array.from({ length: 12 }, async () => {
       const lock = async (): Promise<void> =>

@@ -12,7 +12,7 @@ const [folder = '', databaseUrl = '', organizationId = '', publishes = '', ...mo
 const [aheadMs = '0', pauseMs = '12'] = more
 const eventsInWork = 10
 
-// The last node's clock runs ahead, so that failed deliveries are due at once.
+// A torture may start its last node with a clock that runs ahead, so that failed deliveries are due at once.
 const clock: Clock = {
   now: () => systemClock.now() + Number(aheadMs),
   monotonic: systemClock.monotonic,

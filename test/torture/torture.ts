@@ -25,7 +25,7 @@ export interface Torture {
   run(options: TortureOptions): Promise<TortureReport>
 }
 
-/** Waits for a fixed time, as only tortures may: they are about what happens at random moments. */
+/** Waits for a fixed time. Tortures may do that, because they are about what happens at random moments. */
 export async function wait(ms: number): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, ms))
 }

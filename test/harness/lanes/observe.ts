@@ -16,7 +16,7 @@ import { FakeUpstream } from './fake-upstream.ts'
 
 export const guarded = '/api/v1/intercept'
 
-/** Everything observable about one connection, except what differs in every run. */
+/** Everything observable about one connection, except what may differ from run to run. */
 export interface Sight {
   /** What the caller received while its side was open, and the connection's state then. */
   readonly received: string
