@@ -105,7 +105,7 @@ for (const engine of engines) {
       const from = new Date(minute - 120_000).toISOString()
       const to = new Date(minute + 60_000).toISOString()
       for (const more of ['', `&key=${keyId}`, '&target=echo']) {
-        // A call may be listed one flush before it is counted in the sums.
+        // Wait until the sums include both calls.
         const sums = await until(async () => {
           const found = await owner.call(
             `GET /organizations/acme/rollups?from=${from}&to=${to}&step_ms=60000${more}`,

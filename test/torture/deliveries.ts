@@ -21,7 +21,7 @@ const endpointCount = 3
 const failingShare = 0.04
 const aheadMs = 30 * 3_600_000
 const drainWithinMs = 180_000
-// A node has at most this many deliveries in progress at an endpoint: requests, and outcomes not written yet.
+// An upper bound of the deliveries that a node has in progress at an endpoint: requests, and outcomes not written yet.
 const maxUnderWay = 8 + 64
 
 interface Plan {
