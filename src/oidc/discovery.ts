@@ -48,7 +48,10 @@ export async function discover(
   return checkedDocument(objectOf(answer, 'discovery'), issuer, deps.allowLoopback)
 }
 
-/** Returns the issuer unchanged; throws unless it is an https URL, or an http URL on loopback where that is allowed. */
+/**
+ * Returns the issuer unchanged. Throws unless it is an https URL of at most 512 characters, without query, fragment or
+ * credentials; if `allowLoopback` is true, http is accepted on loopback.
+ */
 export function checkedIssuer(issuer: string, allowLoopback: boolean): string {
   if (issuer.length > 512 || /[?#\s]/.test(issuer)) throw fault('issuer_syntax', 'discovery')
   if (acceptableUrl(issuer, allowLoopback) === undefined) throw fault('issuer_syntax', 'discovery')

@@ -17,8 +17,8 @@ export interface Keys {
 }
 
 /**
- * Identifies a key set. Each pair of issuer and URL has a budget of extra fetches, so that an issuer that announces
- * another issuer's URL spends only its own budget.
+ * Identifies a key set. Each pair of issuer and URL has its own budgets of extra fetches, so that an issuer that
+ * announces another issuer's URL spends only its own.
  */
 export type KeySource = Pick<Provider, 'issuer' | 'keysAddress'>
 

@@ -13,7 +13,7 @@ export async function requirePowerToGive(
   given: { readonly role: Role; readonly had?: Role | undefined },
 ): Promise<void> {
   const { organizationId, actor } = by
-  // The operator stands above roles; directories, providers and the product carry out what people have decided.
+  // Roles do not limit the operator; directories, providers and Intercept itself carry out what people have decided.
   if (actor.kind !== 'user' && actor.kind !== 'token') return
   const had = given.had === undefined ? [] : permissionsOf(given.had)
   const gained = permissionsOf(given.role).filter((permission) => !had.includes(permission))

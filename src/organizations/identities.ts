@@ -45,7 +45,8 @@ export async function insertIdentity(
 }
 
 /**
- * Makes an e-mail address that one organization supplied valid in every organization, once the person has proven it.
+ * If one organization supplied the person's e-mail address and this identity proves it, makes the address count in
+ * every organization.
  */
 export async function confirmEmail(
   tx: Tx,

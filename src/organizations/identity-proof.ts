@@ -17,7 +17,9 @@ export interface ProvenIdentity extends IdentityKey {
   readonly name: string | undefined
 }
 
-/** Providers let people choose almost any name, and a text that is no e-mail address proves nothing. */
+/**
+ * Normalizes the name, because providers let people choose almost any; drops an `email` that is not an e-mail address.
+ */
 export function withCleanTexts(proven: ProvenIdentity): ProvenIdentity {
   const email = emailFrom(proven.email)
   const emailVerified = email !== undefined && proven.emailVerified

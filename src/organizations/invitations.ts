@@ -54,8 +54,8 @@ export class Invitations {
   }
 
   /**
-   * Creates an invitation and revokes open invitations for the same address; the link is stored nowhere. Throws
-   * `invalid_input`, `permission_required`.
+   * Creates an invitation and revokes the organization's open invitations for the same address; the link is stored
+   * nowhere. Throws `invalid_input`, `permission_required`.
    */
   async invite(
     organizationId: OrganizationId,

@@ -51,8 +51,8 @@ export class Links {
   }
 
   /**
-   * Returns a new setup link; undefined if the installation is set up. Each node that starts prints a link, and sets
-   * `keepOlder` so that the links of other nodes keep working.
+   * Returns a new setup link; undefined if the installation is set up. `keepOlder` leaves earlier links valid, because
+   * several nodes may each print one when they start.
    */
   async setupLink({ keepOlder = false } = {}): Promise<string | undefined> {
     return await this.#deps.store.transaction(async (tx) => {

@@ -308,7 +308,7 @@ async function reactivate(tx: Tx, change: MemberChange): Promise<void> {
 
 /**
  * Records the sessions that a person has ended, in each of the person's organizations. A session that an organization's
- * provider vouched for is recorded only there.
+ * provider vouched for is recorded only in that organization.
  */
 async function noteOwnEnded(
   tx: Tx,

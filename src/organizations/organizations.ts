@@ -105,7 +105,8 @@ export class Organizations {
   }
 
   /**
-   * Deletes an organization for its people and programs; its rows stay for the operator. Throws `permission_required`.
+   * Deletes an organization: its people and programs no longer reach it, but its rows stay for the operator. Throws
+   * `permission_required`.
    */
   async remove(id: OrganizationId, actor: Actor): Promise<void> {
     await this.#store.transactionConfirmed(async (tx) => {

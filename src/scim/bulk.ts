@@ -134,7 +134,8 @@ function textOf(object: JsonObject, name: string): string | undefined {
   return value
 }
 
-// Called once per operation, because the waiting operations are checked again in every round.
+// Called only when an operation is parsed: the result is kept, because the waiting operations are checked in every
+// round.
 function referencesIn(text: string): ReadonlySet<string> {
   const found = new Set<string>()
   for (const [, id = ''] of text.matchAll(reference)) found.add(id)

@@ -11,7 +11,7 @@ export interface Explained {
   readonly headers: Readonly<Record<string, string>>
 }
 
-// Maps the domain's refusal codes to SCIM keywords (RFC 7644 table 9).
+// Maps problem codes to SCIM keywords (RFC 7644 table 9).
 const scimTypes: Partial<Record<ProblemCode, ScimType>> = {
   conflict: 'uniqueness',
   invalid_input: 'invalidValue',

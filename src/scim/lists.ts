@@ -19,7 +19,9 @@ export async function listResources(
   return answerList([resources], page, asked.query)
 }
 
-/** Lists a page of users followed by groups, for `.search` and queries at the root (RFC 7644 section 3.4.2.1). */
+/**
+ * Lists a page of users followed by groups, for queries at the root, by GET or `.search` (RFC 7644 section 3.4.2.1).
+ */
 export async function listEverything(
   deps: ScimDeps,
   request: ScimRequest,

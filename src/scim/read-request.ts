@@ -18,7 +18,7 @@ export function readAddress(request: AppRequest, base: string, prefix: string): 
   // Some clients append a complete `$ref` or location to the base URL they were given.
   const path = below.startsWith(`/${base}/`) ? below.slice(base.length + 1) : below
   const segments = path.split('/').slice(1)
-  // A trailing slash is accepted, because IdPs get the address with and without it.
+  // A trailing slash is accepted, because people enter the base URL with and without one.
   if (segments.at(-1) === '') segments.pop()
   return { path: segments.map(decode), query: new URLSearchParams(search) }
 }

@@ -29,7 +29,7 @@ export interface LoginState {
   readonly tokenEndpoint: string
   readonly returnTo: string
   readonly startedAt: number
-  /** The browser's previous session, which ends when the new one starts. */
+  /** The browser's session at the start of the sign-in, if any; it ends when the sign-in starts a new one. */
   readonly before?: { readonly userId: UserId; readonly sessionId: SessionId } | undefined
   /** Whether the person adds an identity instead of signing in. */
   readonly linking?: boolean | undefined

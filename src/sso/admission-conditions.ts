@@ -80,8 +80,8 @@ async function requireOwnWorkspace(at: Attempt): Promise<void> {
 }
 
 /**
- * Refuses a connection that was disabled, deleted, or given another issuer or client id since the browser left for the
- * provider.
+ * Throws `sso_connection_disabled` if the connection was disabled, deleted, or given another issuer or client id since
+ * `connection` was read.
  */
 export async function requireUnchanged(tx: Tx, connection: Connection): Promise<void> {
   const now = await connections.find(tx, connection.organizationId, connection.id)

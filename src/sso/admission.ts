@@ -309,7 +309,7 @@ async function link(
     connectionId: connection.id,
     issuer: person.issuer,
     subject: person.subject,
-    // A link by domain does not rest on the directory, so at most the connection awaits approval.
+    // A link by domain does not rest on the directory, so it never waits for an owner to approve the directory.
     awaitsOwner: by === 'domain' && missing === 'directory' ? 'connection' : missing,
     ...(await profileOf(at)),
   })

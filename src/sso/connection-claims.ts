@@ -65,7 +65,8 @@ function isVerified(claim: string, value: unknown): boolean {
   return claim === 'xms_edov' && (value === 1 || value === '1' || value === 'true')
 }
 
-// An e-mail address counts only if the provider has verified it.
+// Returns the value by which the directory knows the person. If the settings read it from the e-mail address's claim,
+// the provider must have verified the address.
 function directoryValueOf(
   source: JsonObject,
   settings: ConnectionSettings,

@@ -28,7 +28,10 @@ export interface ConnectionSettings {
   readonly claims: ClaimMap
   /** Whether to read the UserInfo endpoint too, if the provider has one. */
   readonly askUserInfo: boolean
-  /** Whether people of verified domains become members by signing in. */
+  /**
+   * Whether people of verified domains become members by signing in without an invitation; they never do while the
+   * directory is on.
+   */
   readonly admitsNewPeople: boolean
   /** Whether signing out here signs out at the provider too (OpenID Connect RP-Initiated Logout 1.0). */
   readonly endsProviderSession: boolean

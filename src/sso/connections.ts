@@ -116,7 +116,10 @@ export class Connections {
     return await identities.countDependents(this.#deps.store.slowReads, row)
   }
 
-  /** Fetches an issuer's discovery document, bypassing every cache; throws an `idp_…` problem. */
+  /**
+   * Fetches an issuer's discovery document, bypassing every cache. Throws an `idp_…` problem if that fails or the
+   * document is not acceptable.
+   */
   async discover(issuer: string, credential?: 'secret' | 'key'): Promise<Provider> {
     const { relyingParty, allowLoopback } = this.#deps
     checkedIssuer(issuer, allowLoopback)

@@ -72,8 +72,8 @@ export class Domains {
   }
 
   /**
-   * Checks the DNS now and applies the result. Throws `plan_required`, `not_found`, or `domain_taken` if another
-   * organization holds the domain.
+   * Checks the DNS now and applies the result. Throws `plan_required`, `not_found`, or `domain_taken` if the DNS proves
+   * the domain but another organization holds it.
    */
   async check(
     organizationId: OrganizationId,
@@ -167,7 +167,10 @@ export class Domains {
   }
 }
 
-/** Applies the result of a DNS lookup: the domain is verified, lost, or checked again later. */
+/**
+ * Applies the result of a DNS lookup: verifies the domain or ends its verification, and sets when it is checked next,
+ * if at all.
+ */
 async function decide(
   tx: Tx,
   { domain, seen }: { readonly domain: DomainRecord; readonly seen: DnsFinding },

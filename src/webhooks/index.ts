@@ -70,8 +70,8 @@ export interface Webhooks extends AsyncDisposable {
   /** Counts each endpoint's deliveries by state, where committed = delivered + dead + pending + held + skipped. */
   books(organizationId: string, endpointId?: string): Promise<EndpointBooks[]>
   /**
-   * Deletes finished deliveries older than the retention period, and their events; a running node does this about every
-   * hour.
+   * Deletes finished deliveries older than the retention period, and events of that age that have no deliveries left; a
+   * running node does this about every hour.
    */
   removeOld(): Promise<RetentionResult>
   /** Starts the background work, which the command line does not need. */
@@ -89,7 +89,7 @@ export interface WebhooksDeps {
   readonly outbound: Outbound
   readonly log: Log
   readonly random?: (() => number) | undefined
-  /** Finished deliveries and their events are deleted after this time; defaults to 30 days. */
+  /** Finished deliveries, and events that no other delivery needs, are deleted after this time; defaults to 30 days. */
   readonly deliveriesKeptMs?: number | undefined
   /** The maximum number of endpoints per organization; defaults to 50. */
   readonly maxEndpoints?: number | undefined

@@ -71,7 +71,8 @@ function covers(attribute: Attribute, wanted: Item, own: Item): boolean {
   })
 }
 
-// Changes one part, such as `emails.value`, of every value in the list; creates a first value in an empty list.
+// Changes one part, such as `emails.value`, of every value in the list; `add` and `replace` create a first value in an
+// empty list.
 function changePart(path: Path, list: readonly Item[], operation: PatchOperation): readonly Item[] {
   if (list.length === 0 && operation.op === 'remove') return []
   const all = list.length === 0 ? [{}] : list

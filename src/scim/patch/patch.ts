@@ -37,7 +37,7 @@ interface State {
   readonly type: ResourceType
   readonly resource: Resource
   readonly members: MemberStep[]
-  /** The number of comparisons made until now, each of a list value with a filter term or a given value. */
+  /** The number of comparisons so far, each between a value of a list and a filter term or a given value. */
   looked: number
 }
 

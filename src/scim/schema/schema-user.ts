@@ -33,7 +33,7 @@ export const userSchema: Schema = {
     attribute.string('preferredLanguage', 'The preferred languages, as in Accept-Language.'),
     attribute.string('locale', 'The locale for dates and numbers.'),
     attribute.string('timezone', 'The time zone by its IANA name.'),
-    // Every user is either active or not, so `active` can't be unassigned; a request without `active` leaves it
+    // Every user is either active or not, so `active` can't be unassigned; a PUT or PATCH without `active` leaves it
     // unchanged.
     attribute.boolean('active', 'Whether the user may use the service.', {
       required: true,

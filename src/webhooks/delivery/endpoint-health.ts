@@ -23,7 +23,9 @@ export interface EndpointHealth {
   readonly failingSince: number | undefined
   readonly lastSuccessAt: number | undefined
   readonly heldAt: number | undefined
-  /** When a held endpoint is probed next, and the delay before that probe, which doubles if the probe fails. */
+  /**
+   * When a held endpoint is probed next. If that probe fails, the next delay is twice `probeDelayMs`, up to an hour.
+   */
   readonly probeAt: number | undefined
   readonly probeDelayMs: number | undefined
 }

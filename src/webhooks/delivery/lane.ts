@@ -17,7 +17,7 @@ const queueOfFailing = 4
 // No request starts this close to the end of the lease, because it might arrive when another node already has the
 // lease.
 const leaseMarginMs = 500
-/** A lane idle for this long releases its endpoint; a delivery due later than this is left to polling. */
+/** The lane of an active endpoint releases it after being idle for this long. Longer waits are left to polling. */
 export const idleBeforeReleaseMs = 5000
 const pacePollMs = 1000
 const maxWaitInLaneMs = minuteMs

@@ -20,7 +20,7 @@ export function measureQueue(deps: {
   metrics.beforeScrape(async () => {
     if (clock.monotonic() - lookedAt < lookAgainMs) return
     lookedAt = clock.monotonic()
-    // If the database is down, the last value stays; the age of the feed shows the outage.
+    // If the database is down, the last value stays; `intercept_feed_age_seconds` shows the outage.
     known = await deliveryQueue.look(store.slowReads).catch(() => known)
   })
   metrics.collected(

@@ -22,7 +22,7 @@ export interface SendResult {
   readonly durationMs: number
   /** The response's status; undefined if the request failed. */
   readonly status: number | undefined
-  /** Why the request failed, for example because the response broke off; undefined if it has a status. */
+  /** Why the request failed, for example because the response broke off; undefined if `status` is set. */
   readonly failure: string | undefined
   readonly body: Buffer | undefined
   readonly truncated: boolean

@@ -53,7 +53,7 @@ export function createDeliveryWork(deps: {
   owner: string
 }): DeliveryWork {
   const { clock, owner } = deps
-  // Uses the background connections, because publishers that wait for each other may hold all others.
+  // Uses the background connections, because publishers that wait for each other may hold all other connections.
   const store = deps.store.background
   return {
     async lease({ limit, ttlMs, organizationIds }) {
