@@ -19,7 +19,7 @@ export interface StoreOptions {
   readonly followsDatabaseClock?: boolean | undefined
   /** Called when the database turns out to be a different server or to have lost changes. */
   readonly onHistory?: ((change: HistoryChange) => void) | undefined
-  /** Called after each successful transaction on the main database, with its duration in milliseconds. */
+  /** Called with the duration, in milliseconds, of each successful transaction of a caller on the main database. */
   readonly onTransaction?: ((tookMs: number) => void) | undefined
   /**
    * Whether this process serves requests: if so, it registers as a node, and other nodes wait for it to confirm

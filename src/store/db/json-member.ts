@@ -1,7 +1,7 @@
 import { sql, type Expression, type RawBuilder } from 'kysely'
 import type { Db } from './db.ts'
 
-/** Selects a member of the JSON object in a column as text; null if the object lacks it. */
+/** Selects a text member of the JSON object in a column; null if the object lacks it. */
 export function jsonMember(
   { engine }: Pick<Db, 'engine'>,
   column: Expression<unknown>,

@@ -28,7 +28,7 @@ export async function rowById<Row>(
       where organization_id = ${organizationId} and id = ${id}`.execute(db.query)
     return rows[0]
   }
-  // PostgreSQL locks the rows in the order in which the tables are joined.
+  // PostgreSQL locks the rows in the order in which `from` lists their tables.
   const names = sql.join(from.columns.map((name) => sql.ref(`${from.table}.${name}`)))
   const { rows } = await sql<Row>`select ${names} from directory, ${sql.table(from.table)}
     where directory.organization_id = ${organizationId}

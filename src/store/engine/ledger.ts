@@ -54,7 +54,7 @@ export class UnknownOrganization extends Error {
   }
 }
 
-/** Writes changes; on PostgreSQL it also commits, because all nodes number changes under one lock. */
+/** Writes changes and commits, so that on PostgreSQL no node keeps the lock under which all nodes number changes. */
 export type CommitChanges = (tx: Tx, drafts: readonly ChangeDraft[]) => Promise<Change[]>
 
 async function writeForOrganization(
@@ -139,7 +139,7 @@ function auditWrites(tx: Tx, head: Head, drafts: readonly AuditDraft[]): Write[]
   // A head that somebody tampered with keeps its invalid seal: adding an entry must not make the head look authentic.
   const seal = sealHolds(tx, head.audit_seal, before) ? sealOf(tx, after) : head.audit_seal
   return [
-    // A row with a number beyond the head was not written by us: overwrite it, or no entry could ever be added again.
+    // These numbers were reserved just now, so a row that already has one of them is not ours, and is overwritten.
     ...insertion(tx, {
       table: 'audit_entry',
       types: auditColumns,
@@ -234,7 +234,7 @@ async function writeEvents(
     const body = eventBody(tx, { ...draft, id, sequence })
     return { organization_id: organizationId, sequence, id, type: draft.type, at: tx.now, body }
   })
-  // As with audit entries: overwrite an event whose number we never assigned, or publishing would fail forever.
+  // These numbers were reserved just now, so an event that already has one of them is not ours, and is overwritten.
   const insertions = insertion(tx, {
     table: 'event',
     types: eventColumns,

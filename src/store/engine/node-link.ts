@@ -37,7 +37,7 @@ export interface StoreStatus {
   readonly feedAgeMs: number
   /** How many other nodes have sent no heartbeat recently, as this node sees it. */
   readonly silentNodes: number
-  /** How many nodes this one has removed because they stopped without leaving. */
+  /** How many nodes this one has removed because they sent no heartbeat for 15 s. */
   readonly forgottenNodes: number
   /** Milliseconds by which this machine's clock is ahead of the database's. */
   readonly clockOffsetMs: number

@@ -69,7 +69,7 @@ export function isLockWaitTooLong(error: unknown): boolean {
   return error instanceof Error && (error as { code?: unknown }).code === '55P03'
 }
 
-/** Whether a failed transaction certainly changed nothing; if not, it may have been committed. */
+/** Whether an error is one of those that prove that its transaction changed nothing. */
 export function changedNothing(error: unknown): boolean {
   const { code } = error as { code?: unknown }
   const isNotBegun = typeof code === 'string' && [...notBegun, ...notBegunSqlite].includes(code)
@@ -83,8 +83,8 @@ export function isRefusedForGood(error: unknown): boolean {
 }
 
 /**
- * Whether the server cannot be used with the present settings: it rejects our login, or we do not accept its
- * certificate. This lasts until somebody changes a setting.
+ * Whether the server cannot be used with the present settings: it rejects our login, it lacks the database, or we do
+ * not accept its certificate. Trying again does not help until somebody mends that.
  */
 export function isKeptOut(error: unknown): boolean {
   const { code } = error as { code?: unknown }

@@ -19,7 +19,7 @@ export interface FeedPace {
   readonly idlePollMs: number
 }
 
-/** Where the feed is read from; the simulation has a source of its own. */
+/** Where the feed is read from; a simulation in the tests has its own source. */
 export interface FeedSource {
   readonly pace: FeedPace
   /** Whether another process may have committed since this was last called. */
@@ -43,7 +43,7 @@ export interface Standing {
   renew(): Promise<void>
 }
 
-/** Timers, handed in so that the simulation can replace them. */
+/** Timers, handed in so that tests can replace them. */
 export interface Timers {
   after(ms: number, call: () => void): () => void
   every(ms: number, call: () => void): () => void

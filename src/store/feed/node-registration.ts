@@ -9,7 +9,7 @@ const standsForMs = 10_000
 // A node that sends no heartbeat for this long is removed by the others.
 const silentMs = 15_000
 
-/** Where nodes record their heartbeats; the simulation has a book of its own. */
+/** Where nodes record their heartbeats; a simulation in the tests has its own. */
 export interface NodeBook {
   /** Records a heartbeat; returns whether the node's row existed. */
   beat(seen: FeedMark): Promise<boolean>
@@ -66,7 +66,7 @@ export class NodeRegistration implements Standing {
       .length
   }
 
-  /** How many nodes this one has removed because they stopped without leaving; others may have removed them too. */
+  /** How many nodes this one has removed because they sent no heartbeat for 15 s; others may have removed them too. */
   get forgotten(): number {
     return this.#forgotten
   }

@@ -21,8 +21,8 @@ const beginWithKeptPlans = `${beginQueued};
   set local plan_cache_mode = force_generic_plan; set local enable_seqscan = off`
 
 /**
- * Creates a pool whose broken connections are replaced at their next use; their errors reach only the queries using
- * them.
+ * Creates a pool of connections. One that breaks is replaced when a connection is next needed, and its error reaches
+ * only the query that used it.
  */
 export function openPool(given: pg.PoolConfig & { readonly waitMs?: number }): pg.Pool {
   const { waitMs = defaultWaitMs, ...settings } = given

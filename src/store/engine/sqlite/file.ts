@@ -13,8 +13,8 @@ import { boundPageCache } from './page-cache.ts'
 const preparedStatements = 500
 /** Milliseconds for which a statement waits for another connection's lock. */
 export const busyTimeoutMs = 5000
-// Milliseconds after which a process checks again whether its path still leads to the open file. A file that was moved
-// away stays open and usable.
+// Milliseconds after which the store checks again whether the database's path still leads to the open file. A file that
+// was moved away stays open and usable.
 const lookAgainMs = 100
 
 /** The part of a migration that SQL can't express, run in its transaction. */

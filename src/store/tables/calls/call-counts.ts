@@ -34,8 +34,8 @@ export interface CallCountedTable {
 }
 
 /**
- * When the counts per quarter of an hour and per day begin, in milliseconds since 1970. Earlier calls are only in the
- * records and in the counts per minute.
+ * The time, in milliseconds since 1970, from which the counts per quarter of an hour and per day are complete. Earlier
+ * calls may be missing from them.
  */
 export async function countedSince(db: Db): Promise<number> {
   const row = await db.query.selectFrom('call_counted').select('since').executeTakeFirst()

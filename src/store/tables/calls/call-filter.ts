@@ -8,8 +8,8 @@ import { minuteMs } from '../../../units.ts'
 export const recordedPrefix = '/api/v1/intercept'
 
 /**
- * How a call ended: refused by one of our checks; failed at the upstream; or `answered`, which is every other call, also
- * one whose caller left before the response (status 0).
+ * How a call ended. `refused`: one of our checks refused it; `upstream_error`: it failed while it was forwarded, or the
+ * upstream responded with 500 or above; `answered`: every other call, also one whose caller left before the response.
  */
 export type CallOutcome = 'answered' | 'upstream_error' | 'refused'
 

@@ -15,8 +15,8 @@ export interface CallRecord {
   readonly status: number
   readonly refusal: string | undefined
   /**
-   * The check at which the call was refused, or `forward` if it had passed all checks; undefined for calls without a
-   * refusal.
+   * The check that refused the call, or `forward` if the call was refused while it was forwarded, for example because
+   * the upstream did not respond; undefined for calls without a refusal.
    */
   readonly stoppedAt: string | undefined
   readonly ruleId: string | undefined

@@ -30,7 +30,7 @@ export async function list(
   const found: DuplicateIdentifier[] = []
   for (const { value } of ids) {
     const userIds = await usersWithExternalId(db, organizationId, value)
-    // The other users' external ids may have changed since the first query.
+    // A user stays marked as sharing an external id even if nobody else has it any more.
     if (userIds.length > 1) found.push({ kind: 'external_id', value, userIds })
   }
   for (const { value } of addresses.slice(0, limit - found.length)) {

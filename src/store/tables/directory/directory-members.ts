@@ -160,7 +160,7 @@ export async function listPage(
   return rows.map((row) => row.directory_user_id)
 }
 
-/** A group that a user belongs to, with the fields that a response shows. */
+/** A group that a user belongs to; `attributes` is SCIM JSON. */
 export interface GroupOfUser {
   readonly groupId: string
   readonly attributes: string

@@ -55,7 +55,7 @@ export async function insert(
   return fromRow(row)
 }
 
-/** A token with its organization's slug and plan; the plan decides whether the token grants access. */
+/** A token with its organization's slug and plan; without the enterprise plan, the token grants no access. */
 export interface KnownToken {
   readonly token: DirectoryTokenRecord
   readonly plan: Plan

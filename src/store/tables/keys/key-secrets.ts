@@ -137,8 +137,8 @@ export interface SilentSecret {
 }
 
 /**
- * Takes up to `limit` old secrets that are still valid, were replaced before a given time and have not been used since;
- * each is returned only once.
+ * Takes up to `limit` old secrets that are still valid, were replaced before a given time and have not been used since
+ * that time or announced before, and marks them as announced.
  */
 export async function takeSilent(
   tx: Tx,

@@ -17,7 +17,7 @@ export interface RateNodeTable {
   until: number
 }
 
-/** One node's share of a rate; with `nodeId` '', the part that no node holds. */
+/** One node's share of a rate. A row with `nodeId` '' stands for what no node holds; its `share` is always 0. */
 export interface RateShareRecord {
   /** The id of a key, target, organization or SCIM token, or a source of failed credentials. */
   readonly subjectId: string

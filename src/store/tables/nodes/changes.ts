@@ -4,7 +4,7 @@ const deletedAtOnce = 10_000
 // Nodes look up the last change they have read, so the most recent changes must stay.
 const alwaysKept = 1000
 
-/** Deletes changes older than a given time, at most 10,000 per call and never the last 1,000. */
+/** Deletes changes older than a given time, at most 10,000 per call and none with the last 1,000 sequence numbers. */
 export async function forgetChanges(tx: Tx, olderThan: number): Promise<void> {
   await tx.query
     .deleteFrom('change')

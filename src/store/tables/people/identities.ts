@@ -24,8 +24,8 @@ const declared = {
   createdAt: time(),
   lastUsedAt: maybe(time()),
   /**
-   * Set until an owner approves the link or the person confirms it. While it is set, the link never leads to an owner's
-   * account.
+   * Set until an owner approves the link or the person confirms it. While it is set, the link never leads to the
+   * account of an owner of the connection's organization.
    */
   awaitsOwner: maybe(text<AwaitsOwner>()),
 }

@@ -109,7 +109,7 @@ export async function keep(
     .execute()
 }
 
-/** Releases an Idempotency-Key for reuse, because its request was refused and changed nothing. */
+/** Releases an Idempotency-Key for reuse, unless its request is recorded as done. */
 export async function release(tx: Tx, userId: UserId, keyDigest: string): Promise<void> {
   await tx.query
     .deleteFrom('idempotent_answer')
