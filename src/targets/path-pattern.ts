@@ -1,21 +1,22 @@
 import { decode } from './path.ts'
 
 /**
- * Compiles the path of a rule into a function whose running time is linear in the lengths of path and pattern, because
+ * Compiles the path of a rule (as `writtenPath` returns it) into a function whose running time is linear in the lengths of path and pattern, because
  * members write the patterns and everybody's calls wait while one is matched. If the last segment ends with a star,
  * that star also matches everything below. With `isWide`, the segment's other stars match across slashes too.
  */
 export function compilePattern(pattern: string, isWide: boolean): (path: string) => boolean {
-  const text = decode(pattern)
-  if (text === '*' || text === '/*') return () => true
-  if (!text.includes('*')) return (path) => path === text
-  const below = text.endsWith('/*') ? text.slice(0, -2) : undefined
-  if (below !== undefined && !below.includes('*')) {
-    return (path) => path === below || (path.startsWith(below) && path.charAt(below.length) === '/')
+  if (pattern === '*' || pattern === '/*') return () => true
+  const star = pattern.indexOf('*')
+  // An encoded star is no wildcard, so nothing is decoded before the pattern is taken apart at its stars.
+  const text = decode(star === -1 ? pattern : pattern.slice(0, star))
+  if (star === -1) return (path) => path === text
+  if (star === pattern.length - 1) {
+    if (!text.endsWith('/')) return (path) => path.startsWith(text)
+    const below = text.slice(0, -1)
+    return (path) => path === below || path.startsWith(text)
   }
-  const start = text.slice(0, -1)
-  if (text.endsWith('*') && !start.includes('*')) return (path) => path.startsWith(start)
-  const segments = text.split('/').map((segment) => new Segment(segment))
+  const segments = pattern.split('/').map((segment) => new Segment(segment))
   return (path) => matchesSegments(segments, path, isWide)
 }
 
@@ -45,7 +46,7 @@ class Segment {
   readonly #last: string | undefined
 
   constructor(segment: string) {
-    const [first = '', ...others] = segment.split('*')
+    const [first = '', ...others] = segment.split('*').map(decode)
     this.isStar = segment === '*'
     this.endsWithStar = segment.endsWith('*')
     this.#first = first

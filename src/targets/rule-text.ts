@@ -1,7 +1,8 @@
 import { Problem } from '../errors.ts'
 import { createId } from '../ids.ts'
 import type { RuleRecord } from '../store/index.ts'
-import { decode, pathAmbiguity } from './path.ts'
+import { pathAmbiguity } from './path.ts'
+import { writtenPath } from './rule-path.ts'
 import type { RuleText } from './rules.ts'
 
 const methodNames = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
@@ -17,14 +18,12 @@ export type RuleInput = RuleText & { readonly id?: string | undefined }
  * list separated by commas.
  */
 export function parseRule(line: string): RuleText {
-  const rule = wordsOf(line)
-  // The path stays as written: it is decoded once, when it is saved.
-  return { ...checkRule(rule), path: rule.path === '*' ? '/*' : rule.path }
+  return checkRule(wordsOf(line))
 }
 
 /** Returns the normal form of a rule's text, for comparisons. */
 export function tidyRule(line: string): string {
-  return renderRule(checkRule(wordsOf(line)))
+  return renderRule(parseRule(line))
 }
 
 function wordsOf(line: string): RuleText {
@@ -59,7 +58,7 @@ function checkRule(rule: RuleText): RuleText {
   if (path.includes('?') || path.includes(';')) {
     throw wrong(path, 'has a path without query and parameters')
   }
-  return { effect, methods: [...new Set(methods)], path: decode(path), trial }
+  return { effect, methods: [...new Set(methods)], path: writtenPath(path), trial }
 }
 
 /** Validates all rules of a target; new ones get an id. */
@@ -78,12 +77,10 @@ export function checkRules(
   })
 }
 
-/** Formats a rule as one line, as it is typed: `trial deny DELETE /admin/*`. */
+/** Formats a rule as one line, as it is typed: `trial deny DELETE /admin/*`. `parseRule` reads the same rule from it. */
 export function renderRule(rule: RuleText): string {
   const methods = rule.methods.length === 0 ? '*' : rule.methods.join(',')
-  // Paths are stored decoded, so whitespace and percent signs must be encoded again.
-  const path = rule.path.replaceAll(/[%\s]/gu, (character) => encodeURIComponent(character))
-  return `${rule.trial ? 'trial ' : ''}${rule.effect} ${methods} ${path}`
+  return `${rule.trial ? 'trial ' : ''}${rule.effect} ${methods} ${writtenPath(rule.path)}`
 }
 
 function wrong(text: string, must: string): Problem {

@@ -1,5 +1,6 @@
 import { compilePattern } from './path-pattern.ts'
 import { withoutEndSlash, type PathReadings } from './path.ts'
+import { writtenPath } from './rule-path.ts'
 
 /** A rule as written. Of the rules that match method and path, the first that is not on trial decides. */
 export interface RuleText {
@@ -8,6 +9,7 @@ export interface RuleText {
   readonly methods: readonly string[]
   /**
    * A path below the target; `*` matches anything within a segment, and at the end of the path everything below too.
+   * Other characters are compared decoded; `%2A` is a star that matches itself.
    * In a deny rule whose path ends with `*`, every star in the last segment also matches across slashes.
    */
   readonly path: string
@@ -78,7 +80,8 @@ export function coversMethod(methods: readonly string[], method: string): boolea
 /** Compiles a rule; a deny rule ignores slashes at the end of its path, and may match across slashes (`isWide`). */
 export function compileRule(id: string, rule: RuleText): Rule {
   const isDeny = rule.effect === 'deny'
-  const path = isDeny ? withoutEndSlash(rule.path) : rule.path
+  const written = writtenPath(rule.path)
+  const path = isDeny ? withoutEndSlash(written) : written
   return { ...rule, id, matches: compilePattern(path, isDeny) }
 }
 

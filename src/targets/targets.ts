@@ -16,6 +16,7 @@ import {
 import { credentialContext } from './guarded-target.ts'
 import { pathAmbiguity } from './path.ts'
 import { previewRules, type RuleDraft, type RulePreview } from './rule-preview.ts'
+import { writtenPath } from './rule-path.ts'
 import { checkRules, type RuleInput } from './rule-text.ts'
 import { lastLineOf, type LastLine } from './rules.ts'
 import {
@@ -216,6 +217,7 @@ class StoredTargets implements Targets {
     const { credentialSealed: _sealed, ...rest } = target
     return {
       ...rest,
+      rules: target.rules.map((rule) => ({ ...rule, path: writtenPath(rule.path) })),
       settings: readSettings(target.settings, this.#deps.defaults),
       lastLine: lastLineOf(target),
     }
@@ -276,7 +278,7 @@ function describe(target: TargetRecord): Record<string, unknown> {
     rules: target.rules.map(({ effect, methods, path, trial }) => ({
       effect,
       methods,
-      path,
+      path: writtenPath(path),
       trial,
     })),
   }

@@ -116,6 +116,28 @@ for (const engine of engines) {
       assert.equal((await targets.get(acme, 'moving')).credentialHeader, undefined)
     })
 
+    test('a path of a rule that an older version stored decoded is shown encoded, also in the audit log', async () => {
+      const rules = [{ effect: 'deny' as const, methods: [], path: '/caf%C3%A9', trial: false }]
+      const { id } = await make('decoded', { rules })
+      const decoded = '/caf\u00c3\u00a9?'
+      await opened.store.transaction(async (tx) => {
+        await tx.query
+          .updateTable('rule')
+          .set({ path: decoded })
+          .where('target_id', '=', id)
+          .execute()
+      })
+      const shown = await targets.get(acme, 'decoded')
+      assert.equal(shown.rules[0]?.path, '/caf%C3%A9%3F')
+      const place = { organizationId: acme, idOrSlug: 'decoded' }
+      const edited = await targets.edit(place, { name: 'Renamed' }, operator)
+      assert.deepEqual(edited.target.rules, shown.rules)
+      const again = await targets.edit(place, { rules: shown.rules }, operator)
+      assert.deepEqual(again.target.rules, shown.rules)
+      const entries = await opened.store.query.selectFrom('audit_entry').selectAll().execute()
+      assert.ok(!JSON.stringify(entries).includes(decoded))
+    })
+
     test('an edit of an old version is refused; rules keep their order, and their ids where they stay', async () => {
       const rules = ['/a', '/b', '/c'].map((path) => ({
         ...{ effect: 'allow' as const, methods: ['GET'], path, trial: false },

@@ -69,7 +69,7 @@ export function fileOf(random: Random, slug: string): string {
   const rate = (): object => ({ calls: 1 + Math.floor(random() * 99), per_seconds: pick(1, 60) })
   const quota = () => ({ calls: 1 + Math.floor(random() * 9999), period: pick('day', 'month') })
   const rule = () =>
-    `${pick('', 'trial ')}${pick('allow', 'deny')} ${pick('*', 'GET', 'get,POST')} ${pick('*', '/a/*', '/b%20c', '/x/*/y')}`
+    `${pick('', 'trial ')}${pick('allow', 'deny')} ${pick('*', 'GET', 'get,POST')} ${pick('*', '/a/*', '/b%20c', '/x/*/y', '/caf%c3%a9/*', '/a%3Fb%3b%23', '/%2A/*', '/100%25', '/%252541')}`
   const target = () => ({
     name: some(() => pick('Payments', ' The API ', 'Zahlungen ü')),
     upstream: pick('http://127.0.0.1:8099', 'http://127.0.0.1:8099/base/', 'HTTP://127.0.0.1:81/x'),

@@ -72,4 +72,24 @@ describe('rules in the dashboard', { timeout: 120_000 }, () => {
     assert.deepEqual([otherwise, isSet], ['refuse', true])
     assert.deepEqual(visitor.findings, [])
   })
+
+  test('a rule with encoded characters is shown as it was written, and its list can be saved', async () => {
+    const path = '/caf%C3%A9%3F/%2A/100%25'
+    const rules = [{ effect: 'deny', methods: [], path, trial: false }]
+    const target = { slug: 'encoded', upstream: upstream.url, rules }
+    assert.equal((await owner.call(`POST ${at}/targets`, target)).status, 201)
+    const link = await withLinks(product, async (links) => await links.signInLink('olga@acme.test'))
+    await using visitor = await visitDashboard(browser, { baseUrl: product.baseUrl, link })
+    const { page } = visitor
+    await page.goto(`${product.baseUrl}/o/acme/targets/encoded`)
+    await page.getByRole('button', { name: 'Edit rule 1' }).click()
+    const field = page.getByLabel('Path', { exact: true }).first()
+    assert.equal(await field.inputValue(), path)
+    await page.getByLabel('Calls that no rule matches').selectOption('allow')
+    await page.getByRole('button', { name: 'Save rules' }).click()
+    await page.getByText('Rules saved').waitFor()
+    const saved = (await owner.call(`GET ${at}/targets/encoded`)).json
+    assert.deepEqual([saved.rules[0].path, saved.otherwise_set], [path, true])
+    assert.deepEqual(visitor.findings, [])
+  })
 })
