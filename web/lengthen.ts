@@ -57,6 +57,7 @@ function lengthenedText(text: string): string {
     (found) => accents[found] ?? found,
   )
   // The two brackets count as part of the added length.
-  const more = ' ñéšï'.repeat(text.length).slice(0, Math.ceil(text.length * longer) - 2)
+  const added = Math.max(0, Math.ceil(text.length * longer) - 2)
+  const more = ' ñéšï'.repeat(text.length).slice(0, added)
   return `⟦${accented}${more.trimEnd()}⟧`
 }

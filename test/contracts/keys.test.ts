@@ -3,10 +3,18 @@ import { describe, test } from 'node:test'
 import { createKeyCache, Keys, readKey, schemes, type Scheme } from '../../src/access/index.ts'
 import type { Clock } from '../../src/clock.ts'
 import { Problem } from '../../src/errors.ts'
-import type { OrganizationId } from '../../src/ids.ts'
+import { createId, type OrganizationId } from '../../src/ids.ts'
 import { Organizations } from '../../src/organizations/index.ts'
 import { mintCredential, type Secret } from '../../src/secrets/index.ts'
-import { auditEntries, keySecrets, type Actor, type Store } from '../../src/store/index.ts'
+import {
+  accessTokens,
+  auditEntries,
+  keySecrets,
+  type Actor,
+  type Store,
+  type Tx,
+} from '../../src/store/index.ts'
+import { dayMs, hourMs } from '../../src/units.ts'
 import { emptyPlace, engines } from './engines.ts'
 
 const operator: Actor = { kind: 'operator' }
@@ -62,6 +70,36 @@ for (const engine of engines) {
         await refused(issue(target), 'invalid_input')
       }
       for (const target of ['a', 'a-1', 'a'.repeat(63)]) await issue(target)
+    })
+
+    test('what two nodes find at once is announced by one of them', async () => {
+      await using place = await emptyPlace(engine)
+      let now = 1_900_000_000_000
+      const moving: Clock = { now: () => now, monotonic: () => performance.now() }
+      await using store = await place.open({ clock: moving })
+      const { keys, organizationId } = await openKeys(store, moving)
+      const { key } = await keys.issue(organizationId, { name: 'ci', scheme: 'bearer' }, operator)
+      await keys.rotate(organizationId, key.id, { overlapMs: 3 * hourMs, actor: operator })
+      const token = { organizationId, name: 'ci', hint: 'hint', permissions: [], cidrs: undefined }
+      const more = { digest: 'd', createdBy: 'operator', creatorUserId: undefined }
+      await store.transaction(async (tx) => {
+        const id = createId('tok', now)
+        await accessTokens.insert(tx, { ...token, ...more, id, expiresAt: now + 3 * hourMs })
+      })
+      now += 2 * hourMs
+      const take = async (tx: Tx): Promise<number> => {
+        const silent = await keySecrets.takeSilent(tx, tx.now, 10)
+        const expiring = await accessTokens.takeExpiring(tx, tx.now + dayMs, 10)
+        return silent.length + expiring.length
+      }
+      let second: Promise<number> | undefined
+      const first = await store.transaction(async (tx) => {
+        const taken = await take(tx)
+        second ??= store.transaction(take)
+        await new Promise((resolve) => setTimeout(resolve, 200))
+        return taken
+      })
+      assert.deepEqual([first, await second], [2, 0])
     })
 
     test('a key that has ended is refused, also where a clock is set back, and its end is announced once', async () => {

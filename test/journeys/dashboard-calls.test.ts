@@ -137,6 +137,25 @@ describe('calls in the dashboard', { timeout: 120_000 }, () => {
     assert.deepEqual(visitor.findings, [])
   })
 
+  test('calls that the live tail held back come before newer ones once nobody looks any more', async () => {
+    await using visitor = await visit({})
+    const { page } = visitor
+    await page.goto(`${product.baseUrl}/o/acme/calls`)
+    await page.getByRole('button', { name: 'Live' }).click()
+    await page.locator('tr[data-row]').first().focus()
+    await call('anything', 'GET', '/held-back')
+    await page.getByRole('button', { name: 'Show 1 new call' }).waitFor()
+    await page.getByRole('button', { name: 'Live' }).focus()
+    await call('anything', 'GET', '/newer')
+    await page.getByText('/newer').waitFor()
+    await page.getByText('/held-back').waitFor()
+    const shown = await page.locator('tr[data-row]').allTextContents()
+    const rowOf = (path: string): number => shown.findIndex((text) => text.includes(path))
+    assert.ok(rowOf('/newer') < rowOf('/held-back'), shown.slice(0, 3).join('\n'))
+    assert.equal(await page.getByRole('button', { name: /new call/ }).count(), 0)
+    assert.deepEqual(visitor.findings, [])
+  })
+
   test('a call whose caller left before the response says so, and names no status of the upstream', async () => {
     await call('anything', 'GET', '/left')
     await using visitor = await visit({})

@@ -4,8 +4,8 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { countsOf } from '../../src/calls/index.ts'
-import { createId, type OrganizationId } from '../../src/ids.ts'
-import { rowsOf, type CallRecord } from '../../src/store/index.ts'
+import { createId, type OrganizationId, type UserId } from '../../src/ids.ts'
+import { rowsOf, sessions, type CallRecord } from '../../src/store/index.ts'
 import { firstOwner, memberOf, withStore, type Person } from '../harness/person.ts'
 import { productForTests, type TestProduct } from '../harness/product.ts'
 import { exchangeRaw } from '../harness/raw.ts'
@@ -49,6 +49,21 @@ for (const engine of engines) {
       })
       await answer.text()
       return answer.status
+    }
+
+    async function addSessions(userId: UserId, count: number): Promise<void> {
+      const session = { userId, provider: 'link', expiresAt: product.clock.now() + 3_600_000 }
+      await withStore(product, async (store) => {
+        await store.transaction(async (tx) => {
+          for (let at = 0; at < count; at++) {
+            const id = createId('ses', product.clock.now() + at)
+            const more = { digest: id, identityId: undefined, connectionId: undefined }
+            await sessions.insert(tx, {
+              ...{ ...session, ...more, id, address: undefined, agent: undefined },
+            })
+          }
+        })
+      })
     }
 
     async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
@@ -258,7 +273,7 @@ for (const engine of engines) {
       assert.ok(!kept.text.includes('hunter2') && !kept.text.includes(secret), kept.text)
     })
 
-    test('the live tail tells of a call as it ends, also of a long one, and is cut when its session ends', async () => {
+    test('the live tail tells of a call as it ends, also of a long one, and is cut when its session ends, and not before', async () => {
       const viewer = await memberOf(product, 'acme', { email: `live@x.test`, role: 'viewer' })
       const answer = await fetch(`${product.baseUrl}/api/v1/organizations/acme/calls/live`, {
         headers: { cookie: `__Host-session=${viewer.cookie}` },
@@ -276,6 +291,9 @@ for (const engine of engines) {
       const long = { ...callAt(began, id), path, durationUs: 61_000_000 }
       await withStore(product, async (store) => await store.insertCalls(rowsOf([long])))
       while (!text.includes('/long-one')) text += String((await reader.read()).value)
+      await addSessions((await viewer.call('GET /me')).json.id, 250)
+      await pass('GET', '/live-two')
+      while (!text.includes('/live-two')) text += String((await reader.read()).value)
       await viewer.call('POST /auth/logout')
       for (let done = false; !done;) done = (await reader.read()).done
     })

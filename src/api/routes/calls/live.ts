@@ -116,8 +116,7 @@ async function isStillAllowed(
   const { caller, organization } = request
   if (caller.kind === 'token') return await services.accessTokens.isGood(caller.token)
   const { person } = caller
-  const living = await services.sessions.list(person.userId)
-  if (!living.some(({ id }) => id === person.sessionId)) return false
+  if ((await services.sessions.holderOf(person.sessionId)) === undefined) return false
   return (await services.members.membershipOf(person, organization.id)) !== undefined
 }
 

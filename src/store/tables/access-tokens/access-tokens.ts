@@ -245,6 +245,7 @@ export async function takeExpiring(
         .where('expires_at', '>', tx.now)
         .limit(limit),
     )
+    .where('expiring_announced_at', 'is', null)
     .returningAll()
     .execute()
   return rows.map(fromRow)

@@ -162,6 +162,7 @@ export async function takeSilent(
         )
         .limit(limit),
     )
+    .where('silent_announced_at', 'is', null)
     .returning(['organization_id', 'key_id', 'hint', 'valid_until', 'last_used_at'])
     .execute()
   return rows.map((row) => ({

@@ -21,6 +21,8 @@ interface Followed {
 export function useLive({ organization, filter, on, newestKnown }: Followed) {
   const [rows, setRows] = useState<readonly Call[]>([])
   const [held, setHeld] = useState<readonly Call[]>([])
+  const heldNow = useRef(held)
+  heldNow.current = held
   const looking = useRef(false)
   const arrivedAt = useRef(new Map<string, number>())
   const filterText = JSON.stringify(filter)
@@ -43,8 +45,9 @@ export function useLive({ organization, filter, on, newestKnown }: Followed) {
       newest.current = arrived[0].id
       for (const one of arrived) arrivedAt.current.set(one.id, Date.now())
       const isPaused = looking.current || window.scrollY > 300
-      const put = isPaused ? setHeld : setRows
-      put((before) => [...arrived, ...before].slice(0, mostKept))
+      const fresh = [...arrived, ...heldNow.current].slice(0, mostKept)
+      setHeld(isPaused ? fresh : [])
+      if (!isPaused) setRows((before) => [...fresh, ...before].slice(0, mostKept))
     })
     return () => stop.abort()
   }, [on, organization, filterText, newestKnown])
