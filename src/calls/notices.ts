@@ -11,7 +11,10 @@ export interface Announcer {
   exposed(call: CallRecord): void
   /** Called when a call with an identified key was refused or its upstream failed. */
   refused(call: CallRecord): void
-  /** Called after a call was forwarded; `answered` is false if the upstream failed before its response began. */
+  /**
+   * Called when an upstream's response begins (`answered`), or when the upstream fails before that; not for a call that
+   * ended otherwise, because it says nothing about the upstream.
+   */
   upstream(target: GuardedTarget, answered: boolean): void
   /** Publishes everything that is due. */
   flush(nowMs: number): Promise<void>

@@ -119,13 +119,18 @@ class ForwardedCall implements ForwardOwner {
     forward({ exchange, origin: this.#deps.origins.of(target), plan, owner: this })
   }
 
+  // The beginning of the response tells that the upstream is well. The call's end does not: the caller may have left
+  // before there was a response, and what began long ago may end because the upstream has failed since.
+  answered(): void {
+    this.#deps.announcer.upstream(this.#forwarding.target, true)
+  }
+
   ended({ status, broken, upstreamMs }: ForwardResult): void {
     const call = this.#call
     // A call that was cut off keeps the status of its refusal, which its caller has already received.
     if (call.refusal === undefined) call.status = status
     // If the response broke off, the call is recorded as a failure, although the caller saw the upstream's status.
     if (broken !== undefined) call.refusal = broken
-    this.#deps.announcer.upstream(this.#forwarding.target, true)
     this.#finish(upstreamMs === undefined ? undefined : Math.round(upstreamMs * 1000))
   }
 

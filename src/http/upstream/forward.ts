@@ -46,8 +46,10 @@ export interface ForwardResult {
   readonly upstreamMs: number | undefined
 }
 
-/** Learns how a forwarded call ended: exactly one of the two methods is called, once. */
+/** Learns how a forwarded call went on and ended: exactly one of `ended` and `failed` is called, once. */
 export interface ForwardOwner {
+  /** Called when the upstream's final response begins, before the call ends; not if there never is one. */
+  answered(): void
   ended(result: ForwardResult): void
   /** Called before the response begins, or if the request's body is refused while the response is being sent. */
   failed(problem: Problem): void
@@ -211,6 +213,7 @@ class Forwarding implements ConnectionUser, BodyOwner, ExchangeWatcher {
   usual(response: UsualResponse): void {
     this.#status = response.status
     this.#upstreamMs = performance.now() - this.#startedAt
+    this.#owner.answered()
     this.#exchange.relayLines(response, this.#plan.answerHeaders)
     this.#settle(undefined)
   }
@@ -317,7 +320,9 @@ class Forwarding implements ConnectionUser, BodyOwner, ExchangeWatcher {
     this.#upstreamMs = performance.now() - this.#startedAt
     this.#plan.tap?.answer(head.headers)
     const { answers, answerHeaders } = this.#plan
-    return filterAnswerHeaders(head, answers, answerHeaders)
+    const headers = filterAnswerHeaders(head, answers, answerHeaders)
+    this.#owner.answered()
+    return headers
   }
 
   #touch(): void {

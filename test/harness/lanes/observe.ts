@@ -142,6 +142,7 @@ export class LaneObserver implements AsyncDisposable {
         answerHeaders: ['Intercept-Request-Id', exchange.requestId],
       },
       owner: {
+        answered: () => {},
         ended: ({ status, broken }) => {
           const { bytesIn, bytesOut, gone } = exchange
           this.#note(`${status} ${broken} ${gone ? 'gone' : ''} ${bytesIn} in, ${bytesOut} out`)
