@@ -1,7 +1,14 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createReadStream, existsSync, lstatSync, readdirSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import {
+  createReadStream,
+  existsSync,
+  lstatSync,
+  readdirSync,
+  realpathSync,
+  statSync,
+} from 'node:fs'
+import { join, resolve } from 'node:path'
 import { readGitObjects } from '../lib/git-objects.ts'
 import { BadFinding, command } from '../lib/command.ts'
 import { createSecretFinder, type FoundSecret } from '../lib/secret-finder.ts'
@@ -22,14 +29,18 @@ export const commands = {
       const findings: Finding[] = []
       let files = 0
       let objects = 0
+      const read = new Set<string>()
       for (const path of positionals) {
         if (!existsSync(path)) throw new Error(`There is no ${path}.`)
         for (const file of filesBelow(path)) {
           files++
           findings.push(...(await scanFile(file)))
         }
-        if (existsSync(join(path, '.git'))) {
-          const history = await scanHistory(path)
+        for (const repository of repositoriesBelow(path)) {
+          const store = await objectStoreOf(repository)
+          if (read.has(store)) continue
+          read.add(store)
+          const history = await scanHistory(repository)
           objects += history.objects
           findings.push(...history.findings)
         }
@@ -61,6 +72,24 @@ function* filesBelow(path: string): Generator<string> {
   }
 }
 
+/** Lists the folders with a `.git` of their own: a folder and those below it, submodules and work trees among them. */
+function* repositoriesBelow(path: string): Generator<string> {
+  if (!statSync(path).isDirectory()) return
+  if (existsSync(join(path, '.git'))) yield path
+  for (const entry of readdirSync(path, { withFileTypes: true })) {
+    if (entry.isDirectory() && entry.name !== '.git') {
+      yield* repositoriesBelow(join(path, entry.name))
+    }
+  }
+}
+
+/** Returns the folder that holds a repository's objects; work trees of one repository share it. */
+async function objectStoreOf(path: string): Promise<string> {
+  const out = await outputOfGit(path, ['rev-parse', '--git-common-dir'])
+  const store = resolve(path, out.trim())
+  return existsSync(store) ? realpathSync(store) : store
+}
+
 async function scanFile(file: string): Promise<Finding[]> {
   const finder = createSecretFinder()
   const findings: Finding[] = []
@@ -87,18 +116,23 @@ async function scanHistory(path: string): Promise<{ objects: number; findings: F
  * Names an object by the newest commit that added or removed it, and its file; by its id if there is no such commit.
  */
 async function nameObject(path: string, id: string): Promise<string> {
-  const git = spawn(
-    'git',
-    ['-C', path, 'log', '--all', `--find-object=${id}`, '--format=%h', '--name-only', '-1'],
-    { stdio: ['ignore', 'pipe', 'ignore'] },
-  )
+  const words = ['log', '--all', `--find-object=${id}`, '--format=%h', '--name-only', '-1']
+  const [commit, , file] = (await outputOfGit(path, words)).split('\n')
+  return commit ? `${commit} ${file ?? ''}`.trim() : `object ${id.slice(0, 12)}`
+}
+
+async function outputOfGit(path: string, words: readonly string[]): Promise<string> {
+  const git = spawn('git', ['-C', path, ...words], { stdio: ['ignore', 'pipe', 'ignore'] })
   let out = ''
   git.stdout.on('data', (piece: Buffer) => {
     out += piece.toString()
   })
-  await once(git, 'close')
-  const [commit, , file] = out.split('\n')
-  return commit ? `${commit} ${file ?? ''}`.trim() : `object ${id.slice(0, 12)}`
+  try {
+    await once(git, 'close')
+  } catch (cause) {
+    throw new Error('git is not installed', { cause })
+  }
+  return out
 }
 
 function counted(number: number, noun: string): string {
