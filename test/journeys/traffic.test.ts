@@ -291,6 +291,14 @@ for (const engine of engines) {
       const long = { ...callAt(began, id), path, durationUs: 61_000_000 }
       await withStore(product, async (store) => await store.insertCalls(rowsOf([long])))
       while (!text.includes('/long-one')) text += String((await reader.read()).value)
+      const many = Array.from({ length: 900 }, (_, at) => ({
+        ...callAt(product.clock.now() - 1000, id),
+        ...{ path: `/api/v1/intercept/echo/many-${at}.`, durationUs: 1000 },
+      }))
+      await withStore(product, async (store) => await store.insertCalls(rowsOf(many)))
+      while (!many.every((_, at) => text.includes(`/many-${at}.`))) {
+        text += String((await reader.read()).value)
+      }
       await addSessions((await viewer.call('GET /me')).json.id, 250)
       await pass('GET', '/live-two')
       while (!text.includes('/live-two')) text += String((await reader.read()).value)

@@ -8,7 +8,8 @@ import { route, Streamed, type RouteRequest } from '../../core/route.ts'
 import type { Services } from '../../core/services.ts'
 
 const everyMs = 1000
-const maxAtOnce = 200
+const pageSize = 200
+const maxInTurn = 2000
 /**
  * Each read starts this long before now, because a record has the time at which its call began, but appears only when
  * the call has ended.
@@ -23,7 +24,7 @@ const overlapMs = 15_000
 export const liveRoutes = {
   'GET /organizations/:organization/calls/live': route({
     summary:
-      'Stream recorded calls as they end, as server-sent events; calls longer than two minutes are left out. The stream ends with the session or access token',
+      'Stream recorded calls as they end, as server-sent events; calls longer than two minutes are left out, and of more than 2,000 calls a second all but the newest. The stream ends with the session or access token',
     permission: 'traffic.see',
     streams: ['text/event-stream'],
     query: Type.Object({}),
@@ -77,12 +78,19 @@ async function ended(
   { startedAt, turn }: { readonly startedAt: number; readonly turn: number },
 ): Promise<CallRecord[]> {
   const now = services.clock.now()
-  const read = async (page: { readonly from: number; readonly to?: number }) =>
-    await calls.list(services.store.slowCallReads, organizationId, {
-      ...page,
-      endedFrom: Math.max(startedAt, now - overlapMs),
-      limit: maxAtOnce,
-    })
+  const read = async (page: { readonly from: number; readonly to?: number }) => {
+    const found: CallRecord[] = []
+    for (let isMore = true; isMore && found.length < maxInTurn;) {
+      const part = await calls.list(services.store.slowCallReads, organizationId, {
+        ...{ ...page, before: found.at(-1)?.id },
+        endedFrom: Math.max(startedAt, now - overlapMs),
+        limit: pageSize,
+      })
+      found.push(...part)
+      isMore = part.length === pageSize
+    }
+    return found
+  }
   const recent = await read({ from: now - lookBackMs })
   if (turn % longEveryTurns !== 0) return recent
   return [...recent, ...(await read({ from: now - longBackMs, to: now - lookBackMs }))]
