@@ -4,7 +4,7 @@ import { call, type Input } from './call.ts'
 
 type CallsQuery = NonNullable<Input<'GET /organizations/:organization/calls'>['query']>
 export type Outcome = NonNullable<CallsQuery['outcome']>
-/** The outcomes in the order in which they are offered. */
+/** The outcomes by which the API can filter calls. */
 export const outcomes = [
   'answered',
   'upstream_error',

@@ -73,7 +73,7 @@ export function directoryRequestsQuery(
   })
 }
 
-/** Fails with 404 if the directory has deleted the user. */
+/** Fails with 404 if the directory has no such user. */
 export function directoryUserQuery(organization: string, user: string) {
   return queryOptions({
     queryKey: [organization, 'directory', 'user', user],

@@ -8,7 +8,7 @@ const callersMs = 5000
 
 export type KeyCallers = Answer<'GET /organizations/:organization/keys/:key/callers'>
 
-/** The body of an edit, which replaces all editable fields of a key: the key loses an omitted one. */
+/** The body of an edit, which replaces all editable fields of a key: an omitted field is removed from the key. */
 export type KeyBody = Input<'PUT /organizations/:organization/keys/:key'>['body']
 
 export function keysQuery(

@@ -11,7 +11,7 @@ export interface Filter {
   readonly id: string
   readonly label: string
   readonly value: string | undefined
-  /** The choices; a filter without choices or a picker appears only as a chip, once a link has set it. */
+  /** The choices; a filter without choices or a picker appears only as a chip, while it has a value. */
   readonly options?: readonly Option[]
   /** A custom control, for filters with too many choices for a list. */
   readonly picker?: ReactNode

@@ -21,7 +21,7 @@ interface SaveFormProps {
   readonly children: ReactNode
 }
 
-/** Leaving the page with unsaved changes asks first. */
+/** A form that asks before the page is left with unsaved changes. */
 export function SaveForm({
   layout = 'form',
   saving,

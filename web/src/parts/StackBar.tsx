@@ -1,6 +1,6 @@
 import classes from './stack-bar.module.css'
 
-/** Parts of a whole in one thin bar, such as an endpoint's deliveries. */
+/** Shows the parts of a whole, such as an endpoint's deliveries, in one thin bar. */
 export function StackBar({
   label,
   parts,

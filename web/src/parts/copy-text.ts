@@ -29,7 +29,7 @@ export async function copyText(text: string, visible: HTMLElement | null): Promi
   return copied
 }
 
-/** Has the browser copy the selection, but with this text: what is shown may be a shorter or local form of it. */
+/** Has the browser copy `text` instead of the selection, which may show it shortened or in another form. */
 function copySelection(text: string): boolean {
   function put(event: ClipboardEvent) {
     event.clipboardData?.setData('text/plain', text)

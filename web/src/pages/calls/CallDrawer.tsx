@@ -90,7 +90,10 @@ function Turn({
   )
 }
 
-/** Shows the next older call on j and the next newer one on k, wherever the focus is except in form fields. */
+/**
+ * Shows the next older call on j and the next newer one on k, wherever the focus is except in form fields. Does nothing
+ * while single-key shortcuts are turned off.
+ */
 function useTurning(
   newer: string | undefined,
   older: string | undefined,

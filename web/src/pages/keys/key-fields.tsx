@@ -211,7 +211,7 @@ const dayMs = 86_400_000
 
 export interface KeyDraft extends FieldsDraft {
   readonly name: string
-  /** Days from now; '' means no expiry. */
+  /** Days from now; '' means no expiry, and 'now' in the form for editing keeps the current expiry. */
   readonly days: string
 }
 

@@ -11,7 +11,7 @@ import { DirectoryRequests } from '../sso/DirectoryRequests.tsx'
 const w = directoryWords.person
 const notFound = 404
 
-/** Renders nothing until the person's data has arrived, and nothing if the directory has no such person. */
+/** Renders nothing while the person's data is loading, or if the directory has no such person. */
 export function DirectoryPerson({
   organization,
   member,

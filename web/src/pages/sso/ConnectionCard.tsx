@@ -88,7 +88,7 @@ function ConnectionFacts({ connection }: { readonly connection: Connection }) {
   )
 }
 
-/** Whether a connection is so new that its URLs may still have to be registered at the provider. */
+/** Guesses whether a connection's URLs still have to be registered at the provider. */
 function isNew({
   tested_at: testedAt,
   last_refusal: lastRefusal,

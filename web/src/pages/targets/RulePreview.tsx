@@ -42,8 +42,8 @@ export function savedDraft({ rules, otherwise }: RuleDraft) {
 }
 
 /**
- * Evaluates the draft against the last 24 hours of calls once its author stops typing; `ask` evaluates a draft
- * immediately.
+ * Evaluates the draft against the recorded calls of the last 24 hours once its author stops typing; `ask` evaluates a
+ * draft immediately.
  */
 export function useRulePreview(organization: string, target: Target, draft: RuleDraft | undefined) {
   const client = useQueryClient()

@@ -30,7 +30,7 @@ interface TryRequestProps {
   readonly onDecided: (ruleId: string | undefined) => void
 }
 
-/** Shows the decision that a real call would get; nothing is forwarded, counted or recorded. */
+/** Has the server run a call's checks and shows the decision; nothing is forwarded, counted or recorded. */
 export function TryRequest(props: TryRequestProps) {
   const { organization, target, start } = props
   const key = useKeyChoice(organization, start.key)

@@ -174,7 +174,7 @@ function draftOf(endpoint: Endpoint | undefined): Draft {
   }
 }
 
-/** The request body; undefined while some field is invalid. */
+/** The request body; undefined while the headers or the rate are invalid. */
 function inputOf(draft: Draft): EndpointChange | undefined {
   const parsed = parseHeaders(draft.headers)
   if ('wrong' in parsed || rateWrong(draft) !== undefined) return undefined
