@@ -42,8 +42,9 @@ export interface ApplyOptions {
 export interface ApplyBy extends ApplyOptions {
   readonly actor: Actor
   /**
-   * Receives the new keys with their secrets as the last step before the commit, and again if the transaction is
-   * retried.
+   * Receives the new keys. On the database, it is called with their secrets as the last step before the commit, and
+   * again if the transaction is retried. Over the API, it is called with the names alone before the change, and with the
+   * secrets after it.
    */
   readonly onIssued?: ((issued: readonly IssuedKey[]) => void) | undefined
 }

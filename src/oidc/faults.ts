@@ -109,7 +109,7 @@ interface Found {
   readonly cause?: unknown
 }
 
-/** Creates the refusal for a failed check; `seen` adds what was found, never a secret. */
+/** Creates the refusal for a failed check; its sentence ends with the text in `found`, which must hold no secret. */
 export function fault(check: Check, step: Step, found: string | Found = {}): Problem {
   const { seen, cause } = typeof found === 'string' ? { seen: found } : found
   const [general, sentence] = faults[check]
@@ -134,8 +134,8 @@ export function faultOf(error: unknown): { check: Check; step: Step } | undefine
 }
 
 /**
- * Quotes at most 200 printable ASCII characters of a provider's text, so that repeating them is safe; of any other
- * value, gives only the type.
+ * Quotes the first 200 characters of a provider's text; all but printable ASCII becomes `?`, so that the text is safe to
+ * repeat. For a value that is not a text, gives only its type.
  */
 export function quoted(text: unknown): string {
   if (typeof text !== 'string') return `(${text === null ? 'null' : typeof text})`

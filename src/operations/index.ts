@@ -39,7 +39,7 @@ export function registerOperations(app: App, deps: OperationsDeps): void {
   registerHealth(app, deps)
 }
 
-/** Registers the routes for operators only; this app listens on METRICS_PORT. */
+/** Registers liveness, readiness and metrics on the app that listens on METRICS_PORT. */
 export function registerMetrics(app: App, deps: OperationsDeps): void {
   registerHealth(app, deps)
   app.get('/metrics', async (_request, reply) =>

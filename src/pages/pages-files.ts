@@ -49,8 +49,8 @@ export async function readPageFiles(
 }
 
 /**
- * Whether a checkout's sources are newer than their build, for example after `git pull`. A published package contains
- * no sources and is never stale.
+ * Whether a checkout has no build, or has sources that are newer than it, for example after `git pull`. A published
+ * package contains no sources and is never stale.
  */
 export async function isStale(webFolder: string): Promise<boolean> {
   const names = await readdir(webFolder, { recursive: true }).catch((): string[] => [])

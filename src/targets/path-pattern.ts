@@ -1,9 +1,10 @@
 import { decode } from './path.ts'
 
 /**
- * Compiles the path of a rule (as `writtenPath` returns it) into a function whose running time is linear in the lengths of path and pattern, because
- * members write the patterns and everybody's calls wait while one is matched. If the last segment ends with a star,
- * that star also matches everything below. With `isWide`, the segment's other stars match across slashes too.
+ * Compiles the path of a rule (as `writtenPath` returns it). The returned function takes time linear in the lengths of
+ * path and pattern, because members write the patterns and everybody's calls wait while one is matched. If the last
+ * segment ends with a star, that star also matches everything below. With `isWide`, the other stars of that segment then
+ * match across slashes too.
  */
 export function compilePattern(pattern: string, isWide: boolean): (path: string) => boolean {
   if (pattern === '*' || pattern === '/*') return () => true

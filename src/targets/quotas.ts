@@ -57,7 +57,7 @@ interface Holding {
   asked: number
   /** Calls expected until the next flush: as many as in the last interval, or half the former estimate if greater. */
   demand: number
-  /** The monotonic time in milliseconds at which claims began to be granted nothing. */
+  /** The monotonic time in milliseconds since which claims have got nothing; undefined if the last one got some. */
   shortSince: number | undefined
   /** The monotonic time in milliseconds until which nothing is claimed, because nothing was left. */
   emptyUntil: number

@@ -1,11 +1,11 @@
 import { decode, pathAmbiguity } from './path.ts'
 
 /**
- * Returns the only form in which a rule's path is stored, shown and exported: everything is decoded but what a rule
- * cannot hold as it is. A rule that is read from this form matches the same paths; `*` is a star, `%2A` is the
- * character.
+ * Returns a rule's path in the form in which rules are stored, shown and exported: decoded, except for the characters
+ * that a rule cannot contain as they are. In this form `*` is a wildcard, and `%2A` is the character itself. A rule that
+ * is parsed from it matches the same paths.
  *
- * It also reads the paths that were stored decoded, where `%` may stand for itself.
+ * Earlier versions stored paths fully decoded, so that a `%` may stand for itself; such paths are accepted too.
  */
 export function writtenPath(path: string): string {
   const written = eachText(path, (text) => encode(decode(text)))

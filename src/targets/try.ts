@@ -32,7 +32,7 @@ export interface TrialResult {
   readonly stoppedAt: Check | undefined
   readonly ruleId: string | undefined
   readonly trialRuleId: string | undefined
-  /** The target's last line, if no rule decided. */
+  /** The target's last line, if it decided. */
   readonly otherwise: LastLine | undefined
   readonly checks: readonly TrialCheck[]
 }

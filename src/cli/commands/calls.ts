@@ -17,8 +17,8 @@ import { printableInLine, type Terminal } from '../lib/terminal.ts'
 
 const everyMs = 1000
 /**
- * How far back each read looks, because a call is listed under the time at which it began, but only after it has ended.
- * Calls that take longer than this are not printed.
+ * How far back each read of `tail --follow` looks, because a call is listed under the time at which it began, but only
+ * after it has ended. A call that takes longer than this is not printed if it ends while following.
  */
 const lookBackMs = 5000
 

@@ -72,7 +72,9 @@ function* filesBelow(path: string): Generator<string> {
   }
 }
 
-/** Lists the folders with a `.git` of their own: a folder and those below it, submodules and work trees among them. */
+/**
+ * Lists this folder and the folders below it that have a `.git` of their own, which submodules and work trees have too.
+ */
 function* repositoriesBelow(path: string): Generator<string> {
   if (!statSync(path).isDirectory()) return
   if (existsSync(join(path, '.git'))) yield path
@@ -113,7 +115,8 @@ async function scanHistory(path: string): Promise<{ objects: number; findings: F
 }
 
 /**
- * Names an object by the newest commit that added or removed it, and its file; by its id if there is no such commit.
+ * Names a git object: the newest commit that added or removed it, with the path of its file there. If no commit did, the
+ * name is the object's id.
  */
 async function nameObject(path: string, id: string): Promise<string> {
   const words = ['log', '--all', `--find-object=${id}`, '--format=%h', '--name-only', '-1']

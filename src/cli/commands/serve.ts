@@ -60,7 +60,7 @@ async function serve(config: Config, terminal: Terminal, log: Log): Promise<void
   if (!cluster.isWorker || cluster.worker?.id === 1) {
     await printSetupLink(running, log)
   }
-  // Written now rather than at exit, because a process that is killed would leave no compile cache for the next start.
+  // The compile cache is written now rather than at exit, because a process that is killed writes none.
   flushCompileCache()
   const givingBack = startGivingMemoryBack((err) => log.warn({ err }, 'no memory was given back'))
   await stopped

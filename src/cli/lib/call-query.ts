@@ -44,7 +44,7 @@ export interface CallQuery {
   readonly from: number | undefined
 }
 
-/** Parses the flags; throws a `UsageError` for an invalid value. */
+/** Parses the flags; throws a `UsageError` for a malformed key id, status or time, and for a path without a target. */
 export function parseCallQuery(flags: CallFlags, nowMs: number): CallQuery {
   const { target, key, status, method, path, address, since } = flags
   if (key !== undefined && !isId('key', key))

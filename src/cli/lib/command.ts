@@ -41,7 +41,7 @@ export interface Command {
   run(args: readonly string[], terminal: Terminal, say: Say): Promise<Answer | undefined>
 }
 
-/** Wrong usage of a command: exits with 2 and prints the usage. */
+/** Wrong usage of a command: exits with 2 and, without `--json`, prints the usage. */
 export class UsageError extends Error {
   constructor(message: string) {
     super(message)

@@ -10,7 +10,7 @@ export interface FoundSecret {
 }
 
 const candidates = new RegExp(credentialPattern, 'g')
-/** How many bytes of each chunk are searched again with the next one; no credential is longer. */
+/** How many of the last bytes are searched again together with the next chunk; no credential is longer. */
 const overlap = 128
 
 /** Searches bytes that arrive in chunks; the checksum at a credential's end rules out look-alikes. */

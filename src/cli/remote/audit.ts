@@ -23,7 +23,7 @@ interface EntryJson {
   readonly subject: { readonly kind: string; readonly id: string }
 }
 
-/** Implements the operations on the audit log by calling a server's API, which verifies the chain itself. */
+/** Implements the operations on the audit log by calling a server's API. The server verifies the chain. */
 export function remoteAudit(remote: Remote) {
   return {
     async list(organizationId, page) {

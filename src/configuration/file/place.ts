@@ -175,7 +175,10 @@ export class Place {
   }
 }
 
-/** Returns a text's length in code points (JSON Schema), counted only if its UTF-16 length exceeds `max`. */
+/**
+ * Returns a text's length in code points (JSON Schema). A text of up to `max` UTF-16 units cannot be too long, so its
+ * code points are not counted.
+ */
 function lengthOf(text: string, max: number): number {
   return text.length <= max ? text.length : Array.from(text).length
 }

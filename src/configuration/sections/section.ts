@@ -21,8 +21,9 @@ export type SectionKey = (typeof sectionKeys)[number]
 /** A file's description of one thing, with the file's field names; secrets appear as references. */
 export type Entry = Readonly<Record<string, unknown>>
 
-/** A thing that exists, described like an entry of a file. */
+/** A thing of an organization, described like an entry of a file. */
 export interface Thing {
+  /** Empty for a managed group that does not exist yet. */
   readonly id: string
   /** The name to give it in a file if no file has named it yet. */
   readonly name: string
@@ -37,7 +38,10 @@ export interface Scene {
   readonly organization: OrganizationRecord
   readonly services: ConfigurationServices
   readonly actor: Actor
-  /** The id of a thing by section and name, if it already exists. */
+  /**
+   * Finds the id of a thing, even of one that this apply has created. The id of a managed group that does not exist yet
+   * is empty.
+   */
   readonly idOf: (section: SectionKey, name: string) => string | undefined
   readonly nameOf: (section: SectionKey, id: string) => string | undefined
   /** Collects the secrets of newly issued keys. */

@@ -21,7 +21,7 @@ export class Library {
     this.#folder = folder
   }
 
-  /** Returns every page by name in reading order, with refusals last. */
+  /** Returns all pages, keyed by name. They are in reading order, with refusals last. */
   async pages(): Promise<ReadonlyMap<string, LibraryPage>> {
     this.#pages ??= this.#read().catch((error: unknown) => {
       // The next reader tries again.
