@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { createGuardedFetch } from '../../packages/client/src/guarded.ts'
 import { sendWithRetries } from '../../packages/client/src/retry.ts'
 
 /** Sends a request whose first response has this status and these headers; returns how often the request was sent. */
@@ -34,5 +35,18 @@ describe('a request that is refused', () => {
       assert.equal(await triesAfter(status, { headers: retry, isRepeatable: false }), 1)
       assert.equal(await triesAfter(status, { isRepeatable: true }), 2)
     }
+  })
+})
+
+describe('a guarded call of the client that is refused', () => {
+  test('says why, also when the response to a HEAD has no body', async () => {
+    const headers = { 'Intercept-Refused': 'credential_revoked', 'Intercept-Request-Id': 'req_1' }
+    const guarded = createGuardedFetch({
+      ...{ server: 'http://127.0.0.1:1', key: 'svc_live_x' },
+      fetch: async () => new Response(null, { status: 401, headers }),
+    })
+    await assert.rejects(guarded('echo', '/', { method: 'HEAD' }), {
+      ...{ name: 'InterceptError', code: 'credential_revoked', status: 401, requestId: 'req_1' },
+    })
   })
 })

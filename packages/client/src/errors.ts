@@ -12,8 +12,8 @@ export interface Problem {
 }
 
 /**
- * Thrown when a request is refused; `code` says why, and is `unexpected_answer` if the response has no problem document,
- * for example because something other than Intercept responded.
+ * Thrown when a request is refused; `code` says why, and is `unexpected_answer` if the response does not say, for
+ * example because something other than Intercept responded.
  */
 export class InterceptError extends Error {
   readonly code: ProblemCode | 'unexpected_answer'
@@ -22,12 +22,14 @@ export class InterceptError extends Error {
   /** The complete problem document; undefined if the response has none. */
   readonly problem: Problem | undefined
 
-  constructor(status: number, problem: Problem | undefined) {
+  /** `problem` is the response's body; without one, the code and request id come from the response's headers. */
+  constructor({ status, headers }: Pick<Response, 'status' | 'headers'>, problem?: Problem) {
     super(problem === undefined ? `The server answered ${status}.` : problem.detail)
     this.name = 'InterceptError'
-    this.code = problem?.code ?? 'unexpected_answer'
+    const refused = headers.get('intercept-refused') as ProblemCode | null
+    this.code = problem?.code ?? refused ?? 'unexpected_answer'
     this.status = status
-    this.requestId = problem?.request_id
+    this.requestId = problem?.request_id ?? headers.get('intercept-request-id') ?? undefined
     this.problem = problem
   }
 }
@@ -37,9 +39,9 @@ export async function errorOf(response: Response): Promise<InterceptError> {
   const text = await response.text().catch(() => '')
   try {
     const problem = JSON.parse(text) as Problem
-    if (typeof problem.code === 'string') return new InterceptError(response.status, problem)
+    if (typeof problem.code === 'string') return new InterceptError(response, problem)
   } catch {
-    // Not a problem document: something between us and Intercept may have responded.
+    // A refused HEAD has no body, and something between us and Intercept may have responded.
   }
-  return new InterceptError(response.status, undefined)
+  return new InterceptError(response)
 }
