@@ -9,7 +9,7 @@ export type Settings = Readonly<Record<string, string | undefined>>
 
 /** A running node; disposing of it (`await using`) stops it, and gives open requests time to finish. */
 export interface RunningNode extends AsyncDisposable {
-  /** The URL of the API and the dashboard; with `PORT: '0'`, the system chooses its port. */
+  /** The URL of the API and the dashboard. Without BASE_URL, it has the actual port, even with `PORT: '0'`. */
   readonly baseUrl: string
   readonly host: string
   readonly port: number

@@ -9,7 +9,7 @@ export interface Rate {
 /** The longest window of a rate that people may set: a day. */
 export const maxRateSeconds = 86_400
 
-/** Tells whether a rate can be set: whole numbers from 1, up to `maxCalls` in at most a day. */
+/** Whether people may set a rate: all numbers are whole and at least 1; `maxCalls` limits both calls and burst. */
 export function isRate(rate: Partial<Rate>, maxCalls: number): boolean {
   const { calls, perSeconds, burst } = rate
   return (
@@ -80,7 +80,7 @@ export class RateLimiter {
     return this.#wholeAt.get(subject) ?? 0
   }
 
-  /** Sets when a subject's bucket is full again, for a share taken over from a node that has spent part of it. */
+  /** Sets when a subject's bucket is full again, after the shares of the nodes were distributed anew. */
   setWholeAt(subject: string, wholeAt: number, nowMs: number): void {
     this.#remember(subject, wholeAt, nowMs)
   }

@@ -140,7 +140,7 @@ export function parseDatabaseUrl(text: string): string {
   return text
 }
 
-/** Checks that each secret has at least 32 characters, ten of them different, which rules out repeated words. */
+/** Checks that each secret has at least 32 characters, ten of them different, which rules out a repeated short word. */
 export function parseMasterSecrets(text: string): string {
   const isWeak = (part: string) => part.length < 32 || new Set(part).size < 10
   if (text.split(',').some((part) => isWeak(part.trim()))) {

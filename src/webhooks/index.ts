@@ -89,7 +89,7 @@ export interface WebhooksDeps {
   readonly outbound: Outbound
   readonly log: Log
   readonly random?: (() => number) | undefined
-  /** Finished deliveries, and events that no other delivery needs, are deleted after this time; defaults to 30 days. */
+  /** Finished deliveries, and events that no delivery still needs, are deleted after this time; defaults to 30 days. */
   readonly deliveriesKeptMs?: number | undefined
   /** The maximum number of endpoints per organization; defaults to 50. */
   readonly maxEndpoints?: number | undefined

@@ -42,7 +42,7 @@ export async function sendWithRetries(
   }
 }
 
-/** Adds up to 20 % at random, so that clients don't retry at the same moment. */
+/** Returns the pause before the next attempt; up to 20 % are added at random, so that clients don't retry together. */
 function waitMs(at: number, retryAfter: string | null): number {
   const seconds = Number(retryAfter ?? Number.NaN)
   const asked = Number.isFinite(seconds) ? seconds * 1000 : firstWaitMs * 2 ** (at - 1)

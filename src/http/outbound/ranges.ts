@@ -1,6 +1,6 @@
 /**
- * A special-purpose range: its name in refusals, and the setting that can allow it. `cidr`: OUTBOUND_ALLOW_CIDRS;
- * `loopback`: a loopback BASE_URL or a CIDR inside the range; `never`: none.
+ * A special-purpose range and its name in refusals. `opens` tells what can allow it: `cidr` means OUTBOUND_ALLOW_CIDRS,
+ * `loopback` a loopback BASE_URL or a CIDR inside the range, and `never` nothing.
  */
 export interface Range {
   readonly cidr: string

@@ -216,7 +216,7 @@ export class Exchange {
   /** Ends the exchange, or the stream that was taken over, immediately; releases the upstream first. */
   sever(): void {
     this.#letUpstreamGo()
-    // Data still to be written to a taken-over stream would wait for a caller that may never read it.
+    // A taken-over stream is destroyed, even if data waits to be written: the caller may never read it.
     if (this.#isTakenOver) this.#carrier.destroy()
     else this.cut()
   }

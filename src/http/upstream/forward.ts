@@ -26,7 +26,7 @@ export interface ForwardPlan {
   readonly injectedName: string | undefined
   /** Our own response headers, as a flat list of names and values. */
   readonly answerHeaders: readonly string[]
-  /** Observes the traffic, for targets that capture; chunks are valid only during the call. */
+  /** Observes the traffic, for targets that capture; a chunk is valid only until the tap's method returns. */
   readonly tap?: ForwardTap | undefined
 }
 

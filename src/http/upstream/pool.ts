@@ -36,7 +36,7 @@ const sweepMs = 100
 const idleMs = 4000
 const connectionsPerOrigin = 4096
 
-/** Creates the pools: one for each `open`, all watched by one timer. */
+/** Creates the pools: each `open` adds one, and a single timer watches them all. */
 export function createUpstreams(deps: UpstreamDeps): Upstreams {
   const origins = new Set<UpstreamOrigin>()
   const time = { nowMs: deps.clock.monotonic() }

@@ -18,7 +18,7 @@ export interface UpstreamResponseHead {
   readonly keepAliveMs: number | undefined
 }
 
-/** Thrown for a malformed response; becomes 502 `upstream_invalid`. */
+/** Thrown for a malformed response, and for malformed trailers in either direction. */
 export class MalformedResponse extends Error {}
 
 /**

@@ -32,7 +32,7 @@ export function toCondition(type: ResourceType, filter: Filter, base: string): D
   }
 }
 
-/** Returns the field to sort by for an attribute; undefined if the attribute has no single value to sort by. */
+/** Returns the field to sort by for an attribute; undefined if resources can't be sorted by the attribute. */
 export function sortField(
   type: ResourceType,
   target: Target,

@@ -146,7 +146,7 @@ export class Lane {
 
   /**
    * Whether the lane can release its endpoint: an active one after `idleBeforeReleaseMs` without work, any other as soon
-   * as there is no work, and either during a long pause.
+   * as there is no work. During a long pause, queued deliveries do not count as work.
    */
   isIdle(): boolean {
     const monotonic = this.#deps.clock.monotonic()
