@@ -105,7 +105,7 @@ describe('documentation', () => {
   })
 })
 
-/** Pages whose code blocks another test runs, and which test that is. */
+/** Pages with blocks marked `checked`, and the test that runs them. */
 const ranElsewhere: Readonly<Record<string, string>> = {
   'guides/receive-webhooks': 'test/conformance/receiver-snippets.test.ts runs them',
   'operate/backup': 'test/journeys/documentation-operate.test.ts runs them',

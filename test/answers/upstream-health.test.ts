@@ -7,7 +7,10 @@ import { WebSocket, WebSocketServer } from 'ws'
 import { gatewayForTests, prefix, until, type TestGateway } from '../harness/gateway.ts'
 import { withStore } from '../harness/person.ts'
 
-/** Something that says nothing about the upstream's health, on a target; `prepare` runs while the upstream is well. */
+/**
+ * Something that happens at a target and says nothing about its upstream's health. `prepare` runs while the upstream is
+ * well, and returns the function that makes it happen later.
+ */
 interface Neutral {
   readonly prepare?: (slug: string) => Promise<() => Promise<void>>
   readonly happen?: (slug: string) => Promise<void>
@@ -62,7 +65,10 @@ describe('the health of an upstream', { timeout: 120_000 }, () => {
     for (let left = times; left > 0; left--) assert.equal(await pass(`/${slug}/break`), 502)
   }
 
-  /** Sends a request's first bytes, waits until the upstream has it, and leaves; returns when the upstream is released. */
+  /**
+   * Sends a request, whose body may be incomplete, and closes the connection once the upstream has seen the request.
+   * Returns when the upstream's response has been closed too.
+   */
   async function leave(slug: string, text: string): Promise<void> {
     const before = { seen, open }
     const socket = connect(gateway.product.port, '127.0.0.1')

@@ -94,12 +94,13 @@ export async function checkState(
 }
 
 /**
- * Scrolls to the end of the page and back, so that the parts that load only when visible are loaded. Whoever waits for
- * such a part must scroll: it is visible from the start only if the page is drawn before the parts above it have data.
+ * Scrolls to the end of the page and back, so that the parts that load only when visible are loaded. A test that waits
+ * for such a part must call this first: without scrolling, the part is in view only if the page happens to be drawn
+ * while the parts above it are still empty.
  */
 export async function seeAll(page: Page): Promise<void> {
   await page.evaluate('scrollTo(0, document.body.scrollHeight)')
-  // What came into view is known to the page after the next frame.
+  // The page learns only after the next frame which parts have come into view.
   await page.evaluate(
     'new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))).then(() => 0)',
   )

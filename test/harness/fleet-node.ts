@@ -12,7 +12,7 @@ import type { SimDatabase, World } from './fleet-world.ts'
  * Fixes that can be removed, to prove that the simulation finds the defect that each of them repairs:
  * - Without `history`, the feed compares only sequence numbers.
  * - Without `clock`, whether a node counts as alive depends on each node's wall clock.
- * - Without `locks`, a stalled process keeps its lock for 10 s, and transactions that wait for the lock are refused.
+ * - Without `locks`, a stalled process keeps its lock for 10 s, and a transaction that waits for 5 s is refused.
  * - Without `settling`, a change is confirmed while nodes may still trust what they read from the previous database.
  * - Without `lost`, a change that has vanished from the database counts as confirmed.
  */

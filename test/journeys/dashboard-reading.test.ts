@@ -72,7 +72,7 @@ describe('while an answer is on its way', { timeout: 120_000 }, () => {
   })
 })
 
-/** Holds back requests to a page's matching addresses until the returned function is called. */
+/** Holds back the page's requests to addresses that match, until the returned function is called. */
 async function holdBack(page: Page, address: RegExp): Promise<() => void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   await page.route(address, async (route) => {

@@ -234,7 +234,7 @@ for (const engine of engines) {
         },
       })
       replay.resume()
-      // After storing a replay, `start` calls `resume` again, because a poll in progress may have missed it.
+      // Like this second call, `start` calls `resume` after storing a replay, which a poll in progress may have missed.
       replay.resume()
       await all.until(() => later.length === 1, 'the first poll is over')
       later[0]!()

@@ -28,7 +28,7 @@ describe('a newcomer runs the demo', () => {
   })
   after(() => demo.kill('SIGKILL'))
 
-  /** Runs a line of the screen in a shell, with our launcher in place of `npx interceptd`; returns the output. */
+  /** Runs a line that the demo printed, with our launcher in place of `npx interceptd`; returns the line's output. */
   function paste(line: string): string {
     const words = line.replace('npx interceptd', `${process.execPath} ${launcher}`)
     const done = spawnSync('bash', ['-c', words], { encoding: 'utf8', timeout: 60_000 })

@@ -212,7 +212,7 @@ describe('an operator keeps the service', () => {
     assert.equal(history.code, 1)
     assert.match(history.out, /\(git [0-9a-f]+ env\):2 {2}svc_live_\w{8}_…\w{4} {2}api_key/)
 
-    // The same history from the folder above, where a second work tree shares it.
+    // Add a second work tree that shares the history, and scan the folder above both.
     git('worktree', 'add', '-q', '../tree-beside')
     const above = await intercept(['scan', folder, '--json'], { env })
     const inGit = (JSON.parse(above.out) as { findings: { place: string }[] }).findings.filter(

@@ -30,7 +30,7 @@ describe('operator: webhooks by the command line', { timeout: 60_000 }, () => {
     const { secret, standard_secret: standard } = await answerOf('webhook secret acme')
     assert.equal(secret?.slice(4), standard)
 
-    // The product's own receiver, in front of a developer's application.
+    // `receive` forwards the deliveries that it has verified to a developer's application.
     const application = stack.use(await startReceiver())
     application.answer = (response) => response.writeHead(202).end()
     const lines: string[] = []

@@ -208,7 +208,7 @@ async function statusOf(
 
 const here = '/organizations/torture'
 
-/** Lists the reads: every GET that a session may make and whose response ends, searches, a count, and exports. */
+/** Lists the reads: searches, a count, exports, and every GET that a session may make and whose response ends. */
 async function everyRead(look: Look): Promise<Read[]> {
   let description = ''
   await look({ method: 'GET', path: '/openapi.json' }, (text) => (description = text))
