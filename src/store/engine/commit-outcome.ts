@@ -1,6 +1,6 @@
 /**
- * Thrown when a failed transaction may have changed something, so that a retry could make the change twice. The error
- * has no `code`, because some codes allow a retry.
+ * Thrown when a transaction may have been committed (`unknown`), or was committed but not confirmed by all nodes
+ * (`unconfirmed`). A retry could make the change twice; the error has no `code`, because some codes allow a retry.
  */
 export class MaybeCommittedError extends Error {
   readonly outcome: 'unknown' | 'unconfirmed'

@@ -139,7 +139,8 @@ function auditWrites(tx: Tx, head: Head, drafts: readonly AuditDraft[]): Write[]
   // A head that somebody tampered with keeps its invalid seal: adding an entry must not make the head look authentic.
   const seal = sealHolds(tx, head.audit_seal, before) ? sealOf(tx, after) : head.audit_seal
   return [
-    // These numbers were reserved just now, so a row that already has one of them is not ours, and is overwritten.
+    // These numbers were reserved just now, so none of our entries has them yet. A row that already has one was put
+    // there by someone else; it is overwritten, because it would block all further entries.
     ...insertion(tx, {
       table: 'audit_entry',
       types: auditColumns,
@@ -234,7 +235,8 @@ async function writeEvents(
     const body = eventBody(tx, { ...draft, id, sequence })
     return { organization_id: organizationId, sequence, id, type: draft.type, at: tx.now, body }
   })
-  // These numbers were reserved just now, so an event that already has one of them is not ours, and is overwritten.
+  // These numbers were reserved just now, so none of our events has them yet. A row that already has one was put there
+  // by someone else; it is overwritten, because it would block all further events.
   const insertions = insertion(tx, {
     table: 'event',
     types: eventColumns,

@@ -77,7 +77,7 @@ export class NodeLink implements AsyncDisposable {
     })
   }
 
-  /** Registers the process if it is a node, reads the feed to its end and keeps following it. */
+  /** Registers the process if it is a node, finds the end of the feed and follows the feed from there. */
   static async start(handle: EngineHandle, deps: NodeLinkDeps): Promise<NodeLink> {
     const sampleClock = async () => await sampleDatabaseClock(handle, deps)
     await sampleClock()

@@ -6,8 +6,8 @@ import { add as addCounts, type CountRows } from '../../tables/calls/count-rows.
 import type { EngineHandle, EngineLane } from '../engine.ts'
 
 /**
- * Returns a function that inserts records and counts in one commit, and adds the counts only once however often the
- * same batch is retried.
+ * Returns a function that inserts records and counts in one commit. When the same batch is retried, the counts are not
+ * added again if an earlier try is known to have been committed.
  */
 export function createBatchInsert(lane: EngineLane): EngineHandle['insertCalls'] {
   const tries = new WeakMap<readonly CountRows[], string>()

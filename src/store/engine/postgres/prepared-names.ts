@@ -8,7 +8,7 @@ const maxTextBytes = 4000
 
 /** The names under which statements are prepared on the server. */
 export interface PreparedNames {
-  /** Returns the name of a statement that has run often enough to be worth preparing, otherwise undefined. */
+  /** Returns a statement's name; undefined if it must run unnamed, for example because it has run only a few times. */
   nameOf(text: string): string | undefined
   /** Withdraws a statement's name for good, so that the statement runs unnamed. */
   giveUp(text: string): void

@@ -1,5 +1,5 @@
 // MACs for both ends of an audit chain, made with the master key: someone who can write to the database but lacks that
-// key can't shorten or recompute a chain without being noticed.
+// key can't give a chain another end without being noticed. Putting back an earlier state as a whole is not noticed.
 import type { Db, Tx } from '../../db/db.ts'
 import * as settings from '../settings/settings.ts'
 
@@ -40,7 +40,7 @@ export function anchorName(organizationId: string): string {
 const anchorPrefix = 'audit_begins_after '
 
 /**
- * Seals the heads that the first migration inserts, in that migration's transaction and at no other time: a head found
+ * Seals the head that the first migration inserts, in that migration's transaction and at no other time: a head found
  * unsealed later was written by someone without the master key.
  */
 export async function sealAfterMigration(tx: Tx, applied: readonly string[]): Promise<void> {

@@ -13,8 +13,8 @@ const places = {
 } as const
 
 /**
- * Maps the ids of audit entries' subjects to their current names; subjects of other kinds or without a row are left
- * out.
+ * Maps the ids of audit entries' subjects to their current names. Subjects whose kind is not in `places`, or that have
+ * no row, are left out.
  */
 export async function subjectNames(
   db: Db,

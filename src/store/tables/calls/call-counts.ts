@@ -236,7 +236,7 @@ function bySubject(
   return sql.join([days, ...parts], sql` union all `)
 }
 
-/** The quarter-hour counts of every key or target with calls on these days, read by one index range each. */
+/** The quarter-hour counts in a span, of each key or target with calls on the span's days: one index range each. */
 function quartersOf(
   organizationId: OrganizationId,
   { from, to }: Span,

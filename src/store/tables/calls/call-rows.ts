@@ -37,8 +37,8 @@ const columns = [
 const numbers = new Set(['at', 'status', 'bytes_in', 'bytes_out', 'duration_us', 'upstream_us'])
 
 /**
- * The statement that adds call records given as `CallRows`; it ignores records already present, because a batch is
- * retried when the response gets lost.
+ * The statement that adds call records given as `CallRows`, none of them packed; it ignores records already present,
+ * because a batch is retried when the response gets lost.
  */
 export function insertRowsText(engine: Engine): string {
   const isPostgres = engine === 'postgres'
@@ -51,9 +51,9 @@ export function insertRowsText(engine: Engine): string {
 }
 
 /**
- * The statement that adds this many rows to SQLite, with each value bound separately. A row that breaks a constraint
- * rolls back the whole transaction (`or rollback`): to undo just the statement, SQLite would have to copy each page
- * before changing it, which costs as much as inserting the rows.
+ * The statement that adds this many rows to SQLite, with each value bound separately. It ignores records already
+ * present. A row that breaks another constraint rolls back the whole transaction (`or rollback`): to undo just the
+ * statement, SQLite would have to copy each page before changing it, which costs as much as inserting the rows.
  */
 export function insertBoundText(rows: number, positions: readonly number[] = all): string {
   const names = positions.map((at) => columns[at])

@@ -95,7 +95,7 @@ export async function update(
   return fromRow(await query.returning(columns).executeTakeFirstOrThrow())
 }
 
-/** Lowers the member count of each of these groups by one, after a member was deleted. */
+/** Lowers the member count of each of these groups by one, after the same member was removed from all of them. */
 export async function countMemberLess(
   tx: Tx,
   organizationId: OrganizationId,

@@ -72,7 +72,7 @@ function earlier(a: number | undefined, b: number | undefined): number | undefin
 
 const callers = compiledOnce(callerLookUp)
 
-// Seven columns are read as one column of JSON, because each column costs more in the driver than JSON costs in SQLite.
+// Seven values are read as one column of JSON, because each column costs more in the driver than JSON costs in SQLite.
 function callerLookUp(db: Db, digest: string) {
   const parts = sql`api_key.scheme,
     case when key_secret.valid_until is null then 0 else 1 end,

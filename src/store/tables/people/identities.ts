@@ -110,8 +110,8 @@ export async function listLiving(db: Db, userId: UserId): Promise<IdentityRecord
 }
 
 /**
- * Counts the active members who sign in through a connection, how many of them have no other way to sign in, and how
- * many of these are owners.
+ * Counts the active members who sign in through a connection, how many of them have no identity elsewhere, and how many
+ * of those are owners.
  */
 export async function countDependents(
   db: Db,
@@ -208,7 +208,7 @@ export async function noteUse(
 }
 
 /**
- * Returns whether a person still has an identity, and locks the identity, so that it can be removed only after the
+ * Returns whether a person still has the identity with this id, and locks it, so that it can be removed only after the
  * transaction ends. SQLite has one writer anyway.
  */
 export async function hold(tx: Tx, userId: UserId, id: string): Promise<boolean> {

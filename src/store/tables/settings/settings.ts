@@ -5,7 +5,7 @@ export interface SettingTable {
   value: string
 }
 
-/** Finds a value that applies to the whole installation, by its name. */
+/** Finds the value that is stored under a name. */
 export async function find(db: Db, name: string): Promise<string | undefined> {
   const row = await db.query
     .selectFrom('setting')
@@ -15,7 +15,7 @@ export async function find(db: Db, name: string): Promise<string | undefined> {
   return row?.value
 }
 
-/** Sets a value that applies to the whole installation. */
+/** Stores a value under a name, replacing any previous one. */
 export async function set(tx: Tx, name: string, value: string): Promise<void> {
   await tx.query
     .insertInto('setting')

@@ -50,7 +50,7 @@ export interface AttemptOutcome {
   readonly responseTruncated: boolean
 }
 
-/** Writes the health of endpoints whose lease is still valid; returns the ids of those endpoints. */
+/** Writes the health of endpoints whose lease token is unchanged; returns the ids of those endpoints. */
 export async function writeHealths(
   tx: Tx,
   healths: readonly {

@@ -131,7 +131,7 @@ export async function listLeaseOwners(db: Db, now: number): Promise<string[]> {
   return rows.flatMap((row) => row.lease_owner ?? [])
 }
 
-/** Ends all leases of an owner whose process is known to be dead. */
+/** Ends all leases of an owner whose process seems to be dead. */
 export async function endLeasesOf(tx: Tx, owner: string): Promise<void> {
   await tx.query
     .updateTable('endpoint')
@@ -140,7 +140,7 @@ export async function endLeasesOf(tx: Tx, owner: string): Promise<void> {
     .execute()
 }
 
-/** Renews leases; returns the current rows of those endpoints whose lease is still valid. */
+/** Renews the leases that have been neither replaced nor ended; returns the current rows of their endpoints. */
 export async function renewLeases(
   tx: Tx,
   renewal: { owner: string; until: number; leases: readonly Lease[] },

@@ -130,10 +130,7 @@ export async function update(
   return row && fromRow(row)
 }
 
-/**
- * Writes the health that results from a person's action, and ends the lease, so that its holder can't overwrite the
- * health with an outdated value.
- */
+/** Writes an endpoint's health, and ends the lease, so that its holder can't overwrite the health with an older one. */
 export async function updateHealth(
   tx: Tx,
   { organizationId, id }: OwnKey,

@@ -66,7 +66,8 @@ export function fanOut(
         }
       })
   })
-  // This event's number was reserved just now, so a delivery that already has it is not ours, and is overwritten.
+  // This event's number was reserved just now, so none of our deliveries has it yet. A row that already does was put
+  // there by someone else; it is overwritten, because it would block all further events.
   const writes = insertion(tx, {
     table: 'delivery',
     types: deliveryColumns,

@@ -5,7 +5,7 @@ export interface QueueState {
   /** Pending deliveries to endpoints that are not held. */
   readonly pending: number
   readonly held: number
-  /** When the oldest pending delivery was created, in milliseconds since 1970. */
+  /** When the oldest delivery counted in `pending` was created, in milliseconds since 1970. */
   readonly oldestAt: number | undefined
   readonly heldEndpoints: number
   readonly disabledEndpoints: number
