@@ -34,8 +34,8 @@ export interface KeyCache {
     beforeReading?: () => void,
   ): KeyPrincipal | Promise<KeyPrincipal>
   /**
-   * Returns the name of a principal's key and the hint of its secret; these are not cached, because no call needs them.
-   * Reads the database; throws `credential_invalid` (401) if the key is gone, or `credential_unverifiable` (503).
+   * Returns the name of a principal's key and the hint of its secret; these are not cached, because only whoami needs
+   * them. Reads the database; throws `credential_invalid` (401) if the key is gone, or `credential_unverifiable` (503).
    */
   describe(principal: KeyPrincipal): Promise<KeyDescription>
   /**

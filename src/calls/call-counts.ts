@@ -45,10 +45,10 @@ export class CallCounts {
   readonly #cells = new Map<string, Cell>()
   #last: Cell | undefined
   readonly #rules = new Rows()
-  /** The cell of each rule's latest call. Looking it up by its key would cost more than counting the call. */
+  /** The cell of each rule's latest call. Looking it up in `#rules` would cost more than counting the call. */
   readonly #latestOfRule = new Map<string, RuleCell>()
 
-  /** The number of counts of calls or of rules, whichever is larger. With this limit, `take` returns all counts. */
+  /** The number of counts of calls or of rules, whichever is larger. `take` with this limit returns all counts. */
   get size(): number {
     return Math.max(this.#cells.size, this.#rules.size)
   }

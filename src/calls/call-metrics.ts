@@ -53,7 +53,7 @@ export class CallMetrics {
     this.#register(metrics)
   }
 
-  /** Counts a call; a call without a record came from an unidentified caller. */
+  /** Counts a call; `record` is undefined if the caller was not identified. */
   count(call: EndedCall, record: CallRecord | undefined): void {
     const row = this.#rowFor(call)
     const cell = row * classes.length + Math.floor(call.status / 100)

@@ -43,7 +43,7 @@ test('uses are written in the order of keys and then of secrets, whichever was u
   assert.deepEqual(backward, forward)
 })
 
-/** A store that only lists which rows are changed, in their order. */
+/** A store that changes nothing, and lists the rows to change in the order of the changes. */
 function storeThatLists(rows: string[]): Store {
   const query = {
     updateTable: () => query,

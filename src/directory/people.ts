@@ -62,7 +62,8 @@ export interface DirectoryMemberships {
    */
   deactivate(change: DirectoryChange, user: DirectoryUserRecord): Promise<void>
   /**
-   * Deactivates the member behind an inactive user, such as a former last owner; returns false if nothing was changed.
+   * Deactivates the member behind an inactive user, such as an owner who is no longer the last one. Returns false if
+   * nothing was changed.
    */
   deactivateKept(change: DirectoryChange, user: DirectoryUserRecord): Promise<boolean>
   /**

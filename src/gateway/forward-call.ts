@@ -119,8 +119,8 @@ class ForwardedCall implements ForwardOwner {
     forward({ exchange, origin: this.#deps.origins.of(target), plan, owner: this })
   }
 
-  // The beginning of the response tells that the upstream is well. The call's end does not: the caller may have left
-  // before there was a response, and what began long ago may end because the upstream has failed since.
+  // The beginning of a response shows that the upstream is well. The end of a call does not: the caller may have left
+  // before there was a response, or a long response may have broken off because the upstream failed.
   answered(): void {
     this.#deps.announcer.upstream(this.#forwarding.target, true)
   }

@@ -59,7 +59,7 @@ test('over its limit an address costs at most 200 look-ups a second on this node
   assert.ok(answers.slice(0, 100).every((code) => code === 'credential_invalid'))
   assert.ok(answers.slice(100).every((code) => code === 'rate_limited'))
   assert.equal(reads(), 100 + 200)
-  // Only sources over their own limit share those 200 look-ups; this source is below its limit.
+  // Only sources over their own limits share the 200 look-ups a second; this source is below its limit.
   assert.equal(await ask(unknownKey(), '192.0.2.8'), 'credential_invalid')
   assert.equal(reads(), 301)
   pass(50)

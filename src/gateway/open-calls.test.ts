@@ -130,7 +130,7 @@ function openWorld() {
   const world = {
     ...{ checked, cut },
     refusal: undefined as Problem | undefined,
-    /** The time at which every key expires; the next check of a key returns it. */
+    /** The expiry time that a recheck reports for every key. */
     expiresAt: undefined as number | undefined,
     /** Why every call would be refused now, although its key is good. */
     refusedNow: undefined as Problem | undefined,

@@ -239,8 +239,8 @@ class CallsByKey implements OpenCalls {
 }
 
 /**
- * Cuts off a call that would be refused now, but only if it is a stream. Any other call may still become a stream, so
- * the sweep asks again.
+ * Cuts off a call that would be refused now, but only if it is a stream. Any other call may still become one, so every
+ * sweep checks again whether it has.
  */
 function cutIfStream(call: Call): void {
   if (call.refusedNow !== undefined && call.exchange.isStream) cut(call, call.refusedNow)

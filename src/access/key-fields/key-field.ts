@@ -6,10 +6,10 @@ export type FieldColumn = Exclude<keyof KeyEdit, 'name' | 'expiresAt'>
 /** One field of a key, described for everything that reads, shows or changes it. */
 export interface KeyField<Column extends FieldColumn, Json> {
   readonly column: Column
-  /** The JSON Schema of a value in the API, which also accepts null for none. */
+  /** The JSON Schema of a value. The API also accepts null, which means that no value is set. */
   readonly schema: Readonly<Record<string, unknown>>
   toJson(value: Value<Column>): Json
-  /** May return undefined, which also means none. */
+  /** May return undefined, which means that no value is set. */
   fromJson(json: Json): KeyEdit[Column]
   /** Throws `invalid_input` for values that make no sense. */
   check?(value: Value<Column>): void

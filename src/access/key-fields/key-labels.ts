@@ -58,8 +58,8 @@ export function parseLabels(texts: readonly string[]): Labels {
 }
 
 /**
- * Parses a filter: `team` finds keys with that label, `team:payments` or `team=payments` only keys whose label has that
- * value. Throws `invalid_input`.
+ * Parses a filter: `team` finds keys with that label; `team:payments`, with the given separator, only keys whose label
+ * has that value. Throws `invalid_input`.
  */
 export function parseLabelFilter(text: string, separator: ':' | '='): LabelFilter {
   const at = text.indexOf(separator)

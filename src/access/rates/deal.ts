@@ -115,7 +115,7 @@ function wantedOf(
 ): number {
   if (typeof want === 'number') return want
   if (want === 'more' && others.some(({ short }) => short)) {
-    // More than a fair part would take back what this node has just given up for the node that is short.
+    // Takes at most a fair part; more would take back what this node has just given up for the node that is short.
     const sum = others.reduce((all, other) => all + other.demand, demand)
     return sum === 0 ? own : Math.max(own, Math.floor((whole * demand) / sum))
   }

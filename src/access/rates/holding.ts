@@ -156,7 +156,7 @@ export class Holding {
       if (this.demand === 0 && this.waiting === 0) return 0
       const others = [...this.others.values()]
       const needs = others.reduce((sum, { demand }) => sum + this.needOf(demand), need)
-      // There is enough for all, so each node keeps what it needs and leaves the rest to the nodes that are short.
+      // If there is enough for all, each node keeps what it needs and leaves the rest to the nodes that are short.
       if (needs <= whole) return need
       const fair = this.#fair()
       if (fair >= this.least) return fair

@@ -9,8 +9,8 @@ import {
 } from '../../store/index.ts'
 
 /**
- * Returns the id of the only organization that a session through a connection reaches, or `none` if that connection is
- * gone; undefined for a session that reaches all organizations of the person.
+ * Returns the id of the organization to which a session's connection belongs, or `none` if that connection is gone;
+ * undefined for a session without a connection.
  */
 export async function organizationVouching(
   db: Db,
@@ -21,8 +21,9 @@ export async function organizationVouching(
 }
 
 /**
- * Records a sign-in in each organization that the session reaches, and in no other: members must not see when and from
- * where a colleague signs in elsewhere.
+ * Records a sign-in in the organization through whose connection the person signed in, and in no other: members must
+ * not see when and from where a colleague signs in elsewhere. Without a connection, records it in every organization in
+ * which the person is an active member.
  */
 export async function recordStart(
   tx: Tx,

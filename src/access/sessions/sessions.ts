@@ -75,10 +75,7 @@ export function isFreshSignIn({ signedInAt }: Pick<SignedIn, 'signedInAt'>, at: 
   return at - signedInAt < freshForMs
 }
 
-/**
- * Selects sessions of a person to end: one, all but one, those of a connection, those that reach an organization, or
- * all.
- */
+/** Selects sessions of a person to end: those that match every given member, or all sessions if none is given. */
 export interface SessionChoice {
   readonly id?: string | undefined
   readonly except?: string | undefined

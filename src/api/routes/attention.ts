@@ -14,7 +14,7 @@ const Item = Type.Object(
     text: Type.String(),
     subject_kind: oneOf(['key', 'target', 'endpoint', 'domain', 'access_token', 'scim_token']),
     subject_id: Type.String(),
-    /** `refuse`: something is being refused or lost now; `waits`: nothing is yet. */
+    /** `refuse`: something already fails, is refused or is lost; `waits`: this has not happened yet. */
     severity: oneOf(['refuse', 'waits']),
   },
   { title: 'Attention' },

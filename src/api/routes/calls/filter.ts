@@ -79,7 +79,10 @@ async function wordsOf(organization: RouteOrganization, q: string, services: Ser
   return { text, keyIds: keys.map(({ id }) => id) }
 }
 
-/** Finds a target by its slug or id; an unknown target gets the text itself as both, which match no call. */
+/**
+ * Finds a target by its slug or id. For an unknown target, returns the given text as both, so that the id of a deleted
+ * target still finds its calls.
+ */
 async function targetOf(
   organization: RouteOrganization,
   given: string | undefined,

@@ -11,8 +11,8 @@ const everyMs = 1000
 const pageSize = 200
 const maxInTurn = 2000
 /**
- * Each read starts this long before now, because a record has the time at which its call began, but appears only when
- * the call has ended.
+ * Every turn reads the calls that began within this time, because a record has the time at which its call began, but
+ * appears only when the call has ended. Every fifth turn also reads those that began within `longBackMs`.
  */
 const lookBackMs = 5000
 const longBackMs = 2 * minuteMs
