@@ -198,6 +198,8 @@ describe('looking and acting from the command line', () => {
       [passed?.['id'], denied?.['id']],
     )
     assert.equal((await told('calls', 'list', 'acme', '--status', 'odd')).code, 2)
+    const { code, err } = await told('calls', 'list', 'acme', '--stopped-at', 'rule')
+    assert.match(`${code} ${err}`, /^2 .*--stopped-at must be one of shape, .* limits, forward/s)
     assert.match((await told('calls', 'list', 'acme', '--target', 'nope')).err, /no target nope/)
 
     const lines: string[] = []

@@ -171,6 +171,11 @@ for (const engine of engines) {
       }
     })
 
+    test('a check that is none is refused by lists of calls', async () => {
+      const refused = await owner.call('GET /organizations/acme/calls?stopped_at=rule')
+      assert.deepEqual([refused.status, refused.json.code], [400, 'invalid_input'])
+    })
+
     test('a time that is none is refused by lists and sums of calls', async () => {
       const leap = '2016-12-31T23:59:60Z'
       for (const path of ['calls', 'calls/top', 'rollups']) {

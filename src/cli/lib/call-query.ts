@@ -1,5 +1,6 @@
 import { isId } from '../../ids.ts'
 import type { CallRecord } from '../../store/index.ts'
+import { checks } from '../../targets/index.ts'
 import { parseDuration, parseTime } from '../../units.ts'
 import { UsageError, type Flag } from './command.ts'
 
@@ -44,7 +45,8 @@ export interface CallQuery {
   readonly from: number | undefined
 }
 
-/** Parses the flags; throws a `UsageError` for a malformed key id, status or time, and for a path without a target. */
+/** Parses the flags; throws a `UsageError` for a malformed key id, status, check or time, and for a path
+ * without a target. */
 export function parseCallQuery(flags: CallFlags, nowMs: number): CallQuery {
   const { target, key, status, method, path, address, since } = flags
   if (key !== undefined && !isId('key', key))
@@ -52,9 +54,11 @@ export function parseCallQuery(flags: CallFlags, nowMs: number): CallQuery {
   if (path !== undefined && target === undefined) throw new UsageError('--path needs --target')
   if (status !== undefined && !/^[1-5](?:xx|\d\d)$/.test(status))
     throw new UsageError('--status must be such as 403 or 4xx')
+  const stoppedAt = flags['stopped-at']
+  if (stoppedAt !== undefined && !checks.some((check) => check === stoppedAt))
+    throw new UsageError(`--stopped-at must be one of ${checks.join(', ')}`)
   return {
-    ...{ target, key, status, method, path, address },
-    stoppedAt: flags['stopped-at'],
+    ...{ target, key, status, stoppedAt, method, path, address },
     from: since === undefined ? undefined : parseSince('--since', since, nowMs),
   }
 }

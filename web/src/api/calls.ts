@@ -1,4 +1,5 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { stations } from '../parts/Line.tsx'
 import { rangeName, spanOf } from '../parts/range.ts'
 import { call, type Input } from './call.ts'
 
@@ -41,17 +42,21 @@ export function callsQuery(organization: string, filter: CallFilter) {
 /** Converts a filter to the API's form; a named range becomes a start time without an end. */
 export function askedCalls(filter: CallFilter) {
   const { range: _, ...narrowed } = filter
-  if (rangeName(filter) === undefined) return asOutcome(narrowed)
+  if (rangeName(filter) === undefined) return asKnown(narrowed)
   return {
-    ...asOutcome(narrowed),
+    ...asKnown(narrowed),
     from: new Date(spanOf(filter).from).toISOString(),
     to: undefined,
   }
 }
 
-/** Drops the filter's outcome if the API doesn't know it, because anyone can edit the URL. */
-export function asOutcome(filter: Omit<CallFilter, 'range'>) {
-  return { ...filter, outcome: outcomes.find((one) => one === filter.outcome) }
+/** Drops an outcome or a check that the API doesn't know, because anyone can edit the URL. */
+export function asKnown(filter: Omit<CallFilter, 'range'>) {
+  return {
+    ...filter,
+    outcome: outcomes.find((one) => one === filter.outcome),
+    stopped_at: stations.find((one) => one === filter.stopped_at),
+  }
 }
 
 export function latestCallsQuery(organization: string, key: string, limit: number) {

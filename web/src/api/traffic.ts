@@ -1,7 +1,7 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { before, rangeName, spanOf, type RangeSearch, type Span } from '../parts/range.ts'
 import { call, type Answer } from './call.ts'
-import { asOutcome, type CallFilter } from './calls.ts'
+import { asKnown, type CallFilter } from './calls.ts'
 
 const refreshMs = 15_000
 
@@ -28,7 +28,7 @@ export function rollupQuery(organization: string, input: RollupInput) {
       const span = previous ? before(spanOf(range)) : spanOf(range)
       const { range: _, ...narrowed } = filter
       const query = {
-        ...asOutcome(narrowed),
+        ...asKnown(narrowed),
         ...moments(span),
         step_ms: span.stepMs,
         ...(parts === undefined ? {} : { parts }),
@@ -51,7 +51,7 @@ export function topQuery(organization: string, range: RangeSearch, filter: CallF
       const { range: _, ...narrowed } = filter
       return call(
         'GET /organizations/:organization/calls/top',
-        { path: { organization }, query: { ...asOutcome(narrowed), ...moments(spanOf(range)) } },
+        { path: { organization }, query: { ...asKnown(narrowed), ...moments(spanOf(range)) } },
         { signal },
       )
     },

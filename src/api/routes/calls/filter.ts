@@ -1,6 +1,7 @@
 import { isId } from '../../../ids.ts'
 import { Type, type Static } from '../../../http/index.ts'
 import { recordedPrefix, type CallFilter } from '../../../store/index.ts'
+import { checks } from '../../../targets/index.ts'
 import type { RouteOrganization } from '../../core/route.ts'
 import { optionalMomentOf } from '../../core/moments.ts'
 import type { Services } from '../../core/services.ts'
@@ -16,8 +17,7 @@ export const callFilterProperties = {
   q: text(500),
   target: text(63),
   key: text(60),
-  /** The name of a check, such as `rules`. */
-  stopped_at: text(20),
+  stopped_at: Type.Optional(oneOf(checks)),
   /**
    * `refused`: one of our checks refused the call; `upstream_error`: the call failed while it was forwarded, or the
    * upstream answered with 500 or above; `answered`: any other call.
