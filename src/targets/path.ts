@@ -21,8 +21,8 @@ export interface PathReadings {
 
 /**
  * Returns the readings of a path that passed `pathAmbiguity`. The rarer readings omit trailing slashes, cut off
- * parameters before decoding, treat `%2F` as an ordinary character, decode twice, or end the path at a decoded `?` or
- * `#`. Case is never changed.
+ * parameters before decoding, treat `%2F` as an ordinary character, decode twice (and then take `\` for `/`), or end
+ * the path at a decoded `?`, `#` or NUL. Case is never changed.
  */
 export function readingsOf(path: string): PathReadings {
   if (!/[%;]|\/\/|.\/$/.test(path)) return { usual: [path], possible: [path] }
@@ -31,8 +31,10 @@ export function readingsOf(path: string): PathReadings {
   if (path.includes('%')) {
     possible.add(decode(cutParameters(path)))
     possible.add(decode(path.replaceAll(/%2f/gi, '%252F')))
-    for (const reading of [...possible]) possible.add(resolveDots(decode(reading)))
-    for (const reading of [...possible]) possible.add(reading.replace(/[?#].*$/s, ''))
+    for (const reading of [...possible]) {
+      for (const again of decodedAgain(reading)) possible.add(again)
+    }
+    for (const reading of [...possible]) possible.add(reading.replace(/[?#\0].*$/s, ''))
     withoutParameters(possible)
   }
   for (const reading of possible) possible.add(withoutEndSlash(reading))
@@ -54,6 +56,17 @@ function withoutParameters(readings: Set<string>): Set<string> {
 
 function cutParameters(path: string): string {
   return path.replaceAll(/;[^/]*/g, '')
+}
+
+/**
+ * Decodes a reading a second time. Parameters, backslashes and empty segments that then appear may be removed before
+ * dot segments are resolved or after that.
+ */
+function decodedAgain(reading: string): string[] {
+  const again = decode(reading)
+  if (again === reading) return [resolveDots(again)]
+  const slashed = withoutParameters(new Set([again.replaceAll('\\', '/')]))
+  return [again, ...slashed].map(resolveDots)
 }
 
 /** Resolves dot segments that appear only after a second decoding (RFC 3986, section 5.2.4). */

@@ -112,6 +112,28 @@ describe('paths of rules', () => {
     assert.equal(isRefused(parseRule('deny GET /%252e%252e/*'), '/%252e%252e/x'), true)
   })
 
+  for (const [stored, path] of [
+    ['/a%5cb', '/a%255Cb'],
+    ['/a%0Ab', '/a%250ab'],
+    ['/%255cx/%41', '/%25255cx/%2541'],
+    ['/a%2fb/*', '/a%252Fb/c'],
+  ] as const) {
+    test(`a deny rule stored decoded as ${stored} refuses ${path}, and so does the rule that is shown`, () => {
+      const rule = { effect: 'deny', methods: [], path: stored, trial: false } as const
+      assert.equal(isRefused(rule, path), true)
+      assert.equal(isRefused(parseRule(renderRule(rule)), path), true)
+    })
+  }
+
+  test('a deny rule refuses what an upstream that decodes twice takes for its path, an allow rule does not allow it', () => {
+    for (const path of ['/a%252fb', '/a%252Fb', '/a/b', '/a%2Fb']) {
+      assert.equal(isRefused(parseRule('deny GET /a%252fb'), path), true, path)
+    }
+    assert.equal(isRefused(parseRule('allow GET /a%252fb'), '/a%252Fb'), true)
+    assert.equal(isRefused(parseRule('deny GET /a%252A'), '/a%252a'), true)
+    assert.equal(isRefused(parseRule('deny GET /a%252A'), '/ab'), false)
+  })
+
   test('an encoded slash at the end of a deny rule is left out as a slash is', () => {
     assert.equal(isRefused(parseRule('deny GET /secret%2F'), '/secret'), true)
     assert.equal(isRefused(parseRule('deny GET /secret%2F'), '/secret%2F'), true)

@@ -12,6 +12,14 @@ export function writtenPath(path: string): string {
   return pathAmbiguity(written, 'verbatim') === undefined ? written : eachText(path, encode)
 }
 
+/**
+ * Returns a rule's path as an upstream reads it that decodes twice, in the form of `writtenPath`. Stars stay as they
+ * are: a decoded one is the character.
+ */
+export function decodedAgainPath(written: string): string {
+  return eachText(written, (text) => encode(decode(decode(text))))
+}
+
 function eachText(path: string, change: (text: string) => string): string {
   return path.split('*').map(change).join('*')
 }

@@ -105,6 +105,12 @@ describe('rules', () => {
     '/secret%23x',
     '/secret%253Fx',
     '/secret;a%3Fb/c',
+    '/secret%2500x',
+    '/secret%255C',
+    '/x%255C..%255Csecret',
+    '/x/%252e%252e%253By/secret',
+    '/x/..%253b/secret',
+    '/x/%252F%252e%252e/secret',
   ]) {
     test(`P-deny: "deny /secret" and "deny /secret/" refuse ${path} whatever the upstream makes of it`, () => {
       assert.equal(ask(['deny * /secret', 'allow * /*'], 'GET', path).allowed, false)

@@ -1,6 +1,6 @@
 import { compilePattern } from './path-pattern.ts'
 import { withoutEndSlash, type PathReadings } from './path.ts'
-import { writtenPath } from './rule-path.ts'
+import { decodedAgainPath, writtenPath } from './rule-path.ts'
 
 /** A rule as written. Of the rules that match method and path, the first that is not on trial decides. */
 export interface RuleText {
@@ -9,7 +9,8 @@ export interface RuleText {
   readonly methods: readonly string[]
   /**
    * A path below the target; `*` matches anything within a segment, and at the end of the path everything below too.
-   * Other characters are compared decoded; `%2A` is a star that matches itself.
+   * Other characters are compared decoded; `%2A` is a star that matches itself. A deny rule also matches its path
+   * decoded twice.
    * In a deny rule whose path ends with `*`, every star in the last segment also matches across slashes.
    */
   readonly path: string
@@ -77,12 +78,19 @@ export function coversMethod(methods: readonly string[], method: string): boolea
   )
 }
 
-/** Compiles a rule; a deny rule ignores slashes at the end of its path, and may match across slashes (`isWide`). */
+/**
+ * Compiles a rule. A deny rule ignores slashes at the end of its path, may match across slashes (`isWide`), and also
+ * matches its path decoded twice, so that it holds for upstreams that decode twice however a call spells that path.
+ */
 export function compileRule(id: string, rule: RuleText): Rule {
-  const isDeny = rule.effect === 'deny'
   const written = writtenPath(rule.path)
-  const path = isDeny ? withoutEndSlash(written) : written
-  return { ...rule, id, matches: compilePattern(path, isDeny) }
+  if (rule.effect === 'allow') return { ...rule, id, matches: compilePattern(written, false) }
+  const once = withoutEndSlash(written)
+  const again = withoutEndSlash(decodedAgainPath(written))
+  const matchesOnce = compilePattern(once, true)
+  if (again === once) return { ...rule, id, matches: matchesOnce }
+  const matchesAgain = compilePattern(again, true)
+  return { ...rule, id, matches: (path) => matchesOnce(path) || matchesAgain(path) }
 }
 
 function matchesReadings(rule: Rule, { usual, possible }: PathReadings): boolean {
