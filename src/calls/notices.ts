@@ -12,8 +12,8 @@ export interface Announcer {
   /** Called when a call with an identified key was refused or its upstream failed. */
   refused(call: CallRecord): void
   /**
-   * Called when an upstream's response begins (`answered`), or when the upstream fails before that; not for a call that
-   * ended otherwise, because it says nothing about the upstream.
+   * Called when an upstream's response begins (`answered`), or when the upstream fails by itself before that; not for a
+   * call that ended otherwise, because it says nothing about the upstream.
    */
   upstream(target: GuardedTarget, answered: boolean): void
   /** Publishes everything that is due. */

@@ -134,10 +134,8 @@ class ForwardedCall implements ForwardOwner {
     this.#finish(upstreamMs === undefined ? undefined : Math.round(upstreamMs * 1000))
   }
 
-  failed(problem: Problem): void {
-    if (upstreamFailures.has(problem.code)) {
-      this.#deps.announcer.upstream(this.#forwarding.target, false)
-    }
+  failed(problem: Problem, isUnwell: boolean): void {
+    if (isUnwell) this.#deps.announcer.upstream(this.#forwarding.target, false)
     this.#deps.refuse(this.#call, problem, this.#passed(undefined))
   }
 
@@ -174,12 +172,6 @@ function keyLinesOf(principal: KeyPrincipal): string {
   keyLines.set(principal, lines)
   return lines
 }
-
-const upstreamFailures: ReadonlySet<string> = new Set([
-  'upstream_unreachable',
-  'upstream_invalid',
-  'upstream_timeout',
-])
 
 function upstreamPath(target: GuardedTarget, path: string, url: string): string {
   const query = url.indexOf('?')

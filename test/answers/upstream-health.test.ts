@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { connect, type AddressInfo } from 'node:net'
+import { connect, type AddressInfo, type Socket } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { WebSocket, WebSocketServer } from 'ws'
 import { gatewayForTests, prefix, until, type TestGateway } from '../harness/gateway.ts'
@@ -29,6 +29,12 @@ describe('the health of an upstream', { timeout: 120_000 }, () => {
     sockets = new WebSocketServer({ noServer: true })
     upstream = createServer(answer).listen(0, '127.0.0.1')
     upstream.on('upgrade', (request, socket, head) => {
+      if (request.url === '/lenient') {
+        seen++
+        const lines = ['101 Switching Protocols', 'Upgrade: websocket', 'Connection: Upgrade']
+        socket.end(`HTTP/1.1 ${lines.join('\r\n')}\r\nSec-WebSocket-Accept: x\r\n\r\n`)
+        return
+      }
       sockets.handleUpgrade(request, socket, head, () => seen++)
     })
     await once(upstream, 'listening')
@@ -47,6 +53,9 @@ describe('the health of an upstream', { timeout: 120_000 }, () => {
     response.on('close', () => open--)
     if (request.url === '/break') {
       request.socket.destroy()
+    } else if (request.url === '/impatient') {
+      // An upstream that closes the connection, as nginx does, because the body does not come.
+      setTimeout(() => request.socket.destroy(), 100)
     } else if (request.url === '/stream') {
       response.writeHead(200, { 'Content-Type': 'text/event-stream' }).write('data: first\n\n')
       streams.push(response)
@@ -65,20 +74,34 @@ describe('the health of an upstream', { timeout: 120_000 }, () => {
     for (let left = times; left > 0; left--) assert.equal(await pass(`/${slug}/break`), 502)
   }
 
+  /** Sends a request, whose body may be incomplete. */
+  function send(slug: string, text: string): Socket {
+    const socket = connect(gateway.product.port, '127.0.0.1')
+    socket.on('error', () => {})
+    const [line, ...rest] = text.split('\n')
+    const head = [line?.replace(' /', ` ${prefix}/${slug}/`), 'Host: x', ...rest].join('\r\n')
+    socket.write(head.replace('{key}', `X-API-Key: ${gateway.xApiKey.secret}`))
+    return socket
+  }
+
   /**
    * Sends a request, whose body may be incomplete, and closes the connection once the upstream has seen the request.
    * Returns when the upstream's response has been closed too.
    */
   async function leave(slug: string, text: string): Promise<void> {
     const before = { seen, open }
-    const socket = connect(gateway.product.port, '127.0.0.1')
-    socket.on('error', () => {})
-    const [line, ...rest] = text.split('\n')
-    const head = [line?.replace(' /', ` ${prefix}/${slug}/`), 'Host: x', ...rest].join('\r\n')
-    socket.write(head.replace('{key}', `X-API-Key: ${gateway.xApiKey.secret}`))
+    const socket = send(slug, text)
     await until(() => seen > before.seen)
     socket.destroy()
     await until(() => open === before.open)
+  }
+
+  /** Sends a request, whose body may be incomplete, and waits for a response with this status. */
+  async function isAnswered(slug: string, text: string, status: number): Promise<void> {
+    const socket = send(slug, text)
+    const [first] = await once(socket, 'data')
+    assert.match(String(first), new RegExp(`^HTTP/1.1 ${status} `))
+    socket.destroy()
   }
 
   async function healthEvents(slug: string): Promise<string[]> {
@@ -165,6 +188,28 @@ describe('the health of an upstream', { timeout: 120_000 }, () => {
       await breakOff(slug, 1)
       await until(async () => (await healthEvents(slug)).length > 0)
       await next()
+      await breakOff(slug, 5)
+      assert.equal(await pass(`/${slug}/ok`), 200)
+      await until(async () => (await healthEvents(slug)).includes('target.recovered'))
+      assert.deepEqual(await healthEvents(slug), ['target.unhealthy', 'target.recovered'])
+    })
+  }
+
+  const callers = {
+    'who keep the rest of a body of announced length':
+      'POST /impatient HTTP/1.1\n{key}\nContent-Length: 9\n\nhalf',
+    'who keep the rest of a chunked body':
+      'POST /impatient HTTP/1.1\n{key}\nTransfer-Encoding: chunked\n\n4\nhalf\n',
+    'whose handshake has two keys':
+      'GET /lenient HTTP/1.1\n{key}\nConnection: Upgrade\nUpgrade: websocket\nSec-WebSocket-Key: a\nSec-WebSocket-Key: b\n\n',
+  }
+  for (const [at, [name, text]] of Object.entries(callers).entries()) {
+    test(`five callers ${name} do not make an upstream unhealthy`, async () => {
+      const slug = `callers${at}`
+      const { port } = upstream.address() as AddressInfo
+      await gateway.run('target', 'set', 'acme', slug, '--upstream', `http://127.0.0.1:${port}`)
+      for (let left = 5; left > 0; left--) await isAnswered(slug, text, 502)
+      assert.equal(await pass(`/${slug}/ok`), 200)
       await breakOff(slug, 5)
       assert.equal(await pass(`/${slug}/ok`), 200)
       await until(async () => (await healthEvents(slug)).includes('target.recovered'))

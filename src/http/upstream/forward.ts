@@ -10,7 +10,7 @@ import type { UsualResponse } from './usual-response.ts'
 import { RequestBody } from './request-body.ts'
 import type { BodyOwner } from './request-body.ts'
 import { Tunnel } from './tunnel.ts'
-import { checkHandshake, valuesOf } from './web-socket.ts'
+import { checkHandshake, hasHandshakeKey, valuesOf } from './web-socket.ts'
 
 /** How to forward one call: the head to send, and the limits and filters that apply. */
 export interface ForwardPlan {
@@ -51,8 +51,11 @@ export interface ForwardOwner {
   /** Called when the upstream's final response begins, before the call ends; not if there never is one. */
   answered(): void
   ended(result: ForwardResult): void
-  /** Called before the response begins, or if the request's body is refused while the response is being sent. */
-  failed(problem: Problem): void
+  /**
+   * Called before the response begins, or if the request's body is refused while the response is being sent;
+   * `isUnwell` says whether the upstream failed by itself, with nothing that the caller did as a possible reason.
+   */
+  failed(problem: Problem, isUnwell: boolean): void
 }
 
 /** Forwards a request to the upstream and its response to the caller; long bodies are streamed. */
@@ -64,7 +67,7 @@ export function forward(given: {
 }): void {
   const { exchange, plan, owner } = given
   if (exchange.contentLength !== undefined && exchange.contentLength > plan.bodyBytes) {
-    owner.failed(tooLarge(plan.bodyBytes))
+    owner.failed(tooLarge(plan.bodyBytes), false)
     return
   }
   new Forwarding(given).start()
@@ -86,6 +89,7 @@ class Forwarding implements ConnectionUser, BodyOwner, ExchangeWatcher {
   #retried = false
   #settled = false
   #headUnsent = false
+  #requestEnded = false
   #status = 0
   #startedAt = 0
   #upstreamMs: number | undefined
@@ -148,6 +152,7 @@ class Forwarding implements ConnectionUser, BodyOwner, ExchangeWatcher {
   begin(body: string, ended: boolean): void {
     const connection = this.#connection
     if (connection === undefined || this.#settled) return
+    this.#requestEnded = ended
     connection.deadlineAt = ended ? this.#origin.nowMs + this.#plan.timeouts.firstByteMs : Infinity
     connection.begin(this, {
       method: this.#exchange.method,
@@ -180,6 +185,7 @@ class Forwarding implements ConnectionUser, BodyOwner, ExchangeWatcher {
   bodyEnded(): void {
     const connection = this.#connection
     if (connection === undefined || this.#settled) return
+    this.#requestEnded = true
     if (this.#status === 0) {
       connection.deadlineAt = this.#origin.nowMs + this.#plan.timeouts.firstByteMs
     }
@@ -285,7 +291,15 @@ class Forwarding implements ConnectionUser, BodyOwner, ExchangeWatcher {
       this.#settle(failure.code)
       return
     }
-    this.#refuse(new Problem(failure.code, undefined, { cause: failure.cause }))
+    const problem = new Problem(failure.code, undefined, { cause: failure.cause })
+    this.#refuse(problem, failure.code !== 'upstream_invalid' || !this.#mayBeCallers())
+  }
+
+  // Whether an upstream that is well may have closed the connection, or have answered wrongly, because of the caller:
+  // the body did not come or was unwelcome, or the handshake's key is none.
+  #mayBeCallers(): boolean {
+    const { upgrade, rawHeaders } = this.#exchange
+    return !this.#requestEnded || (upgrade !== undefined && !hasHandshakeKey(rawHeaders))
   }
 
   // Retries once, on a new connection, if a reused connection failed before any byte of the response: the upstream
@@ -337,10 +351,10 @@ class Forwarding implements ConnectionUser, BodyOwner, ExchangeWatcher {
     this.#settle(undefined)
   }
 
-  #refuse(problem: Problem): void {
+  #refuse(problem: Problem, isUnwell = false): void {
     if (this.#settled) return
     this.#release()
-    this.#owner.failed(problem)
+    this.#owner.failed(problem, isUnwell)
   }
 
   #settle(broken: ForwardResult['broken']): void {

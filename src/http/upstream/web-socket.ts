@@ -21,6 +21,12 @@ export function checkHandshake(
   if (moreAccepts.length > 0 || accept !== acceptOf(key)) broken('wrong Sec-WebSocket-Accept')
 }
 
+/** Whether a request has one key of a handshake: 16 bytes in Base64 (RFC 6455, section 4.1). */
+export function hasHandshakeKey(requestHeaders: readonly string[]): boolean {
+  const keys = valuesOf(requestHeaders, 'sec-websocket-key')
+  return keys.length === 1 && /^[A-Za-z0-9+/]{22}==$/.test(keys[0] ?? '')
+}
+
 /** Returns the values of a header from a flat list, by its lower-case name. */
 export function valuesOf(headers: readonly string[], lower: string): string[] {
   const values: string[] = []
