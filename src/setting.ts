@@ -131,7 +131,7 @@ export function parseOrigin(text: string): string {
 
 /** Checks a PostgreSQL URL; a list of hosts is refused, because the driver would take it for one name. */
 export function parseDatabaseUrl(text: string): string {
-  // Not parsed with URL, because a Unix socket (postgres:///name?host=/run/postgresql) has no host.
+  // Not parsed with URL, because URL rejects a user without a host (postgres://user@/name?host=/run/postgresql).
   if (!/^postgres(ql)?:\/\/\S+$/.test(text)) throw new Error('must begin with postgres://')
   const [, authority = ''] = /^[^/]+:\/\/([^/?#]*)/.exec(text) ?? []
   if (authority.slice(authority.lastIndexOf('@') + 1).includes(',')) {

@@ -68,7 +68,7 @@ describe('a provider that is down', () => {
       assert.match(await answer.text(), /Sign in another way/)
     }
     assert.equal(dying.asked('mortal', '.well-known/openid-configuration'), asked + 1)
-    // Set the wall clock back: the refusals in the tests below must be recorded all the same.
+    // The wall clock goes back, which must not keep the refusals in the tests below from being recorded.
     product.clock.forward(-minuteMs)
   })
 

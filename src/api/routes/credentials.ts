@@ -24,7 +24,10 @@ export const credentialRoutes = {
   }),
 }
 
-/** Counts a reported secret like a wrong access token from its source; throws `rate_limited` (429) over the limit. */
+/**
+ * Counts a report against the limit on wrong access tokens of the address that sent it; throws `rate_limited` (429)
+ * over the limit.
+ */
 async function spendFinding(address: string, { findings }: Services): Promise<void> {
   const retrySeconds = await findings.failed(address)
   if (retrySeconds === undefined) return

@@ -182,7 +182,7 @@ function captureOf(capture: { headers: string[]; body_bytes: number; redact?: st
   return headers.length === 0 && bodyBytes === 0 ? null : { headers, bodyBytes, redact }
 }
 
-/** How many calls reached a target and its rules. */
+/** The counts of the calls to a target, refused ones included, and of those that each of its rules decided. */
 export interface TargetCounts {
   readonly calls24h: number
   readonly refused24h: number

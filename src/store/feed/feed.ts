@@ -361,7 +361,7 @@ export class ChangeFeed implements Feed {
   }
 
   #poll(): void {
-    // If reading fails, the feed is no longer current, which callers check.
+    // If reads keep failing, `isCurrent` becomes false within a second, and callers check it.
     void this.read().catch(() => undefined)
   }
 

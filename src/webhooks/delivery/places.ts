@@ -112,7 +112,8 @@ export class Places {
       prompt: sluggish + unproven + prompt,
     }
     const room = (of: Standing): number => Math.max(1, this.#max * shares[of]) - held[of]
-    // The requests of a standing also count against the shares of all better ones, which they must not exceed.
+    // Requests also count against the share of every better standing, so a new one must fit into its own standing's
+    // share and into all better ones.
     let free = room('prompt')
     if (standing !== 'prompt') free = Math.min(free, room('unproven'))
     if (standing === 'sluggish') free = Math.min(free, room('sluggish'))

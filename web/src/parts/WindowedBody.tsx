@@ -56,7 +56,7 @@ function usePassing(
   const isFast = virtual.isScrolling && step > fastRows * rowHeight
   // A single large step, such as a page down, is not fast scrolling: the person then reads the rows.
   const isJump = step > window.innerHeight / 2 && !last.isFast
-  // If the list renders again without having moved, the previous answer still holds.
+  // If the list renders again during scrolling without having moved, the previous answer still holds.
   const isPassing = virtual.isScrolling && step === 0 ? last.isPassing : isFast && !isJump
   const isBrief = (index: number) => isPassing && !last.whole.has(index)
   const items = virtual.getVirtualItems()
