@@ -56,7 +56,7 @@ async function walkFrom(
   if (against !== undefined && !isOurs(store, against)) {
     return walk.broken(against.sequence, 'the head to compare with was not signed here')
   }
-  // Reading begins at the lowest number rather than at 1, so that entries inserted before the first one are found too.
+  // Reading begins at the lowest number rather than at 1, so that forged entries with numbers below 1 are found too.
   for (let next: number | undefined; ;) {
     const rows = await auditEntries.listFrom(store.slowReads, {
       organizationId,

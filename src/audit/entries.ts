@@ -103,8 +103,7 @@ export function createAudit(deps: { store: Store }): Audit {
         entries.map(({ subject }) => subject),
       ),
     async *pages(organizationId, filter) {
-      // Reading begins at the lowest number rather than at 1, so that entries inserted before the first one are listed
-      // too.
+      // Reading begins at the lowest number rather than at 1, so that forged entries with numbers below 1 are listed too.
       for (let next: number | undefined; ;) {
         const rows = await auditEntries.listFrom(store.slowReads, {
           organizationId,

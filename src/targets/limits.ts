@@ -123,8 +123,8 @@ class PlannedLimits implements Limits {
     return ['RateLimit-Policy', plan.policies, 'RateLimit', states]
   }
 
-  // Checking and spending must happen in the same event-loop turn, because calls that waited together all saw the same
-  // remainder.
+  // After the wait, checking and spending must happen in the same event-loop turn. Otherwise all calls that waited
+  // together would see the same remainder and spend it more than once.
   async #askAgain(waited: Promise<unknown>, plan: Plan, spend: boolean): Promise<LimitResult> {
     let next: LimitResult | Promise<unknown> = waited
     while (next instanceof Promise) {

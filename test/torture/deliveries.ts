@@ -95,7 +95,7 @@ async function torture(
     const [victim] = running.splice(Math.floor(random() * running.length), 1)
     victim?.kill('SIGKILL')
     kills += 1
-    if (plan.database && kills % Math.ceil(plan.kills / 3) === 1) {
+    if (plan.database && kills % Math.max(2, Math.ceil(plan.kills / 3)) === 1) {
       await disturb(plan.database, random() < 0.5)
     }
     await begin(acknowledged.size < plan.events * 1.2 ? publishing : ['deliver'])

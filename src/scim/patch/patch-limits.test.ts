@@ -25,7 +25,7 @@ test('operations that would go through lists for seconds are too many, before th
   assert.throws(() => applyPatch(userType, user, patch(where, 1000)), isTooMany)
   assert.throws(() => applyPatch(userType, user, patch(all, 2)), isTooMany)
   applyPatch(userType, user, patch(all, 1))
-  // The same values are accepted if each has an operation of its own.
+  // The same values are also accepted as one operation each.
   const single = many.map((value) => ({ op: 'add', path: 'emails', value: [value] }))
   const bare = readResource(userType, { schemas: [userType.schema.id], userName: 'a' })
   const { resource } = applyPatch(userType, bare, readPatch(message(single)))

@@ -16,7 +16,7 @@ const niceness = 5
  * How long the thread works before it rests, in milliseconds. Without rests, calls would wait for the shared core until
  * the kernel's next tick, up to 4 ms.
  */
-const workMs = 0.5
+const workMs = 0.1
 
 // Without the worker's data, importing this file does nothing.
 const path = (workerData as { callsPath?: unknown } | null)?.callsPath
