@@ -14,7 +14,7 @@ test('the live tail tells nothing that it read while the membership ended', asyn
     store: opened.store,
     targets: { slugs: async () => new Map() },
     keys: { names: async () => new Map() },
-    sessions: { onChange: () => () => {}, list: async () => [{ id: 'ses_1' }] },
+    sessions: { onChange: () => () => {}, holderOf: async () => ({ userId: 'usr_1', name: 'a' }) },
     // The caller is still a member before the calls are read, but no longer after.
     members: { membershipOf: async () => (++asked === 1 ? {} : undefined) },
   }
