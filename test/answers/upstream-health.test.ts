@@ -20,7 +20,7 @@ describe('the health of an upstream', { timeout: 120_000 }, () => {
   let gateway: TestGateway
   let upstream: Server
   let sockets: WebSocketServer
-  let streams: ServerResponse[] = []
+  const streams: ServerResponse[] = []
   let open = 0
   let seen = 0
 
@@ -117,6 +117,11 @@ describe('the health of an upstream', { timeout: 120_000 }, () => {
     })
   }
 
+  async function openStream(slug: string) {
+    const response = await gateway.call(`/${slug}/stream`, gateway.xApiKey)
+    return { response, stream: streams.at(-1) }
+  }
+
   const neutrals: Record<string, Neutral> = {
     'a caller who leaves before the response': {
       happen: async (slug) => await leave(slug, 'GET /hang HTTP/1.1\n{key}\n\n'),
@@ -141,9 +146,7 @@ describe('the health of an upstream', { timeout: 120_000 }, () => {
     },
     'the end of an event stream that began while the upstream was well': {
       prepare: async (slug) => {
-        streams = []
-        const response = await gateway.call(`/${slug}/stream`, gateway.xApiKey)
-        const stream = streams.at(-1)
+        const { response, stream } = await openStream(slug)
         return async () => {
           stream?.end()
           await response.text()
@@ -152,9 +155,7 @@ describe('the health of an upstream', { timeout: 120_000 }, () => {
     },
     'an event stream that breaks off': {
       prepare: async (slug) => {
-        streams = []
-        const response = await gateway.call(`/${slug}/stream`, gateway.xApiKey)
-        const stream = streams.at(-1)
+        const { response, stream } = await openStream(slug)
         return async () => {
           stream?.destroy()
           await assert.rejects(response.text())

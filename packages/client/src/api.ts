@@ -333,7 +333,7 @@ export interface Operations {
   previewTargetRules: { input: { organization: string; target: string; body?: { "rules"?: (RuleInput)[]; "otherwise"?: "allow" | "refuse" | null } }; output: RulePreview }
   /** How nodes currently share the rates of keys, targets, the organization and SCIM tokens; empty for a single node. */
   listRateShares: { input: { organization: string; query?: { subject?: string } }; output: { "items": (RateShare)[] } }
-  /** Stream recorded calls as they end, as server-sent events; calls longer than two minutes are left out, and of more than 2,000 calls a second all but the newest. The stream ends with the session or access token. */
+  /** Stream recorded calls as they end, as server-sent events; calls longer than two minutes are left out; above 200 calls a second, some other long ones are too, and above 2,000, some of any length. The stream ends with the session or access token. */
   streamCalls: { input: { organization: string }; output: string }
   /** Calls, newest first; `newer` returns those after a given call. */
   listCalls: { input: { organization: string; query?: { after?: string; limit?: number; newer?: string; q?: string; target?: string; key?: string; stopped_at?: "shape" | "key" | "address" | "browser" | "target" | "rules" | "limits" | "forward"; outcome?: "answered" | "upstream_error" | "refused"; status?: string; method?: string; path?: string; address?: string; from?: string; to?: string } }; output: { "items": (Call)[]; "next": string | null; "searched_back_to"?: string } }

@@ -45,8 +45,10 @@ export interface CallQuery {
   readonly from: number | undefined
 }
 
-/** Parses the flags; throws a `UsageError` for a malformed key id, status, check or time, and for a path
- * without a target. */
+/**
+ * Parses the flags; throws a `UsageError` for a malformed key id, status or time, an unknown check, and a path without
+ * a target.
+ */
 export function parseCallQuery(flags: CallFlags, nowMs: number): CallQuery {
   const { target, key, status, method, path, address, since } = flags
   if (key !== undefined && !isId('key', key))

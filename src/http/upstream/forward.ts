@@ -295,8 +295,8 @@ class Forwarding implements ConnectionUser, BodyOwner, ExchangeWatcher {
     this.#refuse(problem, failure.code !== 'upstream_invalid' || !this.#mayBeCallers())
   }
 
-  // Whether an upstream that is well may have closed the connection, or have answered wrongly, because of the caller:
-  // the body did not come or was unwelcome, or the handshake's key is none.
+  // Whether the caller may have caused an upstream that is well to close the connection or to respond wrongly: by a body
+  // that was still arriving, or by a handshake without a valid key.
   #mayBeCallers(): boolean {
     const { upgrade, rawHeaders } = this.#exchange
     return !this.#requestEnded || (upgrade !== undefined && !hasHandshakeKey(rawHeaders))

@@ -1,5 +1,4 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
-import { stations } from '../parts/Line.tsx'
 import { rangeName, spanOf } from '../parts/range.ts'
 import { call, type Input } from './call.ts'
 
@@ -11,6 +10,18 @@ export const outcomes = [
   'upstream_error',
   'refused',
 ] as const satisfies readonly Outcome[]
+
+/** The checks of a call in order; a refused call stops at one of them. */
+export const stations = [
+  'shape',
+  'key',
+  'address',
+  'browser',
+  'target',
+  'rules',
+  'limits',
+  'forward',
+] as const satisfies readonly NonNullable<CallsQuery['stopped_at']>[]
 
 /** The filters for calls as they appear in the URL. */
 export type CallFilter = {

@@ -1,21 +1,11 @@
 import { Link } from '@tanstack/react-router'
 import { words } from '../../words/en.ts'
+import { stations } from '../api/calls.ts'
 import { cx } from './cx.ts'
 import classes from './line.module.css'
 import { count } from './numbers.ts'
 import type { RangeSearch } from './range.ts'
 
-/** The checks of a call in order; a refused call stops at one of them. */
-export const stations = [
-  'shape',
-  'key',
-  'address',
-  'browser',
-  'target',
-  'rules',
-  'limits',
-  'forward',
-] as const
 export type Station = (typeof stations)[number]
 
 /** Draws a call's checks as a line 72 px wide, followed by the check that stopped the call, or by how it ended. */

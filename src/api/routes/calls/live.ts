@@ -24,7 +24,7 @@ const overlapMs = 15_000
 export const liveRoutes = {
   'GET /organizations/:organization/calls/live': route({
     summary:
-      'Stream recorded calls as they end, as server-sent events; calls longer than two minutes are left out, and of more than 2,000 calls a second all but the newest. The stream ends with the session or access token',
+      'Stream recorded calls as they end, as server-sent events; calls longer than two minutes are left out; above 200 calls a second, some other long ones are too, and above 2,000, some of any length. The stream ends with the session or access token',
     permission: 'traffic.see',
     streams: ['text/event-stream'],
     query: Type.Object({}),
