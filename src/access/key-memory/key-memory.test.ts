@@ -94,6 +94,37 @@ describe('remembered keys', () => {
     assert.deepEqual(found, digests.slice(-found.length))
   })
 
+  test('of all secrets of a key go at once, wherever they are', () => {
+    const memory = new KeyMemory({ capacity: 1000 })
+    const digests = Array.from({ length: 300 }, (_, at) => digest(String(at)))
+    const ids = [createId('key'), createId('key'), createId('key')] as const
+    for (const [at, each] of digests.entries())
+      memory.add(each, knownKey(ids[at % 3] ?? ids[0], each))
+    memory.forget(ids[1])
+    const found = digests.filter((each) => memory.get(each) !== undefined)
+    assert.deepEqual(
+      found,
+      digests.filter((_, at) => at % 3 !== 1),
+    )
+    assert.equal(memory.size, 200)
+  })
+
+  test('are kept as objects once they are found twice in turn, and not by one look-up of another', () => {
+    const memory = new KeyMemory({ capacity: 10, hotKeys: 1 })
+    const [first, second] = [digest('first'), digest('second')]
+    for (const each of [first, second]) memory.add(each, knownKey(createId('key'), each))
+    memory.get(first)
+    const kept = memory.get(first)
+    assert.equal(memory.get(first), kept)
+    memory.get(second)
+    memory.get(first)
+    assert.equal(memory.get(first), kept)
+    if (kept !== undefined) memory.forget(kept.keyId)
+    assert.equal(memory.get(first), undefined)
+    memory.add(first, knownKey(createId('key'), first))
+    assert.notEqual(memory.get(first)?.keyId, kept?.keyId)
+  })
+
   test('leave nothing behind when they go', () => {
     const memory = new KeyMemory({ capacity: 1000 })
     const add = (from: number, to: number): void => {

@@ -23,9 +23,9 @@ interface KeyMemoryLimits {
  * Remembers keys in about 40 bytes each: half of the digest, the key's id and the number of a shape. A shape has
  * everything that many keys have in common.
  *
- * Principals are made from records on demand, and the most recent ones are kept, because a call's limits are cached
- * under the principal object. A kept object is returned only if its record is found and the record's shape has not been
- * forgotten.
+ * Principals are made from records on demand. Those of keys that are used again soon are kept, because a call's limits are
+ * cached under the principal object. A kept object is returned only if its record is found and the record's shape has not
+ * been forgotten.
  */
 export class KeyMemory implements CacheMemory<KnownKey> {
   readonly #capacity: number
@@ -36,8 +36,9 @@ export class KeyMemory implements CacheMemory<KnownKey> {
   #records: Records
   #byDigest: RecordIndex
   #shapes: Shapes
-  // The most recently made principals, each at its record's number modulo `hotKeys`; `#hotEntries` has the full
-  // numbers.
+  // Kept principals, each at its record's number modulo `hotKeys`. `#hotEntries` has the full number of the record that
+  // was last found there. A principal is kept only if its record is found twice in turn: among millions of keys, most are
+  // not found again soon, and keeping their objects for a while would cost the garbage collector more than making them.
   readonly #hot: (KnownKey | undefined)[]
   readonly #hotEntries: Int32Array
 
@@ -62,15 +63,16 @@ export class KeyMemory implements CacheMemory<KnownKey> {
     const shape = this.#shapes.at(this.#records.shapeOf(entry))
     if (shape === undefined) return undefined
     const place = entry % this.#hotKeys
-    if (this.#hotEntries[place] === entry) {
+    const isSeenAgain = this.#hotEntries[place] === entry
+    if (isSeenAgain) {
       const hot = this.#hot[place]
       if (hot?.digest === digest) return hot
     }
     this.#records.copyId(entry, this.#id)
     const expiresAt = this.#records.expiryOf(entry)
     const known = keyPrincipal(shape, { keyId: keyIdOf(this.#id), digest, expiresAt })
-    this.#hot[place] = known
-    this.#hotEntries[place] = entry
+    if (isSeenAgain) this.#hot[place] = known
+    else this.#hotEntries[place] = entry
     return known
   }
 
@@ -89,8 +91,11 @@ export class KeyMemory implements CacheMemory<KnownKey> {
       this.#forgetOldest(this.#id)
       entry = this.#records.add(content)
     }
+    if (entry < 0) {
+      this.#shapes.release(shape)
+      return
+    }
     this.#byDigest.add(entry, this.#digest)
-    this.#hot[entry % this.#hotKeys] = known
     this.#hotEntries[entry % this.#hotKeys] = entry
   }
 
@@ -123,10 +128,10 @@ export class KeyMemory implements CacheMemory<KnownKey> {
 
   /** Forgets the records of every secret of the key whose id is in `#id`. */
   #forgetKey(): void {
-    for (;;) {
-      const entry = this.#records.findById(this.#id)
-      if (entry < 0) return
+    let entry = this.#records.findById(this.#id)
+    while (entry >= 0) {
       this.#free(entry)
+      entry = this.#records.findById(this.#id, entry)
     }
   }
 

@@ -19,6 +19,8 @@ export class RecordIndex {
   readonly #records: Records
   readonly #segments: (Int32Array | undefined)[] = Array.from({ length: 2 ** segmentBits })
   readonly #counts = new Int32Array(2 ** segmentBits)
+  /** What was read only to have it fetched; without this, the compiler would leave those reads out. */
+  fetched = 0
 
   constructor(records: Records) {
     this.#records = records
@@ -58,6 +60,7 @@ export class RecordIndex {
       hole = after(hole, slots)
     }
     this.#counts[segment] = (this.#counts[segment] ?? 0) - 1
+    this.#fetchUntilEmpty(after(hole, slots), slots)
     // Searches stop at empty slots, so later entries move into the hole, unless that would put them before their home
     // slot.
     for (let at = after(hole, slots); slots[at] !== 0; at = after(at, slots)) {
@@ -67,6 +70,18 @@ export class RecordIndex {
       hole = at
     }
     slots[hole] = 0
+  }
+
+  /**
+   * Reads the records of all slots up to the next empty one. The processor fetches many of them from memory at the same
+   * time, as no read depends on another.
+   */
+  #fetchUntilEmpty(from: number, slots: Int32Array): void {
+    let seen = 0
+    for (let at = from; slots[at] !== 0; at = after(at, slots)) {
+      seen ^= this.#records.hashOf(entryIn(slots, at))
+    }
+    this.fetched = seen
   }
 
   #put(slots: Int32Array, slot: number): void {
