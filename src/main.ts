@@ -49,7 +49,7 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
     port,
     setupLink: async () => await domain.links.setupLink({ keepOlder: true }),
     report: async () => ({
-      ...servers.readiness(),
+      ...(await servers.readiness()),
       families: await infrastructure.metrics.scrape(),
     }),
     [Symbol.asyncDispose]: async () => await closing.disposeAsync(),

@@ -110,12 +110,12 @@ class FeedKeyCache implements KeyCache {
     const known = this.#cache.peek(keyDigest)
     if (known) return this.#admit(known)
     beforeReading?.()
-    return this.#readAndAdmit(keyDigest)
+    return this.#admitFound(this.#cache.find(keyDigest))
   }
 
   async recheck(principal: KeyPrincipal): Promise<KeyPrincipal | Problem> {
     try {
-      return await this.#readAndAdmit(principal.digest)
+      return await this.#admitFound(this.#cache.read(principal.digest))
     } catch (error) {
       if (error instanceof Problem) return error
       throw error
@@ -143,8 +143,8 @@ class FeedKeyCache implements KeyCache {
     throw new Problem(fault.code, fault.sentence, { headers })
   }
 
-  async #readAndAdmit(keyDigest: string): Promise<KeyPrincipal> {
-    const found = await this.#cache.read(keyDigest)
+  async #admitFound(finding: Promise<KnownKey | undefined>): Promise<KeyPrincipal> {
+    const found = await finding
     if (!found) throw invalid(this.#deps.enabledSchemes)
     return this.#admit(found)
   }

@@ -29,7 +29,7 @@ import { gatewayPrefix } from '../targets/index.ts'
 /** The servers with their routes; they accept no connections before `listen`. */
 export interface Servers extends AsyncDisposable {
   readonly gateway: Gateway
-  readonly readiness: () => Readiness
+  readonly readiness: () => Promise<Readiness>
   /** Opens the listeners; closing them gives requests in progress time to finish. */
   listen(): Promise<Listening>
 }
@@ -158,7 +158,7 @@ function registerRoutes(
   app: App,
   config: Config,
   services: Infrastructure &
-    Domain & { readonly readiness: () => Readiness; readonly stopping: AbortSignal },
+    Domain & { readonly readiness: () => Promise<Readiness>; readonly stopping: AbortSignal },
 ): void {
   const { clock, log, metrics, readiness, rates } = services
   const { baseUrl, authUrl, limits, signUp, retention } = config
@@ -193,7 +193,10 @@ function registerRoutes(
 
 function openMetricsApp(
   deps: AppDeps,
-  services: { readonly readiness: () => Readiness; readonly metrics: Infrastructure['metrics'] },
+  services: {
+    readonly readiness: () => Promise<Readiness>
+    readonly metrics: Infrastructure['metrics']
+  },
 ): App {
   const app = createApp(deps)
   const refuseOtherMethods = watchMethods(app)

@@ -1,8 +1,10 @@
 import { asStorageProblem, isWaitTooLong, type HistoryChange, type Store } from '../store/index.ts'
 import type { Log, Metrics } from '../telemetry/index.ts'
-import { every } from '../timers.ts'
+import { every, lazily } from '../timers.ts'
 
-const lookEveryMs = 1000
+const lookEveryMs = 2000
+const lookForEndEveryMs = 1000
+const proveWithinMs = 1000
 
 /** Returns a function that reports, in log and metrics, that the database was replaced or went back in time. */
 export function reportHistory({ log, metrics }: { log: Log; metrics: Metrics }) {
@@ -76,6 +78,8 @@ class StoreWatch implements Outages, AsyncDisposable {
   #refusedInOutage = 0
   #refusedBefore = 0
   #wasOff = false
+  /** Runs only during an outage, so that it wakes no idle node. */
+  #stopLookingForEnd: () => void = () => undefined
 
   constructor(deps: StoreWatchDeps) {
     this.#deps = deps
@@ -101,16 +105,17 @@ class StoreWatch implements Outages, AsyncDisposable {
         { err: cause },
         'the database does not answer: what needs it is refused until it does',
       )
+      this.#stopLookingForEnd = lazily.every(lookForEndEveryMs, () => this.#lookForEnd())
     }
     this.#refusedInOutage += 1
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopLookingForEnd()
     await this.#looking[Symbol.asyncDispose]()
   }
 
   #look(): void {
-    this.#lookForEnd()
     const { store, log } = this.#deps
     const { clockOffsetMs, isClockOff, forgottenNodes } = store.status()
     if (forgottenNodes > this.#forgottenBefore) {
@@ -133,16 +138,19 @@ class StoreWatch implements Outages, AsyncDisposable {
   /** Ends an outage once the feed is current and nothing has been refused since the last check. */
   #lookForEnd(): void {
     const { store, log } = this.#deps
-    const mayBeOver = this.#refusedInOutage > 0 && this.#refusedInOutage === this.#refusedBefore
+    const mayBeOver = this.#refusedInOutage === this.#refusedBefore
     if (mayBeOver && store.feed.isCurrent()) {
       log.info({ refused: this.#refusedInOutage }, 'the database answers again')
       this.#refusedInOutage = 0
+      this.#stopLookingForEnd()
     }
     this.#refusedBefore = this.#refusedInOutage
   }
 }
 
 function measureStanding({ store, metrics }: StoreWatchDeps): void {
+  // The feed of a node that nobody needs is read rarely, which must not look like an outage.
+  metrics.beforeScrape(async () => void (await store.feed.prove(proveWithinMs)))
   metrics.highest(
     'intercept_feed_age_seconds',
     'Time since the change feed was read; from 1 s on, nothing that is remembered is trusted.',

@@ -33,6 +33,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
     failures: deps.failedCredentials,
   })
   const openCalls = createOpenCalls({ ...deps, judgeAgain: createJudgeAgain(deps) })
+  // The end of a key must cut its open streams within a second.
+  deps.store.feed.keepAwakeWhile(() => openCalls.size > 0)
   const origins = createOrigins(deps.upstreams)
   const ending = createEnding(deps, openCalls)
   const handlers = createHandlers({ ...deps, openCalls, origins, ending })

@@ -1,6 +1,10 @@
 /** The routes for operators and probes: health, readiness and metrics. */
 import type { App } from '../http/index.ts'
+import type { Feed } from '../store/index.ts'
 import { renderFamilies, type Metrics } from '../telemetry/index.ts'
+
+/** A node must hear its database within this time, in milliseconds, to count as ready. */
+const proveWithinMs = 1000
 
 /** Whether this node should receive traffic. */
 export interface Readiness {
@@ -12,7 +16,7 @@ export interface Readiness {
 }
 
 export interface OperationsDeps {
-  readonly readiness: () => Readiness
+  readonly readiness: () => Promise<Readiness>
   readonly metrics: Metrics
 }
 
@@ -21,13 +25,14 @@ export interface OperationsDeps {
  * current, for example because the database has not responded for a second.
  */
 export function createReadiness(deps: {
-  feed: { isCurrent(): boolean }
+  feed: Pick<Feed, 'prove'>
   status: () => { readonly clockOffsetMs: number; readonly isClockOff: boolean }
   isDraining: () => boolean
 }) {
-  return (): Readiness => {
+  return async (): Promise<Readiness> => {
     if (deps.isDraining()) return { isReady: false, state: 'draining' }
-    if (!deps.feed.isCurrent()) return { isReady: false, state: 'storage_unavailable' }
+    if (!(await deps.feed.prove(proveWithinMs)))
+      return { isReady: false, state: 'storage_unavailable' }
     const { isClockOff, clockOffsetMs } = deps.status()
     const remark = isClockOff ? `clock_offset_ms ${clockOffsetMs}` : undefined
     return { isReady: true, state: 'ready', remark }
@@ -53,7 +58,7 @@ export function registerMetrics(app: App, deps: OperationsDeps): void {
 function registerHealth(app: App, deps: OperationsDeps): void {
   app.get('/healthz', async (_request, reply) => reply.type('text/plain').send('ok\n'))
   app.get('/readyz', async (_request, reply) => {
-    const { isReady, state, remark } = deps.readiness()
+    const { isReady, state, remark } = await deps.readiness()
     return reply
       .code(isReady ? 200 : 503)
       .type('text/plain')

@@ -45,6 +45,6 @@ export function createTargetCache(deps: {
   }
 
   async function readAll(organizationId: OrganizationId): Promise<TargetsBySlug> {
-    return (await cache.read(organizationId)) ?? new Map()
+    return (await cache.find(organizationId)) ?? new Map()
   }
 }

@@ -3,7 +3,7 @@ import { lazily } from '../timers.ts'
 
 // Each sample wakes the process, so an idle process is sampled rarely, a busy one often enough to catch stalls.
 const busyEveryMs = 100
-const idleEveryMs = 1000
+const idleEveryMs = 2000
 const busyShare = 0.02
 
 /** Measures how late timers fire, which shows for how long the event loop was blocked. */

@@ -205,6 +205,8 @@ class RunningWebhooks implements Webhooks {
 
   #follow(): void {
     const { feed } = this.#deps.store
+    // Endpoints that deliveries are being sent to may change.
+    feed.keepAwakeWhile(() => this.#dispatcher.state().lanes > 0)
     feed.on(
       'delivery',
       ({ organizationId, endpointIds }) =>

@@ -148,10 +148,14 @@ export class SimNode extends SimProcess {
     this.serves = serves
     this.registration = serves
       ? new NodeRegistration({
-          ...{ id: name, clock: this.clock, timers: this.timers },
+          ...{ clock: this.clock, timers: this.timers },
           book: {
-            beat: async (seen) => await this.ask((database) => this.#beat(database, seen)),
-            list: async () => await this.ask((database) => database.rows()),
+            beat: async (seen, isLooking) =>
+              await this.ask((database) => {
+                const wasThere = this.#beat(database, seen)
+                const others = database.rows().filter((row) => row.id !== name)
+                return { wasThere, others: isLooking ? others : undefined }
+              }),
             remove: async ({ id, beat }) =>
               await this.ask((database) => {
                 if (database.rows().find((row) => row.id === id)?.beat === beat) {
@@ -167,7 +171,7 @@ export class SimNode extends SimProcess {
       timers: this.timers,
       standing: this.registration ?? standsAlone,
       source: {
-        pace: { pollMs: 200, idlePollMs: 600 },
+        pace: { pollMs: 200, idlePollMs: 600, restPollMs: 2000 },
         hasForeignCommit: async () => true,
         read: async (from, limit) =>
           await this.ask((database) => this.#read(database, from, limit)),
@@ -230,7 +234,7 @@ export class SimNode extends SimProcess {
 
   /** Tells whether a call with this session is allowed; asks the cache, or the database if the cache can't tell. */
   async lets(id: string): Promise<boolean> {
-    const known = this.sessions.peek(id)
+    const known = this.sessions.peek(id) ?? (await this.sessions.peekProven(id))
     if (known !== undefined) return known.endedAt === undefined
     const found = await this.sessions.read(id)
     return found !== undefined && found.endedAt === undefined
@@ -241,7 +245,7 @@ export class SimNode extends SimProcess {
     const change = await patiently(
       {
         clock: this.clock,
-        isAnswering: () => this.feed.isCurrent(),
+        isAnswering: async () => await this.feed.prove(1000),
         isWaitTooLong,
         maxMs: 15_000,
       },

@@ -23,6 +23,8 @@ const promisedMs = 3000
 const lockHeldMs = 500
 // The timeout of a lost request, plus the time for a new connection: after that, a node must be healthy.
 const calmMs = 6000
+// How often a node that nobody needs asks for changes.
+const restMs = 2000
 
 /**
  * Simulates several nodes with the real change feed, node registration and confirmation of changes; all randomness
@@ -98,6 +100,10 @@ class Fleet implements Surroundings {
     this.#revocations()
     this.#misfortunes()
     world.schedule(this.#times.healAtMs, () => this.#heal())
+    // Calls wake the feeds of nodes that nobody needed before.
+    world.schedule(this.#times.endMs - 1000, () => {
+      for (const node of this.#nodes) node.feed.isCurrent()
+    })
     await world.run(this.#times.endMs)
     this.#checkEnd()
     return {
@@ -167,8 +173,8 @@ class Fleet implements Surroundings {
       if (inUse === undefined && !node.isPaused) void this.#call(node, id)
     const node = byCommandLine
       ? await this.#commandLine()
-      : this.#any((one) => !one.isPaused && one.feed.isCurrent())
-    if (node === undefined) return
+      : this.#any((one) => !one.isPaused && one.feed.ageMs() < restMs + 500)
+    if (node === undefined || !(await node.feed.prove(1000))) return
     if (world.random() < 0.03) this.#replace(true, world.random() * 12)
     const began = world.now
     try {

@@ -7,6 +7,8 @@ import { FeedCache, type Feed, type SessionWithUser } from '../../store/index.ts
 export interface SessionCache {
   /** Returns a cached session; undefined if it is not cached or the change feed is not current. */
   peek(digest: string): SessionWithUser | undefined
+  /** Like `peek`, but first proves the change feed after a time in which nobody needed it. */
+  peekProven(digest: string): Promise<SessionWithUser | undefined>
   /** Reads a session and caches it; undefined if there is none. */
   read(digest: string): Promise<SessionWithUser | undefined>
   noteSeen(digest: string, atMs: number): void
@@ -28,6 +30,7 @@ export function createSessionCache(deps: {
   })
   return {
     peek: (digest) => cache.peek(digest),
+    peekProven: async (digest) => await cache.peekProven(digest),
     read: async (digest) => await cache.read(digest),
     noteSeen: (digest, atMs) =>
       cache.replace(digest, (session) => ({ ...session, lastSeenAt: atMs })),

@@ -160,7 +160,7 @@ export class Sessions {
    */
   async identify(token: string, from: { address?: string | undefined } = {}): Promise<SignedIn> {
     const digest = tokenDigest(token)
-    let session = this.#cache.peek(digest)
+    let session = this.#cache.peek(digest) ?? (await this.#cache.peekProven(digest))
     if (!session || this.#endsAt(session) <= this.#clock.now()) {
       if (!session && !(await this.#tokens.isGenuine(token))) throw invalid()
       // Another node may have seen the person more recently, which keeps an idle session alive.

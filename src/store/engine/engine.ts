@@ -1,7 +1,7 @@
 import type { Kysely, RawBuilder } from 'kysely'
 import type { Change, FeedMark } from '../db/changes.ts'
 import type { Db, Engine, Tx } from '../db/db.ts'
-import type { FeedPace } from '../feed/feed.ts'
+import type { FeedPace } from '../feed/feed-polls.ts'
 import type { CallRows } from '../tables/calls/call-rows.ts'
 import type { CountRows } from '../tables/calls/count-rows.ts'
 import type { Tables } from '../tables/index.ts'

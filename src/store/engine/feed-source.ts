@@ -2,10 +2,13 @@ import { sql, type RawBuilder } from 'kysely'
 import { storedChange, type Change } from '../db/changes.ts'
 import type { ServerMark } from '../db/db.ts'
 import { keepQuery } from '../db/kept-query.ts'
+import type { DatabaseClock } from '../feed/database-clock.ts'
 import type { FeedSource } from '../feed/feed.ts'
+import { serverNow } from '../tables/nodes/database-server.ts'
 import type { EngineHandle } from './engine.ts'
 
 interface Row {
+  readonly now: number | null
   readonly identity: string
   readonly started_at: string
   readonly sequence: number | null
@@ -15,13 +18,20 @@ interface Row {
   readonly subject_id: string | null
 }
 
-/** Creates a source of the feed that reads the table of changes over the background connections. */
-export function createFeedSource(handle: EngineHandle): FeedSource {
+/**
+ * Creates a source of the feed that reads the table of changes over the background connections. If there is a clock
+ * that follows the database's, each read of changes is also a sample for it.
+ */
+export function createFeedSource(
+  handle: EngineHandle,
+  clock: Pick<DatabaseClock, 'sample'> | undefined,
+): FeedSource {
   const db = { query: handle.background.query, engine: handle.engine }
   // One statement, so that the server's identity and the feed's contents come from the same moment.
   const statement = (page: RawBuilder<unknown>): RawBuilder<Row> => sql<Row>`
-    select server.identity, server.started_at, page.*
-    from (select ${handle.serverIdentity()} as identity, ${handle.serverStart()} as started_at) as server
+    select server.identity, server.started_at, server.now, page.*
+    from (select ${handle.serverIdentity()} as identity, ${handle.serverStart()} as started_at,
+      ${serverNow(db)} as now) as server
     left join (
       select sequence, token, kind, organization_id, subject_id from change ${page}
     ) as page on true
@@ -35,7 +45,13 @@ export function createFeedSource(handle: EngineHandle): FeedSource {
   async function readFrom(page: { sequence: number; limit: number }): Promise<readonly Row[]> {
     // On SQLite the query contains the identity as a value, which changes when another file replaces the database.
     if (db.engine === 'sqlite') return (await from(page).execute(db.query)).rows
-    return await keptFrom(db, page)
+    if (clock === undefined) return await keptFrom(db, page)
+    let rows: readonly Row[] = []
+    await clock.sample(async () => {
+      rows = await keptFrom(db, page)
+      return rows[0]?.now ?? undefined
+    })
+    return rows
   }
   return {
     get pace() {

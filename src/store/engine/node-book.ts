@@ -12,10 +12,13 @@ const changesKeptMs = hourMs
 /** Creates a node's `NodeBook` over the background connections, because the main ones may all be waiting for locks. */
 export function createNodeBook(handle: EngineHandle, id: string): NodeBook {
   const lane = handle.background
-  const at = { query: lane.query, engine: handle.engine }
   return {
-    beat: async (seen) => await lane.autocommit(async (tx) => await nodes.beat(tx, { id, seen })),
-    list: async () => (await nodes.look(at, undefined)).nodes,
+    beat: async (seen, isLooking) =>
+      await lane.autocommit(async (tx) =>
+        isLooking
+          ? await nodes.beatAndLook(tx, { id, seen })
+          : { wasThere: await nodes.beat(tx, { id, seen }) },
+      ),
     remove: async (node) =>
       void (await lane.transact(async (tx) => await nodes.removeSilent(tx, node))),
     leave: async () => void (await lane.transact(async (tx) => await nodes.leave(tx, id))),

@@ -7,7 +7,8 @@ import {
   type ConfirmationState,
 } from '../feed/confirmation.ts'
 import { DatabaseClock } from '../feed/database-clock.ts'
-import { ChangeFeed, systemTimers, type HistoryChange } from '../feed/feed.ts'
+import { systemTimers } from '../feed/feed-polls.ts'
+import { ChangeFeed, type HistoryChange } from '../feed/feed.ts'
 import { NodeRegistration, standsAlone } from '../feed/node-registration.ts'
 import { patiently } from '../feed/patience.ts'
 import type { EngineHandle } from './engine.ts'
@@ -18,7 +19,7 @@ import { probe } from './probe.ts'
 import { asStorageProblem, isLockWaitTooLong, isWaitTooLong } from './unavailable.ts'
 import { minuteMs } from '../../units.ts'
 
-const sampleClockMs = 5000
+const proveWithinMs = 1000
 const forgetChangesMs = minuteMs
 const maxClockOffsetMs = 2000
 // How long a change that must be confirmed, such as a revocation, is retried while it waits behind a stalled
@@ -66,10 +67,10 @@ export class NodeLink implements AsyncDisposable {
     this.#nodeId = createId('node', clock.now())
     const book = createNodeBook(handle, this.#nodeId)
     this.#registration = deps.isNode
-      ? new NodeRegistration({ id: this.#nodeId, book, clock, timers: systemTimers })
+      ? new NodeRegistration({ book, clock, timers: systemTimers })
       : undefined
     this.feed = new ChangeFeed({
-      source: createFeedSource(handle),
+      source: createFeedSource(handle, clock instanceof DatabaseClock ? clock : undefined),
       // A jump of the machine's own clock reveals that the process was suspended.
       clock: machineClock,
       standing: this.#registration ?? standsAlone,
@@ -79,8 +80,7 @@ export class NodeLink implements AsyncDisposable {
 
   /** Registers the process if it is a node, finds the end of the feed and follows the feed from there. */
   static async start(handle: EngineHandle, deps: NodeLinkDeps): Promise<NodeLink> {
-    const sampleClock = async () => await sampleDatabaseClock(handle, deps)
-    await sampleClock()
+    await sampleDatabaseClock(handle, deps)
     const link = new NodeLink(handle, deps)
     const registration = link.#registration
     registration?.start(() => link.feed.mark())
@@ -91,10 +91,6 @@ export class NodeLink implements AsyncDisposable {
       () => link.feed.stop(),
       () => registration?.stop(),
     )
-    if (deps.clock instanceof DatabaseClock) {
-      const sample = () => void sampleClock().catch(() => undefined)
-      link.#stops.push(systemTimers.every(sampleClockMs, sample))
-    }
     if (registration !== undefined) {
       const forget = () => void forgetOldChanges(handle).catch(() => undefined)
       link.#stops.push(systemTimers.every(forgetChangesMs, forget))
@@ -129,7 +125,7 @@ export class NodeLink implements AsyncDisposable {
     limits: { maxMs: number; isWaitTooLong: (error: unknown) => boolean },
     run: () => Promise<T>,
   ): Promise<T> {
-    const isAnswering = () => this.feed.isCurrent()
+    const isAnswering = async () => await this.feed.prove(proveWithinMs)
     return await patiently({ clock: this.#clock, isAnswering, ...limits }, run)
   }
 

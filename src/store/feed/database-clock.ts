@@ -26,10 +26,14 @@ export class DatabaseClock implements Clock {
     return this.#aheadMs === undefined ? 0 : Math.round(this.#machine.now() - this.now())
   }
 
-  /** Asks the database for its time; the shorter the round trip, the more precise the sample. */
-  async sample(ask: () => Promise<number>): Promise<void> {
+  /**
+   * Asks the database for its time; the shorter the round trip, the more precise the sample. Without an answer the clock
+   * stays as it is.
+   */
+  async sample(ask: () => Promise<number | undefined>): Promise<void> {
     const before = this.#machine.monotonic()
     const at = await ask()
+    if (at === undefined) return
     const wayMs = this.#machine.monotonic() - before
     if (wayMs > maxSampleMs && this.#aheadMs !== undefined) return
     const aheadMs = at - before - wayMs / 2

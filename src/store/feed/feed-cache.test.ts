@@ -33,6 +33,12 @@ class FakeFeed implements Feed {
     return this.isTrusted
   }
 
+  async prove(): Promise<boolean> {
+    return this.isTrusted
+  }
+
+  keepAwakeWhile(): void {}
+
   async read(): Promise<void> {}
 
   tell(kind: 'session' | 'user' | 'organization', subjectId: string): void {

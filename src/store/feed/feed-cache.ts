@@ -65,8 +65,14 @@ export class FollowingCache<Value extends object> {
     return this.#deps.feed.isCurrent() ? this.#memory.get(key) : undefined
   }
 
+  /** Like `peek`, but first proves the feed after a time in which nobody needed it. */
+  async peekProven(key: string): Promise<Value | undefined> {
+    return (await this.#deps.feed.prove()) ? this.#memory.get(key) : undefined
+  }
+
+  /** Returns the remembered value if it may be trusted, and reads it otherwise. */
   async find(key: string): Promise<Value | undefined> {
-    return this.peek(key) ?? (await this.read(key))
+    return this.peek(key) ?? (await this.peekProven(key)) ?? (await this.read(key))
   }
 
   /**

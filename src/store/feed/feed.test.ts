@@ -1,31 +1,42 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Change } from '../db/changes.ts'
 import { ChangeFeed } from './feed.ts'
 
 const pollMs = 200
 const minuteMs = 60_000
 
-/** A feed over an empty database, with a clock that moves only in `pass`. */
-async function pollingFeed() {
+/** A feed with a clock that moves only in `pass`; `restPollMs` is that of its source. */
+async function pollingFeed(restPollMs?: number) {
   let now = 0
   let polls = 0
-  let poll: { at: number; call: () => void } | undefined
+  const timers = new Set<{ at: number; call: () => void }>()
   const server = { identity: 'a', startedAt: '' }
+  const database = { isAway: false, hangs: false, restPollMs }
+  const changes: Change[] = []
   const feed = new ChangeFeed({
     clock: { now: () => now, monotonic: () => now },
     standing: { covers: () => true, renew: async () => undefined },
     timers: {
-      after: (ms, call) => ((poll = { at: now + ms, call }), () => undefined),
+      after: (ms, call) => {
+        const added = { at: now + ms, call }
+        timers.add(added)
+        return () => void timers.delete(added)
+      },
       every: () => () => undefined,
       soon: (call) => call(),
     },
     source: {
-      pace: { pollMs, idlePollMs: 600 },
+      get pace() {
+        return { pollMs, idlePollMs: 600, restPollMs: database.restPollMs }
+      },
       hasForeignCommit: async () => {
         polls += 1
-        return false
+        if (database.hangs) await new Promise(() => undefined)
+        if (database.isAway) throw new Error('the database is away')
+        return changes.length > 0
       },
-      read: async () => ({ server, changes: [] }),
+      read: async () => ({ server, changes }),
       head: async () => ({ server, mark: { sequence: 0, token: '' } }),
       listen: () => undefined,
     },
@@ -33,14 +44,16 @@ async function pollingFeed() {
   await feed.start()
   return {
     feed,
+    database,
+    changes,
+    polls: () => polls,
     /** Lets time pass, calling `each` every 100 ms; returns how many polls asked for foreign commits. */
     async pass(ms: number, each: () => void = () => undefined): Promise<number> {
       const before = polls
       for (const end = now + ms; now < end;) {
         now += 100
         each()
-        const due = poll
-        if (due !== undefined && due.at <= now) due.call()
+        for (const due of timers) if (due.at <= now && timers.delete(due)) due.call()
         await new Promise((resolve) => setImmediate(resolve))
       }
       return polls - before
@@ -64,4 +77,75 @@ test('a feed that nobody relies on is polled a third as often, and may still be 
   }
   await pass(600, use)
   assert.equal(await pass(2000, use), 2000 / pollMs)
+})
+
+test('a feed that nobody needs rests, and the first caller after that hears what changed before trusting anything', async () => {
+  const { feed, pass, changes, database } = await pollingFeed(2000)
+  const heard: string[] = []
+  feed.on(
+    'key',
+    ({ subjectId }) => heard.push(subjectId),
+    () => undefined,
+  )
+  await pass(10_000)
+  assert.equal(await pass(minuteMs), minuteMs / 2000)
+  await pass(1500)
+  assert.equal(await feed.prove(), true)
+  // The notification of this change got lost.
+  await pass(1500)
+  const revoked = { sequence: 1, token: 't', kind: 'key', organizationId: 'org_1' } as const
+  changes.push({ ...revoked, subjectId: 'key_1' } as Change)
+  assert.equal(feed.isCurrent(), false)
+  assert.equal(await feed.prove(), true)
+  assert.deepEqual(heard, ['key_1'])
+  changes.length = 0
+  assert.equal(await pass(5000, () => void feed.isCurrent()), 5000 / pollMs)
+  database.restPollMs = undefined
+  await pass(10_000)
+  assert.equal(await pass(minuteMs), minuteMs / 600, 'it must not rest without notifications')
+})
+
+test('proving a feed is no reason to poll it more often, and needs no read while the feed is current', async () => {
+  const { feed, pass, polls } = await pollingFeed(2000)
+  await pass(10_000)
+  await pass(1500)
+  const before = polls()
+  assert.deepEqual(await Promise.all([feed.prove(), feed.prove()]), [true, true])
+  assert.equal(await feed.prove(), true)
+  assert.equal(polls() - before, 1)
+  assert.equal(await pass(minuteMs), minuteMs / 2000)
+})
+
+test('a feed does not rest while somebody must hear changes within a second', async () => {
+  const { feed, pass } = await pollingFeed(2000)
+  let isOpen = true
+  feed.keepAwakeWhile(() => isOpen)
+  await pass(10_000)
+  assert.equal(await pass(minuteMs), minuteMs / 600)
+  isOpen = false
+  await pass(10_000)
+  assert.equal(await pass(minuteMs), minuteMs / 2000)
+})
+
+test('a resting feed whose database has gone away is polled often at once, and cannot be proved', async () => {
+  const { feed, pass, database } = await pollingFeed(2000)
+  await pass(10_000)
+  database.isAway = true
+  await pass(2000)
+  assert.equal(await feed.prove(), false)
+  assert.equal(await pass(2000), 2000 / pollMs)
+  database.isAway = false
+  await pass(400)
+  assert.equal(await feed.prove(), true)
+})
+
+test('a caller waits 200 ms for a database that hangs, and those after it wait no longer', async () => {
+  const { feed, pass, database } = await pollingFeed(2000)
+  await pass(10_000)
+  await pass(1500)
+  database.hangs = true
+  const first = feed.prove()
+  await pass(200)
+  assert.equal(await first, false)
+  assert.equal(await feed.prove(), false)
 })

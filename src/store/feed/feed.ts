@@ -1,23 +1,16 @@
 import type { Clock } from '../../clock.ts'
 import type { Change, ChangeKind, ChangeOf, FeedMark } from '../db/changes.ts'
 import type { ServerMark } from '../db/db.ts'
-import { lazily } from '../../timers.ts'
 import { minuteMs } from '../../units.ts'
+import { endOf, FeedPolls, systemTimers, type FeedPace, type Timers } from './feed-polls.ts'
 
 const trustMs = 1000
-/** The feed is polled less often once nobody has called `isCurrent` for this long, in milliseconds. */
-const idleAfterMs = 5000
+const proveWithinMs = 200
 const changesInPage = 1000
 const maxOwn = 10_000
 const maxRecent = 2000
 // The database keeps changes for an hour; a node that has not read the feed for half an hour starts over.
 const resetAfterMs = 30 * minuteMs
-
-/** How often the feed is polled, in milliseconds: while callers rely on it, and while none does. */
-export interface FeedPace {
-  readonly pollMs: number
-  readonly idlePollMs: number
-}
 
 /** Where the feed is read from; a simulation in the tests has its own source. */
 export interface FeedSource {
@@ -41,13 +34,6 @@ export interface Standing {
   covers(readStartedAt: number): boolean
   /** Registers this node anew: only reads that begin after this may make its caches trusted. */
   renew(): Promise<void>
-}
-
-/** Timers, handed in so that tests can replace them. */
-export interface Timers {
-  after(ms: number, call: () => void): () => void
-  every(ms: number, call: () => void): () => void
-  soon(call: () => void): void
 }
 
 /** Reports that the database is now a different server, or that it lacks changes this node has heard. */
@@ -76,15 +62,15 @@ export interface Feed {
    * trusted.
    */
   isCurrent(): boolean
+  /**
+   * Like `isCurrent`, but if the feed is not current only because nobody needed it, waits for one read of it, 200 ms
+   * at most unless told. It does not count as relying on the feed.
+   */
+  prove(withinMs?: number): Promise<boolean>
+  /** Changes must be heard within a second, even if a notification gets lost, while `isNeeded` returns true. */
+  keepAwakeWhile(isNeeded: () => boolean): void
   /** Reads the feed now; rejects if the database does not respond. */
   read(): Promise<void>
-}
-
-/** Polls and heartbeats may come early, together with other background work, but are never postponed for it. */
-export const systemTimers: Timers = {
-  after: (ms, call) => lazily.after(ms, call),
-  every: (ms, call) => lazily.every(ms, call),
-  soon: (call) => void setImmediate(call),
 }
 
 const nowhere: FeedMark = { sequence: 0, token: '' }
@@ -123,11 +109,12 @@ export class ChangeFeed implements Feed {
   #doubts = 0
   #readAt = Number.NEGATIVE_INFINITY
   #readAtWall = Number.NEGATIVE_INFINITY
-  #askedAt = Number.NEGATIVE_INFINITY
   #reading: Promise<void> | undefined
+  #readingSince = Number.NEGATIVE_INFINITY
+  #hasFailed = false
   #again = false
   #unread = false
-  #stop: () => void = () => undefined
+  readonly #polls: FeedPolls
 
   constructor(deps: {
     source: FeedSource
@@ -141,6 +128,12 @@ export class ChangeFeed implements Feed {
     this.#standing = deps.standing
     this.#timers = deps.timers ?? systemTimers
     this.#onHistory = deps.onHistory ?? (() => undefined)
+    this.#polls = new FeedPolls({
+      ...{ clock: this.#clock, timers: this.#timers },
+      pace: () => this.#source.pace,
+      readAt: () => this.#readAt,
+      poll: () => this.#poll(),
+    })
   }
 
   on<Kind extends ChangeKind>(
@@ -160,13 +153,21 @@ export class ChangeFeed implements Feed {
 
   isCurrent(): boolean {
     const now = this.#clock.monotonic()
-    this.#askedAt = now
-    return (
-      now - this.#readAt < trustMs &&
-      // The monotonic clock stands still while a virtual machine is suspended.
-      this.#clock.now() - this.#readAtWall < trustMs &&
-      this.#standing.covers(this.#readAt)
-    )
+    this.#polls.rely(now)
+    return this.#isFresh(now) && this.#standing.covers(this.#readAt)
+  }
+
+  async prove(withinMs = proveWithinMs): Promise<boolean> {
+    const now = this.#clock.monotonic()
+    if (!this.#isFresh(now) && !this.#hasFailed) {
+      const reading = this.#reading ?? this.read()
+      await endOf(reading, this.#timers, this.#readingSince + withinMs - now)
+    }
+    return this.#isFresh(this.#clock.monotonic()) && this.#standing.covers(this.#readAt)
+  }
+
+  keepAwakeWhile(isNeeded: () => boolean): void {
+    this.#polls.keepAwakeWhile(isNeeded)
   }
 
   /** Milliseconds since the start of the last read that proved the caches valid; Infinity without such a read. */
@@ -182,11 +183,11 @@ export class ChangeFeed implements Feed {
   async start(): Promise<void> {
     await this.read()
     this.#source.listen((upTo) => this.#hinted(upTo))
-    this.#pollLater()
+    this.#polls.start()
   }
 
   stop(): void {
-    this.#stop()
+    this.#polls.stop()
   }
 
   /** Registers a callback that runs after reading changes of other processes, except deliveries. */
@@ -224,12 +225,17 @@ export class ChangeFeed implements Feed {
       this.#again = true
       return await this.#reading
     }
+    this.#readingSince = this.#clock.monotonic()
     this.#reading = (async () => {
       try {
         do {
           this.#again = false
           await this.#readOnce()
         } while (this.#again)
+        this.#hasFailed = false
+      } catch (error) {
+        this.#hasFailed = true
+        throw error
       } finally {
         this.#reading = undefined
       }
@@ -346,23 +352,14 @@ export class ChangeFeed implements Feed {
     if (this.#recent.size > maxRecent && oldest !== undefined) this.#recent.delete(oldest)
   }
 
-  #pollLater(): void {
-    const { pollMs, idlePollMs } = this.#source.pace
-    this.#stop = this.#timers.after(this.#isIdle() ? idlePollMs : pollMs, () => {
-      this.#poll()
-      this.#pollLater()
-    })
-  }
-
-  /** Whether nobody relies on the feed now, and the last read is recent enough for the next caller. */
-  #isIdle(): boolean {
-    const now = this.#clock.monotonic()
-    return now - this.#askedAt > idleAfterMs && now - this.#readAt < trustMs
+  #isFresh(now: number): boolean {
+    // The monotonic clock stands still while a virtual machine is suspended.
+    return now - this.#readAt < trustMs && this.#clock.now() - this.#readAtWall < trustMs
   }
 
   #poll(): void {
     // If reads keep failing, `isCurrent` becomes false within a second, and callers check it.
-    void this.read().catch(() => undefined)
+    void this.read().catch(() => this.#polls.failed())
   }
 
   /** Handles a notification; if this node made all the changes itself, there is nothing to read. */

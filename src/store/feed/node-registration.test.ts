@@ -22,7 +22,6 @@ function besideAnother() {
     isOfThisHistory: true,
   })
   const registration = new NodeRegistration({
-    id: 'node_1',
     clock: { monotonic: () => now },
     timers: {
       after: () => () => undefined,
@@ -30,8 +29,10 @@ function besideAnother() {
       soon: (call) => call(),
     },
     book: {
-      beat: async () => whileThere(true),
-      list: async () => whileThere(other.isListed ? [rowOf()] : []),
+      beat: async (_seen, isLooking) => {
+        const others = other.isListed ? [rowOf()] : []
+        return whileThere({ wasThere: true, others: isLooking ? others : undefined })
+      },
       remove: async () => void (other.isListed = whileThere(false)),
       leave: async () => undefined,
     },

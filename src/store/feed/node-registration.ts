@@ -1,7 +1,8 @@
 import type { FeedMark } from '../db/changes.ts'
 import type { Clock } from '../../clock.ts'
 import type { NodeRow } from '../tables/nodes/nodes.ts'
-import type { Standing, Timers } from './feed.ts'
+import type { Timers } from './feed-polls.ts'
+import type { Standing } from './feed.ts'
 
 const heartbeatMs = 5000
 // A node that cannot write its heartbeat for this long stops trusting its caches.
@@ -9,11 +10,18 @@ const standsForMs = 10_000
 // A node that sends no heartbeat for this long is removed by the others.
 const silentMs = 15_000
 
+/** What a heartbeat found. */
+export interface Beaten {
+  /** Whether the node's row existed. */
+  readonly wasThere: boolean
+  /** The other nodes, if they were asked for. */
+  readonly others?: readonly NodeRow[] | undefined
+}
+
 /** Where nodes record their heartbeats; a simulation in the tests has its own. */
 export interface NodeBook {
-  /** Records a heartbeat; returns whether the node's row existed. */
-  beat(seen: FeedMark): Promise<boolean>
-  list(): Promise<NodeRow[]>
+  /** Records a heartbeat, and lists the other nodes if `isLooking`. */
+  beat(seen: FeedMark, isLooking: boolean): Promise<Beaten>
   remove(node: NodeRow): Promise<void>
   leave(): Promise<void>
 }
@@ -24,7 +32,6 @@ export interface NodeBook {
  * a live node removed.
  */
 export class NodeRegistration implements Standing {
-  readonly #id: string
   readonly #book: NodeBook
   readonly #clock: Pick<Clock, 'monotonic'>
   readonly #timers: Timers
@@ -37,15 +44,11 @@ export class NodeRegistration implements Standing {
   #registeredAt = Number.POSITIVE_INFINITY
   #beating: Promise<void> | undefined
   #again = false
+  #isLooking = false
+  #look: { readonly others: readonly NodeRow[]; readonly at: number } | undefined
   #stop: () => void = () => undefined
 
-  constructor(deps: {
-    id: string
-    book: NodeBook
-    clock: Pick<Clock, 'monotonic'>
-    timers: Timers
-  }) {
-    this.#id = deps.id
+  constructor(deps: { book: NodeBook; clock: Pick<Clock, 'monotonic'>; timers: Timers }) {
     this.#book = deps.book
     this.#clock = deps.clock
     this.#timers = deps.timers
@@ -100,17 +103,23 @@ export class NodeRegistration implements Standing {
 
   async #beatOnce(): Promise<void> {
     const startedAt = this.#clock.monotonic()
-    const wasThere = await this.#book.beat(this.#mark())
+    const isLooking = this.#isLooking
+    this.#isLooking = false
+    const { wasThere, others } = await this.#book.beat(this.#mark(), isLooking)
     this.#beatAt = startedAt
+    if (others !== undefined) this.#look = { others, at: startedAt }
     if (!wasThere || this.#registeredAt === Number.POSITIVE_INFINITY) {
       this.#registeredAt = this.#clock.monotonic()
     }
   }
 
   async #turn(): Promise<void> {
+    this.#isLooking = true
     await this.beat()
-    const now = this.#clock.monotonic()
-    const others = (await this.#book.list()).filter(({ id }) => id !== this.#id)
+    const look = this.#look
+    this.#look = undefined
+    if (look === undefined) return
+    const { others, at: now } = look
     this.#lookedAt = now
     const ids = new Set(others.map(({ id }) => id))
     for (const id of this.#heard.keys()) if (!ids.has(id)) this.#heard.delete(id)

@@ -4,7 +4,7 @@ import type { Clock } from '../../clock.ts'
 export async function patiently<T>(
   deps: {
     readonly clock: Pick<Clock, 'monotonic'>
-    readonly isAnswering: () => boolean
+    readonly isAnswering: () => Promise<boolean>
     /** Whether the work failed only because it waited too long for others, so that nothing was changed. */
     readonly isWaitTooLong: (error: unknown) => boolean
     /** Milliseconds after which no further try begins; the last one may end later. */
@@ -17,8 +17,8 @@ export async function patiently<T>(
     try {
       return await work()
     } catch (error) {
-      const isOver = deps.clock.monotonic() - startedAt > deps.maxMs || !deps.isAnswering()
-      if (isOver || !deps.isWaitTooLong(error)) throw error
+      const isOver = deps.clock.monotonic() - startedAt > deps.maxMs
+      if (isOver || !deps.isWaitTooLong(error) || !(await deps.isAnswering())) throw error
     }
   }
 }

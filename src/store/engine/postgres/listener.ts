@@ -13,10 +13,16 @@ export class PostgresListener {
   readonly #servers: ServerWatch
   #client: pg.Client | undefined
   #isClosed = false
+  #isListening = false
 
   constructor(settings: pg.ClientConfig, servers: ServerWatch) {
     this.#settings = settings
     this.#servers = servers
+  }
+
+  /** Whether notifications arrive, as far as this process can tell: a connection may break without a sign. */
+  get isListening(): boolean {
+    return this.#isListening
   }
 
   start(onHint: OnHint): void {
@@ -40,6 +46,7 @@ export class PostgresListener {
     const again = (): void => {
       if (isGone) return
       isGone = true
+      this.#isListening = false
       void client.end().catch(() => undefined)
       setTimeout(() => void this.#connect(onHint), reconnectMs).unref()
     }
@@ -51,6 +58,7 @@ export class PostgresListener {
       await client.connect()
       await this.#servers.greet(client)
       await client.query('listen intercept_change')
+      this.#isListening = !isGone
       onHint(undefined)
     } catch {
       again()

@@ -90,7 +90,9 @@ export async function openPostgres(
     transactCalls: async (work) => (await main.transact(work)).result,
     insertCalls: createBatchInsert(main),
     hasForeignCommit: async () => true,
-    pace: { pollMs: 200, idlePollMs: 700 },
+    get pace() {
+      return { pollMs: 200, idlePollMs: 700, restPollMs: listener.isListening ? 2000 : undefined }
+    },
     listen: (onHint) => listener.start(onHint),
     onOther: (call) => servers.onOther(call),
     pool: () => sumOf([main.pool(), background.pool(), urgent.pool()]),

@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3'
-import type { FeedPace } from '../../feed/feed.ts'
+import type { FeedPace } from '../../feed/feed-polls.ts'
 import { busyTimeoutMs } from './file.ts'
 import { SqliteWalWatch } from './wal-watch.ts'
 

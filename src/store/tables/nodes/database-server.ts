@@ -10,6 +10,12 @@ export interface DatabaseServerTable {
 // Nodes trust reads from the previous server for one second; the rest allows for clock drift.
 const settlesWithinMs = 1100
 
+/** Returns SQL for the database's time, in milliseconds since 1970; null on SQLite, which has no clock of its own. */
+export function serverNow(db: Pick<Db, 'engine'>): RawBuilder<number | null> {
+  if (db.engine === 'sqlite') return sql`null`
+  return sql`(extract(epoch from clock_timestamp()) * 1000)::bigint`
+}
+
 /** Returns SQL for the milliseconds since a node first saw the current server; null on SQLite. */
 export function serverAge(db: Pick<Db, 'engine'>): RawBuilder<number | null> {
   if (db.engine === 'sqlite') return sql`null`

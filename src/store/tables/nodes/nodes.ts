@@ -1,5 +1,5 @@
 import type { FeedMark } from '../../db/changes.ts'
-import { sql } from 'kysely'
+import { CompiledQuery, sql } from 'kysely'
 import type { Db, Tx } from '../../db/db.ts'
 import { serverAge } from './database-server.ts'
 
@@ -38,6 +38,35 @@ export async function beat(tx: Tx, node: { id: string; seen: FeedMark }): Promis
   return false
 }
 
+/** Records a heartbeat as `beat` does, and lists the other nodes: on PostgreSQL both in one statement. */
+export async function beatAndLook(
+  tx: Tx,
+  node: { id: string; seen: FeedMark },
+): Promise<{ wasThere: boolean; others: NodeRow[] }> {
+  if (tx.engine === 'sqlite') {
+    const wasThere = await beat(tx, node)
+    const { nodes } = await look(tx, undefined)
+    return { wasThere, others: nodes.filter(({ id }) => id !== node.id) }
+  }
+  const { sequence, token } = node.seen
+  // The text is constant, because building a query costs an idle node more than running it.
+  const { rows } = await tx.query.executeQuery<BeatRow>(
+    CompiledQuery.raw(beatAndLookText, [sequence, token, tx.now, node.id]),
+  )
+  const wasThere = rows[0]?.was_there === true || (await beat(tx, node))
+  return { wasThere, others: rows.flatMap(nodeOf) }
+}
+
+const beatAndLookText = `with own as (
+    update node set seen_sequence = $1, seen_token = $2, heartbeat_at = $3, beats = beats + 1
+    where id = $4 returning id)
+  select state.was_there, node.id, node.seen_sequence, node.seen_token, node.heartbeat_at,
+    node.beats, seen.sequence as known
+  from (select exists (select 1 from own) as was_there) as state
+  left join node on node.id <> $4
+  left join change as seen
+    on seen.sequence = node.seen_sequence and seen.token = node.seen_token`
+
 export async function leave(tx: Tx, id: string): Promise<void> {
   await tx.query.deleteFrom('node').where('id', '=', id).execute()
 }
@@ -75,9 +104,16 @@ export async function look(
   }
 }
 
-interface LookRow {
+interface LookRow extends ListedRow {
   readonly has_change: boolean | number
   readonly server_age: number | null
+}
+
+interface BeatRow extends ListedRow {
+  readonly was_there: boolean
+}
+
+interface ListedRow {
   readonly id: string | null
   readonly seen_sequence: number
   readonly seen_token: string
@@ -86,7 +122,7 @@ interface LookRow {
   readonly known: number | null
 }
 
-function nodeOf(row: LookRow): NodeRow[] {
+function nodeOf(row: ListedRow): NodeRow[] {
   if (row.id === null) return []
   return [
     {
