@@ -28,10 +28,7 @@ export interface Gateway extends AsyncDisposable {
 
 export function createGateway(deps: GatewayDeps): Gateway {
   const { clock, addresses } = deps
-  const identify = createIdentify({
-    ...deps,
-    failures: deps.failedCredentials,
-  })
+  const identify = createIdentify({ ...deps, failures: deps.failedCredentials })
   const openCalls = createOpenCalls({ ...deps, judgeAgain: createJudgeAgain(deps) })
   // The end of a key must cut its open streams within a second.
   deps.store.feed.keepAwakeWhile(() => openCalls.size > 0)
