@@ -4,8 +4,8 @@ import { minuteMs } from './units.ts'
 // Hourly tasks must also run on a node that never lives for an hour.
 const maxFirstMs = 5 * minuteMs
 
-// The most that a call may come early. An idle node polls the change feed more often than this, so a call can share one
-// of those wake-ups.
+// The most that a call may come early. The background work of an idle node is due every 2 s or, on SQLite, more often,
+// and calls with windows of this size can share its wake-ups.
 const maxEarlyMs = 850
 
 interface LazyCall {

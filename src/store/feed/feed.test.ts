@@ -94,7 +94,7 @@ test('a feed that nobody needs rests, and the first caller after that hears what
   // The notification of this change got lost.
   await pass(1500)
   const revoked = { sequence: 1, token: 't', kind: 'key', organizationId: 'org_1' } as const
-  changes.push({ ...revoked, subjectId: 'key_1' } as Change)
+  changes.push({ ...revoked, subjectId: 'key_1' })
   assert.equal(feed.isCurrent(), false)
   assert.equal(await feed.prove(), true)
   assert.deepEqual(heard, ['key_1'])
