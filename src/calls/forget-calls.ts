@@ -38,9 +38,9 @@ export async function forgetCalls(store: Store, olderThanMs: number): Promise<vo
   let id = await calls.nextOrganization(store.calls, '')
   while (id !== undefined) {
     const organizationId = id
-    let gone = rowsInCommit
-    while (gone === rowsInCommit) {
-      gone = await store.transactionOnCalls(
+    let isMore = true
+    while (isMore) {
+      isMore = await store.transactionOnCalls(
         async (tx) =>
           await calls.forget(tx, { organizationId, beforeId: before, limit: rowsInCommit }),
       )

@@ -15,7 +15,8 @@ import { hourMs } from '../units.ts'
 import { CallCounts } from './call-counts.ts'
 
 const maxWaiting = 100_000
-const rowsInCommit = 512
+/** A larger batch costs less for each record, but PostgreSQL holds its locks for as long as it inserts one. */
+const rowsInCommit = { sqlite: 1024, postgres: 512 } as const
 /**
  * The maximum number of counts of calls, and likewise of rules, in one commit. A count of calls becomes up to seven
  * rows, which takes about 15 µs on the thread that also serves calls.
@@ -41,6 +42,7 @@ export class RecordQueue {
   readonly #counts = new CallCounts()
   #waiting = 0
   #isFailing = false
+  #writing: Promise<void> | undefined
   #partitionsDueAt = -Infinity
 
   constructor(given: {
@@ -63,16 +65,24 @@ export class RecordQueue {
   }
 
   /**
-   * Whether enough records wait to fill a commit. False while a batch is being written, and after a batch has failed:
+   * Whether enough records wait to fill a commit. False while something is being written, and after a batch has failed:
    * the timer retries it.
    */
   get isDue(): boolean {
-    return this.#rows.count >= rowsInCommit && !this.#isFailing
+    return (
+      this.#rows.count >= rowsInCommit[this.#store.engine] &&
+      !this.#isFailing &&
+      this.#writing === undefined
+    )
   }
 
-  /** Adds a record; returns false if too many are waiting already. */
+  /** Adds a record; returns false if too many are waiting already, or if no database could store it. */
   add(entry: CallRecord): boolean {
     if (this.#waiting >= maxWaiting) return false
+    if (!hasWholeNumbers(entry)) {
+      this.#report(new Error('a number of a call record is not whole'))
+      return false
+    }
     this.#rows.add(entry)
     this.#waiting++
     return true
@@ -83,25 +93,40 @@ export class RecordQueue {
     return this.#counts.add(entry)
   }
 
-  async write(): Promise<void> {
-    // Earlier batches come first: if they fail again, new counts stay in memory, where they keep adding up.
-    if (this.#batches.length > 0) await this.#writeAll()
-    this.#collect()
-    await this.#writeAll()
+  /**
+   * Writes what waits, after what is being written. Full commits of records are written without counts, because counts
+   * add up in memory meanwhile and are then fewer rows.
+   */
+  async write(what: 'all' | 'records'): Promise<void> {
+    while (this.#writing !== undefined) await this.#writing.catch(() => undefined)
+    this.#writing = this.#write(what)
+    try {
+      await this.#writing
+    } finally {
+      this.#writing = undefined
+    }
   }
 
-  #collect(): void {
+  async #write(what: 'all' | 'records'): Promise<void> {
+    // Earlier batches come first: if they fail again, new counts stay in memory, where they keep adding up.
+    if (this.#batches.length > 0) await this.#writeAll(what)
+    this.#collect(what)
+    await this.#writeAll(what)
+  }
+
+  #collect(what: 'all' | 'records'): void {
     const all = this.#rows.take()
-    const batches = Math.max(all.length, Math.ceil(this.#counts.size / countsInCommit))
+    const counts = what === 'all' ? this.#counts.size : 0
+    const batches = Math.max(all.length, Math.ceil(counts / countsInCommit))
     for (let at = 0; at < batches; at++) {
       this.#batches.push({ rows: all[at] ?? noCallRows, counts: undefined })
     }
   }
 
-  async #writeAll(): Promise<void> {
+  async #writeAll(what: 'all' | 'records'): Promise<void> {
     if (this.#batches.length > 0) await this.#makePartitions()
     for (let batch = this.#batches[0]; batch !== undefined; batch = this.#batches[0]) {
-      batch.counts ??= this.#counts.take(countsInCommit)
+      batch.counts ??= what === 'all' ? this.#counts.take(countsInCommit) : []
       this.#isFailing = true
       try {
         await this.#store.insertCalls(batch.rows, batch.counts)
@@ -148,6 +173,25 @@ export class RecordQueue {
       this.#report(error)
     }
   }
+}
+
+/** Whether all numbers of a record can be stored; NaN would also make the rows around it unreadable on SQLite. */
+function hasWholeNumbers({
+  at,
+  status,
+  bytesIn,
+  bytesOut,
+  durationUs,
+  upstreamUs = 0,
+}: CallRecord) {
+  return (
+    Number.isSafeInteger(at) &&
+    Number.isSafeInteger(status) &&
+    Number.isSafeInteger(bytesIn) &&
+    Number.isSafeInteger(bytesOut) &&
+    Number.isSafeInteger(durationUs) &&
+    Number.isSafeInteger(upstreamUs)
+  )
 }
 
 /** Splits a batch, or returns no parts if it consists of a single record or of the counts for a single table. */

@@ -1,7 +1,9 @@
 import type { Clock } from '../clock.ts'
 import type { RecordChoice } from '../record-choice.ts'
-import type { CallRecord, Store } from '../store/index.ts'
+import { calls, type CallRecord, type Store } from '../store/index.ts'
 import type { Metrics } from '../telemetry/index.ts'
+import { nextTurn } from '../timers.ts'
+import { minuteMs } from '../units.ts'
 import { forgetCalls } from './forget-calls.ts'
 import { KeyUses, type UsedSecret } from './key-uses.ts'
 import { createRecordChoice } from './record-choice.ts'
@@ -31,6 +33,9 @@ export interface RecorderDeps {
 }
 
 const flushMs = 250
+const mergeEveryMs = minuteMs
+/** Calls that ended less than this ago may still get neighbours. */
+const mergeAfterMs = minuteMs
 /** After this many flushes without a call (five minutes), the timer stops, so that an idle node does no work. */
 const maxIdleFlushes = 1200
 
@@ -46,14 +51,18 @@ class CallRecorder implements Recorder {
   readonly #uncounted: { add(): void }
   readonly #queue: RecordQueue
   readonly #uses: KeyUses
-  readonly #calls: FlushTask
+  readonly #records: FlushTask
   /** Each task runs on its own, so that the failure of one does not delay the others. */
   readonly #tasks: readonly FlushTask[]
+  readonly #merging: FlushTask
+  readonly #clock: Clock
+  #mergeDueAt: number
   #timer: NodeJS.Timeout | undefined
   #idleFlushes = 0
 
   constructor({ store, clock, metrics, log, alsoFlush }: RecorderDeps) {
     this.#store = store
+    this.#clock = clock
     this.#log = log
     this.#dropped = metrics.counter(
       'intercept_calls_dropped_total',
@@ -70,12 +79,14 @@ class CallRecorder implements Recorder {
       dropped: () => this.#dropped.add(),
     })
     this.#uses = new KeyUses(store, clock)
-    this.#calls = new FlushTask('call records and counts', async () => await this.#queue.write())
+    this.#records = new FlushTask('call records', async () => await this.#queue.write('records'))
     this.#tasks = [
-      this.#calls,
+      new FlushTask('call records and counts', async () => await this.#queue.write('all')),
       new FlushTask('last uses of keys', async () => await this.#uses.write(false)),
       ...Object.entries(alsoFlush).map(([name, write]) => new FlushTask(name, write)),
     ]
+    this.#merging = new FlushTask('merging of call records', async () => await this.#merge())
+    this.#mergeDueAt = clock.monotonic() + mergeEveryMs
     metrics.measured(
       'intercept_calls_waiting',
       'Call records not yet written.',
@@ -88,7 +99,7 @@ class CallRecorder implements Recorder {
     this.#timer ??= setInterval(() => this.#onTimer(), flushMs).unref()
     if (this.#choose(entry, choice) && !this.#queue.add(entry)) this.#dropped.add()
     if (!this.#queue.count(entry)) this.#uncounted.add()
-    if (this.#queue.isDue && !this.#calls.isRunning) void this.#runReported(this.#calls)
+    if (this.#queue.isDue) void this.#runReported(this.#records)
     this.#uses.note(secret, entry)
   }
 
@@ -118,6 +129,20 @@ class CallRecorder implements Recorder {
       this.#timer = undefined
     } else {
       void this.#runAllReported()
+      if (this.#clock.monotonic() >= this.#mergeDueAt) void this.#runReported(this.#merging)
+    }
+  }
+
+  async #merge(): Promise<void> {
+    this.#mergeDueAt = this.#clock.monotonic() + mergeEveryMs
+    if (this.#store.engine !== 'sqlite') return
+    const olderThanMs = this.#clock.now() - mergeAfterMs
+    let isMore = true
+    while (isMore) {
+      isMore = await this.#store.transactionOnCalls(
+        async (tx) => await calls.merge(tx, olderThanMs),
+      )
+      await nextTurn()
     }
   }
 
@@ -147,10 +172,6 @@ class FlushTask {
   constructor(name: string, work: () => Promise<void>) {
     this.name = name
     this.#work = work
-  }
-
-  get isRunning(): boolean {
-    return this.#running !== undefined
   }
 
   async run(): Promise<void> {

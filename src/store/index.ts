@@ -10,7 +10,7 @@ export * as connectionTests from './tables/sso/connection-tests.ts'
 export * as connections from './tables/sso/connections.ts'
 export * as domains from './tables/sso/domains.ts'
 export * as callCounts from './tables/calls/call-counts.ts'
-export * as callFilter from './tables/calls/call-filter.ts'
+export * as callFilter from './tables/calls/record/call-filter.ts'
 export * as callPartitions from './tables/calls/call-partitions.ts'
 export * as calls from './tables/calls/calls.ts'
 export * as callSearch from './tables/calls/call-search.ts'
@@ -92,9 +92,13 @@ export {
 } from './tables/calls/call-rows.ts'
 export { countRows, type CountRows } from './tables/calls/count-rows.ts'
 export { latencyBuckets, latencyBucketOf, percentileOf } from './tables/calls/latency-buckets.ts'
-export type { CallRecord } from './tables/calls/call-record.ts'
-export { recordedPrefix, type CallFilter, type CallOutcome } from './tables/calls/call-filter.ts'
-export type { Percentiles, TimedPart } from './tables/calls/call-times.ts'
+export type { CallRecord } from './tables/calls/record/call-record.ts'
+export {
+  recordedPrefix,
+  type CallFilter,
+  type CallOutcome,
+} from './tables/calls/record/call-filter.ts'
+export type { Percentiles, TimedPart } from './tables/calls/record/timed-range.ts'
 export type { AttemptRecord } from './tables/webhooks/attempts.ts'
 export type { DeliveryFilter, DeliveryRecord, DeliveryState } from './tables/webhooks/deliveries.ts'
 export type { AttemptOutcome, DueDelivery } from './tables/webhooks/delivery-work.ts'

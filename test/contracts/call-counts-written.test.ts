@@ -103,7 +103,7 @@ for (const engine of engines) {
       assert.ok(turns >= batches.length - 2)
     })
 
-    test('a record that the database refuses is dropped alone: the others are written, and each call is counted once', async () => {
+    test('a record that cannot be stored is dropped alone: the others are written, and each call is counted once', async () => {
       const clock = steadyClock()
       await using place = await storeForTests(engine, clock)
       const errors: object[] = []
@@ -114,7 +114,7 @@ for (const engine of engines) {
       })
       const organizationId = createId('org')
       for (let n = 0; n < 40; n++) {
-        // The column stores whole microseconds, so the database refuses the records with 1.5.
+        // Only whole microseconds can be stored.
         const upstreamUs = [0, 17, 39].includes(n) ? 1.5 : 1
         recorder.record(callOf(organizationId, clock.now(), { upstreamUs }), secret, 'all')
       }

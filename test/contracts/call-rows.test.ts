@@ -6,6 +6,7 @@ import { createId } from '../../src/ids.ts'
 import {
   calls,
   CallRowsBuffer,
+  countRows,
   halvesOf,
   type CallRecord,
   type CallRows,
@@ -157,7 +158,7 @@ for (const engine of engines) {
     })
 
     for (const rowsOfBatch of [20, 200]) {
-      test(`of ${rowsOfBatch} records, one of which cannot be stored, none is; the next batch is`, async () => {
+      test(`of ${rowsOfBatch} records with a count that cannot be stored, none is; the next batch is`, async () => {
         await using place = await emptyPlace(engine)
         await using store = await place.open()
         const batchOf = (records: CallRecord[]): CallRows => {
@@ -168,9 +169,9 @@ for (const engine of engines) {
           return batch
         }
         const records = Array.from({ length: rowsOfBatch }, () => record())
-        // The column stores whole milliseconds, so the database refuses this record.
-        const broken = records.with(rowsOfBatch - 3, record({ at: 1.5 }))
-        await assert.rejects(store.insertCalls(batchOf(broken)))
+        // The column stores whole milliseconds, so the database refuses this count.
+        const broken = countRows('rule_day', new Map([[`"${organizationId}","rul_1",1.5`, [1, 0]]]))
+        await assert.rejects(store.insertCalls(batchOf(records), broken))
         assert.deepEqual(await calls.list(store.calls, organizationId, { limit: 500 }), [])
         await store.insertCalls(batchOf(records))
         const found = await calls.list(store.calls, organizationId, { limit: 500 })

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { CompiledQuery, sql } from 'kysely'
+import { CompiledQuery, sql, type KyselyPlugin } from 'kysely'
 import { createId, timeOfId } from '../../src/ids.ts'
-import { callFilter, calls, callSearch, type CallRecord } from '../../src/store/index.ts'
+import { callFilter, calls, callSearch, type CallRecord, type Db } from '../../src/store/index.ts'
 import { engines, steadyClock, storeForTests, type TestStore } from '../harness/store.ts'
 
 const organizationId = createId('org')
@@ -61,32 +61,38 @@ for (const engine of engines) {
       }
     })
 
-    test('calls of a key and those that failed are found by an index, in the order of the list', async () => {
+    test('calls of a key and those that failed are found by an index', async () => {
       const { store } = place
       if (engine === 'postgres') await sql`analyze call`.execute(store.calls.query)
-      for (const [filter, index] of [
-        [{ keyId: keys[2] }, 'call_key'],
-        [{ statuses: [500, 600] as const }, 'call_failed'],
-      ] as const) {
-        const where = callFilter.callsThat(store.calls, organizationId, filter)
-        const asked = store.calls.query
-          .selectFrom(calls.callsBy(store.calls, index))
-          .selectAll()
-          .where(where)
-          .orderBy('id', 'desc')
-          .limit(50)
-          .compile()
-        const explain = engine === 'postgres' ? 'explain' : 'explain query plan'
-        const text = `${explain} ${asked.sql}`
-        const { rows } = await store.calls.query.executeQuery(
-          CompiledQuery.raw(text, [...asked.parameters]),
-        )
-        const plan = JSON.stringify(rows)
-        assert.doesNotMatch(plan, /TEMP B-TREE|Seq Scan|SCAN/, plan)
-        if (engine === 'sqlite') assert.match(plan, new RegExp(index), plan)
+      for (const filter of [{ keyId: keys[2] }, { statuses: [500, 600] as const }]) {
+        const plan = await planOf(store.calls, async (db) => {
+          await calls.list(db, organizationId, { ...filter, limit: 50 })
+        })
+        assert.doesNotMatch(plan, /Seq Scan|SCAN call/, plan)
+        if (engine === 'sqlite') assert.match(plan, /SEARCH call_block/, plan)
       }
     })
   })
+}
+
+/** Returns the plans of all queries that a function makes. */
+async function planOf({ query, engine }: Db, ask: (db: Db) => Promise<unknown>): Promise<string> {
+  const sent: Parameters<KyselyPlugin['transformQuery']>[0][] = []
+  const listener: KyselyPlugin = {
+    transformQuery(given) {
+      sent.push(given)
+      return given.node
+    },
+    transformResult: async ({ result }) => result,
+  }
+  await ask({ engine, query: query.withPlugin(listener) })
+  const explain = engine === 'postgres' ? 'explain' : 'explain query plan'
+  const plans = sent.map(async ({ node, queryId }) => {
+    const { sql: text, parameters } = query.getExecutor().compileQuery(node, queryId)
+    const explaining = CompiledQuery.raw(`${explain} ${text}`, [...parameters])
+    return (await query.executeQuery(explaining)).rows
+  })
+  return JSON.stringify(await Promise.all(plans))
 }
 
 function filters(now: number): Record<string, callFilter.CallFilter> {

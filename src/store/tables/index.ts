@@ -5,7 +5,8 @@ import type { AuditTable } from './audit/audit.ts'
 import type { ConnectionTestTable } from './sso/connection-tests.ts'
 import type { ConnectionTable } from './sso/connections.ts'
 import type { DomainHolderTable, DomainTable } from './sso/domains.ts'
-import type { CallTable } from './calls/calls.ts'
+import type { CallBlockTable } from './calls/blocks/block-search.ts'
+import type { CallTable } from './calls/record/call-columns.ts'
 import type { DeliveryTable } from './webhooks/deliveries.ts'
 import type { EndpointCountTable } from './webhooks/endpoint-counts.ts'
 import type { EndpointTable } from './webhooks/endpoints.ts'
@@ -54,6 +55,7 @@ export interface Tables {
   audit_entry: AuditTable
   audit_export: AuditExportTable
   call: CallTable
+  call_block: CallBlockTable
   call_other: CallTable
   call_counted: CallCountedTable
   call_day: CallDayTable

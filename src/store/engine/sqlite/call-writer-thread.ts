@@ -2,7 +2,7 @@
 import Database from 'better-sqlite3'
 import { flushCompileCache } from 'node:module'
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
-import { batchInserter, type CallBatch, type CallsWritten } from './call-rows-insert.ts'
+import { batchInserter, type CallBatch, type CallsWritten } from './call-batch-insert.ts'
 import { boundPageCache } from './page-cache.ts'
 import { createRest, yieldToCalls } from './thread-priority.ts'
 

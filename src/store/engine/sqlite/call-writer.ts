@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3'
 import { Worker } from 'node:worker_threads'
-import { batchInserter, type CallBatch, type CallsWritten } from './call-rows-insert.ts'
+import { batchInserter, type CallBatch, type CallsWritten } from './call-batch-insert.ts'
 
 /**
  * The first batch with at least this many records and counts starts the thread; a node with few calls never starts it.

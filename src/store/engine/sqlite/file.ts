@@ -7,6 +7,7 @@ import type { Db } from '../../db/db.ts'
 import type { Tables } from '../../tables/index.ts'
 import { nextTurn } from '../../../timers.ts'
 import { migrate, type Database as Migrated, type MigrationTarget } from '../migrate.ts'
+import { addBlockFunctions } from './block-functions.ts'
 import { addFoldCase } from './fold-case.ts'
 import { boundPageCache } from './page-cache.ts'
 
@@ -175,6 +176,7 @@ export function openFile(
   file.pragma('temp_store = memory')
   boundPageCache(file, 'lasting')
   addFoldCase(file)
+  addBlockFunctions(file)
   return file
 }
 

@@ -2,6 +2,7 @@
 import Database from 'better-sqlite3'
 import { flushCompileCache } from 'node:module'
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
+import { addBlockFunctions } from './block-functions.ts'
 import { addFoldCase } from './fold-case.ts'
 import { boundPageCache } from './page-cache.ts'
 import type { ReadResponse, ReadRequest } from './slow-reads.ts'
@@ -22,6 +23,7 @@ function serve(port: MessagePort, file: string): void {
   const database = new Database(file, { readonly: true })
   boundPageCache(database, 'passing')
   addFoldCase(database)
+  addBlockFunctions(database)
   const prepare = keepStatements(database)
   port.on('message', (question: ReadRequest) => port.postMessage(answer(prepare, question)))
 }

@@ -7,6 +7,10 @@ import { makeFolder } from '../../../folder.ts'
 import type { Change } from '../../db/changes.ts'
 import { createTransaction } from '../../db/db.ts'
 import type { Collected, Db, LedgerSettings, Tx } from '../../db/db.ts'
+import {
+  callBlocksMigration,
+  moveCallsIntoBlocks,
+} from '../../tables/calls/blocks/call-blocks-upgrade.ts'
 import { sealAfterMigration } from '../../tables/audit/seals.ts'
 import type { EngineHandle } from '../engine.ts'
 import { writeLedger } from '../ledger.ts'
@@ -89,7 +93,13 @@ interface SqliteDeps {
 
 async function openCalls(path: string, { clock, mayUpgrade }: Omit<SqliteDeps, 'ledger'>) {
   const file = openFile(path, 'NORMAL')
-  await migrateFile(file, { database: 'sqlite-calls', mayUpgrade })
+  await migrateFile(file, {
+    database: 'sqlite-calls',
+    mayUpgrade,
+    complete: async (db, applied) => {
+      if (applied.includes(callBlocksMigration)) await moveCallsIntoBlocks(db)
+    },
+  })
   const calls = connectionOver(() => file)
   const slowReads = openSlowReads(path)
   const commits = createCommitQueue(() => file, calls, clock)
@@ -102,7 +112,7 @@ async function openCalls(path: string, { clock, mayUpgrade }: Omit<SqliteDeps, '
       return (await commits.transact(work)).result
     },
     insertCalls: async (rows, counts) =>
-      await writer.write({ rows: rows.shared ?? rows.json, counts }, rows.count),
+      await writer.write({ parts: rows.parts, counts }, rows.count),
   }
   return {
     handle,

@@ -1,8 +1,15 @@
 import type { OrganizationId } from '../../../ids.ts'
 import type { Db } from '../../db/db.ts'
-import { callsThat, type CallFilter } from './call-filter.ts'
-import type { CallRecord } from './call-record.ts'
-import { callsBy, list, type CallIndex, type CallTable } from './calls.ts'
+import { readSlice } from './blocks/block-search.ts'
+import {
+  callColumns,
+  callRecordOf,
+  type CallColumn,
+  type CallTable,
+} from './record/call-columns.ts'
+import { callsThat, type CallFilter, type CallSlice } from './record/call-filter.ts'
+import type { CallRecord } from './record/call-record.ts'
+import { list } from './calls.ts'
 
 /** A filter and the page of its results to return. */
 export interface CallSearch extends CallFilter {
@@ -35,7 +42,7 @@ const defaultMaxExamined = 50_000
 /**
  * This is not larger, because every record of such a slice may become an object on the thread that also serves calls.
  */
-const readSlice = 2000
+const readSliceRecords = 2000
 
 /**
  * Finds a page of calls, newest first. The search examines a bounded number of records and reports where it stopped.
@@ -46,27 +53,25 @@ export async function search(
   page: CallSearch,
 ): Promise<CallsFound> {
   const index = indexOf(page, db.engine)
-  const { name } = index
   if (index.isWhole) {
-    const all = await list(db, organizationId, { ...page, index: name })
-    return { calls: all, searchedTo: undefined }
+    const { maxExamined: _maxExamined, hasTime: _hasTime, ...all } = page
+    return { calls: await list(db, organizationId, all), searchedTo: undefined }
   }
   const found: CallRecord[] = []
-  let { before } = page
-  const { maxExamined = defaultMaxExamined } = page
+  const { maxExamined = defaultMaxExamined, hasTime, limit, ...filter } = page
+  let { before } = filter
   const largest = index.isScattered ? scatteredSlice : maxSlice
-  let slice = Math.min(firstSlice, largest, maxExamined)
-  for (let examined = 0; examined < maxExamined; examined += slice) {
-    if (examined > 0) slice = Math.min(slice * 2, largest)
-    const rest = { ...page, before }
-    const end = await endOfSlice(db, organizationId, { page: rest, index, slice })
-    const limit = page.limit - found.length
-    found.push(...(await list(db, organizationId, { ...rest, limit, downTo: end, index: name })))
-    if (end === undefined || found.length === page.limit) {
-      return { calls: found, searchedTo: undefined }
-    }
+  let records = Math.min(firstSlice, largest, maxExamined)
+  for (let examined = 0; examined < maxExamined; examined += records) {
+    if (examined > 0) records = Math.min(records * 2, largest)
+    const { rows, end } = await sliceOf(db, organizationId, {
+      ...{ filter: { ...filter, before }, index, records },
+      ...{ columns: callColumns, limit: limit - found.length },
+    })
+    found.push(...rows.map(callRecordOf))
+    if (end === undefined || found.length === limit) return { calls: found, searchedTo: undefined }
     before = end
-    if (page.hasTime?.() === false) break
+    if (hasTime?.() === false) break
   }
   return { calls: found, searchedTo: before }
 }
@@ -88,18 +93,19 @@ export async function searchOn(
   return found
 }
 
+const summedColumns = [
+  'at',
+  'key_id',
+  'target_id',
+  'stopped_at',
+  'refusal',
+  'status',
+  'duration_us',
+  'upstream_us',
+] as const
+
 /** The columns of a call that sums are made from. */
-export type SummedCall = Pick<
-  CallTable,
-  | 'at'
-  | 'key_id'
-  | 'target_id'
-  | 'stopped_at'
-  | 'refusal'
-  | 'status'
-  | 'duration_us'
-  | 'upstream_us'
->
+export type SummedCall = Pick<CallTable, (typeof summedColumns)[number]>
 
 /**
  * Reads the matching calls slice by slice, the newest slice first, until it has examined `maxExamined` records or
@@ -118,16 +124,13 @@ export async function readBack(
   const { maxExamined = defaultMaxExamined, hasTime, ...rest } = filter
   const index = indexOf({ ...rest, limit: 0 }, db.engine)
   let before: string | undefined
-  const slice = Math.min(index.isScattered ? scatteredSlice : readSlice, maxExamined)
-  for (let examined = 0; examined < maxExamined; examined += slice) {
-    const page = { ...rest, before, limit: 0 }
-    const end = await endOfSlice(db, organizationId, { page, index, slice })
-    const query = db.query
-      .selectFrom(callsBy(db, index.name))
-      .select(['at', 'key_id', 'target_id', 'stopped_at', 'refusal', 'status'])
-      .select(['duration_us', 'upstream_us'])
-      .where(callsThat(db, organizationId, { ...rest, before, downTo: end }))
-    onCalls(await query.execute())
+  const records = Math.min(index.isScattered ? scatteredSlice : readSliceRecords, maxExamined)
+  for (let examined = 0; examined < maxExamined; examined += records) {
+    const { rows, end } = await sliceOf(db, organizationId, {
+      ...{ filter: { ...rest, before }, index, records },
+      ...{ columns: summedColumns, limit: undefined },
+    })
+    onCalls(rows)
     if (end === undefined) return undefined
     before = end
     if (hasTime?.() === false) break
@@ -135,14 +138,43 @@ export async function readBack(
   return before
 }
 
+interface SliceOrder<Name extends CallColumn> {
+  readonly filter: CallFilter & CallSlice
+  readonly index: Index
+  /** How many of the calls that the index yields to examine. */
+  readonly records: number
+  readonly columns: readonly Name[]
+  /** The most rows to return, the newest ones; undefined for all. */
+  readonly limit: number | undefined
+}
+
+/** Reads the matching calls of the next slice below `before`; `end` is the id to go on below, if any are left. */
+async function sliceOf<Name extends CallColumn>(
+  db: Db,
+  organizationId: OrganizationId,
+  order: SliceOrder<Name>,
+): Promise<{ readonly rows: readonly Pick<CallTable, Name>[]; readonly end: string | undefined }> {
+  const { filter, records, columns, limit } = order
+  if (db.engine === 'sqlite') {
+    const { rows, end } = await readSlice(db, organizationId, { filter, records, columns })
+    return { rows: limit === undefined ? rows : rows.slice(0, limit), end }
+  }
+  const end = await endOfSlice(db, organizationId, order)
+  let query = db.query
+    .selectFrom('call')
+    .select(columns)
+    .where(callsThat(db, organizationId, { ...filter, downTo: end }))
+    .orderBy('id', 'desc')
+  if (limit !== undefined) query = query.limit(limit)
+  return { rows: (await query.execute()) as unknown as Pick<CallTable, Name>[], end }
+}
+
 interface Index {
-  /** The index that SQLite is made to use; undefined leaves the choice to the database. */
-  readonly name: CallIndex | undefined
   /** The part of the filter that the index covers. */
   readonly filter: CallFilter
   /** Whether the index covers the whole filter, so that every record it yields matches. */
   readonly isWhole: boolean
-  /** Whether the records of the index lie apart in the table, whose rows are in the order of ids. */
+  /** Whether the records of the index lie apart in the database, where records are in the order of ids. */
   readonly isScattered: boolean
 }
 
@@ -153,40 +185,33 @@ function indexOf(page: CallSearch, engine: Db['engine']): Index {
   const named = Object.entries(rest).filter(([, value]) => value !== undefined)
   const isAlone = named.length <= 1
   const { id, address, keyId, statuses } = filter
-  if (id !== undefined) {
-    return { name: undefined, filter: { id }, isWhole: true, isScattered: false }
-  }
+  if (id !== undefined) return { filter: { id }, isWhole: true, isScattered: false }
   if (address !== undefined && engine === 'postgres') {
-    const filter = { address, from, to }
-    return { name: undefined, filter, isWhole: isAlone, isScattered: true }
+    return { filter: { address, from, to }, isWhole: isAlone, isScattered: true }
   }
   if (keyId !== undefined) {
-    const filter = { keyId, from, to }
-    return { name: 'call_key', filter, isWhole: isAlone, isScattered: true }
+    return { filter: { keyId, from, to }, isWhole: isAlone, isScattered: true }
   }
   if (statuses !== undefined && statuses[0] >= 500) {
-    const filter = { statuses: [500, 600] as const, from, to }
     const isWhole = isAlone && statuses[1] >= 600
-    return { name: 'call_failed', filter, isWhole, isScattered: true }
+    return { filter: { statuses: [500, 600], from, to }, isWhole, isScattered: true }
   }
-  const isWhole = named.length === 0
-  return { name: undefined, filter: { from, to }, isWhole, isScattered: false }
+  return { filter: { from, to }, isWhole: named.length === 0, isScattered: false }
 }
 
-/** The id of the last call in a slice; undefined when fewer calls are left. */
+/** On PostgreSQL, the id of the last call in a slice; undefined when fewer calls are left. */
 async function endOfSlice(
   db: Db,
   organizationId: OrganizationId,
-  { page, index, slice }: { page: CallSearch; index: Index; slice: number },
+  { filter: { before, after }, index, records }: SliceOrder<CallColumn>,
 ): Promise<string | undefined> {
-  const { before, after } = page
   const row = await db.query
-    .selectFrom(callsBy(db, index.name))
+    .selectFrom('call')
     .select('id')
     .where(callsThat(db, organizationId, { ...index.filter, before, after }))
     .orderBy('id', 'desc')
     .limit(1)
-    .offset(slice - 1)
+    .offset(records - 1)
     .executeTakeFirst()
   return row?.id
 }

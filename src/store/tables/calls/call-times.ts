@@ -1,33 +1,16 @@
 import { sql, type RawBuilder } from 'kysely'
 import { idBound, type OrganizationId } from '../../../ids.ts'
 import type { Db } from '../../db/db.ts'
-import { callsThat, type CallFilter } from './call-filter.ts'
-import { stepOf, type SumRange } from './traffic.ts'
+import { percentilesOfBlocks, sampledPercentilesOfBlocks } from './blocks/block-times.ts'
+import { callsThat } from './record/call-filter.ts'
+import type { Percentiles, SampleSize, TimedPart, TimedRange } from './record/timed-range.ts'
+import { stepOf } from './traffic.ts'
 
 /** A sample reads at most this many records, spread over up to `maxSampledSteps` steps. */
 const maxSampled = 10_000
-/** The same limit for one key, whose records lie apart in the table, so that each costs a read of its own. */
+/** The same limit for one key, whose records lie apart, so that each costs a read of its own. */
 const maxSampledOfKey = 5000
 const maxSampledSteps = 120
-
-/** Which calls to measure, the length of a time step, and which parts of each call's duration. */
-export type TimedRange = CallFilter &
-  Pick<SumRange, 'from' | 'to' | 'stepMs'> & { readonly parts: readonly TimedPart[] }
-
-/** The latencies, in microseconds, that 50, 95 and 99 percent of the calls did not exceed. */
-export interface Percentiles {
-  readonly part: TimedPart
-  /** The step; -1 for all steps together. */
-  readonly step: number
-  /** The number of records behind these percentiles. */
-  readonly calls: number
-  readonly p50: number
-  readonly p95: number
-  readonly p99: number
-}
-
-/** The part of a call's duration: all of it, the upstream's share, or ours. */
-export type TimedPart = 'all' | 'upstream' | 'own'
 
 const parts: Readonly<Record<TimedPart, RawBuilder<number>>> = {
   all: sql`duration_us`,
@@ -42,8 +25,9 @@ export async function percentiles(
   organizationId: OrganizationId,
   range: TimedRange,
 ): Promise<readonly Percentiles[]> {
+  if (db.engine === 'sqlite') return await percentilesOfBlocks(db, organizationId, range)
   const step = stepOf(sql.ref('at'), range)
-  const timed = sql`select ${step} as step, ${times} from ${source(db, range)}
+  const timed = sql`select ${step} as step, ${times} from call
     where ${callsThat(db, organizationId, range)}`
   return await ranked(db, timed, range)
 }
@@ -54,7 +38,11 @@ export async function sampledPercentiles(
   organizationId: OrganizationId,
   range: TimedRange,
 ): Promise<readonly Percentiles[]> {
-  return await ranked(db, sampleOf(db, organizationId, range), range)
+  const size = sampleSizeOf(range)
+  if (db.engine === 'sqlite') {
+    return await sampledPercentilesOfBlocks(db, organizationId, { range, size })
+  }
+  return await ranked(db, sampleOf(db, organizationId, { range, size }), range)
 }
 
 async function ranked(
@@ -68,7 +56,7 @@ async function ranked(
         sql`select ${sql.lit(part)} as part, ${step} as step, ${parts[part]} as us from timed`,
     ),
   )
-  // Every part reads the calls twice; without `materialized`, SQLite would look for them each time.
+  // Every part reads the calls twice; without `materialized`, the database could look for them each time.
   const { rows } = await sql<Percentiles>`
     with timed as materialized (${timed}),
     ranked as (
@@ -82,13 +70,9 @@ async function ranked(
   return rows
 }
 
-/**
- * The call table. For a key, the index on keys is forced, because SQLite would otherwise read the calls of all keys.
- */
-function source(db: Db, { keyId }: CallFilter): RawBuilder<unknown> {
-  return sql.raw(
-    db.engine === 'sqlite' && keyId !== undefined ? 'call indexed by call_key' : 'call',
-  )
+function sampleSizeOf({ from, to, stepMs, keyId }: TimedRange): SampleSize {
+  const steps = Math.min(maxSampledSteps, Math.ceil((to - from) / stepMs))
+  return { steps, limit: Math.floor((keyId === undefined ? maxSampled : maxSampledOfKey) / steps) }
 }
 
 /** The columns that filters and percentiles use. */
@@ -100,15 +84,17 @@ const sampledColumns = sql.raw(
  * Takes the newest records of each step (of the filter's key, if it names one), with one index range per step. The
  * filter's other conditions are applied only to these records.
  */
-function sampleOf(db: Db, organizationId: OrganizationId, range: TimedRange): RawBuilder<unknown> {
+function sampleOf(
+  db: Db,
+  organizationId: OrganizationId,
+  { range, size: { steps, limit } }: { readonly range: TimedRange; readonly size: SampleSize },
+): RawBuilder<unknown> {
   const { from, to, stepMs, keyId, ...filter } = range
-  const steps = Math.min(maxSampledSteps, Math.ceil((to - from) / stepMs))
-  const limit = Math.floor((keyId === undefined ? maxSampled : maxSampledOfKey) / steps)
   const ofKey = keyId === undefined ? sql`` : sql` and key_id = ${keyId}`
   const each = Array.from({ length: steps }, (_, index) => {
     const start = from + index * stepMs
     const end = Math.min(to, start + stepMs)
-    return sql`select * from (select ${sql.lit(index)} as step, ${sampledColumns} from ${source(db, range)}
+    return sql`select * from (select ${sql.lit(index)} as step, ${sampledColumns} from call
       where organization_id = ${organizationId}${ofKey}
         and id >= ${idBound('req', start)} and id < ${idBound('req', end)}
       order by id desc limit ${sql.lit(limit)}) as newest`

@@ -1,74 +1,57 @@
-import { CompiledQuery, sql } from 'kysely'
-import type { KeyId, OrganizationId, RequestId, TargetId } from '../../../ids.ts'
+import { CompiledQuery } from 'kysely'
+import type { OrganizationId } from '../../../ids.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import { ownRow } from '../../db/own-rows.ts'
-import type { CallRecord } from './call-record.ts'
+import { forgetBlocks } from './blocks/block-forget.ts'
+import { blocksOfParts, insertBlocks } from './blocks/block-insert.ts'
+import { readNewest } from './blocks/block-search.ts'
+import { asciiOf, maxBlockSpanMs } from './blocks/call-block.ts'
+import { callColumns, callRecordOf, type CallTable } from './record/call-columns.ts'
+import type { CallRecord } from './record/call-record.ts'
 import { insertRowsText, rowsOf, type CallRows } from './call-rows.ts'
 import { nextOrganizationIn } from './next-organization.ts'
-import { callsThat, idBefore, type CallFilter, type CallSlice } from './call-filter.ts'
-
-export interface CallTable {
-  organization_id: string
-  id: string
-  at: number
-  key_id: string
-  target_id: string | null
-  method: string
-  path: string
-  status: number
-  refusal: string | null
-  stopped_at: string | null
-  rule_id: string | null
-  trial_rule_id: string | null
-  bytes_in: number
-  bytes_out: number
-  duration_us: number
-  upstream_us: number | null
-  address: string
-  agent: string | null
-  capture: string | null
-}
+import { callsThat, idBefore, type CallFilter, type CallSlice } from './record/call-filter.ts'
 
 export async function insert(tx: Tx, calls: readonly CallRecord[]): Promise<void> {
   if (calls.length > 0) await insertRows(tx, rowsOf(calls))
 }
 
 /** Adds call records already collected as rows; returns how many of them were new. */
-export async function insertRows(db: Db, rows: CallRows): Promise<number> {
-  const insertion = CompiledQuery.raw(insertRowsText(db.engine), [rows.json])
-  const { numAffectedRows } = await db.query.executeQuery(insertion)
-  return Number(numAffectedRows ?? 0)
+export async function insertRows(db: Db, { parts }: CallRows): Promise<number> {
+  if (db.engine === 'sqlite') return await insertBlocks(db, blocksOfParts(parts, maxBlockSpanMs))
+  let added = 0
+  for (const { rows } of parts) {
+    const json = typeof rows === 'string' ? rows : asciiOf(rows)
+    const insertion = CompiledQuery.raw(insertRowsText(), [json])
+    const { numAffectedRows } = await db.query.executeQuery(insertion)
+    added += Number(numAffectedRows ?? 0)
+  }
+  return added
 }
 
 /** A page of an organization's calls, newest first. */
 export async function list(
   db: Db,
   organizationId: OrganizationId,
-  page: CallFilter &
-    CallSlice & {
-      readonly index?: CallIndex | undefined
-      readonly limit: number
-    },
+  { limit, ...filter }: CallFilter & CallSlice & { readonly limit: number },
 ): Promise<CallRecord[]> {
+  if (db.engine === 'sqlite') {
+    const rows = await readNewest(db, organizationId, { filter, limit, columns: callColumns })
+    return rows.map(callRecordOf)
+  }
   const query = db.query
-    .selectFrom(callsBy(db, page.index))
+    .selectFrom('call')
     .selectAll()
-    .where(callsThat(db, organizationId, page))
+    .where(callsThat(db, organizationId, filter))
     .orderBy('id', 'desc')
-    .limit(page.limit)
-  return (await query.execute()).map(fromRow)
+    .limit(limit)
+  return (await query.execute()).map(callRecordOf)
 }
 
-/** The secondary indexes that SQLite can be made to use for calls. */
-export type CallIndex = 'call_failed' | 'call_key'
-
-/**
- * The call table, read by a given index: without statistics, SQLite would choose the primary key and scan every call.
- */
-export function callsBy(db: Db, index: CallIndex | undefined) {
-  const by = index === undefined || db.engine === 'postgres' ? '' : ` indexed by ${index}`
-  return sql<CallTable>`call`.as<'call'>(sql.raw(`call${by}`))
-}
+type AskedCall = Pick<CallTable, 'id' | 'at' | 'method' | 'path'>
+const askedColumns = ['id', 'at', 'method', 'path'] as const
+/** The checks that a call stops at after it has passed those before the rules. */
+const fromRules = ['rules', 'limits', 'forward'] as const
 
 /** Calls that reached a target's rules, newest first; calls refused by an earlier check are left out. */
 export async function listAskedRules(
@@ -80,20 +63,23 @@ export async function listAskedRules(
     readonly before: string | undefined
     readonly limit: number
   },
-): Promise<Pick<CallTable, 'id' | 'at' | 'method' | 'path'>[]> {
+): Promise<readonly AskedCall[]> {
+  const { targetId, from, before, limit } = page
+  if (db.engine === 'sqlite') {
+    const filter = { targetId, from, before, stoppedIn: fromRules }
+    return await readNewest(db, organizationId, { filter, limit, columns: askedColumns })
+  }
   let query = db.query
     .selectFrom('call')
-    .select(['id', 'at', 'method', 'path'])
+    .select(askedColumns)
     .where('organization_id', '=', organizationId)
-    .where('target_id', '=', page.targetId)
-    .where('id', '>=', idBefore(page.from))
-    .where('at', '>=', page.from)
-    .where((eb) =>
-      eb.or([eb('stopped_at', 'is', null), eb('stopped_at', 'in', ['rules', 'limits', 'forward'])]),
-    )
+    .where('target_id', '=', targetId)
+    .where('id', '>=', idBefore(from))
+    .where('at', '>=', from)
+    .where((eb) => eb.or([eb('stopped_at', 'is', null), eb('stopped_at', 'in', fromRules)]))
     .orderBy('id', 'desc')
-    .limit(page.limit)
-  if (page.before !== undefined) query = query.where('id', '<', page.before)
+    .limit(limit)
+  if (before !== undefined) query = query.where('id', '<', before)
   return await query.execute()
 }
 
@@ -102,8 +88,13 @@ export async function find(
   organizationId: OrganizationId,
   id: string,
 ): Promise<CallRecord | undefined> {
+  if (db.engine === 'sqlite') {
+    const filter = { id, before: `${id}~`, downTo: id }
+    const [row] = await readNewest(db, organizationId, { filter, limit: 1, columns: callColumns })
+    return row && callRecordOf(row)
+  }
   const row = await ownRow(db, 'call', { organizationId, id })
-  return row && fromRow(row)
+  return row && callRecordOf(row)
 }
 
 /**
@@ -111,20 +102,13 @@ export async function find(
  * Deleted organizations count too.
  */
 export async function nextOrganization(db: Db, after: string): Promise<OrganizationId | undefined> {
-  return await nextOrganizationIn(db, rowByRow(db), after)
+  return await nextOrganizationIn(db, db.engine === 'sqlite' ? 'call_block' : 'call_other', after)
 }
 
 /**
- * The table whose rows are deleted one by one: PostgreSQL drops whole daily partitions, so only the default partition
- * remains.
- */
-function rowByRow(db: Db): 'call' | 'call_other' {
-  return db.engine === 'postgres' ? 'call_other' : 'call'
-}
-
-/**
- * Deletes up to `limit` of an organization's calls with ids below `beforeId`, on PostgreSQL only from the default
- * partition; returns how many.
+ * Deletes up to about `limit` of an organization's calls with ids below `beforeId`. SQLite deletes whole blocks;
+ * PostgreSQL drops whole daily partitions elsewhere, so that only the default partition remains. Returns whether more
+ * may be left.
  */
 export async function forget(
   tx: Tx,
@@ -137,42 +121,21 @@ export async function forget(
     readonly beforeId: string
     readonly limit: number
   },
-): Promise<number> {
+): Promise<boolean> {
+  if (tx.engine === 'sqlite') return await forgetBlocks(tx, { organizationId, beforeId, limit })
   const { numDeletedRows } = await tx.query
-    .deleteFrom(rowByRow(tx))
+    .deleteFrom('call_other')
     .where('organization_id', '=', organizationId)
     .where('id', 'in', (eb) =>
       eb
-        .selectFrom(rowByRow(tx))
+        .selectFrom('call_other')
         .select('id')
         .where('organization_id', '=', organizationId)
         .where('id', '<', beforeId)
         .limit(limit),
     )
     .executeTakeFirstOrThrow()
-  return Number(numDeletedRows)
+  return Number(numDeletedRows) === limit
 }
 
-function fromRow(row: CallTable): CallRecord {
-  return {
-    id: row.id as RequestId,
-    at: row.at,
-    organizationId: row.organization_id as OrganizationId,
-    keyId: row.key_id as KeyId,
-    targetId: (row.target_id as TargetId | null) ?? undefined,
-    method: row.method,
-    path: row.path,
-    status: row.status,
-    refusal: row.refusal ?? undefined,
-    stoppedAt: row.stopped_at ?? undefined,
-    ruleId: row.rule_id ?? undefined,
-    trialRuleId: row.trial_rule_id ?? undefined,
-    bytesIn: row.bytes_in,
-    bytesOut: row.bytes_out,
-    durationUs: row.duration_us,
-    upstreamUs: row.upstream_us ?? undefined,
-    address: row.address,
-    agent: row.agent ?? undefined,
-    capture: row.capture ?? undefined,
-  }
-}
+export { mergeBlocks as merge } from './blocks/block-merge.ts'

@@ -7,7 +7,7 @@ import type { Db } from '../../db/db.ts'
  */
 export async function nextOrganizationIn(
   db: Db,
-  table: 'call' | 'call_other' | 'call_day',
+  table: 'call_block' | 'call_other' | 'call_day',
   after: string,
 ): Promise<OrganizationId | undefined> {
   const row = await db.query

@@ -1,6 +1,7 @@
 import type { KeyId, OrganizationId } from '../../../ids.ts'
 import { besideIds } from '../../db/beside-ids.ts'
 import type { Db, Tx } from '../../db/db.ts'
+import { list } from '../calls/calls.ts'
 
 export interface KeyStragglerTable {
   digest: string
@@ -141,27 +142,20 @@ export async function listRecent(
     readonly most: number
   },
 ): Promise<{ readonly of: number; readonly callers: readonly KeyCaller[] }> {
-  const rows = await calls.query
-    .selectFrom('call')
-    .select(['at', 'address', 'agent', 'target_id'])
-    .where('organization_id', '=', organizationId)
-    .where('key_id', '=', keyId)
-    .orderBy('id', 'desc')
-    .limit(most)
-    .execute()
+  const recent = await list(calls, organizationId, { keyId, limit: most })
   const callers = new Map<string, KeyCaller>()
-  for (const row of rows) {
-    const name = JSON.stringify([row.address, row.agent])
+  for (const { at, address, agent, targetId } of recent) {
+    const name = JSON.stringify([address, agent])
     const known = callers.get(name)
     callers.set(name, {
-      address: row.address,
-      agent: row.agent ?? undefined,
-      targetId: known?.targetId ?? row.target_id ?? undefined,
+      address,
+      agent,
+      targetId: known?.targetId ?? targetId,
       calls: (known?.calls ?? 0) + 1,
-      lastSeenAt: known?.lastSeenAt ?? row.at,
+      lastSeenAt: known?.lastSeenAt ?? at,
     })
   }
-  return { of: rows.length, callers: [...callers.values()] }
+  return { of: recent.length, callers: [...callers.values()] }
 }
 
 export async function forgetOldSecretCallers(tx: Tx, before: number): Promise<void> {

@@ -1,8 +1,8 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely'
-import { createId, type OrganizationId } from '../../../ids.ts'
-import { contains } from '../../db/contains.ts'
-import type { Db } from '../../db/db.ts'
-import { minuteMs } from '../../../units.ts'
+import { createId, type OrganizationId } from '../../../../ids.ts'
+import { contains } from '../../../db/contains.ts'
+import type { Db } from '../../../db/db.ts'
+import { minuteMs } from '../../../../units.ts'
 
 /** The start of every recorded path; the API shows paths without it. */
 export const recordedPrefix = '/api/v1/intercept'
@@ -45,7 +45,7 @@ export interface CallSlice {
   readonly downTo?: string | undefined
 }
 
-/** The condition that an organization's calls must meet to match a filter. */
+/** The condition that an organization's calls must meet to match a filter, for PostgreSQL. */
 export function callsThat(
   db: Db,
   organizationId: OrganizationId,
@@ -58,7 +58,7 @@ export function callsThat(
   if (filter.targetId !== undefined) all.push(sql`target_id = ${filter.targetId}`)
   if (filter.stoppedAt !== undefined) all.push(sql`stopped_at = ${filter.stoppedAt}`)
   if (filter.outcome !== undefined) all.push(sql`(${outcomes[filter.outcome]})`)
-  // The literal lets both engines prove that the index of failed calls covers every match.
+  // The literal lets the database prove that the index of failed calls covers every match.
   if (statuses !== undefined && statuses[0] >= 500) all.push(sql`status >= 500`)
   // If the filter asks for all failed calls, that literal is the whole condition, so the index alone can answer a query
   // for ids.
@@ -80,15 +80,31 @@ export function callsThat(
   return sql<SqlBool>`${sql.join(all, sql` and `)}`
 }
 
-/** Keeps one bound in each direction: with two, SQLite seeks by the first and reads everything up to the second. */
-function idsIn({ from, to, before, after, downTo }: CallFilter & CallSlice): RawBuilder<unknown>[] {
+/** The bounds of the ids that a filter and a slice select, at most one in each direction. */
+export interface IdRange {
+  /** Only ids above this one. */
+  readonly after?: string
+  /** Only this id and those above it. */
+  readonly first?: string
+  /** Only ids below this one. */
+  readonly behind?: string
+}
+
+export function idRangeOf({ from, to, before, after, downTo }: CallFilter & CallSlice): IdRange {
   const start = from === undefined ? undefined : idBefore(from)
   const end = to === undefined ? undefined : idBehind(to)
   const first = later(start, downTo)
   const behind = earlier(end, before)
+  const upper = behind === undefined ? {} : { behind }
+  if (after !== undefined && later(first, after) === after) return { after, ...upper }
+  return first === undefined ? upper : { first, ...upper }
+}
+
+function idsIn(selected: CallFilter & CallSlice): RawBuilder<unknown>[] {
+  const { after, first, behind } = idRangeOf(selected)
   const all: RawBuilder<unknown>[] = []
-  if (after !== undefined && later(first, after) === after) all.push(sql`id > ${after}`)
-  else if (first !== undefined) all.push(sql`id >= ${first}`)
+  if (after !== undefined) all.push(sql`id > ${after}`)
+  if (first !== undefined) all.push(sql`id >= ${first}`)
   if (behind !== undefined) all.push(sql`id < ${behind}`)
   return all
 }

@@ -1,4 +1,4 @@
-import type { KeyId, OrganizationId, RequestId, TargetId } from '../../../ids.ts'
+import type { KeyId, OrganizationId, RequestId, TargetId } from '../../../../ids.ts'
 
 /** One call to the gateway with an identified key. */
 export interface CallRecord {
