@@ -56,6 +56,8 @@ export class Call {
   /** The facts found by the checks so far. */
   known: Located | Decided | undefined
   limitHeaders: readonly string[] = noHeaders
+  /** Its place in the list of open calls of its key (`CallList`). */
+  listedAt = -1
   /** The status of the response; 0 as long as there is none. */
   status = 0
   refusal: ProblemCode | undefined

@@ -5,6 +5,7 @@ import type { KeyId, OrganizationId, TargetId } from '../ids.ts'
 import { asStorageProblem } from '../store/index.ts'
 import type { TargetCache } from '../targets/index.ts'
 import { nextTurn } from '../timers.ts'
+import { CallList } from './call-list.ts'
 import type { Call } from './call.ts'
 import type { JudgeAgain } from './judge-again.ts'
 
@@ -29,7 +30,7 @@ const maxPerKey = 1000
 // would delay every call.
 const keysAtOnce = 16
 const sweepMs = 500
-const noCalls: ReadonlySet<Call> = new Set()
+const noCalls = new CallList()
 
 interface OpenCallsDeps {
   readonly keyCache: KeyCache
@@ -45,7 +46,8 @@ export function createOpenCalls(deps: OpenCallsDeps): OpenCalls {
 
 class CallsByKey implements OpenCalls {
   readonly #deps: OpenCallsDeps
-  readonly #byKey = new Map<KeyId, Set<Call>>()
+  /** The list of a key without calls is kept until the next sweep. */
+  readonly #byKey = new Map<KeyId, CallList>()
   /** Runs while there are calls. */
   #sweep: NodeJS.Timeout | undefined
   /**
@@ -79,19 +81,19 @@ class CallsByKey implements OpenCalls {
   }
 
   add(call: Call, keyId: KeyId): void {
-    const calls = this.#byKey.get(keyId)
-    if (calls === undefined) this.#byKey.set(keyId, new Set([call]))
-    else if (calls.size < maxPerKey) calls.add(call)
-    else throw tooManyAtOnce()
+    let calls = this.#byKey.get(keyId)
+    if (calls === undefined) {
+      calls = new CallList()
+      this.#byKey.set(keyId, calls)
+    }
+    if (calls.size >= maxPerKey) throw tooManyAtOnce()
+    calls.add(call)
     this.#size++
     this.#sweep ??= setInterval(() => this.#onSweep(), sweepMs).unref()
   }
 
   remove(call: Call, keyId: KeyId): void {
-    const calls = this.#byKey.get(keyId)
-    if (calls?.delete(call) !== true) return
-    this.#size--
-    if (calls.size === 0) this.#byKey.delete(keyId)
+    if (this.#byKey.get(keyId)?.delete(call) === true) this.#size--
   }
 
   streams(): number {
@@ -133,7 +135,7 @@ class CallsByKey implements OpenCalls {
     this.#rechecks.delete(organizationId)
   }
 
-  #callsOf(organizationId: OrganizationId | undefined): ReadonlySet<Call>[] {
+  #callsOf(organizationId: OrganizationId | undefined): CallList[] {
     const all = [...this.#byKey.values()]
     if (organizationId === undefined) return all
     return all.filter((calls) => {
@@ -146,7 +148,7 @@ class CallsByKey implements OpenCalls {
    * Checks one key's calls again: cuts them off if the key has ended, and judges them again otherwise. Each secret is
    * checked on its own, because a rotated key's old and new secrets end at different times.
    */
-  async #recheck(calls: ReadonlySet<Call>): Promise<void> {
+  async #recheck(calls: CallList): Promise<void> {
     const verdicts = new Map<string, Promise<KeyPrincipal | Problem>>()
     for (const call of calls) {
       const { principal } = call
@@ -213,6 +215,7 @@ class CallsByKey implements OpenCalls {
 
   #onSweep(): void {
     this.#cutEnded()
+    for (const [keyId, calls] of this.#byKey) if (calls.size === 0) this.#byKey.delete(keyId)
     if (this.#unchecked.size > 0) void this.#retry()
     if (this.#isEnding) this.#endStreams()
     if (this.#size > 0) return

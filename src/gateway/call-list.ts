@@ -1,0 +1,36 @@
+import type { Call } from './call.ts'
+
+/**
+ * The calls of one key that are in progress, in no order. This is an array and not a Set, because a Set that changes
+ * often replaces its table again and again, and V8's collector keeps all calls of an old table until its next full
+ * collection.
+ */
+export class CallList {
+  readonly #calls: Call[] = []
+
+  get size(): number {
+    return this.#calls.length
+  }
+
+  add(call: Call): void {
+    call.listedAt = this.#calls.length
+    this.#calls.push(call)
+  }
+
+  /** Returns whether the call was in the list. */
+  delete(call: Call): boolean {
+    const { listedAt } = call
+    if (this.#calls[listedAt] !== call) return false
+    const last = this.#calls.pop()
+    if (last !== undefined && last !== call) {
+      this.#calls[listedAt] = last
+      last.listedAt = listedAt
+    }
+    return true
+  }
+
+  /** Iterates over the calls that are in the list now, whatever is added or deleted meanwhile. */
+  [Symbol.iterator](): Iterator<Call> {
+    return [...this.#calls].values()
+  }
+}
