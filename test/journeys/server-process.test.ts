@@ -38,7 +38,7 @@ describe('a server process', () => {
     assert.match(String(stderr), /node_modules.\.cache.intercept\n$/)
   })
 
-  test('runs with a small young generation, one thread of V8 and few heaps, its workers too, unless the environment chooses otherwise', async (t) => {
+  test('runs with a small young generation for all new objects, one thread of V8 and few heaps, its workers too, unless the environment chooses otherwise', async (t) => {
     if (process.platform !== 'linux') {
       t.skip('only Linux shows the words of a process')
       return
@@ -50,6 +50,7 @@ describe('a server process', () => {
     for (const id of [server.pid, ...childrenOf(server.pid)]) {
       assert.match(wordsOf(id), flag)
       assert.match(wordsOf(id), pool)
+      assert.match(wordsOf(id), /--no-allocation-site-pretenuring /)
       assert.equal(threadsOfV8(id), 1)
       assert.match(environmentOf(id), /\0MALLOC_ARENA_MAX=2\0/)
     }
