@@ -1,14 +1,21 @@
-// Seeds call records, which the database itself generates. The counts of the same calls are computed here and stored by
-// the product's own code.
-import { sql } from 'kysely'
+// Seeds call records: PostgreSQL generates them itself; for SQLite, they are generated here and stored by the product's
+// own code, as blocks. The counts of the same calls are computed here and stored by the product's own code.
 import pg from 'pg'
-import type { KeyId, OrganizationId, TargetId } from '../src/ids.ts'
+import {
+  idBound,
+  type KeyId,
+  type OrganizationId,
+  type RequestId,
+  type TargetId,
+} from '../src/ids.ts'
 import {
   callPartitions,
+  calls,
   countRows,
   latencyBuckets,
   latencyBucketOf,
   noCallRows,
+  type CallRecord,
   type CountRows,
   type Store,
 } from '../src/store/index.ts'
@@ -95,9 +102,8 @@ async function seedDay(store: Store, plan: Seed, day: number): Promise<void> {
   const end = Math.min(plan.total, from + perDay)
   for (let row = from; row < end; row += rowsInStatement) {
     const until = Math.min(end, row + rowsInStatement)
-    const text = insertion(store, plan, { from: row, until })
-    if (store.engine === 'postgres') await run(plan, text)
-    else await store.transactionOnCalls(async (tx) => void (await sql.raw(text).execute(tx.query)))
+    if (store.engine === 'postgres') await run(plan, insertion(plan, { from: row, until }))
+    else await insertRecords(store, plan, { from: row, until })
   }
   const counts = countsOfRows(plan, from, end)
   for (let at = 0; at < counts.length; at += 50) {
@@ -189,19 +195,55 @@ function addTo(sums: Float64Array, errors: number, durationUs: number): void {
 /** Durations in microseconds: from 1 ms to 90.4 ms, half of them below 24 ms. */
 const durationOf = (row: number): number => 1000 + ((row * 7919) % 300) ** 2
 
-function insertion(
-  { engine }: Store,
+/** Inserts records with the same values that `insertion` generates. */
+async function insertRecords(
+  store: Store,
   plan: Seed,
   { from, until }: { readonly from: number; readonly until: number },
-) {
-  const isPostgres = engine === 'postgres'
+): Promise<void> {
+  const records: CallRecord[] = []
+  for (let n = from; n < until; n++) records.push(recordOf(plan, n))
+  await store.transactionOnCalls(async (tx) => await calls.insert(tx, records))
+}
+
+function recordOf(plan: Seed, n: number): CallRecord {
+  const at = startOf(plan) + Math.floor((n * paceOf(plan)) / 1000)
+  const isRare = n % rare.every === 999
+  const isRefused = n % 11 === 0
+  const target = n % plan.targets
+  return {
+    id: `${idBound('req', at)}${String(n).padStart(16, '0')}` as RequestId,
+    at,
+    organizationId: plan.organizationId,
+    keyId: keyOf(n % plan.keys),
+    targetId: targetOf(target),
+    method: n % 50 === 0 ? 'DELETE' : 'GET',
+    path: isRare ? rare.path : `/api/v1/intercept/t${target}/things/${n % 997}`,
+    status: isRefused ? 403 : n % 1000 === 7 ? 502 : 200,
+    refusal: isRefused ? 'rule_denied' : undefined,
+    stoppedAt: isRefused ? (n % 2 === 0 ? 'rules' : 'limits') : undefined,
+    ruleId: undefined,
+    trialRuleId: undefined,
+    bytesIn: 300,
+    bytesOut: 2000,
+    durationUs: durationOf(n),
+    upstreamUs: 900,
+    address: isRare ? rare.address : addressOf(n % addresses),
+    agent: 'bench/1',
+    capture: undefined,
+  }
+}
+
+/** The statement by which PostgreSQL generates and inserts records. */
+function insertion(
+  plan: Seed,
+  { from, until }: { readonly from: number; readonly until: number },
+): string {
   const number = (expression: string, width: number): string =>
-    isPostgres
-      ? `lpad((${expression})::text, ${width}, '0')`
-      : `printf('%0${width}d', ${expression})`
+    `lpad((${expression})::text, ${width}, '0')`
   const at = `${startOf(plan)} + (n * ${paceOf(plan)}) / 1000`
   const time = Array.from({ length: 10 }, (_, digit) => {
-    return `substr('${alphabet}', (((at >> ${5 * (9 - digit)}) & 31) + 1)${isPostgres ? '::int' : ''}, 1)`
+    return `substr('${alphabet}', (((at >> ${5 * (9 - digit)}) & 31) + 1)::int, 1)`
   }).join(' || ')
   const isRare = `n % ${rare.every} = 999`
   const values = {
@@ -222,9 +264,6 @@ function insertion(
     address: `case when ${isRare} then '${rare.address}' else '192.0.2.' || (n % ${addresses}) end`,
     agent: `'bench/1'`,
   }
-  const series = isPostgres
-    ? `select n, ${at} as at from generate_series(${from}::bigint, ${until - 1}) as n`
-    : `with recursive numbers (n) as (select ${from} union all select n + 1 from numbers where n < ${until - 1})
-       select n, ${at} as at from numbers`
+  const series = `select n, ${at} as at from generate_series(${from}::bigint, ${until - 1}) as n`
   return `insert into call (${Object.keys(values).join(', ')}) select ${Object.values(values).join(', ')} from (${series}) as numbered`
 }

@@ -61,7 +61,7 @@ function openWorld(isRefused: (rows: CallRows, counts: readonly CountRows[]) => 
 }
 
 function textOf({ parts }: CallRows): string {
-  return parts.map(({ rows }) => Buffer.from(rows as Uint8Array).toString('latin1')).join('')
+  return parts.map((part) => Buffer.from(part as Uint8Array).toString('latin1')).join('')
 }
 
 function keysIn(rows: CallRows): string[] {

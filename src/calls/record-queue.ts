@@ -1,12 +1,13 @@
 import type { Clock } from '../clock.ts'
 import {
   callPartitions,
-  CallRowsBuffer,
+  createCallRowsBuffer,
   halvesOf,
   isRefusedForGood,
   noCallRows,
   type CallRecord,
   type CallRows,
+  type CallRowsBuffer,
   type CountRows,
   type Store,
 } from '../store/index.ts'
@@ -53,7 +54,7 @@ export class RecordQueue {
     dropped: () => void
   }) {
     this.#store = given.store
-    this.#rows = new CallRowsBuffer(given.store.engine)
+    this.#rows = createCallRowsBuffer(given.store.engine)
     this.#clock = given.clock
     this.#report = given.report
     this.#dropped = given.dropped

@@ -84,11 +84,12 @@ export type { ConnectionId, ConnectionRecord } from './tables/sso/connections.ts
 export type { DomainRecord } from './tables/sso/domains.ts'
 export type { ManagedRecord } from './tables/configuration/managed.ts'
 export {
-  CallRowsBuffer,
+  createCallRowsBuffer,
   halvesOf,
   noCallRows,
   rowsOf,
   type CallRows,
+  type CallRowsBuffer,
 } from './tables/calls/call-rows.ts'
 export { countRows, type CountRows } from './tables/calls/count-rows.ts'
 export { latencyBuckets, latencyBucketOf, percentileOf } from './tables/calls/latency-buckets.ts'

@@ -10,7 +10,7 @@ import { createId, timeOfId, type KeyId, type OrganizationId } from '../../src/i
 import { digest } from '../../src/secrets/index.ts'
 import {
   calls,
-  CallRowsBuffer,
+  createCallRowsBuffer,
   callSearch,
   callTimes,
   openStore,
@@ -93,7 +93,7 @@ describe('blocks of call records', () => {
 /** Writes calls as nodes do: in the order in which they end, and in batches of any size. */
 async function fill(store: Store, random: () => number): Promise<CallRecord[]> {
   const records: CallRecord[] = []
-  const rows = new CallRowsBuffer(store.engine)
+  const rows = createCallRowsBuffer(store.engine)
   for (let at = now - 80_000; at < now; at += Math.floor(random() * 100)) {
     const burst = random() < 0.02 ? 150 : 1
     for (let one = 0; one < burst; one++) {

@@ -5,7 +5,7 @@ import { describe, test } from 'node:test'
 import { createId } from '../../src/ids.ts'
 import {
   calls,
-  CallRowsBuffer,
+  createCallRowsBuffer,
   countRows,
   halvesOf,
   type CallRecord,
@@ -52,7 +52,7 @@ const odd: Partial<CallRecord>[] = [
 
 /** Collects records as a node does and writes them; each must come back as it was. */
 async function keepAll(store: Store, records: readonly CallRecord[]): Promise<void> {
-  const rows = new CallRowsBuffer(store.engine)
+  const rows = createCallRowsBuffer(store.engine)
   for (const one of records) rows.add(one)
   for (const batch of rows.take()) await store.insertCalls(batch)
   for (const one of records) {
@@ -99,7 +99,7 @@ for (const engine of engines) {
       await using place = await emptyPlace(engine)
       await using store = await place.open()
       const records = Array.from({ length: 100 }, (_, at) => record({ durationUs: at }))
-      const rows = new CallRowsBuffer(engine)
+      const rows = createCallRowsBuffer(engine)
       for (const one of records) rows.add(one)
       const [batch] = rows.take()
       assert.ok(batch)
@@ -114,7 +114,7 @@ for (const engine of engines) {
       await using place = await emptyPlace(engine)
       await using store = await place.open()
       const broken = record({ path: '/a\0b', agent: 'half \ud83d', capture: '"\udc00\0"' })
-      const rows = new CallRowsBuffer(engine)
+      const rows = createCallRowsBuffer(engine)
       rows.add(broken)
       for (const batch of rows.take()) await store.insertCalls(batch)
       const mended = { path: '/a\ufffdb', agent: 'half \ufffd', capture: '"\ufffd\ufffd"' }
@@ -125,8 +125,10 @@ for (const engine of engines) {
     test('a batch that is written twice is there once, and many batches are there whole', async () => {
       await using place = await emptyPlace(engine)
       await using store = await place.open()
-      const rows = new CallRowsBuffer(engine)
-      const records = Array.from({ length: 3000 }, () => record({ path: `/${'x'.repeat(400)}` }))
+      const rows = createCallRowsBuffer(engine)
+      const records = Array.from({ length: 3000 }, (_, at) =>
+        record({ path: `/${at}${'x'.repeat(400)}` }),
+      )
       for (const one of records) rows.add(one)
       const batches = rows.take()
       assert.ok(batches.length > 1)
@@ -138,7 +140,7 @@ for (const engine of engines) {
     test('memory that is used again mixes no two batches', async () => {
       await using place = await emptyPlace(engine)
       await using store = await place.open()
-      const rows = new CallRowsBuffer(engine)
+      const rows = createCallRowsBuffer(engine)
       const records = Array.from({ length: 2400 }, (_, at) =>
         record({ path: `/${'x'.repeat((at * 7) % 900)}` }),
       )
@@ -162,7 +164,7 @@ for (const engine of engines) {
         await using place = await emptyPlace(engine)
         await using store = await place.open()
         const batchOf = (records: CallRecord[]): CallRows => {
-          const rows = new CallRowsBuffer(engine)
+          const rows = createCallRowsBuffer(engine)
           for (const one of records) rows.add(one)
           const [batch] = rows.take()
           assert.ok(batch)
@@ -182,15 +184,15 @@ for (const engine of engines) {
     test('a record larger than the buffer is written all the same', async () => {
       await using place = await emptyPlace(engine)
       await using store = await place.open()
-      const rows = new CallRowsBuffer(engine)
+      const rows = createCallRowsBuffer(engine)
       const large = record({ capture: JSON.stringify('y'.repeat(600_000)) })
       rows.add(record())
       rows.add(large)
       rows.add(record())
       const batches = rows.take()
-      assert.deepEqual(
-        batches.map(({ count }) => count),
-        [1, 1, 1],
+      assert.equal(
+        batches.reduce((sum, { count }) => sum + count, 0),
+        3,
       )
       for (const batch of batches) await store.insertCalls(batch)
       assert.deepEqual(await calls.find(store.calls, organizationId, large.id), large)
@@ -199,7 +201,7 @@ for (const engine of engines) {
     test('works on the call records and batches of them take turns', async () => {
       await using place = await emptyPlace(engine)
       await using store = await place.open()
-      const rows = new CallRowsBuffer(engine)
+      const rows = createCallRowsBuffer(engine)
       for (let left = 1000; left > 0; left--) rows.add(record())
       const [batch] = rows.take()
       assert.ok(batch)
@@ -223,7 +225,7 @@ test('on Linux the thread that writes many records gives way to the thread of th
   }
   await using place = await emptyPlace('sqlite')
   await using store = await place.open()
-  const rows = new CallRowsBuffer('sqlite')
+  const rows = createCallRowsBuffer('sqlite')
   for (let left = 1000; left > 0; left--) rows.add(record())
   for (const batch of rows.take()) await store.insertCalls(batch)
   // A larger number is a lower priority.

@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3'
 import { BlockMatcher, type BlockQuestion } from '../../tables/calls/blocks/block-match.ts'
-import { unpackRows, positionOf } from '../../tables/calls/blocks/call-block.ts'
+import { recordsOf } from '../../tables/calls/blocks/call-block.ts'
 
 /**
  * Defines the SQL functions that read blocks of call records, so that a slow read takes matching rows out of blocks on
@@ -20,8 +20,6 @@ export function addBlockFunctions(file: Database.Database): void {
     return found.length === 0 ? null : JSON.stringify(found)
   })
   file.function('keys_of', { deterministic: true }, (rows: unknown) =>
-    JSON.stringify([
-      ...new Set(unpackRows(rows as Uint8Array).map((row) => row[positionOf.key_id])),
-    ]),
+    JSON.stringify([...new Set(recordsOf(rows as Uint8Array).map(({ keyId }) => keyId))]),
   )
 }

@@ -1,16 +1,15 @@
 import type Database from 'better-sqlite3'
 import {
-  blocksOfParts,
   restOfBlock,
   startOfBlock,
   type Statement,
 } from '../../tables/calls/blocks/block-insert.ts'
-import { maxNewSpanMs, type BlockPart } from '../../tables/calls/blocks/call-block.ts'
+import { blocksOfParts, maxNewSpanMs, type RowsPart } from '../../tables/calls/blocks/call-block.ts'
 import { addRowText, type CountRows } from '../../tables/calls/count-rows.ts'
 
 /** A batch for one commit: call records and counts. */
 export interface CallBatch {
-  readonly parts: readonly BlockPart[]
+  readonly parts: readonly RowsPart[]
   readonly counts: readonly CountRows[]
 }
 

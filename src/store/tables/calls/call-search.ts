@@ -156,7 +156,8 @@ async function sliceOf<Name extends CallColumn>(
 ): Promise<{ readonly rows: readonly Pick<CallTable, Name>[]; readonly end: string | undefined }> {
   const { filter, records, columns, limit } = order
   if (db.engine === 'sqlite') {
-    const { rows, end } = await readSlice(db, organizationId, { filter, records, columns })
+    const slice = { filter, records, columns, limit }
+    const { rows, end } = await readSlice(db, organizationId, slice)
     return { rows: limit === undefined ? rows : rows.slice(0, limit), end }
   }
   const end = await endOfSlice(db, organizationId, order)

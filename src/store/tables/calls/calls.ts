@@ -3,9 +3,9 @@ import type { OrganizationId } from '../../../ids.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import { ownRow } from '../../db/own-rows.ts'
 import { forgetBlocks } from './blocks/block-forget.ts'
-import { blocksOfParts, insertBlocks } from './blocks/block-insert.ts'
+import { insertBlocks } from './blocks/block-insert.ts'
 import { readNewest } from './blocks/block-search.ts'
-import { asciiOf, maxBlockSpanMs } from './blocks/call-block.ts'
+import { blocksOfParts, maxBlockSpanMs, textOf } from './blocks/call-block.ts'
 import { callColumns, callRecordOf, type CallTable } from './record/call-columns.ts'
 import type { CallRecord } from './record/call-record.ts'
 import { insertRowsText, rowsOf, type CallRows } from './call-rows.ts'
@@ -20,9 +20,8 @@ export async function insert(tx: Tx, calls: readonly CallRecord[]): Promise<void
 export async function insertRows(db: Db, { parts }: CallRows): Promise<number> {
   if (db.engine === 'sqlite') return await insertBlocks(db, blocksOfParts(parts, maxBlockSpanMs))
   let added = 0
-  for (const { rows } of parts) {
-    const json = typeof rows === 'string' ? rows : asciiOf(rows)
-    const insertion = CompiledQuery.raw(insertRowsText(), [json])
+  for (const part of parts) {
+    const insertion = CompiledQuery.raw(insertRowsText(), [textOf(part)])
     const { numAffectedRows } = await db.query.executeQuery(insertion)
     added += Number(numAffectedRows ?? 0)
   }

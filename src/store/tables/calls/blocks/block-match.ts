@@ -1,16 +1,12 @@
-import { isPacked, parseRows, positionOf } from './call-block.ts'
-import {
-  callColumns,
-  packedColumns,
-  type CallColumn,
-  type CallValues,
-} from '../record/call-columns.ts'
+import { callColumns, type CallColumn, type CallValues } from '../record/call-columns.ts'
 import {
   idRangeOf,
   recordedPrefix,
   type CallFilter,
   type CallSlice,
 } from '../record/call-filter.ts'
+import type { TextColumn } from './block-format.ts'
+import { BlockReader } from './block-reader.ts'
 
 export interface BlockFilter extends CallFilter, CallSlice {
   /** Only calls that no check stopped, or that one of these checks did. */
@@ -22,94 +18,142 @@ export interface BlockQuestion {
   readonly filter: BlockFilter
   /** All columns by default. */
   readonly columns?: readonly CallColumn[] | undefined
+  /** The most rows to return of each block, the newest ones; all by default. */
+  readonly limit?: number | undefined
 }
 
-type Test = (row: CallValues) => boolean
-type OwnTest = (own: CallValues, at: OwnValues, like: CallValues) => boolean
-/** The values in which packed rows differ from the row to which they refer. */
-type OwnValues = Readonly<Record<(typeof packedColumns)[number], number>>
+/** Tests one row of the block for which it was made. */
+type RowTest = (row: number) => boolean
 
 /** Takes the rows that match a question from blocks. */
 export class BlockMatcher {
-  readonly #isCommonGood: Test
-  readonly #isOwnGood: OwnTest
+  readonly #filter: BlockFilter
   readonly #columns: readonly CallColumn[]
+  readonly #limit: number
+  readonly #texts: readonly (readonly [TextColumn, string])[]
 
-  constructor({ filter, columns = callColumns }: BlockQuestion) {
-    this.#isCommonGood = commonTest(filter)
-    this.#isOwnGood = ownTest(filter)
+  constructor({ filter, columns = callColumns, limit = Infinity }: BlockQuestion) {
+    this.#filter = filter
+    this.#limit = limit
     this.#columns = columns
+    const { keyId, targetId, stoppedAt, method, address } = filter
+    const texts: Partial<Record<TextColumn, string | undefined>> = {
+      ...{ key_id: keyId, target_id: targetId, stopped_at: stoppedAt, method, address },
+    }
+    this.#texts = (Object.entries(texts) as [TextColumn, string | undefined][]).flatMap(
+      ([column, text]) => (text === undefined ? [] : [[column, text] as const]),
+    )
   }
 
   /** Returns the matching rows of a block. */
-  match(rows: string | Uint8Array): CallValues[] {
-    const written = parseRows(rows)
-    const common: (boolean | undefined)[] = []
-    const found: CallValues[] = []
-    for (const [index, row] of written.entries()) {
-      const likeAt = isPacked(row) ? row[0] : index
-      const like = written[likeAt] ?? row
-      const isGood = (common[likeAt] ??= this.#isCommonGood(like))
-      if (!isGood || !this.#isOwnGood(row, isPacked(row) ? packedAt : positionOf, like)) continue
-      found.push(this.#chosen(row, like))
+  match(block: Uint8Array): CallValues[] {
+    const reader = new BlockReader(block)
+    const tests = this.#testsOf(reader)
+    if (tests === undefined) return []
+    let rows: number[] = []
+    for (let row = 0; row < reader.rows; row++) if (isGood(tests, row)) rows.push(row)
+    if (rows.length > this.#limit) {
+      rows = rows.sort((one, other) => reader.compareRows(other, one)).slice(0, this.#limit)
     }
-    return found
+    return rows.map((row) => reader.values(row, this.#columns))
   }
 
-  #chosen(row: CallValues, like: CallValues): CallValues {
-    if (row === like) return this.#columns.map((name) => row[positionOf[name]] ?? null)
-    const own: Readonly<Partial<Record<CallColumn, number>>> = packedAt
-    return this.#columns.map((name) => {
-      const at = own[name]
-      return (at === undefined ? like[positionOf[name]] : row[at]) ?? null
+  /** Returns the tests of a block's rows, cheapest first; undefined if no row of the block can match. */
+  #testsOf(reader: BlockReader): RowTest[] | undefined {
+    const tests: RowTest[] = []
+    if (!this.#texts.every(([, text]) => reader.mayHave(text))) return undefined
+    for (const [column, text] of this.#texts) {
+      const number = reader.texts.indexOf(text) + 1
+      if (number === 0) return undefined
+      tests.push((row) => reader.textNumber(row, column) === number)
+    }
+    return [
+      ...tests,
+      ...numberTests(reader, this.#filter),
+      ...stopTests(reader, this.#filter),
+      ...idTests(reader, this.#filter),
+      ...pathTests(reader, this.#filter),
+    ]
+  }
+}
+
+function isGood(tests: readonly RowTest[], row: number): boolean {
+  for (let at = 0; at < tests.length; at++) if (tests[at]?.(row) === false) return false
+  return true
+}
+
+function numberTests(reader: BlockReader, filter: BlockFilter): RowTest[] {
+  const { statuses, from, to, endedFrom } = filter
+  const tests: RowTest[] = []
+  if (statuses !== undefined) {
+    const [least, behind] = statuses
+    tests.push((row) => reader.status(row) >= least && reader.status(row) < behind)
+  }
+  if (from !== undefined) tests.push((row) => reader.number(row, 'at') >= from)
+  if (to !== undefined) tests.push((row) => reader.number(row, 'at') < to)
+  if (endedFrom !== undefined) {
+    const endOf = (row: number): number =>
+      reader.number(row, 'at') + Math.floor(reader.number(row, 'duration_us') / 1000)
+    tests.push((row) => endOf(row) >= endedFrom)
+  }
+  return tests
+}
+
+function stopTests(reader: BlockReader, { stoppedIn, outcome }: BlockFilter): RowTest[] {
+  const tests: RowTest[] = []
+  const stopOf = (row: number): number => reader.textNumber(row, 'stopped_at')
+  if (stoppedIn !== undefined) {
+    const numbers = new Set(stoppedIn.map((check) => reader.texts.indexOf(check) + 1))
+    tests.push((row) => stopOf(row) === 0 || numbers.has(stopOf(row)))
+  }
+  if (outcome !== undefined) {
+    const forward = reader.texts.indexOf('forward') + 1
+    const isError = (row: number): boolean =>
+      stopOf(row) === 0 ? reader.status(row) >= 500 : stopOf(row) === forward
+    tests.push((row) => {
+      if (outcome === 'upstream_error') return isError(row)
+      return !isError(row) && (stopOf(row) === 0) === (outcome === 'answered')
     })
   }
+  return tests
 }
 
-const packedAt = Object.fromEntries(
-  packedColumns.map((name, index) => [name, index + 1]),
-) as OwnValues
-
-/** Tests the columns that packed rows share with the row to which they refer. */
-function commonTest(filter: BlockFilter): Test {
-  const { keyId, targetId, stoppedAt, stoppedIn, method, address, statuses, outcome } = filter
-  const wanted = Object.entries({
-    ...{ key_id: keyId, target_id: targetId, stopped_at: stoppedAt, method, address },
-  }).flatMap(([name, value]) =>
-    value === undefined ? [] : [[positionOf[name as CallColumn], value] as const],
-  )
-  return (row) => {
-    for (const [at, value] of wanted) if (row[at] !== value) return false
-    const stopped = row[positionOf.stopped_at] ?? null
-    if (stoppedIn !== undefined && stopped !== null && !stoppedIn.includes(String(stopped)))
-      return false
-    const status = Number(row[positionOf.status])
-    if (statuses !== undefined && (status < statuses[0] || status >= statuses[1])) return false
-    return outcome === undefined || outcomeOf(stopped, status) === outcome
+function idTests(reader: BlockReader, filter: BlockFilter): RowTest[] {
+  const { after, first, behind } = idRangeOf(filter)
+  const tests: RowTest[] = []
+  const compareWith = (id: string, isGood: (difference: number) => boolean): void => {
+    const bytes = Buffer.from(id, 'latin1')
+    tests.push((row) => isGood(reader.compareId(row, bytes)))
   }
+  if (filter.id !== undefined) compareWith(filter.id, (difference) => difference === 0)
+  if (after !== undefined) compareWith(after, (difference) => difference > 0)
+  if (first !== undefined) compareWith(first, (difference) => difference >= 0)
+  if (behind !== undefined) compareWith(behind, (difference) => difference < 0)
+  return tests
 }
 
-function outcomeOf(stoppedAt: string | number | null, status: number): CallFilter['outcome'] {
-  if (stoppedAt === 'forward' || (stoppedAt === null && status >= 500)) return 'upstream_error'
-  return stoppedAt === null ? 'answered' : 'refused'
-}
-
-/** Tests the columns in which packed rows differ. */
-function ownTest(filter: CallFilter & CallSlice): OwnTest {
-  const { id, path, from = -Infinity, to = Infinity, endedFrom = -Infinity, words } = filter
-  const { after = '', first = '', behind = '\u{10ffff}' } = idRangeOf(filter)
-  const text = words?.text.toLowerCase()
-  const keys = new Set(words?.keyIds)
-  return (own, at, like) => {
-    const ownId = String(own[at.id])
-    if (ownId <= after || ownId < first || ownId >= behind) return false
-    if (id !== undefined && ownId !== id) return false
-    const time = Number(own[at.at])
-    if (time < from || time >= to) return false
-    if (time + Math.floor(Number(own[at.duration_us]) / 1000) < endedFrom) return false
-    const ownPath = String(own[at.path])
-    if (path !== undefined && !ownPath.startsWith(path)) return false
-    if (text === undefined || keys.has(String(like[positionOf.key_id]))) return true
-    return ownPath.slice(recordedPrefix.length).toLowerCase().includes(text)
+function pathTests(reader: BlockReader, { path, words }: BlockFilter): RowTest[] {
+  const tests: RowTest[] = []
+  if (path !== undefined) {
+    const isGood = oncePerText(reader, (text) => text.startsWith(path))
+    tests.push((row) => isGood(reader.textNumber(row, 'path')))
   }
+  if (words !== undefined) {
+    const text = words.text.toLowerCase()
+    const keys = new Set(words.keyIds.map((keyId) => reader.texts.indexOf(keyId) + 1))
+    const contains = oncePerText(reader, (whole) =>
+      whole.slice(recordedPrefix.length).toLowerCase().includes(text),
+    )
+    tests.push(
+      (row) =>
+        keys.has(reader.textNumber(row, 'key_id')) || contains(reader.textNumber(row, 'path')),
+    )
+  }
+  return tests
+}
+
+/** Tests each text of a block at most once. */
+function oncePerText(reader: BlockReader, test: (text: string) => boolean) {
+  const known: (boolean | undefined)[] = []
+  return (number: number): boolean => (known[number] ??= test(reader.text(number) ?? ''))
 }

@@ -3,7 +3,7 @@ import { idBound, type OrganizationId } from '../../../../ids.ts'
 import type { Tx } from '../../../db/db.ts'
 import { forgetBlock } from './block-forget.ts'
 import { insertBlocks } from './block-insert.ts'
-import { blocksOf, maxBlockSpanMs, unpackRows } from './call-block.ts'
+import { blocksOf, maxBlockSpanMs, recordsOf } from './call-block.ts'
 
 /** Bounds how long a piece of this work takes on the thread of the calls: about 2 ms. */
 const maxCalls = 512
@@ -43,7 +43,7 @@ async function mergeOf(tx: Tx, blocks: readonly NewBlock[]): Promise<void> {
   const { rows: stored } = await sql<{ rows: Buffer }>`select rows from call_block_rows
     where no in (${numbers})`.execute(tx.query)
   const merged = blocksOf(
-    stored.flatMap(({ rows }) => unpackRows(rows)),
+    stored.flatMap(({ rows }) => recordsOf(rows)),
     maxBlockSpanMs,
   )
   if (merged.length >= blocks.length) {
@@ -54,8 +54,5 @@ async function mergeOf(tx: Tx, blocks: readonly NewBlock[]): Promise<void> {
     return
   }
   for (const block of blocks) await forgetBlock(tx, block.organization_id, block)
-  await insertBlocks(
-    tx,
-    merged.map((block) => ({ ...block, isMerged: true })),
-  )
+  await insertBlocks(tx, merged, true)
 }

@@ -3,7 +3,7 @@ import { idBound, timeOfId, type OrganizationId } from '../../../../ids.ts'
 import type { Db } from '../../../db/db.ts'
 import type { BlockFilter, BlockQuestion } from './block-match.ts'
 import { maxBlockSpanMs } from './call-block.ts'
-import { type CallColumn, type CallTable, type CallValues } from '../record/call-columns.ts'
+import { rowOf, type CallColumn, type CallTable, type CallValues } from '../record/call-columns.ts'
 import { idRangeOf, type CallFilter } from '../record/call-filter.ts'
 
 /** The columns of the list of blocks that queries name. */
@@ -30,14 +30,17 @@ export async function readSlice<Name extends CallColumn>(
     filter,
     records,
     columns,
+    limit,
   }: {
     readonly filter: BlockFilter
     readonly records: number
     readonly columns: readonly Name[]
+    /** If given, only this many of the slice's rows are needed, the newest ones. */
+    readonly limit?: number | undefined
   },
 ): Promise<Slice<Name>> {
   const names = [...new Set<CallColumn>([...columns, 'id'])]
-  const question: BlockQuestion = { filter, columns: names }
+  const question: BlockQuestion = { filter, columns: names, limit }
   const { rows: blocks } = await sql<BlockRow>`
     with newest as materialized (${newestBlocks(organizationId, filter, records)})
     select newest.last_id, newest.newer + newest.counted as counted,
@@ -67,7 +70,8 @@ export async function readNewest<Name extends CallColumn>(
   let { before } = filter
   let records = Math.min(limit, maxSlice)
   do {
-    const slice = { filter: { ...filter, before }, records, columns }
+    const left = Number.isFinite(limit) ? limit - found.length : undefined
+    const slice = { filter: { ...filter, before }, records, columns, limit: left }
     const { rows, end } = await readSlice(db, organizationId, slice)
     for (const row of rows) if (found.length < limit) found.push(row)
     before = end
@@ -147,9 +151,13 @@ function rowsOf<Name extends CallColumn>(
   end = '',
 ): Pick<CallTable, Name>[] {
   const idAt = names.indexOf('id')
-  return blocks
-    .flatMap(({ found }) => (found === null ? [] : (JSON.parse(found) as CallValues[])))
-    .filter((values) => String(values[idAt]) >= end)
-    .sort((a, b) => (String(a[idAt]) < String(b[idAt]) ? 1 : -1))
-    .map((values) => Object.fromEntries(names.map((name, at) => [name, values[at]])) as never)
+  const all: CallValues[] = []
+  for (const { found } of blocks) {
+    if (found === null) continue
+    for (const values of JSON.parse(found) as CallValues[]) {
+      if (String(values[idAt]) >= end) all.push(values)
+    }
+  }
+  all.sort((a, b) => (String(a[idAt]) < String(b[idAt]) ? 1 : -1))
+  return all.map((values) => rowOf(names, values) as Pick<CallTable, Name>)
 }

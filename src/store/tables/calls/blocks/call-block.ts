@@ -1,18 +1,23 @@
 import { timeOfId } from '../../../../ids.ts'
 import {
   callColumns,
-  packedColumns,
-  type CallColumn,
+  callRecordOf,
+  rowOf,
+  type CallTable,
   type CallValues,
 } from '../record/call-columns.ts'
+import type { CallRecord } from '../record/call-record.ts'
+import { BlockEncoder } from './block-encoder.ts'
+import { headBytes, rowBytes } from './block-format.ts'
+import { BlockReader } from './block-reader.ts'
 
 /**
  * The largest number of rows in a block. Storing a block costs about as much as storing two rows would, and a search for
  * a key reads a whole block for each of its calls.
  */
 export const maxBlockRows = 128
-/** A block ends when its rows take this many bytes, so that captured bodies make no huge blocks. */
-export const maxBlockBytes = 32 * 1024
+/** A block ends when it has about this many bytes, so that captured bodies make no huge blocks. */
+const maxBlockBytes = 32 * 1024
 /**
  * The largest difference between the times of a block's ids. It bounds how many blocks a search reads around one id,
  * although calls end in another order than they arrive.
@@ -25,14 +30,7 @@ export const maxBlockSpanMs = 10_000
 export const maxNewSpanMs = 1000
 
 /** Rows of one organization that SQLite stores as one value, with what its indexes say about them. */
-export interface CallBlock extends BlockFacts {
-  /** The rows as JSON in ASCII; see `unpackRows`. */
-  readonly rows: string | Uint8Array
-  /** Whether the block is not to be merged with others any more. */
-  readonly isMerged?: boolean
-}
-
-export interface BlockFacts {
+export interface CallBlock {
   readonly organizationId: string
   readonly firstId: string
   readonly lastId: string
@@ -41,136 +39,121 @@ export interface BlockFacts {
   readonly failed: number
   /** The keys of the calls, and the number of calls of each. */
   readonly keys: readonly (readonly [string, number])[]
+  /** The rows; see block-format.ts. */
+  readonly rows: Uint8Array
 }
 
-/** A part of a batch; `facts` is undefined if its rows have to be divided into blocks first. */
-export interface BlockPart {
-  readonly rows: string | Uint8Array
-  readonly facts: BlockFacts | undefined
+/** Records of a batch: as a block, which may be of several organizations or too long, or as a JSON array of rows. */
+export type RowsPart = Uint8Array | string
+
+export function isFull(encoder: BlockEncoder): boolean {
+  return encoder.rows >= maxBlockRows || encoder.size >= maxBlockBytes
 }
 
-/** The position of each column in a full row. */
-export const positionOf = Object.fromEntries(callColumns.map((name, at) => [name, at])) as Readonly<
-  Record<CallColumn, number>
->
-
-const packedPositions = packedColumns.map((name) => positionOf[name])
-const commonPositions = [...callColumns.keys()].filter((at) => !packedPositions.includes(at))
-
-/**
- * A row as written: either all of its values, or packed: the index of an earlier full row in the same list, which has
- * the same values in the common columns, followed by the values of `packedColumns`.
- */
-export type WrittenRow = CallValues
-
-export function parseRows(rows: string | Uint8Array): readonly WrittenRow[] {
-  return JSON.parse(typeof rows === 'string' ? rows : asciiOf(rows)) as WrittenRow[]
+/** Returns the blocks of a batch. Parts that are not one block each are divided together, into blocks of this span. */
+export function blocksOfParts(parts: readonly RowsPart[], spanMs: number): CallBlock[] {
+  const whole: CallBlock[] = []
+  const others: CallRecord[] = []
+  for (const part of parts) {
+    const block = isBlock(part) ? asBlock(part, spanMs) : undefined
+    if (block === undefined) others.push(...recordsOf(part))
+    else whole.push(block)
+  }
+  return others.length === 0 ? whole : [...whole, ...blocksOf(others, spanMs)]
 }
 
-/** Returns all values of each row. */
-export function unpackRows(rows: string | Uint8Array): CallValues[] {
-  const written = parseRows(rows)
-  return written.map((row) => (isPacked(row) ? unpacked(row, written[row[0]] ?? []) : row))
-}
-
-export function isPacked(row: WrittenRow): row is readonly [number, ...CallValues] {
-  return typeof row[0] === 'number'
-}
-
-function unpacked(row: CallValues, like: CallValues): CallValues {
-  const full = [...like]
-  for (const [index, at] of packedPositions.entries()) full[at] = row[index + 1] ?? null
-  return full
-}
-
-/** Divides rows into blocks, each of at most this span. The order of the rows does not matter. */
-export function blocksOf(rows: readonly CallValues[], spanMs: number): CallBlock[] {
-  const sorted = rows.toSorted((a, b) => compare(a, b, 'organization_id') || compare(a, b, 'id'))
-  const blocks: CallBlock[] = []
-  let builder: BlockBuilder | undefined
-  for (const row of sorted) {
-    if (builder?.takes(row, spanMs) !== true) {
-      if (builder !== undefined) blocks.push(builder.build())
-      builder = new BlockBuilder(row)
+/** Divides records into blocks, each of at most this span. The order of the records does not matter. */
+export function blocksOf(records: readonly CallRecord[], spanMs: number): CallBlock[] {
+  const sorted = records.toSorted(
+    (a, b) => compare(a.organizationId, b.organizationId) || compare(a.id, b.id),
+  )
+  const encoder = new BlockEncoder(memoryFor(sorted.length))
+  const encoded: Uint8Array[] = []
+  let first = sorted[0]
+  for (const [index, record] of sorted.entries()) {
+    if (first === undefined || isFull(encoder) || !isTogether(first, record, spanMs)) {
+      encoded.push(...endBlock(encoder))
+      encoder.use(memoryFor(sorted.length - index))
+      first = record
     }
-    builder.add(row)
+    encoder.add(record)
   }
-  return builder === undefined ? blocks : [...blocks, builder.build()]
+  encoded.push(...endBlock(encoder))
+  return encoded.map((rows) => asBlock(rows, spanMs)).filter((block) => block !== undefined)
 }
 
-function compare(a: CallValues, b: CallValues, column: 'organization_id' | 'id'): number {
-  const [one, other] = [textIn(a, column), textIn(b, column)]
-  return one === other ? 0 : one < other ? -1 : 1
+function endBlock(encoder: BlockEncoder): Uint8Array[] {
+  const block = encoder.endBlock()
+  return block === undefined ? [] : [block]
 }
 
-function textIn(row: CallValues, column: CallColumn): string {
-  return String(row[positionOf[column]])
+/** Allocates memory for the rows of one block and usually for their texts. */
+function memoryFor(records: number): Buffer {
+  return Buffer.alloc(headBytes + Math.min(records, maxBlockRows) * (rowBytes + usualTextBytes))
 }
 
-/** Collects rows of one organization, in the order of their ids. */
-class BlockBuilder {
-  readonly #organizationId: string
-  readonly #firstId: string
-  readonly #firstMs: number
-  readonly #written: string[] = []
-  /** The first full row of each combination of common values, by these values, and its index. */
-  readonly #likes = new Map<string, number>()
-  readonly #keys = new Map<string, number>()
-  #bytes = 0
-  #lastId: string
-  #failed = 0
+const usualTextBytes = 64
 
-  constructor(first: CallValues) {
-    this.#organizationId = textIn(first, 'organization_id')
-    this.#firstId = this.#lastId = textIn(first, 'id')
-    this.#firstMs = timeOfId(this.#firstId)
-  }
-
-  takes(row: CallValues, spanMs: number): boolean {
-    return (
-      textIn(row, 'organization_id') === this.#organizationId &&
-      this.#written.length < maxBlockRows &&
-      this.#bytes < maxBlockBytes &&
-      timeOfId(textIn(row, 'id')) - this.#firstMs <= spanMs
-    )
-  }
-
-  add(row: CallValues): void {
-    const common = JSON.stringify(commonPositions.map((at) => row[at]))
-    const like = this.#likes.get(common)
-    if (like === undefined) this.#likes.set(common, this.#written.length)
-    const written = ascii(
-      JSON.stringify(like === undefined ? row : [like, ...packedPositions.map((at) => row[at])]),
-    )
-    this.#written.push(written)
-    this.#bytes += written.length + 1
-    this.#lastId = textIn(row, 'id')
-    const keyId = textIn(row, 'key_id')
-    this.#keys.set(keyId, (this.#keys.get(keyId) ?? 0) + 1)
-    if (Number(row[positionOf.status]) >= 500) this.#failed++
-  }
-
-  build(): CallBlock {
-    return {
-      organizationId: this.#organizationId,
-      firstId: this.#firstId,
-      lastId: this.#lastId,
-      calls: this.#written.length,
-      failed: this.#failed,
-      keys: [...this.#keys],
-      rows: `[${this.#written.join(',')}]`,
-    }
-  }
-}
-
-/** Escapes what is not ASCII in JSON, so that every character of the text is one byte. */
-export function ascii(json: string): string {
-  return json.replaceAll(
-    /[\u007f-\uffff]/g,
-    (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`,
+function isTogether(first: CallRecord, other: CallRecord, spanMs: number): boolean {
+  return (
+    other.organizationId === first.organizationId &&
+    timeOfId(other.id) - timeOfId(first.id) <= spanMs
   )
 }
 
-export function asciiOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
+function compare(one: string, other: string): number {
+  return one === other ? 0 : one < other ? -1 : 1
+}
+
+/** Returns the facts about a block with its rows; undefined if it is of several organizations or too long. */
+function asBlock(rows: Uint8Array, spanMs: number): CallBlock | undefined {
+  const reader = new BlockReader(rows)
+  const organization = reader.textNumber(0, 'organization_id')
+  const keys = new Map<number, number>()
+  let [first, last, failed] = [reader.id(0), reader.id(0), 0]
+  let [firstBytes, lastBytes] = [Buffer.from(first), Buffer.from(last)]
+  for (let row = 0; row < reader.rows; row++) {
+    if (reader.textNumber(row, 'organization_id') !== organization) return undefined
+    const key = reader.textNumber(row, 'key_id')
+    keys.set(key, (keys.get(key) ?? 0) + 1)
+    if (reader.status(row) >= 500) failed++
+    if (reader.compareId(row, firstBytes) < 0) {
+      first = reader.id(row)
+      firstBytes = Buffer.from(first)
+    } else if (reader.compareId(row, lastBytes) > 0) {
+      last = reader.id(row)
+      lastBytes = Buffer.from(last)
+    }
+  }
+  if (timeOfId(last) - timeOfId(first) > spanMs) return undefined
+  return {
+    organizationId: reader.text(organization) ?? '',
+    ...{ firstId: first, lastId: last, calls: reader.rows, failed, rows },
+    keys: [...keys].map(([key, calls]) => [reader.text(key) ?? '', calls] as const),
+  }
+}
+
+/** Returns the records of a part. */
+export function recordsOf(part: RowsPart): CallRecord[] {
+  if (!isBlock(part)) return (JSON.parse(textOf(part)) as CallValues[]).map(recordOfValues)
+  const reader = new BlockReader(part)
+  return Array.from({ length: reader.rows }, (_, row) =>
+    recordOfValues(reader.values(row, callColumns)),
+  )
+}
+
+function recordOfValues(values: CallValues): CallRecord {
+  return callRecordOf(rowOf(callColumns, values) as CallTable)
+}
+
+function isBlock(part: RowsPart): part is Uint8Array {
+  return typeof part !== 'string' && part[0] !== openBracket
+}
+
+const openBracket = 0x5b
+
+/** Returns the text of a part in JSON. */
+export function textOf(part: RowsPart): string {
+  if (typeof part === 'string') return part
+  return Buffer.from(part.buffer, part.byteOffset, part.byteLength).toString('latin1')
 }

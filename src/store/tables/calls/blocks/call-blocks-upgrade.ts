@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Db } from '../../../db/db.ts'
+import { callRecordOf, type CallTable } from '../record/call-columns.ts'
 import { insertBlocks } from './block-insert.ts'
 import { blocksOf, maxBlockSpanMs } from './call-block.ts'
-import { callColumns, type CallTable } from '../record/call-columns.ts'
 
 export const callBlocksMigration = '0020-call-blocks.sql'
 const rowsAtOnce = 8192
@@ -19,8 +19,7 @@ export async function moveCallsIntoBlocks(db: Db): Promise<void> {
       order by organization_id, id limit ${sql.lit(rowsAtOnce)}`.execute(db.query)
     const last = rows.at(-1)
     if (last === undefined) break
-    const values = rows.map((row) => callColumns.map((name) => row[name]))
-    await insertBlocks(db, blocksOf(values, maxBlockSpanMs))
+    await insertBlocks(db, blocksOf(rows.map(callRecordOf), maxBlockSpanMs))
     organizationId = last.organization_id
     id = last.id
   }

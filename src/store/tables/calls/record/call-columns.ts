@@ -52,16 +52,12 @@ export const callColumns = [
 /** A row as a list of values, one for each of some columns. */
 export type CallValues = readonly (string | number | null)[]
 
-/** The columns whose values a packed row contains itself; it takes the others from the row to which it refers. */
-export const packedColumns = [
-  'id',
-  'at',
-  'path',
-  'bytes_in',
-  'bytes_out',
-  'duration_us',
-  'upstream_us',
-] as const satisfies readonly CallColumn[]
+/** Returns the values of some columns as an object. This is several times faster than `Object.fromEntries`. */
+export function rowOf(names: readonly CallColumn[], values: CallValues): Partial<CallTable> {
+  const row: Record<string, string | number | null> = {}
+  for (let at = 0; at < names.length; at++) row[names[at] ?? ''] = values[at] ?? null
+  return row
+}
 
 export function callRecordOf(row: CallTable): CallRecord {
   return {

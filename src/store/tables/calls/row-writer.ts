@@ -1,6 +1,6 @@
-import { toStorable } from '../../../../storable.ts'
-import { ascii } from './call-block.ts'
-import type { CallRecord } from '../record/call-record.ts'
+import { toStorable } from '../../../storable.ts'
+import { ascii } from './blocks/block-encoder.ts'
+import type { CallRecord } from './record/call-record.ts'
 
 /**
  * Writes call records as rows: JSON lists of values in the order of `callColumns`, in ASCII. Successive calls often
@@ -11,11 +11,6 @@ export class RowWriter {
   #called = ''
   #decided = ''
   #caller = ''
-
-  /** Forgets the latest row. */
-  reset(): void {
-    this.#last = undefined
-  }
 
   // Ids, methods and codes are generated or validated by us: plain ASCII without quotes. Other values are escaped.
   // Characters that a database cannot store are replaced, because one of them would stop the whole batch.
@@ -33,24 +28,6 @@ export class RowWriter {
     this.#last = call
     return `["${call.organizationId}","${call.id}",${call.at}${this.#called}${text(call.path)}${this.#decided}${call.bytesIn},${call.bytesOut},${call.durationUs},${call.upstreamUs ?? 'null'}${this.#caller}${text(call.capture)}]`
   }
-}
-
-/** Whether two records have the same values in all columns except `packedColumns`, and no capture. */
-export function isAlike(a: CallRecord, b: CallRecord): boolean {
-  return (
-    isSameCalled(a, b) &&
-    isSameDecided(a, b) &&
-    a.organizationId === b.organizationId &&
-    a.address === b.address &&
-    a.agent === b.agent &&
-    a.capture === undefined &&
-    b.capture === undefined
-  )
-}
-
-/** Writes a record as a packed row that refers to the row with this index. */
-export function packedRowOf(call: CallRecord, like: number): string {
-  return `[${like},"${call.id}",${call.at},${text(call.path)},${call.bytesIn},${call.bytesOut},${call.durationUs},${call.upstreamUs ?? 'null'}]`
 }
 
 function isSameCalled(a: CallRecord, b: CallRecord): boolean {
