@@ -68,7 +68,7 @@ export function createIdentify(deps: {
     const presented = present(head, enabledSchemes)
     if (presented instanceof Problem) return refuse(address, presented)
     const keyDigest = atHand ?? digest(presented.text)
-    const known = keyCache.known(keyDigest)
+    const known = atHand === undefined ? keyCache.known(keyDigest) : undefined
     if (known) return known
     // A source over its limit may make few look-ups. Only keys that this node has not cached get this far.
     const retrySeconds = failures.beforeLookUp(address)
