@@ -39,7 +39,8 @@ export function readQuestion(question: {
   prefix: string
 }): AskedByProxy {
   const { rawHeaders, rest, prefix } = question
-  const [path = '', query = ''] = rest.split('?', 2)
+  const queryAt = rest.indexOf('?')
+  const path = queryAt === -1 ? rest : rest.slice(0, queryAt)
   const { uri, method: named } = originalOf(rawHeaders)
   const appended = path === '' || path === '/' ? undefined : path
   if (uri !== undefined && appended !== undefined) throw twoAnswers()
@@ -53,7 +54,7 @@ export function readQuestion(question: {
   return {
     asked:
       appended === undefined
-        ? askedAbout(targetIn(query), uri, prefix)
+        ? askedAbout(targetIn(rest.slice(path.length + 1)), uri, prefix)
         : askedAbout(null, appended, prefix),
     methods: method === undefined ? allMethods : [method],
   }
@@ -81,12 +82,12 @@ function askedAbout(
 
 /**
  * Returns the target that a query names; null if it names none. A query that consists of a target's name needs no
- * decoding, and `URLSearchParams` would cost a third of deciding the question.
+ * decoding, and `URLSearchParams` would cost a third of deciding the question. A second `?` ends the query.
  */
 function targetIn(query: string): string | null {
   return /^target=[a-z0-9-]*$/.test(query)
     ? query.slice('target='.length)
-    : new URLSearchParams(query).get('target')
+    : new URLSearchParams(query.split('?', 1)[0]).get('target')
 }
 
 /**
