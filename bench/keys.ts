@@ -7,8 +7,15 @@ import Database from 'better-sqlite3'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createKeyCache, keyAtHand, readKey, schemes } from '../src/access/index.ts'
+import {
+  createKeyCache,
+  keyAtHand,
+  readKey,
+  schemes,
+  type PresentedKey,
+} from '../src/access/index.ts'
 import { systemClock } from '../src/clock.ts'
+import { Problem } from '../src/errors.ts'
 import { createId, type OrganizationId } from '../src/ids.ts'
 import { digest, mintCredential } from '../src/secrets/index.ts'
 import { openStore, organizations, type Store } from '../src/store/index.ts'
@@ -88,17 +95,15 @@ function atHand(text: string): string {
   return keyAtHand(head, enabledSchemes) ?? ''
 }
 
-function presented(text: string) {
-  return readKey({ xApiKey: [text], authorization: [] }, enabledSchemes)
+function presented(text: string): PresentedKey {
+  const read = readKey({ xApiKey: [text], authorization: [] }, enabledSchemes)
+  if (read instanceof Problem) throw read
+  return read
 }
 
 function refused(text: string): void {
-  try {
-    presented(text)
-  } catch {
-    return
-  }
-  throw new Error('a malformed key was taken')
+  const read = readKey({ xApiKey: [text], authorization: [] }, enabledSchemes)
+  if (!(read instanceof Problem)) throw new Error('a malformed key was taken')
 }
 
 // Replaces the last character with one that no key contains. The text is built through a buffer, so that V8 keeps it as

@@ -120,7 +120,7 @@ async function pass(
   rate: Rate,
 ): Promise<boolean> {
   const verdict = await node.askUntilKnown(subject, rate)
-  if (verdict.admitted) node.spend(subject, rate)
+  if (verdict.admitted) node.spend({ subject, rate })
   return verdict.admitted
 }
 

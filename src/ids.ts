@@ -43,8 +43,45 @@ export const targetSlugPattern = '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$'
 export const idAlphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 const timeDigits = 10
 const randomDigits = 16
-const pool = Buffer.alloc(randomDigits * 256)
-let used = pool.length
+
+/** Draws texts of 16 random digits from a pool: cheap enough for ids of calls and traces, but not meant for secrets. */
+export class RandomDigits {
+  readonly #codes: Uint8Array
+  readonly #pool = new Uint8Array(randomDigits * 256)
+  #used = this.#pool.length
+
+  /** The number of digits must be a power of two up to 256, because only then is every digit equally likely. */
+  constructor(digits: string) {
+    this.#codes = Uint8Array.from(digits, (digit) => digit.charCodeAt(0))
+  }
+
+  sixteen(): string {
+    if (this.#used === this.#pool.length) this.#refill()
+    const at = this.#used
+    this.#used += randomDigits
+    // One call with the codes of all characters costs a fifth of making the text from a buffer.
+    // prettier-ignore
+    return String.fromCharCode(
+      this.#code(at), this.#code(at + 1), this.#code(at + 2), this.#code(at + 3),
+      this.#code(at + 4), this.#code(at + 5), this.#code(at + 6), this.#code(at + 7),
+      this.#code(at + 8), this.#code(at + 9), this.#code(at + 10), this.#code(at + 11),
+      this.#code(at + 12), this.#code(at + 13), this.#code(at + 14), this.#code(at + 15),
+    )
+  }
+
+  #code(at: number): number {
+    return this.#pool[at] ?? 0
+  }
+
+  #refill(): void {
+    const pool = randomFillSync(this.#pool)
+    const mask = this.#codes.length - 1
+    for (let at = 0; at < pool.length; at++) pool[at] = this.#codes[(pool[at] ?? 0) & mask] ?? 0
+    this.#used = 0
+  }
+}
+
+const random = new RandomDigits(idAlphabet)
 let lastTime = -1
 let timeText = ''
 
@@ -53,7 +90,7 @@ let timeText = ''
  * millisecond.
  */
 export function createId<P extends IdPrefix>(prefix: P, nowMs: number = Date.now()): Id<P> {
-  return `${prefix}_${timePart(nowMs)}${randomPart()}`
+  return `${prefix}_${timePart(nowMs)}${random.sixteen()}`
 }
 
 /**
@@ -94,15 +131,4 @@ function timePart(nowMs: number): string {
   lastTime = nowMs
   timeText = text
   return text
-}
-
-function randomPart(): string {
-  if (used + randomDigits > pool.length) {
-    randomFillSync(pool)
-    // Converts the whole pool to characters at once; 256 = 8 × 32, so every character is equally likely.
-    for (let at = 0; at < pool.length; at++) pool[at] = idAlphabet.charCodeAt((pool[at] ?? 0) & 31)
-    used = 0
-  }
-  used += randomDigits
-  return pool.toString('latin1', used - randomDigits, used)
 }

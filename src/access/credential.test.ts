@@ -46,18 +46,14 @@ const refusals: readonly (readonly [string, string[], string[]])[] = [
 
 for (const [code, xApiKey, authorization] of refusals) {
   test(`${JSON.stringify([xApiKey, authorization]).slice(0, 60)} is ${code}`, () => {
-    assert.throws(
-      () => readKey({ xApiKey, authorization }, both),
-      (error) => error instanceof Problem && error.code === code,
-    )
+    const refusal = readKey({ xApiKey, authorization }, both)
+    assert.ok(refusal instanceof Problem && refusal.code === code)
   })
 }
 
 test('a scheme that is switched off lets nobody in', () => {
-  assert.throws(
-    () => readKey({ xApiKey: [plain], authorization: [] }, ['bearer']),
-    (error) => error instanceof Problem && error.code === 'credential_invalid',
-  )
+  const refusal = readKey({ xApiKey: [plain], authorization: [] }, ['bearer'])
+  assert.ok(refusal instanceof Problem && refusal.code === 'credential_invalid')
 })
 
 const inside: readonly (readonly [string, string])[] = [

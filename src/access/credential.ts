@@ -11,17 +11,18 @@ export interface PresentedKey {
 }
 
 /**
- * Reads the one API key from the values of the two headers, as received (RFC 9110, section 11.6.2). Throws
- * `credential_missing`, `credential_invalid`, `credential_wrong_header` (401), or `credential_ambiguous` (400).
+ * Reads the one API key from the values of the two headers, as received (RFC 9110, section 11.6.2). Refuses with
+ * `credential_missing`, `credential_invalid`, `credential_wrong_header` (401), or `credential_ambiguous` (400); the
+ * refusal is returned, because strangers cause it often and throwing costs more than reading the key.
  */
 export function readKey(
   headers: { xApiKey: readonly string[]; authorization: readonly string[] },
   enabled: readonly Scheme[],
-): PresentedKey {
+): PresentedKey | Problem {
   const sent = headers.xApiKey.length + headers.authorization.length
-  if (sent === 0) throw missing(enabled)
+  if (sent === 0) return missing(enabled)
   if (sent > 1) {
-    throw new Problem(
+    return new Problem(
       'credential_ambiguous',
       'The request carries more than one credential. Send exactly one API key, in one header.',
     )
@@ -29,7 +30,8 @@ export function readKey(
   const [plain] = headers.xApiKey
   // The parser has removed the optional whitespace (RFC 9110, section 5.5); trim() would remove other characters too.
   if (plain !== undefined) return checked(plain, 'x-api-key', enabled)
-  return checked(bearerToken(headers.authorization[0] ?? '', enabled), 'bearer', enabled)
+  const token = bearerToken(headers.authorization[0] ?? '')
+  return token === undefined ? invalid(enabled) : checked(token, 'bearer', enabled)
 }
 
 /**
@@ -53,25 +55,23 @@ export function keyAtHand(
 
 /**
  * Returns the token of `Bearer <token>`: the scheme in upper or lower case, followed by one or more spaces (RFC 9110,
- * section 11.4).
+ * section 11.4); undefined if the value has another form.
  */
-function bearerToken(value: string, enabled: readonly Scheme[]): string {
-  const match = /^bearer +([^ \t,"]+) *$/i.exec(value)
-  if (!match?.[1]) throw invalid(enabled)
-  return match[1]
+function bearerToken(value: string): string | undefined {
+  return /^bearer +([^ \t,"]+) *$/i.exec(value)?.[1]
 }
 
-function checked(text: string, scheme: Scheme, enabled: readonly Scheme[]): PresentedKey {
+function checked(text: string, scheme: Scheme, enabled: readonly Scheme[]): PresentedKey | Problem {
   const kind = schemeOfKey(text)
-  if (kind === undefined) throw invalid(enabled)
+  if (kind === undefined) return invalid(enabled)
   if (kind !== scheme) {
-    throw new Problem(
+    return new Problem(
       'credential_wrong_header',
       `A key that starts with ${schemes[kind].prefix} belongs in the header ${schemes[kind].header}.`,
       { headers: challenge(enabled) },
     )
   }
-  if (!enabled.includes(scheme)) throw invalid(enabled)
+  if (!enabled.includes(scheme)) return invalid(enabled)
   return { text, scheme }
 }
 

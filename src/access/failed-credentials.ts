@@ -124,17 +124,17 @@ async function failedElsewhere(
   rate: Rate,
 ): Promise<number | undefined> {
   const { rates } = shared
-  const subject = subjectOf(shared, source)
+  const limit = { subject: subjectOf(shared, source), rate }
   try {
     for (;;) {
-      const verdict = rates.ask(subject, rate)
+      const verdict = rates.ask(limit)
       if (verdict instanceof Promise) {
         await verdict
         continue
       }
       if (!verdict.admitted) return Math.max(1, verdict.retrySeconds)
       // The share must be spent in the same event-loop turn as the verdict, or another failure could spend it too.
-      rates.spend(subject, rate)
+      rates.spend(limit)
       return undefined
     }
   } catch {

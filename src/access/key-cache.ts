@@ -26,13 +26,9 @@ export interface KeyCache {
   /**
    * Returns the principal of a presented key, without waiting if the key is cached and the change feed is current;
    * otherwise reads the database. Throws `credential_invalid`, `credential_revoked`, `credential_expired` (401), or
-   * `credential_unverifiable` (503). `beforeReading` is called before the database is read, and may throw to prevent
-   * that.
+   * `credential_unverifiable` (503).
    */
-  identify(
-    presented: PresentedKey,
-    beforeReading?: () => void,
-  ): KeyPrincipal | Promise<KeyPrincipal>
+  identify(presented: PresentedKey): KeyPrincipal | Promise<KeyPrincipal>
   /**
    * Returns the name of a principal's key and the hint of its secret; these are not cached, because only whoami needs
    * them. Reads the database; throws `credential_invalid` (401) if the key is gone, or `credential_unverifiable` (503).
@@ -102,15 +98,9 @@ class FeedKeyCache implements KeyCache {
     return known && this.#admit(known)
   }
 
-  identify(
-    presented: PresentedKey,
-    beforeReading?: () => void,
-  ): KeyPrincipal | Promise<KeyPrincipal> {
+  identify(presented: PresentedKey): KeyPrincipal | Promise<KeyPrincipal> {
     const keyDigest = presented.digest ?? digest(presented.text)
-    const known = this.#cache.peek(keyDigest)
-    if (known) return this.#admit(known)
-    beforeReading?.()
-    return this.#admitFound(this.#cache.find(keyDigest))
+    return this.known(keyDigest) ?? this.#admitFound(this.#cache.find(keyDigest))
   }
 
   async recheck(principal: KeyPrincipal): Promise<KeyPrincipal | Problem> {

@@ -67,7 +67,7 @@ class GatewayHandlers implements Handlers {
 
   guard(call: Call): void {
     this.#deps.openCalls.add(call, call.principal.keyId) // 429
-    const wanted = { asked: askedOf(call.path.slice(gatewayPrefix.length)), methods: [call.method] }
+    const wanted = { asked: askedOf(call.path, gatewayPrefix.length), methods: [call.method] }
     const verdict = this.#judge(call, wanted)
     if (verdict instanceof Promise) {
       this.#goOnLater(call, verdict, (late) => this.#pass(call, wanted, late))

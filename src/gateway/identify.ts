@@ -20,8 +20,11 @@ type Head = Pick<
   'apiKey' | 'apiKeyCount' | 'authorization' | 'authorizationCount'
 > & { keyDigest?: string | undefined }
 
+/** The caller, or why the request is refused; frequent refusals are returned, because throwing one costs too much. */
+export type Identified = KeyPrincipal | Problem
+
 /** Identifies the caller from a request's head and address; refuses with 400, 401, 429 or 503. */
-export type Identify = (head: Head, address: string) => KeyPrincipal | Promise<KeyPrincipal>
+export type Identify = (head: Head, address: string) => Identified | Promise<Identified>
 
 /**
  * Limits failures per source: further failures of a source over its limit become 429, and all such sources share a few
@@ -40,47 +43,43 @@ export function createIdentify(deps: {
   const shared = rates && { rates, kind: 'key' }
   const failures = new FailedCredentials({ ...deps, shared, spare: spareLookUps })
 
-  /**
-   * Throws the failure itself, or 429 if there were too many. Rejects instead of throwing if other nodes' counts matter
-   * too.
-   */
-  function refuse(address: string, error: unknown): Promise<never> {
-    if (!(error instanceof Problem) || !guesses.has(error.code)) throw error
-    const throwRefusal = (retrySeconds: number | undefined): never => {
-      throw retrySeconds === undefined ? error : tooManyFailures(retrySeconds)
-    }
+  /** Returns the failure itself, or 429 if there were too many; later if other nodes' counts matter too. */
+  function refuse(address: string, failure: Problem): Problem | Promise<Problem> {
+    if (!guesses.has(failure.code)) return failure
     const counted = failures.failed(address)
-    return counted instanceof Promise ? counted.then(throwRefusal) : throwRefusal(counted)
+    return counted instanceof Promise
+      ? counted.then((retrySeconds) => refusalOf(failure, retrySeconds))
+      : refusalOf(failure, counted)
   }
 
-  // Throws 429 if a source over its limit may make no more look-ups; called only for keys that this node has not
-  // cached.
-  function mayRead(address: string): void {
-    const retrySeconds = failures.beforeLookUp(address)
-    if (retrySeconds !== undefined) throw tooManyFailures(retrySeconds)
-  }
-
-  async function settle(found: Promise<KeyPrincipal>, address: string): Promise<KeyPrincipal> {
+  async function settle(found: Promise<KeyPrincipal>, address: string): Promise<Identified> {
     try {
       return await found
     } catch (error) {
-      return await refuse(address, error)
+      if (error instanceof Problem) return await refuse(address, error)
+      throw error
     }
   }
 
   return (head, address) => {
-    let presented: PresentedKey
-    try {
-      const keyDigest = head.keyDigest ?? digestAtHand(head, enabledSchemes)
-      const known = keyDigest && keyCache.known(keyDigest)
-      if (known) return known
-      presented = { ...present(head, enabledSchemes), digest: keyDigest }
-    } catch (error) {
-      return refuse(address, error)
-    }
-    const found = keyCache.identify(presented, () => mayRead(address))
+    const atHand = head.keyDigest ?? digestAtHand(head, enabledSchemes)
+    const cached = atHand && keyCache.known(atHand)
+    if (cached) return cached
+    const presented = present(head, enabledSchemes)
+    if (presented instanceof Problem) return refuse(address, presented)
+    const keyDigest = atHand ?? digest(presented.text)
+    const known = atHand === undefined ? keyCache.known(keyDigest) : undefined
+    if (known) return known
+    // A source over its limit may make few look-ups. Only keys that this node has not cached get this far.
+    const retrySeconds = failures.beforeLookUp(address)
+    if (retrySeconds !== undefined) return tooManyFailures(retrySeconds)
+    const found = keyCache.identify({ ...presented, digest: keyDigest })
     return found instanceof Promise ? settle(found, address) : found
   }
+}
+
+function refusalOf(failure: Problem, retrySeconds: number | undefined): Problem {
+  return retrySeconds === undefined ? failure : tooManyFailures(retrySeconds)
 }
 
 /**
@@ -102,7 +101,7 @@ function digestAtHand(head: Head, enabled: readonly Scheme[]): string | undefine
   return head.keyDigest
 }
 
-function present(head: Head, enabled: readonly Scheme[]): PresentedKey {
+function present(head: Head, enabled: readonly Scheme[]): PresentedKey | Problem {
   const xApiKey = valuesOf(head.apiKey, head.apiKeyCount)
   const authorization = valuesOf(head.authorization, head.authorizationCount)
   return readKey({ xApiKey, authorization }, enabled)
@@ -119,8 +118,19 @@ function valuesOf(value: string | undefined, count: number): readonly string[] {
   return count === 1 ? [value] : [value, value]
 }
 
+const tooMany = new Map<number, Problem>()
+const maxTooMany = 100
+
+/** Returns a refusal that all requests share that must wait equally long, because strangers cause it often. */
 function tooManyFailures(retrySeconds: number): Problem {
-  return new Problem('rate_limited', 'Too many failed credentials came from your address.', {
-    headers: { 'Retry-After': String(retrySeconds) },
-  })
+  const known = tooMany.get(retrySeconds)
+  if (known !== undefined) return known
+  const problem = new Problem(
+    'rate_limited',
+    'Too many failed credentials came from your address.',
+    { headers: { 'Retry-After': String(retrySeconds) } },
+  )
+  if (tooMany.size >= maxTooMany) tooMany.clear()
+  tooMany.set(retrySeconds, Object.freeze(problem))
+  return problem
 }

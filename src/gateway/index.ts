@@ -1,15 +1,15 @@
 /** The gateway at /api/v1/intercept/…: identify, check, forward, record. */
-import type { KeyPrincipal } from '../access/index.ts'
+import { Problem } from '../errors.ts'
 import type { Exchange } from '../http/index.ts'
 import { gatewayPrefix } from '../targets/index.ts'
 import { Call, type Arrival } from './call.ts'
 import type { GatewayDeps } from './deps.ts'
 import { createEnding } from './ending.ts'
-import { createIdentify } from './identify.ts'
+import { createIdentify, type Identified } from './identify.ts'
 import { createJudgeAgain } from './judge-again.ts'
 import { createOpenCalls } from './open-calls.ts'
 import { createOrigins } from './origins.ts'
-import { createHandlers } from './handlers.ts'
+import { createHandlers, type Handlers } from './handlers.ts'
 import { minuteMs } from '../units.ts'
 
 const checkPlace = `${gatewayPrefix}/-/check`
@@ -51,7 +51,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     }
   }
 
-  async function identified(arrival: Arrival, found: Promise<KeyPrincipal>): Promise<void> {
+  async function identified(arrival: Arrival, found: Promise<Identified>): Promise<void> {
     try {
       dispatch(arrival, await found)
     } catch (error) {
@@ -59,14 +59,15 @@ export function createGateway(deps: GatewayDeps): Gateway {
     }
   }
 
-  /** Handles everything after the key is identified; never throws. */
-  function dispatch(arrival: Arrival, principal: KeyPrincipal): void {
-    const call = new Call(arrival, principal)
-    const { path, isQuestion } = arrival
+  /** Handles everything after the caller is identified, or refused; never throws. */
+  function dispatch(arrival: Arrival, identified: Identified): void {
+    if (identified instanceof Problem) {
+      ending.refuseStranger(arrival, identified)
+      return
+    }
+    const call = new Call(arrival, identified)
     try {
-      if (isQuestion) handlers.forwardAuth(call)
-      else if (path.length <= gatewayPrefix.length + 1) handlers.whoami(call)
-      else handlers.guard(call)
+      handleCall(call, handlers)
     } catch (error) {
       ending.refuse(call, error)
     }
@@ -83,6 +84,13 @@ export function createGateway(deps: GatewayDeps): Gateway {
       await ending[Symbol.asyncDispose]()
     },
   }
+}
+
+function handleCall(call: Call, handlers: Handlers): void {
+  const { path, isQuestion } = call.arrival
+  if (isQuestion) handlers.forwardAuth(call)
+  else if (path.length <= gatewayPrefix.length + 1) handlers.whoami(call)
+  else handlers.guard(call)
 }
 
 function arrivalOf(exchange: Exchange, address: string, startedAt: number): Arrival {

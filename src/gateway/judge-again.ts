@@ -12,7 +12,7 @@ export function createJudgeAgain({
   readonly targetCache: TargetCache
 }): JudgeAgain {
   return async ({ current, arrival, exchange, method, path, target }) => {
-    const asked = askedOf(path.slice(gatewayPrefix.length))
+    const asked = askedOf(path, gatewayPrefix.length)
     const found = (await targetCache.of(current.organizationId)).get(asked.slug)
     // The name may belong to another target by now.
     const named = target === undefined || found?.id === target.id ? found : undefined

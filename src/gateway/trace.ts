@@ -17,6 +17,5 @@ export function renderTraceparent({ place, upstreamSpanId }: CallTrace): string 
 /** Returns traceparent for the upstream if Intercept reports no spans: the caller's own, or a new, unsampled trace. */
 export function passTraceparentOn(given: string | undefined): string {
   if (isTraceparent(given)) return given
-  const ids = randomHex(24)
-  return `00-${ids.slice(0, 32)}-${ids.slice(32)}-00`
+  return `00-${randomHex(16)}-${randomHex(8)}-00`
 }

@@ -144,7 +144,7 @@ export class ScimServer {
     const subject = { id: tokenId, organizationId }
     const verdict = await rates.askUntilKnown(subject, limits.requests)
     if (!verdict.admitted) throw tooMany(verdict.retrySeconds)
-    rates.spend(subject, limits.requests)
+    rates.spend({ subject, rate: limits.requests })
   }
 
   /**

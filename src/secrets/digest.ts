@@ -1,4 +1,5 @@
-import { hash, randomBytes, randomFillSync, timingSafeEqual } from 'node:crypto'
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { RandomDigits } from '../ids.ts'
 
 /** Returns the SHA-256 digest in hex. Neither salt nor a slow hash is needed for secrets with 256 random bits. */
 export function digest(text: string): string {
@@ -15,17 +16,13 @@ export function sameSecret(a: string, b: string): boolean {
   return timingSafeEqual(Buffer.from(digest(a), 'hex'), Buffer.from(digest(b), 'hex'))
 }
 
-const hexPool = Buffer.alloc(4096)
-let hexUsed = hexPool.length
+const hexDigits = new RandomDigits('0123456789abcdef')
 
 /** Returns this many random bytes in hex, drawn from a pool: cheap enough for trace ids, but not meant for secrets. */
 export function randomHex(bytes: number): string {
-  if (hexUsed + bytes > hexPool.length) {
-    randomFillSync(hexPool)
-    hexUsed = 0
-  }
-  hexUsed += bytes
-  return hexPool.toString('hex', hexUsed - bytes, hexUsed)
+  let text = hexDigits.sixteen()
+  while (text.length < 2 * bytes) text += hexDigits.sixteen()
+  return text.slice(0, 2 * bytes)
 }
 
 /** Returns this many unguessable random bytes in base64url. */

@@ -25,10 +25,10 @@ export interface Asked {
   readonly path: string
 }
 
-/** Splits `/<slug>/<rest>`; `path` has no query. */
-export function askedOf(path: string): Asked {
-  const end = path.indexOf('/', 1)
+/** Splits `/<slug>/<rest>`, which begins at an offset of a path without a query. */
+export function askedOf(path: string, start = 0): Asked {
+  const end = path.indexOf('/', start + 1)
   return end === -1
-    ? { slug: path.slice(1), path: '/' }
-    : { slug: path.slice(1, end), path: path.slice(end) }
+    ? { slug: path.slice(start + 1), path: '/' }
+    : { slug: path.slice(start + 1, end), path: path.slice(end) }
 }

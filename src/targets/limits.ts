@@ -1,7 +1,7 @@
-import type { KeyPrincipal, RateSubject, SharedRates } from '../access/index.ts'
+import type { KeyPrincipal, LimitedRate, SharedRates } from '../access/index.ts'
 import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
-import type { Rate, RateVerdict } from '../rate.ts'
+import type { RateVerdict } from '../rate.ts'
 import type { GuardedTarget } from './guarded-target.ts'
 import type { Quotas, QuotaSubject, QuotaVerdict } from './quotas.ts'
 
@@ -20,12 +20,8 @@ export interface Limits {
   ): LimitResult | Promise<LimitResult>
 }
 
-interface Rated {
+interface Rated extends LimitedRate {
   readonly name: string
-  readonly subject: RateSubject
-  readonly rate: Rate
-  /** Whether to count on this node only. */
-  readonly local: boolean
 }
 
 /** The limits that apply to every call of one key to one target. */
@@ -97,8 +93,9 @@ class PlannedLimits implements Limits {
     let waits: Promise<unknown>[] | undefined
     let refusing: Refusing | undefined
     let states = ''
+    const monotonic = clock.monotonic()
     for (const one of plan.rated) {
-      const verdict = rates.ask(one.subject, one.rate, one.local)
+      const verdict = rates.ask(one, monotonic)
       if (verdict instanceof Promise) {
         waits = [...(waits ?? []), verdict]
         continue
@@ -119,7 +116,7 @@ class PlannedLimits implements Limits {
     if (waits !== undefined) return Promise.all(waits)
     // If any limit refuses the call, none is charged.
     if (refusing !== undefined) return refused(refusing, plan.policies, states)
-    if (spend) this.#spendAll(plan, nowMs)
+    if (spend) this.#spendAll(plan, { monotonic, nowMs })
     return ['RateLimit-Policy', plan.policies, 'RateLimit', states]
   }
 
@@ -134,10 +131,10 @@ class PlannedLimits implements Limits {
     return next
   }
 
-  #spendAll({ rated, counted }: Plan, nowMs: number): void {
+  #spendAll(plan: Plan, { monotonic, nowMs }: { monotonic: number; nowMs: number }): void {
     const { rates, quotas } = this.#deps
-    for (const { subject, rate, local } of rated) rates.spend(subject, rate, local)
-    for (const subject of counted) quotas.spend(subject, nowMs)
+    for (const one of plan.rated) rates.spend(one, monotonic)
+    for (const one of plan.counted) quotas.spend(one, nowMs)
   }
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { decode, pathAmbiguity, readingsOf } from './path.ts'
+import { decode, pathAmbiguity, plainReading, readingsOf } from './path.ts'
 
 const dots = [
   '.',
@@ -123,6 +123,51 @@ describe('paths', () => {
         }
       }),
     )
+  })
+
+  test('the short way reads a path as the long one, and only a path that no target refuses', () => {
+    const pieces = [
+      '/',
+      '//',
+      '/.',
+      '.',
+      ';',
+      '%',
+      '%2f',
+      '%41',
+      '\\',
+      '#',
+      '?',
+      'a',
+      '-',
+      '*',
+      'é',
+      ' ',
+      '\0',
+    ]
+    const path = fc.array(fc.constantFrom(...pieces), { maxLength: 8 }).map((list) => list.join(''))
+    let plain = 0
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          path,
+          path.map((rest) => `/${rest}`),
+        ),
+        (one) => {
+          const reading = plainReading(one)
+          if (reading === undefined) return
+          plain++
+          assert.equal(pathAmbiguity(one, 'canonical'), undefined)
+          assert.deepEqual(reading, readingsOf(one))
+        },
+      ),
+      { numRuns: 2000 },
+    )
+    assert.ok(plain > 100, `${plain} plain paths`)
+    for (const one of ['/', '/items/7', '/a-b_c.d/~e']) assert.ok(plainReading(one), one)
+    for (const one of ['', 'a', '/a/', '/a//b', '/a;b', '/%41', '/.a', '/é']) {
+      assert.equal(plainReading(one), undefined, one)
+    }
   })
 
   test('decoding is done once', () => {

@@ -25,7 +25,7 @@ export interface PathReadings {
  * the path at a decoded `?`, `#` or NUL. Case is never changed.
  */
 export function readingsOf(path: string): PathReadings {
-  if (!/[%;]|\/\/|.\/$/.test(path)) return { usual: [path], possible: [path] }
+  if (!/[%;]|\/\/|.\/$/.test(path)) return onlyReading(path)
   const usual = withoutParameters(new Set([decode(path)]))
   const possible = new Set(usual)
   if (path.includes('%')) {
@@ -39,6 +39,20 @@ export function readingsOf(path: string): PathReadings {
   }
   for (const reading of possible) possible.add(withoutEndSlash(reading))
   return { usual: [...usual], possible: [...possible] }
+}
+
+/**
+ * Returns the only reading of a path that is plain and has no slash at its end: the same as `readingsOf`, for a path
+ * that no target refuses as ambiguous; undefined for any other path. Most paths are read with this one pass alone.
+ */
+export function plainReading(path: string): PathReadings | undefined {
+  const endsWithSlash = path.length > 1 && path.charCodeAt(path.length - 1) === slash
+  return !endsWithSlash && isPlain(path) ? onlyReading(path) : undefined
+}
+
+function onlyReading(path: string): PathReadings {
+  const readings = [path]
+  return { usual: readings, possible: readings }
 }
 
 /** Removes trailing slashes from a path, because many servers treat `/a/` as `/a`. */

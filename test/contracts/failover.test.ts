@@ -3,7 +3,7 @@ import { mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { createKeyCache, Keys, readKey, type KeyCache } from '../../src/access/index.ts'
+import { createKeyCache, Keys, type KeyCache } from '../../src/access/index.ts'
 import { systemClock as clock, type Clock } from '../../src/clock.ts'
 import { Problem } from '../../src/errors.ts'
 import type { OrganizationId } from '../../src/ids.ts'
@@ -219,9 +219,7 @@ async function everybodyKnows(nodes: readonly Node[], issued: readonly { secret:
 async function codeOf({ keyCache }: Node, secret: Secret): Promise<string | undefined> {
   for (;;) {
     try {
-      await keyCache.identify(
-        readKey({ xApiKey: [], authorization: [`Bearer ${secret.reveal()}`] }, ['bearer']),
-      )
+      await keyCache.identify({ text: secret.reveal(), scheme: 'bearer' })
       return undefined
     } catch (error) {
       if (!(error instanceof Problem)) throw error

@@ -274,7 +274,9 @@ async function identify(
     scheme === 'bearer'
       ? { xApiKey: [], authorization: [`Bearer ${text}`] }
       : { xApiKey: [text], authorization: [] }
-  return await keyCache.identify(readKey(headers, enabledSchemes))
+  const presented = readKey(headers, enabledSchemes)
+  if (presented instanceof Problem) throw presented
+  return await keyCache.identify(presented)
 }
 
 async function refused(attempt: Promise<unknown>, code: string): Promise<void> {

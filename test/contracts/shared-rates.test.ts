@@ -242,7 +242,7 @@ for (const engine of engines) {
       await using nodes = await nodesOver([place.store, await place.another()])
       const subject = subjectForTests()
       for (const node of nodes.list) {
-        const verdict = node.rates.ask(subject, rate, true)
+        const verdict = node.rates.ask({ subject, rate, local: true })
         assert.ok(!(verdict instanceof Promise) && verdict.admitted)
       }
       assert.deepEqual(await rateShares.listOf(place.store.calls, [subject.id]), [])

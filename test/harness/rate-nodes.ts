@@ -34,12 +34,12 @@ export async function nodeOver(store: Store): Promise<RatesNode> {
   return {
     rates,
     async pass(subject, of = rate) {
-      let verdict = rates.ask(subject, of)
+      let verdict = rates.ask({ subject, rate: of })
       while (verdict instanceof Promise) {
         await verdict
-        verdict = rates.ask(subject, of)
+        verdict = rates.ask({ subject, rate: of })
       }
-      if (verdict.admitted) rates.spend(subject, of)
+      if (verdict.admitted) rates.spend({ subject, rate: of })
       return verdict.admitted
     },
     die() {

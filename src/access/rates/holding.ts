@@ -14,6 +14,14 @@ export interface RateSubject {
   readonly isSource?: boolean
 }
 
+/** A rate, and whose calls it limits. */
+export interface LimitedRate {
+  readonly subject: RateSubject
+  readonly rate: Rate
+  /** Whether to count on this node only. */
+  readonly local?: boolean
+}
+
 const shortestWindowMs = 250
 const longWindowMs = 2000
 const maxWindowMs = minuteMs

@@ -2,7 +2,7 @@ import { createId, type Id } from '../../ids.ts'
 import { RateLimiter, type Rate, type RateVerdict } from '../../rate.ts'
 import { rateShares } from '../../store/index.ts'
 import { deal, whole, type Dealt, type ShareRequest } from './deal.ts'
-import type { Holding, RateSubject } from './holding.ts'
+import type { Holding, LimitedRate, RateSubject } from './holding.ts'
 import { Holdings } from './holdings.ts'
 import { Settler } from './settler.ts'
 import type { SharedRatesDeps, SharedRatesState } from './shared-rates-types.ts'
@@ -99,10 +99,10 @@ export class SharedRates implements AsyncDisposable {
 
   /**
    * Returns whether a call may pass now, and spends nothing. Returns a promise if this node must first get a share: ask
-   * again once the promise resolves. `local` rates count on this node only.
+   * again once the promise resolves. Whoever asks about several rates reads the clock once and hands in the time.
    */
-  ask(subject: RateSubject, rate: Rate, local = false): RateVerdict | Promise<void> {
-    const monotonic = this.#deps.clock.monotonic()
+  ask(limit: LimitedRate, monotonic = this.#deps.clock.monotonic()): RateVerdict | Promise<void> {
+    const { subject, rate, local = false } = limit
     if (local || !this.#isShared) return this.#limiter.ask(subject.id, rate, monotonic, false)
     const holding = this.#holdings.of(subject, rate, monotonic)
     if (holding === undefined) return nothingHere
@@ -136,16 +136,16 @@ export class SharedRates implements AsyncDisposable {
   /** Like `ask`, for callers that can wait for the verdict. */
   async askUntilKnown(subject: RateSubject, rate: Rate): Promise<RateVerdict> {
     for (;;) {
-      const verdict = this.ask(subject, rate)
+      const verdict = this.ask({ subject, rate })
       if (!(verdict instanceof Promise)) return verdict
       await verdict
     }
   }
 
   /** Counts a call; must run in the same event-loop turn as the `ask` that admitted it. */
-  spend(subject: RateSubject, rate: Rate, local = false): void {
+  spend(limit: LimitedRate, monotonic = this.#deps.clock.monotonic()): void {
+    const { subject, rate, local = false } = limit
     const share = local || !this.#isShared ? whole : (this.#holdings.get(subject.id)?.share ?? 0)
-    const monotonic = this.#deps.clock.monotonic()
     this.#limiter.ask(subject.id, rate, monotonic, true, Math.max(share, 1) / whole)
   }
 

@@ -9,6 +9,7 @@ import {
   type Key,
   type KeyInput,
 } from '../../access/index.ts'
+import { Problem } from '../../errors.ts'
 import { keys as keyRows, type Confirmation } from '../../store/index.ts'
 import { parseDuration } from '../../units.ts'
 import { command, need, read, readEnd, UsageError } from '../lib/command.ts'
@@ -283,7 +284,9 @@ async function identify(services: Services, text: string) {
     ? { xApiKey: [], authorization: [`Bearer ${text}`] }
     : { xApiKey: [text], authorization: [] }
   const keyCache = createKeyCache({ ...services, enabledSchemes, capacity: 1 })
-  const principal = await keyCache.identify(readKey(headers, enabledSchemes))
+  const presented = readKey(headers, enabledSchemes)
+  if (presented instanceof Problem) throw presented
+  const principal = await keyCache.identify(presented)
   const { name, hint } = await keyCache.describe(principal)
   const { keyId: id, organizationSlug: organization, expiresAt } = principal
   return { id, name, hint, organization, expiresAt }
