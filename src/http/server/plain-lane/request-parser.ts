@@ -19,6 +19,13 @@ export interface PlainFields {
   head: RequestHead | undefined
 }
 
+/** What a connection keeps of its earlier requests, to recognize it in later ones. */
+export interface KeptParts {
+  readonly fields: PlainFields | undefined
+  /** The latest request's URL, which passed all checks; '' if it is not kept. */
+  readonly url: string
+}
+
 /** The head of an ordinary request. */
 export interface PlainRequest {
   readonly method: string
@@ -69,10 +76,10 @@ export class RequestParser {
   }
 
   /**
-   * Parses the head that starts at an offset. If its header lines are those of `kept`, which come from an earlier
-   * request on the connection, they are not parsed again.
+   * Parses the head that starts at an offset. A URL or header lines that equal the kept ones, which come from earlier
+   * requests on the connection, are not parsed again.
    */
-  parse(bytes: Buffer, start: number, kept?: PlainFields): ParseOutcome {
+  parse(bytes: Buffer, start: number, kept: KeptParts = nothingKept): ParseOutcome {
     const end = Math.min(bytes.length, start + this.#headBytes)
     // If there are enough bytes for the largest head but they do not contain its end, waiting for more would be
     // pointless.
@@ -80,18 +87,21 @@ export class RequestParser {
 
     const method = methodAt(bytes, start)
     if (method === undefined) return 'unusual'
-    const urlAt = matchEnd(bytes, { at: start, end, text: `${method} ` })
+    const methodEnd = matchEnd(bytes, { at: start, end, text: method })
+    const urlAt = methodEnd < 0 ? methodEnd : matchEnd(bytes, { at: methodEnd, end, text: ' ' })
     if (urlAt < 0) return urlAt === ranOut ? short : 'unusual'
 
-    const urlEnd = this.#urlEnd(bytes, urlAt, end)
+    const keptEnd = endOfKeptUrl(bytes, urlAt, kept.url)
+    const isSameUrl = keptEnd > 0 && keptEnd < end
+    const urlEnd = isSameUrl ? keptEnd : this.#urlEnd(bytes, urlAt, end)
     if (urlEnd < 0) return urlEnd === ranOut ? short : 'unusual'
     const fieldsAt = matchEnd(bytes, { at: urlEnd + 1, end, text: versionLine })
     if (fieldsAt < 0) return fieldsAt === ranOut ? short : 'unusual'
 
-    const url = (): string => bytes.toString('latin1', urlAt, urlEnd)
-    const bodyAt = kept === undefined ? 0 : endOfKept(bytes, fieldsAt, kept)
-    if (kept !== undefined && bodyAt > 0 && bodyAt <= end) {
-      return { method, url: url(), fields: kept, fieldsAt, bodyAt }
+    const bodyAt = endOfKept(bytes, fieldsAt, kept.fields)
+    if (kept.fields !== undefined && bodyAt > 0 && bodyAt <= end) {
+      const url = isSameUrl ? kept.url : bytes.toString('latin1', urlAt, urlEnd)
+      return { method, url, fields: kept.fields, fieldsAt, bodyAt }
     }
     const fieldsEnd = this.#readFields(bytes, fieldsAt, end)
     if (fieldsEnd < 0) return fieldsEnd === ranOut ? short : 'unusual'
@@ -103,7 +113,8 @@ export class RequestParser {
       bytes: undefined,
       head: undefined,
     }
-    return { method, url: url(), fields, fieldsAt, bodyAt: fieldsEnd + 2 }
+    const url = isSameUrl ? kept.url : bytes.toString('latin1', urlAt, urlEnd)
+    return { method, url, fields, fieldsAt, bodyAt: fieldsEnd + 2 }
   }
 
   /** Parses all header lines; returns the offset of the empty line that ends them, or `ranOut` or `mismatch`. */
@@ -206,6 +217,8 @@ export class RequestParser {
   }
 }
 
+const nothingKept: KeptParts = { fields: undefined, url: '' }
+
 const ranOut = -1
 const mismatch = -2
 
@@ -219,8 +232,20 @@ function matchEnd(bytes: Buffer, given: { at: number; end: number; text: string 
   return at + text.length
 }
 
+/** Returns the offset after the kept URL; 0 if the bytes at this offset are not this URL and a space. */
+function endOfKeptUrl(bytes: Buffer, at: number, url: string): number {
+  const end = at + url.length
+  if (url === '' || bytes[end] !== space) return 0
+  // URLs of one program mostly differ at their ends.
+  for (let offset = url.length - 1; offset >= 0; offset--) {
+    if (bytes[at + offset] !== url.charCodeAt(offset)) return 0
+  }
+  return end
+}
+
 /** Returns the offset after the kept header lines; 0 if the bytes at this offset differ from them. */
-function endOfKept(bytes: Buffer, at: number, { bytes: lines }: PlainFields): number {
+function endOfKept(bytes: Buffer, at: number, fields: PlainFields | undefined): number {
+  const lines = fields?.bytes
   if (lines === undefined) return 0
   const end = at + lines.length
   const isSame = end <= bytes.length && bytes.compare(lines, 0, lines.length, at, end) === 0

@@ -1,6 +1,6 @@
-import type { PlainFields, PlainRequest } from './request-parser.ts'
+import type { KeptParts, PlainFields, PlainRequest } from './request-parser.ts'
 
-/** Header lines that take more than this many bytes together are not kept. */
+/** Header lines that take more than this many bytes together are not kept, and neither is a URL that does. */
 const maxBytes = 1024
 /**
  * How many times a connection may keep new lines; after that, the lines kept last stay until the connection has been
@@ -10,24 +10,26 @@ const maxChanges = 8
 const keptMs = 2000
 
 /**
- * The header lines of a connection's requests. Programs usually repeat the same lines in each request; the parser then
- * recognizes them by their bytes and does not parse them again.
+ * The header lines and the URL of a connection's requests. Programs usually repeat the same lines in each request, and
+ * many of them the URL too; the parser then recognizes these by their bytes and does not parse them again.
  */
-export class KeptFields {
+export class KeptHead implements KeptParts {
   /** The lines to compare with those of the next request; undefined if none are kept. */
   fields: PlainFields | undefined
+  url = ''
   #changes = 0
   #isFirst = true
 
   /**
-   * Keeps the header lines of a request, unless they are kept already, are too long, or have changed too often. The
-   * first request's lines are not kept, because it may be the only request on the connection.
+   * Keeps the URL and the header lines of a request; lines only if they are not kept already and have not changed too
+   * often. Nothing of the first request is kept, because it may be the only request on the connection.
    */
-  keep(bytes: Buffer, { fields, fieldsAt, bodyAt }: PlainRequest): void {
+  keep(bytes: Buffer, { url, fields, fieldsAt, bodyAt }: PlainRequest): void {
     if (this.#isFirst) {
       this.#isFirst = false
       return
     }
+    this.url = url.length <= maxBytes ? url : ''
     const length = bodyAt - fieldsAt
     if (fields === this.fields || length > maxBytes || this.#changes === maxChanges) return
     this.#changes++
@@ -37,7 +39,7 @@ export class KeptFields {
   }
 
   /**
-   * Forgets the lines if the connection has been idle for more than 2 s, because an idle connection should use little
+   * Forgets all of it if the connection has been idle for more than 2 s, because an idle connection should use little
    * memory.
    */
   idleFor(ms: number): void {
@@ -50,6 +52,7 @@ export class KeptFields {
    */
   forget(): void {
     this.fields = undefined
+    this.url = ''
     this.#changes = 0
   }
 }

@@ -6,7 +6,7 @@ import { heapInUse } from '../../../../test/harness/heap.ts'
 import { systemClock } from '../../../clock.ts'
 import { nextTurn } from '../../../timers.ts'
 import { createFront } from '../front.ts'
-import { KeptFields } from './kept-fields.ts'
+import { KeptHead } from './kept-head.ts'
 import { RequestParser } from './request-parser.ts'
 
 test('header lines are not kept for a connection that the standard lane has taken over', async () => {
@@ -41,24 +41,42 @@ test('header lines are not kept for a connection that the standard lane has take
 
 describe('the header lines that a connection keeps', () => {
   const parser = new RequestParser({ prefix: '/guarded', urlBytes: 100, headBytes: 8192 })
-  const take = (kept: KeptFields, lines: string): boolean => {
+  const take = (kept: KeptHead, lines: string): boolean => {
     const bytes = Buffer.from(`GET /guarded HTTP/1.1\r\n${lines}\r\n`)
-    const request = parser.parse(bytes, 0, kept.fields)
+    const request = parser.parse(bytes, 0, kept)
     assert.ok(typeof request === 'object')
     kept.keep(bytes, request)
     return request.fields === kept.fields
   }
   const lineOf = (number: number): string => `X-Number: ${number}\r\n`
 
+  test('stand beside the URL of its latest request, unless that is long or the connection was idle', () => {
+    const kept = new KeptHead()
+    const urls = ['/guarded', '/guarded/a', '/guarded/b', '/guarded/c'.padEnd(1025, 'c')]
+    const wide = new RequestParser({ prefix: '/guarded', urlBytes: 2000, headBytes: 8192 })
+    const seen = urls.map((url) => {
+      const bytes = Buffer.from(`GET ${url} HTTP/1.1\r\nHost: x\r\n\r\n`)
+      const request = wide.parse(bytes, 0, kept)
+      assert.ok(typeof request === 'object')
+      kept.keep(bytes, request)
+      return kept.url
+    })
+    assert.deepEqual(seen, ['', '/guarded/a', '/guarded/b', ''])
+    take(kept, lineOf(1))
+    assert.equal(kept.url, '/guarded')
+    kept.idleFor(2001)
+    assert.equal(kept.url, '')
+  })
+
   test('are those of its second request, not of its only one, nor long ones', () => {
-    const kept = new KeptFields()
+    const kept = new KeptHead()
     assert.deepEqual([take(kept, lineOf(1)), kept.fields], [false, undefined])
     assert.equal(take(kept, `X-Long: ${'x'.repeat(1024)}\r\n`), false)
     assert.equal(take(kept, lineOf(1)), true)
   })
 
   test('are copied at most eight times until the connection has been idle, which forgets them', () => {
-    const kept = new KeptFields()
+    const kept = new KeptHead()
     const numbers = Array.from({ length: 12 }, (_, number) => number)
     const isKept = numbers.map((number) => take(kept, lineOf(number)))
     assert.deepEqual(
@@ -73,14 +91,14 @@ describe('the header lines that a connection keeps', () => {
   })
 
   test('do not change when the bytes that they were read from are used again', () => {
-    const kept = new KeptFields()
+    const kept = new KeptHead()
     take(kept, lineOf(0))
     const bytes = Buffer.from('GET /guarded HTTP/1.1\r\nX-Key: one\r\n\r\n')
     const first = parser.parse(bytes, 0)
     assert.ok(typeof first === 'object')
     kept.keep(bytes, first)
     bytes.write('two', bytes.indexOf('one'))
-    const second = parser.parse(bytes, 0, kept.fields)
+    const second = parser.parse(bytes, 0, kept)
     assert.ok(typeof second === 'object')
     assert.deepEqual(first.fields.rawHeaders, ['X-Key', 'one'])
     assert.deepEqual(second.fields.rawHeaders, ['X-Key', 'two'])
