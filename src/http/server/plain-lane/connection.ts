@@ -313,11 +313,8 @@ export class PlainConnection implements LaneConnection {
 
   #ending(): ResponseEnding {
     if (this.#isDraining) this.#isLast = true
-    return {
-      closes: this.#isLast,
-      keepAliveSeconds: this.#deps.keepAliveSeconds,
-      date: this.#deps.date,
-    }
+    const { kept, closed } = this.#deps.endings
+    return this.#isLast ? closed : kept
   }
 
   get soleExchange(): CarriedExchange | undefined {

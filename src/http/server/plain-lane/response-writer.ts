@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import { ChunkCopies } from '../../message/chunk-copies.ts'
 import type { RelayedLines, ResponseHead } from '../lane/carrier.ts'
 import { RelayWriter } from './relay-writer.ts'
-import { renderResponseHead, renderRestOfHead, type ResponseEnding } from './response-head.ts'
+import { renderResponseHead, renderOwnLines, type ResponseEnding } from './response-head.ts'
 
 const copies = new ChunkCopies()
 const relays = new RelayWriter()
@@ -31,7 +31,8 @@ export class ResponseWriter {
   }
 
   relay(response: RelayedLines, own: readonly string[], ending: ResponseEnding): void {
-    relays.write(this.#socket, response, renderRestOfHead(response.hasDate, own, ending))
+    const lines = renderOwnLines(response.hasDate, own, ending)
+    relays.write(this.#socket, response, { lines, ending: ending.bytes })
   }
 
   begin(head: ResponseHead, ending: ResponseEnding): void {
