@@ -1,4 +1,4 @@
-import { codes, tokenCodes } from '../../message/codes.ts'
+import { codes, isTokenCode } from '../../message/codes.ts'
 import type { RequestHead } from '../../message/head.ts'
 import { nameKind, requestNames, type NameKind } from './header-names.ts'
 
@@ -311,4 +311,5 @@ function connectionAt(bytes: Buffer, from: number, to: number): number {
 
 // Visible ASCII without "#", which is not part of a request target (RFC 9112, section 3.2.1).
 const urlCodes = codes((code) => code > 0x20 && code < 0x7f && code !== 0x23)
+const tokenCodes = codes(isTokenCode)
 const valueCodes = codes((code) => code >= 0x20 && code < 0x7f)
