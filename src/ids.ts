@@ -43,8 +43,10 @@ export const targetSlugPattern = '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$'
 export const idAlphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 const timeDigits = 10
 const randomDigits = 16
-const pool = Buffer.alloc(randomDigits * 256)
-let used = pool.length
+const poolDigits = randomDigits * 256
+/** Random digits; those before `used` belong to ids already. */
+let pool = ''
+let used = poolDigits
 let lastTime = -1
 let timeText = ''
 
@@ -97,12 +99,18 @@ function timePart(nowMs: number): string {
 }
 
 function randomPart(): string {
-  if (used + randomDigits > pool.length) {
-    randomFillSync(pool)
-    // Converts the whole pool to characters at once; 256 = 8 × 32, so every character is equally likely.
-    for (let at = 0; at < pool.length; at++) pool[at] = idAlphabet.charCodeAt((pool[at] ?? 0) & 31)
+  if (used === poolDigits) {
+    pool = randomDigitsOf(poolDigits)
     used = 0
   }
   used += randomDigits
-  return pool.toString('latin1', used - randomDigits, used)
+  // A slice costs far less than making a string of bytes; it keeps its pool of 4 KB alive while it is itself in use.
+  return pool.slice(used - randomDigits, used)
+}
+
+function randomDigitsOf(count: number): string {
+  const bytes = randomFillSync(Buffer.alloc(count))
+  // 256 = 8 × 32, so every digit is equally likely.
+  for (let at = 0; at < count; at++) bytes[at] = idAlphabet.charCodeAt((bytes[at] ?? 0) & 31)
+  return bytes.toString('latin1')
 }

@@ -1,4 +1,4 @@
-import { hash, randomBytes, randomFillSync, timingSafeEqual } from 'node:crypto'
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 
 /** Returns the SHA-256 digest in hex. Neither salt nor a slow hash is needed for secrets with 256 random bits. */
 export function digest(text: string): string {
@@ -15,17 +15,23 @@ export function sameSecret(a: string, b: string): boolean {
   return timingSafeEqual(Buffer.from(digest(a), 'hex'), Buffer.from(digest(b), 'hex'))
 }
 
-const hexPool = Buffer.alloc(4096)
-let hexUsed = hexPool.length
+const poolBytes = 4096
+/** Random bytes in hex; those before `poolUsed` have been handed out. */
+let pool = ''
+let poolUsed = poolBytes
 
-/** Returns this many random bytes in hex, drawn from a pool: cheap enough for trace ids, but not meant for secrets. */
+/**
+ * Returns this many random bytes in hex (4,096 at most), drawn from a pool: cheap enough for trace ids, but not meant
+ * for secrets.
+ */
 export function randomHex(bytes: number): string {
-  if (hexUsed + bytes > hexPool.length) {
-    randomFillSync(hexPool)
-    hexUsed = 0
+  if (poolUsed + bytes > poolBytes) {
+    pool = randomBytes(poolBytes).toString('hex')
+    poolUsed = 0
   }
-  hexUsed += bytes
-  return hexPool.toString('hex', hexUsed - bytes, hexUsed)
+  poolUsed += bytes
+  // A slice costs far less than rendering bytes; it keeps its pool of 8 KB alive while it is itself in use.
+  return pool.slice(2 * (poolUsed - bytes), 2 * poolUsed)
 }
 
 /** Returns this many unguessable random bytes in base64url. */
