@@ -44,7 +44,7 @@ export type ParseOutcome = PlainRequest | 'partial' | 'unusual'
 const maxHeaders = 64
 const maxHeadBytes = 8 * 1024
 const maxLengthDigits = 15
-const versionLine = 'HTTP/1.1\r\n'
+const versionLine = Buffer.from('HTTP/1.1\r\n')
 
 const cr = 0x0d
 const lf = 0x0a
@@ -57,7 +57,7 @@ const colon = 0x3a
  * one Content-Length. It never repairs anything: a single doubtful byte makes the request unusual.
  */
 export class RequestParser {
-  readonly #prefix: string
+  readonly #prefix: Buffer
   readonly #urlBytes: number
   readonly #headBytes: number
   readonly #names = requestNames()
@@ -70,7 +70,7 @@ export class RequestParser {
   #connection = 0
 
   constructor(limits: { prefix: string; urlBytes: number; headBytes: number }) {
-    this.#prefix = limits.prefix
+    this.#prefix = Buffer.from(limits.prefix, 'latin1')
     this.#urlBytes = limits.urlBytes
     this.#headBytes = Math.min(limits.headBytes, maxHeadBytes)
   }
@@ -87,21 +87,20 @@ export class RequestParser {
 
     const method = methodAt(bytes, start)
     if (method === undefined) return 'unusual'
-    const methodEnd = matchEnd(bytes, { at: start, end, text: method })
-    const urlAt = methodEnd < 0 ? methodEnd : matchEnd(bytes, { at: methodEnd, end, text: ' ' })
+    const urlAt = matchEnd(bytes, { at: start, end, wanted: method.start })
     if (urlAt < 0) return urlAt === ranOut ? short : 'unusual'
 
     const keptEnd = endOfKeptUrl(bytes, urlAt, kept.url)
     const isSameUrl = keptEnd > 0 && keptEnd < end
     const urlEnd = isSameUrl ? keptEnd : this.#urlEnd(bytes, urlAt, end)
     if (urlEnd < 0) return urlEnd === ranOut ? short : 'unusual'
-    const fieldsAt = matchEnd(bytes, { at: urlEnd + 1, end, text: versionLine })
+    const fieldsAt = matchEnd(bytes, { at: urlEnd + 1, end, wanted: versionLine })
     if (fieldsAt < 0) return fieldsAt === ranOut ? short : 'unusual'
 
     const bodyAt = endOfKept(bytes, fieldsAt, kept.fields)
     if (kept.fields !== undefined && bodyAt > 0 && bodyAt <= end) {
       const url = isSameUrl ? kept.url : bytes.toString('latin1', urlAt, urlEnd)
-      return { method, url, fields: kept.fields, fieldsAt, bodyAt }
+      return { method: method.name, url, fields: kept.fields, fieldsAt, bodyAt }
     }
     const fieldsEnd = this.#readFields(bytes, fieldsAt, end)
     if (fieldsEnd < 0) return fieldsEnd === ranOut ? short : 'unusual'
@@ -114,7 +113,7 @@ export class RequestParser {
       head: undefined,
     }
     const url = isSameUrl ? kept.url : bytes.toString('latin1', urlAt, urlEnd)
-    return { method, url, fields, fieldsAt, bodyAt: fieldsEnd + 2 }
+    return { method: method.name, url, fields, fieldsAt, bodyAt: fieldsEnd + 2 }
   }
 
   /** Parses all header lines; returns the offset of the empty line that ends them, or `ranOut` or `mismatch`. */
@@ -134,7 +133,7 @@ export class RequestParser {
 
   /** Returns the offset of the space after the URL, or `ranOut` or `mismatch`. */
   #urlEnd(bytes: Buffer, urlAt: number, end: number): number {
-    const rest = matchEnd(bytes, { at: urlAt, end, text: this.#prefix })
+    const rest = matchEnd(bytes, { at: urlAt, end, wanted: this.#prefix })
     if (rest < 0) return rest
     if (rest < end && !isPrefixEnd(bytes[rest] ?? 0)) return mismatch
     let at = rest
@@ -222,14 +221,14 @@ const nothingKept: KeptParts = { fields: undefined, url: '' }
 const ranOut = -1
 const mismatch = -2
 
-/** Matches a text at an offset; returns the offset after it, `ranOut` if the bytes end first, or `mismatch`. */
-function matchEnd(bytes: Buffer, given: { at: number; end: number; text: string }): number {
-  const { at, end, text } = given
-  for (let offset = 0; offset < text.length; offset++) {
+/** Matches bytes at an offset; returns the offset after them, `ranOut` if the bytes end first, or `mismatch`. */
+function matchEnd(bytes: Buffer, given: { at: number; end: number; wanted: Buffer }): number {
+  const { at, end, wanted } = given
+  for (let offset = 0; offset < wanted.length; offset++) {
     if (at + offset >= end) return ranOut
-    if (bytes[at + offset] !== text.charCodeAt(offset)) return mismatch
+    if (bytes[at + offset] !== wanted[offset]) return mismatch
   }
-  return at + text.length
+  return at + wanted.length
 }
 
 /** Returns the offset after the kept URL; 0 if the bytes at this offset are not this URL and a space. */
@@ -252,22 +251,46 @@ function endOfKept(bytes: Buffer, at: number, fields: PlainFields | undefined): 
   return isSame ? end : 0
 }
 
+interface Method {
+  readonly name: string
+  /** How a request with this method starts: the name and a space. */
+  readonly start: Buffer
+}
+
+const methods = {
+  get: methodOf('GET'),
+  head: methodOf('HEAD'),
+  delete: methodOf('DELETE'),
+  options: methodOf('OPTIONS'),
+  put: methodOf('PUT'),
+  patch: methodOf('PATCH'),
+  post: methodOf('POST'),
+}
+
+function methodOf(name: string): Method {
+  return { name, start: Buffer.from(`${name} `, 'latin1') }
+}
+
 /**
  * Returns the only method that can start with the letters at this offset; undefined if none can. `parse` compares all
  * of the method's letters.
  */
-function methodAt(bytes: Buffer, at: number): string | undefined {
+function methodAt(bytes: Buffer, at: number): Method | undefined {
   switch (bytes[at]) {
     case 0x47:
-      return 'GET'
+      return methods.get
     case 0x48:
-      return 'HEAD'
+      return methods.head
     case 0x44:
-      return 'DELETE'
+      return methods.delete
     case 0x4f:
-      return 'OPTIONS'
+      return methods.options
     case 0x50:
-      return bytes[at + 1] === 0x55 ? 'PUT' : bytes[at + 1] === 0x41 ? 'PATCH' : 'POST'
+      return bytes[at + 1] === 0x55
+        ? methods.put
+        : bytes[at + 1] === 0x41
+          ? methods.patch
+          : methods.post
     default:
       return undefined
   }
