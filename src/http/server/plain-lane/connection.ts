@@ -136,10 +136,11 @@ export class PlainConnection implements LaneConnection {
     )
   }
 
+  /** Takes as many requests as it may; called with at least one byte, and only if the first may be taken. */
   #advance(bytes: Buffer): void {
     this.#isAdvancing = true
     let at = 0
-    while (at < bytes.length && this.#mayTake()) {
+    do {
       const next = this.#takeOne(bytes, at)
       if (next === undefined) {
         const rest = at === 0 ? bytes : bytes.subarray(at)
@@ -147,7 +148,7 @@ export class PlainConnection implements LaneConnection {
         return
       }
       at = next
-    }
+    } while (at < bytes.length && this.#mayTake())
     this.#isAdvancing = false
     if (at < bytes.length) this.#hold(bytes.subarray(at))
     if (this.#takenThisTurn === maxTakenPerTurn) setImmediate(this.#onNextTurn)
