@@ -41,6 +41,7 @@ export const targetSlugPattern = '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$'
 
 // Crockford's base 32: its texts sort like the numbers that they encode, and it has no easily confused letters.
 export const idAlphabet = '0123456789abcdefghjkmnpqrstvwxyz'
+const digitCodes = Buffer.from(idAlphabet, 'latin1')
 const timeDigits = 10
 const randomDigits = 16
 const poolDigits = randomDigits * 256
@@ -49,6 +50,10 @@ let pool = ''
 let used = poolDigits
 let lastTime = -1
 let timeText = ''
+/** The last two digits count this many milliseconds; the others are kept as text, because they rarely change. */
+const lowDigitsMs = 1024
+let lastHigh = -1
+let highDigits = ''
 
 /**
  * Creates an id: prefix, 10 characters of time (ms) and 16 random ones (80 bits). Later ids sort later, to the
@@ -87,14 +92,24 @@ export function isId<P extends IdPrefix>(prefix: P, text: string): text is Id<P>
 
 function timePart(nowMs: number): string {
   if (nowMs === lastTime) return timeText
-  let rest = nowMs
+  const high = Math.floor(nowMs / lowDigitsMs)
+  if (high !== lastHigh) {
+    lastHigh = high
+    highDigits = digitsOf(high, timeDigits - 2)
+  }
+  const low = nowMs % lowDigitsMs
+  lastTime = nowMs
+  timeText = highDigits + idAlphabet.charAt(low >> 5) + idAlphabet.charAt(low & 31)
+  return timeText
+}
+
+function digitsOf(value: number, count: number): string {
+  let rest = value
   let text = ''
-  for (let digit = 0; digit < timeDigits; digit++) {
+  for (let digit = 0; digit < count; digit++) {
     text = idAlphabet.charAt(rest % 32) + text
     rest = Math.floor(rest / 32)
   }
-  lastTime = nowMs
-  timeText = text
   return text
 }
 
@@ -111,6 +126,6 @@ function randomPart(): string {
 function randomDigitsOf(count: number): string {
   const bytes = randomFillSync(Buffer.alloc(count))
   // 256 = 8 × 32, so every digit is equally likely.
-  for (let at = 0; at < count; at++) bytes[at] = idAlphabet.charCodeAt((bytes[at] ?? 0) & 31)
+  for (let at = 0; at < count; at++) bytes[at] = digitCodes[(bytes[at] ?? 0) & 31] ?? 0
   return bytes.toString('latin1')
 }
