@@ -7,7 +7,7 @@ import { systemClock } from '../../../clock.ts'
 import { nextTurn } from '../../../timers.ts'
 import { createFront } from '../front.ts'
 import { KeptHead } from './kept-head.ts'
-import { RequestParser } from './request-parser.ts'
+import { RequestParser, type PlainRequest } from './request-parser.ts'
 
 test('header lines are not kept for a connection that the standard lane has taken over', async () => {
   const heads: WeakRef<object>[] = []
@@ -46,7 +46,7 @@ describe('the header lines that a connection keeps', () => {
     const request = parser.parse(bytes, 0, kept)
     assert.ok(typeof request === 'object')
     kept.keep(bytes, request)
-    return request.fields === kept.fields
+    return request.fields === kept.withoutBody
   }
   const lineOf = (number: number): string => `X-Number: ${number}\r\n`
 
@@ -70,9 +70,31 @@ describe('the header lines that a connection keeps', () => {
 
   test('are those of its second request, not of its only one, nor long ones', () => {
     const kept = new KeptHead()
-    assert.deepEqual([take(kept, lineOf(1)), kept.fields], [false, undefined])
+    assert.deepEqual([take(kept, lineOf(1)), kept.withoutBody], [false, undefined])
     assert.equal(take(kept, `X-Long: ${'x'.repeat(1024)}\r\n`), false)
     assert.equal(take(kept, lineOf(1)), true)
+  })
+
+  test('are those of one request with a body and of one without', () => {
+    const kept = new KeptHead()
+    const parse = (method: string): PlainRequest => {
+      const bytes = Buffer.from(`${method} /guarded HTTP/1.1\r\nX-Method: ${method}\r\n\r\n`)
+      const request = parser.parse(bytes, 0, kept)
+      assert.ok(typeof request === 'object')
+      kept.keep(bytes, request)
+      assert.deepEqual(request.fields.rawHeaders, ['X-Method', method])
+      return request
+    }
+    parse('GET')
+    const [get, post] = [parse('GET'), parse('POST')]
+    assert.equal(parse('GET').fields, get.fields)
+    assert.equal(parse('POST').fields, post.fields)
+    const put = parse('PUT')
+    assert.equal(parse('PUT').fields, put.fields)
+    assert.notEqual(parse('POST').fields, post.fields)
+    assert.equal(parse('GET').fields, get.fields)
+    kept.forget()
+    assert.deepEqual([kept.withoutBody, kept.withBody], [undefined, undefined])
   })
 
   test('are copied at most eight times until the connection has been idle, which forgets them', () => {
@@ -86,7 +108,7 @@ describe('the header lines that a connection keeps', () => {
     kept.idleFor(2000)
     assert.equal(take(kept, lineOf(8)), true)
     kept.idleFor(2001)
-    assert.equal(kept.fields, undefined)
+    assert.equal(kept.withoutBody, undefined)
     assert.equal(take(kept, lineOf(11)), true)
   })
 

@@ -1,4 +1,4 @@
-import type { KeptParts, PlainFields, PlainRequest } from './request-parser.ts'
+import { hasBody, type KeptParts, type PlainFields, type PlainRequest } from './request-parser.ts'
 
 /** Header lines that take more than this many bytes together are not kept, and neither is a URL that does. */
 const maxBytes = 1024
@@ -14,8 +14,9 @@ const keptMs = 2000
  * many of them the URL too; the parser then recognizes these by their bytes and does not parse them again.
  */
 export class KeptHead implements KeptParts {
-  /** The lines to compare with those of the next request; undefined if none are kept. */
-  fields: PlainFields | undefined
+  // Programs send different lines with and without a body, and often both kinds of requests on one connection.
+  withoutBody: PlainFields | undefined
+  withBody: PlainFields | undefined
   url = ''
   #changes = 0
   #isFirst = true
@@ -24,18 +25,20 @@ export class KeptHead implements KeptParts {
    * Keeps the URL and the header lines of a request; lines only if they are not kept already and have not changed too
    * often. Nothing of the first request is kept, because it may be the only request on the connection.
    */
-  keep(bytes: Buffer, { url, fields, fieldsAt, bodyAt }: PlainRequest): void {
+  keep(bytes: Buffer, { method, url, fields, fieldsAt, bodyAt }: PlainRequest): void {
     if (this.#isFirst) {
       this.#isFirst = false
       return
     }
     this.url = url.length <= maxBytes ? url : ''
     const length = bodyAt - fieldsAt
-    if (fields === this.fields || length > maxBytes || this.#changes === maxChanges) return
+    if (fields === this.withoutBody || fields === this.withBody) return
+    if (length > maxBytes || this.#changes === maxChanges) return
     this.#changes++
     fields.bytes = Buffer.allocUnsafeSlow(length)
     bytes.copy(fields.bytes, 0, fieldsAt, bodyAt)
-    this.fields = fields
+    if (hasBody(method)) this.withBody = fields
+    else this.withoutBody = fields
   }
 
   /**
@@ -51,7 +54,8 @@ export class KeptHead implements KeptParts {
    * closes.
    */
   forget(): void {
-    this.fields = undefined
+    this.withoutBody = undefined
+    this.withBody = undefined
     this.url = ''
     this.#changes = 0
   }

@@ -21,7 +21,10 @@ export interface PlainFields {
 
 /** What a connection keeps of its earlier requests, to recognize it in later ones. */
 export interface KeptParts {
-  readonly fields: PlainFields | undefined
+  /** Header lines of a request whose method usually has no body; undefined if none are kept. */
+  readonly withoutBody: PlainFields | undefined
+  /** Header lines of a request whose method usually has a body (`hasBody`); undefined if none are kept. */
+  readonly withBody: PlainFields | undefined
   /** The latest request's URL, which passed all checks; '' if it is not kept. */
   readonly url: string
 }
@@ -97,10 +100,11 @@ export class RequestParser {
     const fieldsAt = matchEnd(bytes, { at: urlEnd + 1, end, wanted: versionLine })
     if (fieldsAt < 0) return fieldsAt === ranOut ? short : 'unusual'
 
-    const bodyAt = endOfKept(bytes, fieldsAt, kept.fields)
-    if (kept.fields !== undefined && bodyAt > 0 && bodyAt <= end) {
+    const keptFields = hasBody(method.name) ? kept.withBody : kept.withoutBody
+    const bodyAt = endOfKept(bytes, fieldsAt, keptFields)
+    if (keptFields !== undefined && bodyAt > 0 && bodyAt <= end) {
       const url = isSameUrl ? kept.url : bytes.toString('latin1', urlAt, urlEnd)
-      return { method: method.name, url, fields: kept.fields, fieldsAt, bodyAt }
+      return { method: method.name, url, fields: keptFields, fieldsAt, bodyAt }
     }
     const fieldsEnd = this.#readFields(bytes, fieldsAt, end)
     if (fieldsEnd < 0) return fieldsEnd === ranOut ? short : 'unusual'
@@ -216,7 +220,7 @@ export class RequestParser {
   }
 }
 
-const nothingKept: KeptParts = { fields: undefined, url: '' }
+const nothingKept: KeptParts = { withoutBody: undefined, withBody: undefined, url: '' }
 
 const ranOut = -1
 const mismatch = -2
@@ -294,6 +298,11 @@ function methodAt(bytes: Buffer, at: number): Method | undefined {
     default:
       return undefined
   }
+}
+
+/** Whether requests with this method usually have a body. */
+export function hasBody(method: string): boolean {
+  return method === 'POST' || method === 'PUT' || method === 'PATCH'
 }
 
 function isPrefixEnd(code: number): boolean {
