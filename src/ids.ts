@@ -84,6 +84,10 @@ export class RandomDigits {
 const random = new RandomDigits(idAlphabet)
 let lastTime = -1
 let timeText = ''
+/** The last two digits count this many milliseconds; the others are kept as text, because they rarely change. */
+const lowDigitsMs = 1024
+let lastHigh = -1
+let highDigits = ''
 
 /**
  * Creates an id: prefix, 10 characters of time (ms) and 16 random ones (80 bits). Later ids sort later, to the
@@ -122,13 +126,23 @@ export function isId<P extends IdPrefix>(prefix: P, text: string): text is Id<P>
 
 function timePart(nowMs: number): string {
   if (nowMs === lastTime) return timeText
-  let rest = nowMs
+  const high = Math.floor(nowMs / lowDigitsMs)
+  if (high !== lastHigh) {
+    lastHigh = high
+    highDigits = digitsOf(high, timeDigits - 2)
+  }
+  const low = nowMs % lowDigitsMs
+  lastTime = nowMs
+  timeText = highDigits + idAlphabet.charAt(low >> 5) + idAlphabet.charAt(low & 31)
+  return timeText
+}
+
+function digitsOf(value: number, count: number): string {
+  let rest = value
   let text = ''
-  for (let digit = 0; digit < timeDigits; digit++) {
+  for (let digit = 0; digit < count; digit++) {
     text = idAlphabet.charAt(rest % 32) + text
     rest = Math.floor(rest / 32)
   }
-  lastTime = nowMs
-  timeText = text
   return text
 }

@@ -3,7 +3,7 @@ export function codes(isOne: (code: number) => boolean): Uint8Array {
   return Uint8Array.from({ length: 256 }, (_, code) => (isOne(code) ? 1 : 0))
 }
 
-/** The bytes allowed in a header name (a token of RFC 9110, section 5.6.2). */
-export const tokenCodes = codes((code) =>
-  /[!#$%&'*+\-.^_`|~0-9A-Za-z]/.test(String.fromCharCode(code)),
-)
+/** Whether a byte may be part of a header name (a token of RFC 9110, section 5.6.2). */
+export function isTokenCode(code: number): boolean {
+  return /[!#$%&'*+\-.^_`|~0-9A-Za-z]/.test(String.fromCharCode(code))
+}

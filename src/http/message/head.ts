@@ -38,7 +38,9 @@ export interface RequestHead {
 /** The caller's header lines as they are forwarded to a target that injects the header `injectedName`. */
 export interface ForwardedLines {
   readonly injectedName: string | undefined
-  readonly text: string
+  text: string
+  /** Whether the text has been made flat (`flatText`), because it was used again. */
+  isFlat: boolean
 }
 
 const none: readonly string[] = []

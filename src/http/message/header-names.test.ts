@@ -32,7 +32,7 @@ test('names that a stranger chose to share one place in the table cost no more t
   }
 })
 
-/** 2,048 names of one length with the same hash: "Aa" and "BB" are equal under a multiplier of 31. */
+/** 2,048 names of one length with few different hashes, which depend on only three of their bytes. */
 function colliding(): string[] {
   let names = ['']
   for (let pair = 0; pair < 11; pair++) names = names.flatMap((name) => [`${name}Aa`, `${name}BB`])

@@ -14,6 +14,8 @@ const maxProbes = 8
 export class HeaderNames<Kind extends number> {
   readonly #kindOf: (lower: string) => Kind
   readonly #names: (string | undefined)[] = Array.from({ length: slots })
+  /** The bytes of each name, which are cheaper to compare than its characters. */
+  readonly #bytes: (Buffer | undefined)[] = Array.from({ length: slots })
   readonly #kinds = new Uint8Array(slots)
   #count = 0
   /** The meaning of the name that was looked up last. */
@@ -31,14 +33,15 @@ export class HeaderNames<Kind extends number> {
   /** Returns the name between two offsets, and sets `kind` to its meaning. */
   find(bytes: Buffer, start: number, end: number): string {
     const length = end - start
-    let hash = length
-    for (let at = start; at < end; at++) hash = (Math.imul(hash, 31) + (bytes[at] ?? 0)) | 0
-    const home = hash ^ (hash >>> 15)
+    const home = hashOf(bytes, start, end)
     for (let probe = 0; probe < maxProbes; probe++) {
       const slot = (home + probe) & (slots - 1)
       const name = this.#names[slot]
-      if (name === undefined) return this.#add(slot, bytes.toString('latin1', start, end))
-      if (name.length === length && isSame(name, bytes, start)) {
+      const known = this.#bytes[slot]
+      if (name === undefined || known === undefined) {
+        return this.#add(slot, bytes.toString('latin1', start, end))
+      }
+      if (known.length === length && isSame(known, bytes, start)) {
         this.kind = this.#kinds[slot] as Kind
         return name
       }
@@ -51,15 +54,26 @@ export class HeaderNames<Kind extends number> {
     if (slot !== undefined && this.#count < maxNames && name.length <= maxBytes) {
       this.#count++
       this.#names[slot] = name
+      this.#bytes[slot] = Buffer.from(name, 'latin1')
       this.#kinds[slot] = this.kind
     }
     return name
   }
 }
 
-function isSame(name: string, bytes: Buffer, start: number): boolean {
+/**
+ * Returns a hash of a name's length and three of its bytes: reading all of them would cost more than the few more
+ * probes that a weak hash causes.
+ */
+function hashOf(bytes: Buffer, start: number, end: number): number {
+  const middle = bytes[(start + end) >> 1] ?? 0
+  const some = (bytes[start] ?? 0) | (middle << 8) | ((bytes[end - 1] ?? 0) << 16)
+  return Math.imul(some + ((end - start) << 24), 0x9e3779b1) >>> 16
+}
+
+function isSame(name: Buffer, bytes: Buffer, start: number): boolean {
   for (let at = 0; at < name.length; at++) {
-    if (name.charCodeAt(at) !== bytes[start + at]) return false
+    if (name[at] !== bytes[start + at]) return false
   }
   return true
 }

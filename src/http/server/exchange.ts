@@ -75,8 +75,8 @@ export class Exchange {
   #gone = false
   #isTakenOver = false
   #sink: BodySink | undefined
-  /** Parts of the body that arrived before it was read. */
-  #held: Buffer[] = []
+  /** Parts of the body that arrived before it was read; undefined if there are none. */
+  #held: Buffer[] | undefined
   #heldBytes = 0
   #bodyEnded = false
   #bodyPaused = false
@@ -261,6 +261,7 @@ export class Exchange {
     if (this.finished || this.#gone) return true
     this.bytesIn += chunk.length
     if (this.#sink === undefined) {
+      this.#held ??= []
       this.#held.push(Buffer.from(chunk))
       this.#heldBytes += chunk.length
       this.#bodyPaused = this.#heldBytes >= maxHeldBytes
@@ -278,8 +279,8 @@ export class Exchange {
   /** Passes the body to the sink as it arrives, starting with what has already arrived. */
   readBody(sink: BodySink): void {
     this.#sink = sink
-    const held = this.#held
-    this.#held = []
+    const held = this.#held ?? []
+    this.#held = undefined
     let more = true
     for (const chunk of held) more = sink.data(chunk) && more
     if (this.#bodyEnded) sink.end()

@@ -10,6 +10,12 @@ export interface RequestLine {
   readonly httpVersion: string
 }
 
+/** The limits for a request's URL and its whole head. */
+export interface SizeLimits {
+  readonly urlBytes: number
+  readonly headBytes: number
+}
+
 /**
  * Checks a request's line, size, Host, framing and Expect more strictly than Node's parser; returns the refusal, or
  * undefined.
@@ -17,7 +23,16 @@ export interface RequestLine {
 export function checkFraming(
   line: RequestLine,
   head: RequestHead,
-  { urlBytes, headBytes }: { readonly urlBytes: number; readonly headBytes: number },
+  limits: SizeLimits,
+): Problem | undefined {
+  return checkLine(line, head, limits) ?? checkFields(line, head)
+}
+
+/** The part of `checkFraming` that concerns the request line and the size of the head. */
+export function checkLine(
+  line: RequestLine,
+  head: RequestHead,
+  { urlBytes, headBytes }: SizeLimits,
 ): Problem | undefined {
   const { httpVersion } = line
   if (httpVersion !== '1.1' && httpVersion !== '1.0') {
@@ -35,6 +50,17 @@ export function checkFraming(
   if (line.method.length + line.url.length + 14 + head.bytes > headBytes) {
     return new Problem('head_too_large', `The request head may have up to ${headBytes} bytes.`)
   }
+  return undefined
+}
+
+/**
+ * The part of `checkFraming` whose outcome depends only on the header lines and the version, so that it holds for later
+ * requests with the same lines.
+ */
+export function checkFields(
+  { httpVersion }: Pick<RequestLine, 'httpVersion'>,
+  head: RequestHead,
+): Problem | undefined {
   return checkHost(head, httpVersion) ?? checkBodyFraming(head, httpVersion) ?? checkExpect(head)
 }
 

@@ -11,7 +11,7 @@ import { Exchange } from './exchange.ts'
 import { frontLimits, type FrontDeps, type FrontLimits } from './front-deps.ts'
 import type { UpgradedStream } from './exchange.ts'
 import { DirectRequest } from './direct-request.ts'
-import { checkFraming, isWebSocket, originForm } from './framing.ts'
+import { checkFields, checkFraming, checkLine, isWebSocket, originForm } from './framing.ts'
 import { readRequestHead, type RequestHead } from '../message/head.ts'
 import { nodeHttp } from '../message/node-http.ts'
 import { ownRefusalsOf, renderOwn } from './problem.ts'
@@ -148,11 +148,14 @@ class TwoLaneFront implements Front {
     const { clock, gatewayPrefix: prefix, baseUrl, handleGateway } = this.#deps
     return createPlainLane({
       ...{ clock, limits: this.#connectionLimits, prefix },
-      accept: (request) => {
-        const { fields } = request
-        const head = (fields.head ??= readRequestHead(fields.rawHeaders))
-        const line = { method: request.method, url: request.url, httpVersion: '1.1' }
-        return checkFraming(line, head, this.#limits) === undefined ? head : undefined
+      accept: ({ method, url, fields }) => {
+        const line = { method, url, httpVersion: '1.1' }
+        const head = fields.head ?? readRequestHead(fields.rawHeaders)
+        if (checkLine(line, head, this.#limits) !== undefined) return undefined
+        // Lines whose head is known come from an earlier request, and were checked then.
+        if (fields.head === undefined && checkFields(line, head) !== undefined) return undefined
+        fields.head = head
+        return head
       },
       take: ({ method, url, fields }, head, carrier) => {
         // Every member is set individually: this runs for each call, and spreading objects is measurably slower.

@@ -19,12 +19,29 @@ function userForTests(heard: (what: string) => void): ConnectionUser {
   }
 }
 
+const get = { method: 'GET', ended: true, upgrade: false }
+
+test('the bytes of a body may be used again as soon as the request has begun', () => {
+  const socket = new FakeSocket()
+  const connection = new UpstreamConnection(socket.asSocket, () => undefined)
+  const ignore = userForTests(() => undefined)
+  const head = 'POST / HTTP/1.1\r\nContent-Length: 3\r\n\r\n'
+  const body = Buffer.from('one')
+  socket.cork()
+  for (const word of ['one', 'two', 'six']) {
+    body.write(word)
+    connection.begin(ignore, { ...get, head, body })
+  }
+  socket.uncork()
+  assert.equal(socket.written, `${head}one${head}two${head}six`)
+})
+
 test('a connection that a slow caller left paused is heard by the next one', async () => {
   const socket = new FakeSocket()
   let released = 0
   const connection = new UpstreamConnection(socket.asSocket, () => released++)
   socket.on('data', (bytes: Buffer) => connection.receive(bytes))
-  const request = { method: 'GET', text: 'GET / HTTP/1.1\r\n\r\n', ended: true, upgrade: false }
+  const request = { ...get, head: 'GET / HTTP/1.1\r\n\r\n', body: '' }
 
   const first = Promise.withResolvers<void>()
   const slow = userForTests((what) => {

@@ -1,5 +1,7 @@
 import type { Socket } from 'node:net'
+import { TLSSocket } from 'node:tls'
 import { ChunkCopies } from '../message/chunk-copies.ts'
+import { SharedWrites } from '../message/shared-writes.ts'
 import { AnswerReader } from './response-reader.ts'
 import type { AnswerSink } from './response-reader.ts'
 import { minuteMs } from '../../units.ts'
@@ -31,7 +33,19 @@ export interface TunnelEnd {
   closed(): void
 }
 
+/** The beginning of a request: its head, with any part of the body that has arrived. */
+export interface RequestStart {
+  readonly method: string
+  /** Characters are bytes (latin1). */
+  readonly head: string
+  /** Either latin1 text, '' for none, or bytes that are valid only during the call. */
+  readonly body: string | Buffer
+  readonly ended: boolean
+  readonly upgrade: boolean
+}
+
 const copies = new ChunkCopies()
+const writes = new SharedWrites()
 /** Chunks up to this size are sent as text: the socket itself copies text, which is cheaper for small chunks. */
 const joinedBytes = 16 * 1024
 
@@ -47,6 +61,8 @@ export class UpstreamConnection {
   /** How many requests this connection carried before the current one. */
   uses = 0
   readonly #socket: Socket
+  /** A TLS socket keeps what is written for a while, so it would need each of the buffers that requests share. */
+  readonly #isTls: boolean
   readonly #reader = new AnswerReader()
   readonly #released: (connection: UpstreamConnection, reusable: boolean) => void
   #user: ConnectionUser | undefined
@@ -60,6 +76,7 @@ export class UpstreamConnection {
     released: (connection: UpstreamConnection, reusable: boolean) => void,
   ) {
     this.#socket = socket
+    this.#isTls = socket instanceof TLSSocket
     this.#released = released
     socket.on('error', (error) => this.#fail(error))
     socket.on('close', () => this.#fail(new Error('the connection closed')))
@@ -86,18 +103,23 @@ export class UpstreamConnection {
     return said === undefined ? byDefaultMs : Math.min(Math.max(0, said - 1000), minuteMs)
   }
 
-  /**
-   * Sends a request's head, with any part of the body that has arrived, as one write; characters are bytes (latin1).
-   */
-  begin(
-    user: ConnectionUser,
-    request: { method: string; text: string; ended: boolean; upgrade: boolean },
-  ): void {
+  /** Sends the beginning of a request as one write. */
+  begin(user: ConnectionUser, { method, head, body, ended, upgrade }: RequestStart): void {
     this.#user = user
-    this.#requestEnded = request.ended
+    this.#requestEnded = ended
     this.#answerEnded = false
-    this.#reader.expect(user, request.method, request.upgrade)
-    this.#socket.write(request.text, 'latin1')
+    this.#reader.expect(user, method, upgrade)
+    if (typeof body === 'string') this.#socket.write(head + body, 'latin1')
+    else if (this.#isTls) this.#socket.write(head + body.toString('latin1'), 'latin1')
+    else this.#writeJoined(head, body)
+  }
+
+  #writeJoined(head: string, body: Buffer): void {
+    const length = head.length + body.length
+    const buffer = writes.bufferFor(this.#socket, length)
+    buffer.write(head, 0, 'latin1')
+    buffer.set(body, head.length)
+    writes.write(this.#socket, buffer, length)
   }
 
   /**

@@ -149,14 +149,15 @@ class Forwarding implements ConnectionUser, BodyOwner, ExchangeWatcher {
     }
   }
 
-  begin(body: string, ended: boolean): void {
+  begin(body: string | Buffer, ended: boolean): void {
     const connection = this.#connection
     if (connection === undefined || this.#settled) return
     this.#requestEnded = ended
     connection.deadlineAt = ended ? this.#origin.nowMs + this.#plan.timeouts.firstByteMs : Infinity
     connection.begin(this, {
       method: this.#exchange.method,
-      text: this.#plan.head + framingOf(this.#exchange) + body,
+      head: this.#plan.head + framingOf(this.#exchange),
+      body,
       ended,
       upgrade: this.#exchange.upgrade !== undefined,
     })

@@ -9,8 +9,11 @@ export interface BodyOwner {
   readonly bodyBytes: number
   /** The normalized name of the header that the target injects, if any. */
   readonly injectedName: string | undefined
-  /** Sends the request's head, with the first bytes of the body if they have arrived. */
-  begin(body: string, ended: boolean): void
+  /**
+   * Sends the request's head, with the first bytes of the body if they have arrived; bytes are valid only during the
+   * call.
+   */
+  begin(body: string | Buffer, ended: boolean): void
   bodyChunk(chunk: Buffer): void
   bodyTooLarge(): void
   /** Ends the call with a refusal, because its body cannot be forwarded. */
@@ -110,13 +113,14 @@ export class RequestBody implements BodySink {
 
   #join(chunk: Buffer): boolean {
     this.#headHeld = false
-    const body = chunk.toString('latin1')
     const ended = this.#sent === this.#length
     this.#over = ended
-    this.#owner.begin(
-      this.#length === undefined ? `${chunk.length.toString(16)}\r\n${body}\r\n` : body,
-      ended,
-    )
+    if (this.#length === undefined) {
+      const body = chunk.toString('latin1')
+      this.#owner.begin(`${chunk.length.toString(16)}\r\n${body}\r\n`, ended)
+    } else {
+      this.#owner.begin(chunk, ended)
+    }
     return true
   }
 

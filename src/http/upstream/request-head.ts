@@ -1,3 +1,4 @@
+import { flatText } from '../message/flat-text.ts'
 import type { RequestHead } from '../message/head.ts'
 import { isSameHeader, requestHeaderFate } from '../message/header-rules.ts'
 
@@ -25,8 +26,12 @@ export function renderRequestHead(parts: RequestHeadParts): string {
   const { head, injectedName } = parts
   let { forwardedLines: forwarded } = head
   if (forwarded === undefined || forwarded.injectedName !== injectedName) {
-    forwarded = { injectedName, text: renderForwardedLines(parts) }
+    forwarded = { injectedName, text: renderForwardedLines(parts), isFlat: false }
     head.forwardedLines = forwarded
+  } else if (!forwarded.isFlat) {
+    // Lines that come a second time will probably come more often.
+    forwarded.text = flatText(forwarded.text)
+    forwarded.isFlat = true
   }
   return `${parts.method} ${parts.path} HTTP/1.1\r\nHost: ${parts.host}\r\n${forwarded.text}${parts.own}`
 }

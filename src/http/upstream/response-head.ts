@@ -1,4 +1,4 @@
-import { tokenCodes } from '../message/codes.ts'
+import { codes, isTokenCode } from '../message/codes.ts'
 import { connectionNames } from '../message/head.ts'
 
 /** How the end of a response's body is found (RFC 9112, section 6.3). */
@@ -63,6 +63,7 @@ const space = 0x20
 const cr = 0x0d
 const maxHeaders = 256
 const maxLengthDigits = 15
+const tokenCodes = codes(isTokenCode)
 
 class Fields {
   readonly list: string[] = []
@@ -95,7 +96,7 @@ function readFields(text: string, start: number, fields: Fields): void {
   let at = start
   while (at < text.length) {
     let colon = at
-    while (colon < text.length && isTokenCode(text.charCodeAt(colon))) colon++
+    while (colon < text.length && tokenCodes[text.charCodeAt(colon)] === 1) colon++
     if (colon === at || text.charCodeAt(colon) !== 0x3a) broken('field name')
     let end = text.indexOf('\r\n', colon)
     if (end === -1) end = text.length
@@ -182,10 +183,6 @@ function finish(
 // connection must not be reused.
 function announcesBody(fields: Fields): boolean {
   return fields.chunked || fields.contentLength > 0
-}
-
-function isTokenCode(code: number): boolean {
-  return tokenCodes[code] === 1
 }
 
 function isLength(value: string): boolean {

@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { randomFrom } from '../../../test/harness/random.ts'
-import { renderResponseHead, renderRestOfHead } from '../server/plain-lane/response-head.ts'
+import {
+  createResponseEndings,
+  renderOwnLines,
+  renderResponseHead,
+} from '../server/plain-lane/response-head.ts'
 import { parseUpstreamHead } from './response-head.ts'
 import { filterAnswerHeaders } from './response-headers.ts'
 import { UsualResponses, type UsualResponse } from './usual-response.ts'
 
-const ending = { closes: false, keepAliveSeconds: 5, date: () => 'Sun, 22 Nov 2026 00:00:00 GMT' }
+const { kept: ending } = createResponseEndings(5, () => 'Sun, 22 Nov 2026 00:00:00 GMT')
 const own = ['Intercept-Request-Id', 'req_1']
 const reader = new UsualResponses()
 
@@ -37,7 +41,7 @@ function relayedInFull(
 }
 
 function relayed(response: UsualResponse): string {
-  const rest = renderRestOfHead(response.hasDate, own, ending)
+  const rest = renderOwnLines(response.hasDate, own, ending) + ending.bytes.toString('latin1')
   const buffer = Buffer.alloc(response.lineBytes + rest.length + response.bodyBytes)
   const restAt = response.copyLines(buffer, 0)
   assert.equal(restAt, response.lineBytes)

@@ -1,4 +1,4 @@
-import { codes, tokenCodes } from '../message/codes.ts'
+import { codes, isTokenCode } from '../message/codes.ts'
 import { HeaderNames } from '../message/header-names.ts'
 import { responseHeaderFate } from '../message/header-rules.ts'
 import type { RelayedLines } from '../server/lane/carrier.ts'
@@ -199,6 +199,8 @@ function kindOf(lower: string): Kind {
   return lower === 'date' ? kinds.date : kinds.passes
 }
 
+// Tables are made in this module, because V8 reads an imported constant anew for each byte.
+const tokenCodes = codes(isTokenCode)
 const textCodes = codes((code) => code >= 0x20 && code !== 0x7f)
 
 const usual = [

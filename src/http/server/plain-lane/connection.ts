@@ -4,7 +4,7 @@ import type { CarriedExchange, RelayedLines, ResponseHead } from '../lane/carrie
 import { endWithLinger, foldMapped } from '../lane/front-connection.ts'
 import { keepAliveGraceMs, maxHeldBytes, maxPieces, maxTakenPerTurn } from './bounds.ts'
 import type { LaneConnection, PlainDeps } from './deps.ts'
-import { KeptFields } from './kept-fields.ts'
+import { KeptHead } from './kept-head.ts'
 import type { ResponseEnding } from './response-head.ts'
 import { ResponseWriter } from './response-writer.ts'
 import { readShared } from './shared-reads.ts'
@@ -44,7 +44,7 @@ export class PlainConnection implements LaneConnection {
   /** The monotonic time since which a head is awaited; -1 during a request, 0 until the next check sets it. */
   #waitsSince: number
   #isFresh = true
-  readonly #kept = new KeptFields()
+  readonly #kept = new KeptHead()
 
   constructor(accepted: Socket, deps: PlainDeps) {
     const shared = readShared(accepted, (bytes) => this.#onShared(bytes))
@@ -136,10 +136,11 @@ export class PlainConnection implements LaneConnection {
     )
   }
 
+  /** Takes as many requests as it may; called with at least one byte, and only if the first may be taken. */
   #advance(bytes: Buffer): void {
     this.#isAdvancing = true
     let at = 0
-    while (at < bytes.length && this.#mayTake()) {
+    do {
       const next = this.#takeOne(bytes, at)
       if (next === undefined) {
         const rest = at === 0 ? bytes : bytes.subarray(at)
@@ -147,7 +148,7 @@ export class PlainConnection implements LaneConnection {
         return
       }
       at = next
-    }
+    } while (at < bytes.length && this.#mayTake())
     this.#isAdvancing = false
     if (at < bytes.length) this.#hold(bytes.subarray(at))
     if (this.#takenThisTurn === maxTakenPerTurn) setImmediate(this.#onNextTurn)
@@ -161,7 +162,7 @@ export class PlainConnection implements LaneConnection {
 
   /** Takes the request at an offset; returns the offset after it, or undefined if the standard lane must take it. */
   #takeOne(bytes: Buffer, at: number): number | undefined {
-    const request = this.#deps.parser.parse(bytes, at, this.#kept.fields)
+    const request = this.#deps.parser.parse(bytes, at, this.#kept)
     if (request === 'unusual') return undefined
     if (request === 'partial') return this.#awaitHead(at === 0 ? bytes : bytes.subarray(at), at)
     const length = Math.max(0, request.fields.contentLength)
@@ -313,11 +314,8 @@ export class PlainConnection implements LaneConnection {
 
   #ending(): ResponseEnding {
     if (this.#isDraining) this.#isLast = true
-    return {
-      closes: this.#isLast,
-      keepAliveSeconds: this.#deps.keepAliveSeconds,
-      date: this.#deps.date,
-    }
+    const { kept, closed } = this.#deps.endings
+    return this.#isLast ? closed : kept
   }
 
   get soleExchange(): CarriedExchange | undefined {

@@ -3,6 +3,7 @@ import type { RequestHead } from '../../message/head.ts'
 import type { Carrier } from '../lane/carrier.ts'
 import type { FrontConnection } from '../lane/front-connection.ts'
 import type { PlainRequest, RequestParser } from './request-parser.ts'
+import type { ResponseEndings } from './response-head.ts'
 
 /** The limits of a connection; sizes in bytes, times in milliseconds. */
 export interface PlainLimits {
@@ -17,8 +18,7 @@ export interface PlainLimits {
 export interface PlainDeps {
   readonly parser: RequestParser
   readonly limits: PlainLimits
-  readonly keepAliveSeconds: number
-  readonly date: () => string
+  readonly endings: ResponseEndings
   readonly monotonic: () => number
   /** Returns the head of a request with valid framing; undefined if the standard lane must decide. */
   accept(request: PlainRequest): RequestHead | undefined

@@ -7,6 +7,7 @@ import type { Clock } from '../../../clock.ts'
 import { PlainConnection } from './connection.ts'
 import type { LaneConnection, PlainDeps, PlainLimits } from './deps.ts'
 import { RequestParser } from './request-parser.ts'
+import { createResponseEndings } from './response-head.ts'
 
 /** The plain lane of one listener. */
 export interface PlainLane {
@@ -42,8 +43,7 @@ export function createPlainLane(
   const deps: PlainDeps = {
     parser: new RequestParser({ prefix, ...limits }),
     limits,
-    keepAliveSeconds: Math.floor(limits.keepAliveMs / 1000),
-    date,
+    endings: createResponseEndings(Math.floor(limits.keepAliveMs / 1000), date),
     monotonic: () => clock.monotonic(),
     accept: given.accept,
     take: given.take,

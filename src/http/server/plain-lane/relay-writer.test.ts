@@ -5,23 +5,23 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { nextTurn } from '../../../timers.ts'
 import type { RelayedLines } from '../lane/carrier.ts'
-import { RelayWriter } from './relay-writer.ts'
+import { writeRelayed } from './relay-writer.ts'
 
 const firstPart = 'HTTP/1.1 200 OK\r\n'
-const rest = 'Date: now\r\n\r\n'
+const rest = 'Date: now\r\nConnection: close\r\n\r\n'
+const [lines, ending] = [rest.slice(0, 11), Buffer.from(rest.slice(11))]
 const fullPauses = 40
 
 test('callers that read late get every byte of their own responses, and none of the others', async () => {
   await using connected = await connectedPairs(3)
   const { pairs } = connected
-  const writer = new RelayWriter()
   // How often the kernel did not take all bytes of a response at once.
   let pauses = 0
   for (let round = 0; pauses < fullPauses; round++) {
     for (const [index, pair] of pairs.entries()) {
       const body = String.fromCharCode(97 + ((round + index) % 26)).repeat(16_000 - (round % 100))
       if (round % 50 === 0) pair.ours.cork()
-      writer.write(pair.ours, relayed(body), rest)
+      writeRelayed(pair.ours, relayed(body), { lines, ending })
       if (round % 50 === 0) pair.ours.uncork()
       pair.sent.update(firstPart + rest + body)
       if (pair.ours.writableLength === 0) continue

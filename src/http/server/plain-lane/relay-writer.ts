@@ -1,34 +1,25 @@
 import type { Socket } from 'node:net'
-import { SharedBuffer } from '../../message/shared-buffer.ts'
+import { SharedWrites } from '../../message/shared-writes.ts'
 import type { RelayedLines } from '../lane/carrier.ts'
 
-/**
- * Writes each relayed response in one write. Most responses are assembled in one buffer that all sockets share, because
- * allocating memory for each response would cost more than copying its bytes.
- */
-export class RelayWriter {
-  #shared = new SharedBuffer()
-
-  /** Writes the upstream's lines, then the rest of the head (characters are bytes), then the body. */
-  write(socket: Socket, response: RelayedLines, rest: string): void {
-    const length = response.lineBytes + rest.length + response.bodyBytes
-    const shared = this.#shared
-    // Bytes that wait behind others in the socket would be overwritten by the next response.
-    if (socket.writableLength > 0 || length > shared.bytes.length) {
-      const own = Buffer.allocUnsafe(length)
-      fill(own, response, rest)
-      socket.write(own)
-      return
-    }
-    fill(shared.bytes, response, rest)
-    socket.write(shared.view(length))
-    // If the kernel did not take all bytes at once, the socket still needs this buffer, so the next response gets a new
-    // one.
-    if (socket.writableLength > 0) this.#shared = new SharedBuffer()
-  }
+/** What follows the upstream's lines in a head. */
+export interface RestOfHead {
+  /** Header lines whose characters are bytes. */
+  readonly lines: string
+  /** The last lines, which most responses share, and the empty line; copying bytes is cheaper than writing text. */
+  readonly ending: Buffer
 }
 
-function fill(buffer: Buffer, response: RelayedLines, rest: string): void {
-  const restAt = response.copyLines(buffer, 0)
-  response.copyBody(buffer, restAt + buffer.write(rest, restAt, 'latin1'))
+const writes = new SharedWrites()
+
+/** Writes a relayed response as one write: the upstream's lines, then the rest of the head, then the body. */
+export function writeRelayed(socket: Socket, response: RelayedLines, rest: RestOfHead): void {
+  const { lines, ending } = rest
+  const length = response.lineBytes + lines.length + ending.length + response.bodyBytes
+  const buffer = writes.bufferFor(socket, length)
+  const linesAt = response.copyLines(buffer, 0)
+  const endingAt = linesAt + buffer.write(lines, linesAt, 'latin1')
+  buffer.set(ending, endingAt)
+  response.copyBody(buffer, endingAt + ending.length)
+  writes.write(socket, buffer, length)
 }

@@ -34,25 +34,52 @@ describe('the parser of ordinary requests', () => {
       bytes: Buffer.from(lines),
       head: undefined,
     }
+    const keptParts = { withoutBody: kept, withBody: undefined, url: '' }
     const line = 'GET /guarded/b HTTP/1.1\r\n'
-    const again = parser.parse(Buffer.from(`..${line}${lines}ok`), 2, kept)
+    const again = parser.parse(Buffer.from(`..${line}${lines}ok`), 2, keptParts)
     assert.ok(typeof again === 'object')
     assert.equal(again.fields, kept)
     assert.equal(again.url, '/guarded/b')
     assert.equal(again.bodyAt, 2 + line.length + lines.length)
     for (let cut = 0; cut < lines.length; cut++) {
-      const outcome = parser.parse(Buffer.from(line + lines.slice(0, cut)), 0, kept)
+      const outcome = parser.parse(Buffer.from(line + lines.slice(0, cut)), 0, keptParts)
       assert.equal(outcome, 'partial', lines.slice(0, cut))
     }
     for (let at = 0; at < lines.length; at++) {
       const other = Buffer.from(line + lines)
       other[line.length + at] = (other[line.length + at] ?? 0) ^ 1
-      const outcome = parser.parse(other, 0, kept)
+      const outcome = parser.parse(other, 0, keptParts)
       assert.ok(typeof outcome === 'string' || outcome.fields !== kept, String(at))
     }
     const long = Buffer.from(`GET /guarded/${'b'.repeat(50)} HTTP/1.1\r\n${lines}`)
     const narrow = new RequestParser({ prefix: '/guarded', urlBytes: 100, headBytes: 100 })
-    assert.equal(narrow.parse(long, 0, kept), narrow.parse(long, 0))
+    assert.equal(narrow.parse(long, 0, keptParts), narrow.parse(long, 0))
+  })
+
+  test('a URL that was kept is recognized only if it comes again byte for byte, and whole', () => {
+    const url = '/guarded/a?b'
+    const kept = { withoutBody: undefined, withBody: undefined, url }
+    const texts = ['', 'c', '/', '?', ' ', '#', '\xe9', '/guarded/a?b'].flatMap((more) => [
+      `${url}${more}`,
+      `${more}${url}`,
+      `${url.slice(0, -1)}${more}`,
+    ])
+    for (const text of texts) {
+      for (const version of [
+        ' HTTP/1.1\r\nHost: x\r\n\r\n',
+        ' HTTP/1.0\r\n\r\n',
+        '\r\n',
+        ' ',
+        '',
+      ]) {
+        const bytes = Buffer.from(`..POST ${text}${version}`, 'latin1')
+        assert.deepEqual(parser.parse(bytes, 2, kept), parser.parse(bytes, 2), bytes.toString())
+      }
+    }
+    const narrow = new RequestParser({ prefix: '/guarded', urlBytes: 100, headBytes: 16 })
+    const long = Buffer.from(`GET ${url} HTTP/1.1\r\n\r\n`)
+    assert.equal(narrow.parse(long, 0, kept), 'unusual')
+    assert.equal(narrow.parse(long.subarray(0, 15), 0, kept), 'partial')
   })
 
   test('the beginning of an ordinary request, cut anywhere, waits for more', () => {

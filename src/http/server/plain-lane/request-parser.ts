@@ -1,4 +1,4 @@
-import { codes, tokenCodes } from '../../message/codes.ts'
+import { codes, isTokenCode } from '../../message/codes.ts'
 import type { RequestHead } from '../../message/head.ts'
 import { nameKind, requestNames, type NameKind } from './header-names.ts'
 
@@ -19,6 +19,16 @@ export interface PlainFields {
   head: RequestHead | undefined
 }
 
+/** What a connection keeps of its earlier requests, to recognize it in later ones. */
+export interface KeptParts {
+  /** Header lines of a request whose method usually has no body; undefined if none are kept. */
+  readonly withoutBody: PlainFields | undefined
+  /** Header lines of a request whose method usually has a body (`hasBody`); undefined if none are kept. */
+  readonly withBody: PlainFields | undefined
+  /** The latest request's URL, which passed all checks; '' if it is not kept. */
+  readonly url: string
+}
+
 /** The head of an ordinary request. */
 export interface PlainRequest {
   readonly method: string
@@ -37,7 +47,7 @@ export type ParseOutcome = PlainRequest | 'partial' | 'unusual'
 const maxHeaders = 64
 const maxHeadBytes = 8 * 1024
 const maxLengthDigits = 15
-const versionLine = 'HTTP/1.1\r\n'
+const versionLine = Buffer.from('HTTP/1.1\r\n')
 
 const cr = 0x0d
 const lf = 0x0a
@@ -50,7 +60,7 @@ const colon = 0x3a
  * one Content-Length. It never repairs anything: a single doubtful byte makes the request unusual.
  */
 export class RequestParser {
-  readonly #prefix: string
+  readonly #prefix: Buffer
   readonly #urlBytes: number
   readonly #headBytes: number
   readonly #names = requestNames()
@@ -63,16 +73,16 @@ export class RequestParser {
   #connection = 0
 
   constructor(limits: { prefix: string; urlBytes: number; headBytes: number }) {
-    this.#prefix = limits.prefix
+    this.#prefix = Buffer.from(limits.prefix, 'latin1')
     this.#urlBytes = limits.urlBytes
     this.#headBytes = Math.min(limits.headBytes, maxHeadBytes)
   }
 
   /**
-   * Parses the head that starts at an offset. If its header lines are those of `kept`, which come from an earlier
-   * request on the connection, they are not parsed again.
+   * Parses the head that starts at an offset. A URL or header lines that equal the kept ones, which come from earlier
+   * requests on the connection, are not parsed again.
    */
-  parse(bytes: Buffer, start: number, kept?: PlainFields): ParseOutcome {
+  parse(bytes: Buffer, start: number, kept: KeptParts = nothingKept): ParseOutcome {
     const end = Math.min(bytes.length, start + this.#headBytes)
     // If there are enough bytes for the largest head but they do not contain its end, waiting for more would be
     // pointless.
@@ -80,18 +90,21 @@ export class RequestParser {
 
     const method = methodAt(bytes, start)
     if (method === undefined) return 'unusual'
-    const urlAt = matchEnd(bytes, { at: start, end, text: `${method} ` })
+    const urlAt = matchEnd(bytes, { at: start, end, wanted: method.start })
     if (urlAt < 0) return urlAt === ranOut ? short : 'unusual'
 
-    const urlEnd = this.#urlEnd(bytes, urlAt, end)
+    const keptEnd = endOfKeptUrl(bytes, urlAt, kept.url)
+    const isSameUrl = keptEnd > 0 && keptEnd < end
+    const urlEnd = isSameUrl ? keptEnd : this.#urlEnd(bytes, urlAt, end)
     if (urlEnd < 0) return urlEnd === ranOut ? short : 'unusual'
-    const fieldsAt = matchEnd(bytes, { at: urlEnd + 1, end, text: versionLine })
+    const fieldsAt = matchEnd(bytes, { at: urlEnd + 1, end, wanted: versionLine })
     if (fieldsAt < 0) return fieldsAt === ranOut ? short : 'unusual'
 
-    const url = (): string => bytes.toString('latin1', urlAt, urlEnd)
-    const bodyAt = kept === undefined ? 0 : endOfKept(bytes, fieldsAt, kept)
-    if (kept !== undefined && bodyAt > 0 && bodyAt <= end) {
-      return { method, url: url(), fields: kept, fieldsAt, bodyAt }
+    const keptFields = hasBody(method.name) ? kept.withBody : kept.withoutBody
+    const bodyAt = endOfKept(bytes, fieldsAt, keptFields)
+    if (keptFields !== undefined && bodyAt > 0 && bodyAt <= end) {
+      const url = isSameUrl ? kept.url : bytes.toString('latin1', urlAt, urlEnd)
+      return { method: method.name, url, fields: keptFields, fieldsAt, bodyAt }
     }
     const fieldsEnd = this.#readFields(bytes, fieldsAt, end)
     if (fieldsEnd < 0) return fieldsEnd === ranOut ? short : 'unusual'
@@ -103,7 +116,8 @@ export class RequestParser {
       bytes: undefined,
       head: undefined,
     }
-    return { method, url: url(), fields, fieldsAt, bodyAt: fieldsEnd + 2 }
+    const url = isSameUrl ? kept.url : bytes.toString('latin1', urlAt, urlEnd)
+    return { method: method.name, url, fields, fieldsAt, bodyAt: fieldsEnd + 2 }
   }
 
   /** Parses all header lines; returns the offset of the empty line that ends them, or `ranOut` or `mismatch`. */
@@ -123,7 +137,7 @@ export class RequestParser {
 
   /** Returns the offset of the space after the URL, or `ranOut` or `mismatch`. */
   #urlEnd(bytes: Buffer, urlAt: number, end: number): number {
-    const rest = matchEnd(bytes, { at: urlAt, end, text: this.#prefix })
+    const rest = matchEnd(bytes, { at: urlAt, end, wanted: this.#prefix })
     if (rest < 0) return rest
     if (rest < end && !isPrefixEnd(bytes[rest] ?? 0)) return mismatch
     let at = rest
@@ -206,46 +220,89 @@ export class RequestParser {
   }
 }
 
+const nothingKept: KeptParts = { withoutBody: undefined, withBody: undefined, url: '' }
+
 const ranOut = -1
 const mismatch = -2
 
-/** Matches a text at an offset; returns the offset after it, `ranOut` if the bytes end first, or `mismatch`. */
-function matchEnd(bytes: Buffer, given: { at: number; end: number; text: string }): number {
-  const { at, end, text } = given
-  for (let offset = 0; offset < text.length; offset++) {
+/** Matches bytes at an offset; returns the offset after them, `ranOut` if the bytes end first, or `mismatch`. */
+function matchEnd(bytes: Buffer, given: { at: number; end: number; wanted: Buffer }): number {
+  const { at, end, wanted } = given
+  for (let offset = 0; offset < wanted.length; offset++) {
     if (at + offset >= end) return ranOut
-    if (bytes[at + offset] !== text.charCodeAt(offset)) return mismatch
+    if (bytes[at + offset] !== wanted[offset]) return mismatch
   }
-  return at + text.length
+  return at + wanted.length
+}
+
+/** Returns the offset after the kept URL; 0 if the bytes at this offset are not this URL and a space. */
+function endOfKeptUrl(bytes: Buffer, at: number, url: string): number {
+  const end = at + url.length
+  if (url === '' || bytes[end] !== space) return 0
+  // URLs of one program mostly differ at their ends.
+  for (let offset = url.length - 1; offset >= 0; offset--) {
+    if (bytes[at + offset] !== url.charCodeAt(offset)) return 0
+  }
+  return end
 }
 
 /** Returns the offset after the kept header lines; 0 if the bytes at this offset differ from them. */
-function endOfKept(bytes: Buffer, at: number, { bytes: lines }: PlainFields): number {
+function endOfKept(bytes: Buffer, at: number, fields: PlainFields | undefined): number {
+  const lines = fields?.bytes
   if (lines === undefined) return 0
   const end = at + lines.length
   const isSame = end <= bytes.length && bytes.compare(lines, 0, lines.length, at, end) === 0
   return isSame ? end : 0
 }
 
+interface Method {
+  readonly name: string
+  /** How a request with this method starts: the name and a space. */
+  readonly start: Buffer
+}
+
+const methods = {
+  get: methodOf('GET'),
+  head: methodOf('HEAD'),
+  delete: methodOf('DELETE'),
+  options: methodOf('OPTIONS'),
+  put: methodOf('PUT'),
+  patch: methodOf('PATCH'),
+  post: methodOf('POST'),
+}
+
+function methodOf(name: string): Method {
+  return { name, start: Buffer.from(`${name} `, 'latin1') }
+}
+
 /**
  * Returns the only method that can start with the letters at this offset; undefined if none can. `parse` compares all
  * of the method's letters.
  */
-function methodAt(bytes: Buffer, at: number): string | undefined {
+function methodAt(bytes: Buffer, at: number): Method | undefined {
   switch (bytes[at]) {
     case 0x47:
-      return 'GET'
+      return methods.get
     case 0x48:
-      return 'HEAD'
+      return methods.head
     case 0x44:
-      return 'DELETE'
+      return methods.delete
     case 0x4f:
-      return 'OPTIONS'
+      return methods.options
     case 0x50:
-      return bytes[at + 1] === 0x55 ? 'PUT' : bytes[at + 1] === 0x41 ? 'PATCH' : 'POST'
+      return bytes[at + 1] === 0x55
+        ? methods.put
+        : bytes[at + 1] === 0x41
+          ? methods.patch
+          : methods.post
     default:
       return undefined
   }
+}
+
+/** Whether requests with this method usually have a body. */
+export function hasBody(method: string): boolean {
+  return method === 'POST' || method === 'PUT' || method === 'PATCH'
 }
 
 function isPrefixEnd(code: number): boolean {
@@ -286,4 +343,5 @@ function connectionAt(bytes: Buffer, from: number, to: number): number {
 
 // Visible ASCII without "#", which is not part of a request target (RFC 9112, section 3.2.1).
 const urlCodes = codes((code) => code > 0x20 && code < 0x7f && code !== 0x23)
+const tokenCodes = codes(isTokenCode)
 const valueCodes = codes((code) => code >= 0x20 && code < 0x7f)

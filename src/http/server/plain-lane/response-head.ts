@@ -3,12 +3,32 @@ import type { ResponseHead } from '../lane/carrier.ts'
 
 /** What a response's head says about the connection, and the clock for its Date. */
 export interface ResponseEnding {
-  /** Whether the connection ends with this response. */
-  readonly closes: boolean
-  /** Seconds for which an idle connection is kept. */
-  readonly keepAliveSeconds: number
+  /** The header lines about the connection. */
+  readonly lines: string
+  /** The bytes of these lines and of the empty line that ends the head. */
+  readonly bytes: Buffer
   /** Returns the current time as an HTTP date; called only for a response without a Date of its own. */
   readonly date: () => string
+}
+
+/** The two endings of a response: the connection is kept, or it ends with this response. */
+export interface ResponseEndings {
+  readonly kept: ResponseEnding
+  readonly closed: ResponseEnding
+}
+
+/** Renders both endings once, because each response has one of them. */
+export function createResponseEndings(
+  keepAliveSeconds: number,
+  date: () => string,
+): ResponseEndings {
+  const endingOf = (lines: string): ResponseEnding => {
+    return { lines, bytes: Buffer.from(`${lines}\r\n`, 'latin1'), date }
+  }
+  return {
+    kept: endingOf(`Connection: keep-alive\r\nKeep-Alive: timeout=${keepAliveSeconds}\r\n`),
+    closed: endingOf('Connection: close\r\n'),
+  }
 }
 
 /** A rendered head, and whether its body must be sent in chunks. */
@@ -36,7 +56,7 @@ export function renderResponseHead(head: ResponseHead, ending: ResponseEnding): 
   }
   if (!head.isChecked && !isFieldLines(text, headers.length / 2 + 1))
     throw new Error('a header would split the head')
-  text += endingLines(ending, hasDate)
+  text += dateLine(ending, hasDate) + ending.lines
   const isChunked = head.hasBody && !hasLength
   return {
     text: isChunked ? `${text}Transfer-Encoding: chunked\r\n\r\n` : `${text}\r\n`,
@@ -44,22 +64,19 @@ export function renderResponseHead(head: ResponseHead, ending: ResponseEnding): 
   }
 }
 
-/** Renders what follows the lines of a relayed response: our own headers (flat list) and the end of the head. */
-export function renderRestOfHead(
+/** Renders what precedes the ending's lines in a relayed response: our own headers (flat list), and a Date if needed. */
+export function renderOwnLines(
   hasDate: boolean,
   own: readonly string[],
   ending: ResponseEnding,
 ): string {
   let text = ''
   for (let at = 0; at + 1 < own.length; at += 2) text += `${own[at]}: ${own[at + 1]}\r\n`
-  return `${text}${endingLines(ending, hasDate)}\r\n`
+  return text + dateLine(ending, hasDate)
 }
 
-function endingLines(ending: ResponseEnding, hasDate: boolean): string {
-  const date = hasDate ? '' : `Date: ${ending.date()}\r\n`
-  return ending.closes
-    ? `${date}Connection: close\r\n`
-    : `${date}Connection: keep-alive\r\nKeep-Alive: timeout=${ending.keepAliveSeconds}\r\n`
+function dateLine(ending: ResponseEnding, hasDate: boolean): string {
+  return hasDate ? '' : `Date: ${ending.date()}\r\n`
 }
 
 /**

@@ -1,11 +1,10 @@
 import type { Socket } from 'node:net'
 import { ChunkCopies } from '../../message/chunk-copies.ts'
 import type { RelayedLines, ResponseHead } from '../lane/carrier.ts'
-import { RelayWriter } from './relay-writer.ts'
-import { renderResponseHead, renderRestOfHead, type ResponseEnding } from './response-head.ts'
+import { writeRelayed } from './relay-writer.ts'
+import { renderResponseHead, renderOwnLines, type ResponseEnding } from './response-head.ts'
 
 const copies = new ChunkCopies()
-const relays = new RelayWriter()
 
 /** Chunks up to this size are joined with the surrounding bytes into one write. */
 const maxJoinedBytes = 16 * 1024
@@ -31,7 +30,8 @@ export class ResponseWriter {
   }
 
   relay(response: RelayedLines, own: readonly string[], ending: ResponseEnding): void {
-    relays.write(this.#socket, response, renderRestOfHead(response.hasDate, own, ending))
+    const lines = renderOwnLines(response.hasDate, own, ending)
+    writeRelayed(this.#socket, response, { lines, ending: ending.bytes })
   }
 
   begin(head: ResponseHead, ending: ResponseEnding): void {

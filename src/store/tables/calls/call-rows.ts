@@ -151,11 +151,18 @@ class BlocksBuffer implements CallRowsBuffer {
 
   #endBlock(): void {
     const block = this.#encoder.endBlock()
-    if (block !== undefined) this.#blocks.push(block)
+    if (block === undefined) return
+    this.#blocks.push(block)
+    // The block has memory of its own, because the buffer is nearly full.
+    if (block.buffer !== this.#bytes.buffer) this.#endBatch()
   }
 
   #close(): void {
     this.#endBlock()
+    this.#endBatch()
+  }
+
+  #endBatch(): void {
     if (this.#count === 0) return
     this.#full.push(new FilledBuffer(this.#bytes, this.#count, this.#blocks))
     this.#bytes = this.#spare.next()
