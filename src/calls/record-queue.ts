@@ -16,8 +16,7 @@ import { hourMs } from '../units.ts'
 import { CallCounts } from './call-counts.ts'
 
 const maxWaiting = 100_000
-/** A larger batch costs less for each record, but PostgreSQL holds its locks for as long as it inserts one. */
-const rowsInCommit = { sqlite: 1024, postgres: 512 } as const
+const rowsInCommit = 512
 /**
  * The maximum number of counts of calls, and likewise of rules, in one commit. A count of calls becomes up to seven
  * rows, which takes about 15 µs on the thread that also serves calls.
@@ -71,7 +70,7 @@ export class RecordQueue {
    */
   get isDue(): boolean {
     return (
-      this.#rows.count >= rowsInCommit[this.#store.engine] &&
+      this.#rows.count >= rowsInCommit &&
       !this.#isFailing &&
       this.#writing === undefined
     )

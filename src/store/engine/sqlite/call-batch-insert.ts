@@ -31,16 +31,17 @@ export function batchInserter(
     return statement.run(parameters).changes
   }
   const inserting = database.transaction(({ parts, counts }: CallBatch) => {
-    const blocks = blocksOfParts(parts, maxNewSpanMs)
-    let added = 0
-    for (const block of blocks) {
-      if (run(startOfBlock(block)) === 0) continue
-      for (const statement of restOfBlock(block)) run(statement)
-      added++
+    let [blocks, added] = [0, 0]
+    for (const block of blocksOfParts(parts, maxNewSpanMs)) {
+      blocks++
+      if (run(startOfBlock(block)) > 0) {
+        for (const statement of restOfBlock(block)) run(statement)
+        added++
+      }
       between?.()
     }
     // If every block exists already, an earlier try was committed, and only its reply was lost.
-    if (blocks.length > 0 && added === 0) return
+    if (blocks > 0 && added === 0) return
     for (const { table, json } of counts) {
       const text = addRowText(table)
       for (const row of JSON.parse(json) as unknown[][]) {

@@ -36,7 +36,7 @@ const keysText = `insert into call_block_key (organization_id, key_id, last_id, 
 /** Adds blocks; returns how many calls were new. Must run in a transaction. */
 export async function insertBlocks(
   db: Db,
-  blocks: readonly CallBlock[],
+  blocks: Iterable<CallBlock>,
   isMerged = false,
 ): Promise<number> {
   let added = 0

@@ -50,16 +50,15 @@ export function isFull(encoder: BlockEncoder): boolean {
   return encoder.rows >= maxBlockRows || encoder.size >= maxBlockBytes
 }
 
-/** Returns the blocks of a batch. Parts that are not one block each are divided together, into blocks of this span. */
-export function blocksOfParts(parts: readonly RowsPart[], spanMs: number): CallBlock[] {
-  const whole: CallBlock[] = []
+/** Yields the blocks of a batch. Parts that are not one block each are divided together, into blocks of this span. */
+export function* blocksOfParts(parts: readonly RowsPart[], spanMs: number): Generator<CallBlock> {
   const others: CallRecord[] = []
   for (const part of parts) {
     const block = isBlock(part) ? asBlock(part, spanMs) : undefined
     if (block === undefined) others.push(...recordsOf(part))
-    else whole.push(block)
+    else yield block
   }
-  return others.length === 0 ? whole : [...whole, ...blocksOf(others, spanMs)]
+  if (others.length > 0) yield* blocksOf(others, spanMs)
 }
 
 /** Divides records into blocks, each of at most this span. The order of the records does not matter. */
