@@ -50,6 +50,7 @@ describe('a server process', () => {
     for (const id of [server.pid, ...childrenOf(server.pid)]) {
       assert.match(wordsOf(id), flag)
       assert.match(wordsOf(id), pool)
+      assert.match(wordsOf(id), /--no-parallel-scavenge /)
       assert.match(wordsOf(id), /--no-allocation-site-pretenuring /)
       assert.equal(threadsOfV8(id), 1)
       assert.match(environmentOf(id), /\0MALLOC_ARENA_MAX=2\0/)

@@ -6,7 +6,7 @@ import { batchInserter, type CallBatch, type CallsWritten } from './call-batch-i
  * The first batch with at least this many records and counts starts the thread; a node with few calls never starts it.
  */
 const rowsForThread = 128
-const youngMegabytes = 8
+const youngMegabytes = 2
 
 /**
  * Writes call records on a separate thread, so that neither inserts nor checkpoints (which wait for the disk) delay
