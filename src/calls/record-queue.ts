@@ -16,7 +16,6 @@ import { hourMs } from '../units.ts'
 import { CallCounts } from './call-counts.ts'
 
 const maxWaiting = 100_000
-const rowsInCommit = 512
 /**
  * The maximum number of counts of calls, and likewise of rules, in one commit. A count of calls becomes up to seven
  * rows, which takes about 15 µs on the thread that also serves calls.
@@ -69,14 +68,10 @@ export class RecordQueue {
    * the timer retries it.
    */
   get isDue(): boolean {
-    return (
-      this.#rows.count >= rowsInCommit &&
-      !this.#isFailing &&
-      this.#writing === undefined
-    )
+    return this.#rows.isDue && !this.#isFailing && this.#writing === undefined
   }
 
-  /** Adds a record; returns false if too many are waiting already, or if no database could store it. */
+  /** Adds a record; returns false if too many are waiting already, or if one of its numbers is not whole. */
   add(entry: CallRecord): boolean {
     if (this.#waiting >= maxWaiting) return false
     if (!hasWholeNumbers(entry)) {
@@ -175,7 +170,7 @@ export class RecordQueue {
   }
 }
 
-/** Whether all numbers of a record can be stored; NaN would also make the rows around it unreadable on SQLite. */
+/** Whether all numbers are whole. PostgreSQL would refuse the whole batch; a block would store NaN without an error. */
 function hasWholeNumbers({
   at,
   status,

@@ -34,7 +34,7 @@ export interface RecorderDeps {
 
 const flushMs = 250
 const mergeEveryMs = minuteMs
-/** Calls that ended less than this ago may still get neighbours. */
+/** Blocks are merged once all their calls arrived longer ago than this: most of their neighbours exist by then. */
 const mergeAfterMs = minuteMs
 /** After this many flushes without a call (five minutes), the timer stops, so that an idle node does no work. */
 const maxIdleFlushes = 1200
@@ -57,6 +57,7 @@ class CallRecorder implements Recorder {
   readonly #merging: FlushTask
   readonly #clock: Clock
   #mergeDueAt: number
+  #isEnding = false
   #timer: NodeJS.Timeout | undefined
   #idleFlushes = 0
 
@@ -115,6 +116,8 @@ class CallRecorder implements Recorder {
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer)
+    this.#isEnding = true
+    await this.#merging.settled()
     // Runs everything twice, because the first run may only join a flush that began before the last call was recorded.
     await this.#runAllReported()
     await this.#runAllReported()
@@ -138,7 +141,7 @@ class CallRecorder implements Recorder {
     if (this.#store.engine !== 'sqlite') return
     const olderThanMs = this.#clock.now() - mergeAfterMs
     let isMore = true
-    while (isMore) {
+    while (isMore && !this.#isEnding) {
       isMore = await this.#store.transactionOnCalls(
         async (tx) => await calls.merge(tx, olderThanMs),
       )
@@ -179,5 +182,10 @@ class FlushTask {
       this.#running = undefined
     })
     await this.#running
+  }
+
+  /** Resolves when the work is not in progress, however it ended. */
+  async settled(): Promise<void> {
+    await this.#running?.catch(() => undefined)
   }
 }

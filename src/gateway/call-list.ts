@@ -2,8 +2,8 @@ import type { Call } from './call.ts'
 
 /**
  * The calls of one key that are in progress, in no order. This is an array and not a Set, because a Set that changes
- * often replaces its table again and again, and V8's collector keeps all calls of an old table until its next full
- * collection.
+ * often replaces its table again and again, and a table that has reached the old generation keeps its calls alive until
+ * the next full collection.
  */
 export class CallList {
   readonly #calls: Call[] = []

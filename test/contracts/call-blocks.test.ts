@@ -71,6 +71,41 @@ describe('blocks of call records', () => {
     assert.deepEqual(rows, [{ rows: 0, keys: 0 }])
   })
 
+  test('are merged and forgotten at most 64 at a time, so that calls need not wait', async () => {
+    await using place = await storeForTests('sqlite')
+    const { store } = place
+    const [organizationId] = organizations
+    // Calls that are 20 s apart can never be merged, and each has a block of its own.
+    for (let at = 0; at < 200; at++) {
+      const record = { ...recordOf(randomFrom(at), now - at * 20_000), organizationId }
+      await store.transactionOnCalls(async (tx) => await calls.insert(tx, [record]))
+    }
+    const smallBlocks = async () => {
+      const { rows } = await sql<{ blocks: number }>`select count(*) as blocks from call_block
+        where may_merge = 1`.execute(store.calls.query)
+      return rows[0]?.blocks
+    }
+    const merge = async () =>
+      await store.transactionOnCalls(async (tx) => await calls.merge(tx, now + 1))
+    const forget = async () =>
+      await store.transactionOnCalls(
+        async (tx) =>
+          await calls.forget(tx, {
+            organizationId,
+            beforeId: createId('req', now + 1),
+            limit: 512,
+          }),
+      )
+    for (const left of [136, 72, 8, 0]) {
+      assert.equal(await merge(), left > 0)
+      assert.equal(await smallBlocks(), left)
+    }
+    for (const left of [136, 72, 8, 0]) {
+      assert.equal(await forget(), left > 0)
+      assert.equal(await blocksOf(store), left)
+    }
+  })
+
   test('take in the records of a database that still has them as rows', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'intercept-test-'))
     try {
@@ -158,7 +193,7 @@ async function checkAll(store: Store, records: readonly CallRecord[], random: ()
   ]
   for (const organizationId of organizations) {
     const own = newestFirst(records.filter((record) => record.organizationId === organizationId))
-    for (const filter of filters) {
+    for (const filter of [...filters, { id: own[7]?.id }, { id: createId('req', middle) }]) {
       const expected = own.filter((record) => matches(record, filter))
       const found = await calls.list(store.calls, organizationId, { ...filter, limit: 10_000 })
       assert.deepEqual(found, expected, JSON.stringify(filter))
@@ -202,13 +237,14 @@ async function checkPages(
 }
 
 function matches(record: CallRecord, filter: CallFilter): boolean {
-  const { keyId, targetId, stoppedAt, outcome, statuses, method, path, words, address } = filter
-  const { from = 0, to = Infinity, endedFrom = 0 } = filter
+  const { id, keyId, targetId, stoppedAt, outcome, statuses, method, path, words } = filter
+  const { address, from = 0, to = Infinity, endedFrom = 0 } = filter
   const isError =
     record.stoppedAt === 'forward' || (record.stoppedAt === undefined && record.status >= 500)
   const ended = isError ? 'upstream_error' : record.stoppedAt === undefined ? 'answered' : 'refused'
   const rest = record.path.slice('/api/v1/intercept'.length).toLowerCase()
   return (
+    (id ?? record.id) === record.id &&
     (keyId ?? record.keyId) === record.keyId &&
     (targetId === undefined || targetId === record.targetId) &&
     (stoppedAt === undefined || stoppedAt === record.stoppedAt) &&

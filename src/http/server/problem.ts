@@ -1,3 +1,4 @@
+import { asciiJson, asciiJsonText } from '../../ascii-json.ts'
 import { Problem, problems, type ProblemCode } from '../../errors.ts'
 
 /** A refusal ready to be sent: `headers` is a flat list, and `body` is text whose characters are bytes (latin1). */
@@ -74,7 +75,7 @@ function documentOf(problem: Problem, context: { requestId: string; baseUrl: str
     starts.set(code, start)
   }
   // A request id is ours, so nothing in it needs escaping.
-  const own = `${start.text}${textJson(message)},"code":"${code}","request_id":"${requestId}"`
+  const own = `${start.text}${asciiJsonText(message)},"code":"${code}","request_id":"${requestId}"`
   if (members === undefined) return `${own}}`
   const more = asciiJson(members)
   return more === '{}' ? `${own}}` : `${own},${more.slice(1)}`
@@ -112,18 +113,4 @@ function listHeaders(contentType: string, { problem, requestId, bytes }: Refused
     'Content-Length',
     String(bytes),
   ]
-}
-
-/** Renders a text as JSON; one without anything to escape, as most are, costs only a test. */
-function textJson(text: string): string {
-  return /^[ !#-[\]-~]*$/.test(text) ? `"${text}"` : asciiJson(text)
-}
-
-// Escapes everything beyond ASCII, so that the text's length is its length in bytes and readers need not guess an
-// encoding.
-function asciiJson(value: unknown): string {
-  return JSON.stringify(value).replaceAll(
-    /[\u007f-\uffff]/g,
-    (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
 }

@@ -1,5 +1,6 @@
 import type Database from 'better-sqlite3'
 import {
+  nextNumberText,
   restOfBlock,
   startOfBlock,
   type Statement,
@@ -30,13 +31,16 @@ export function batchInserter(
     prepared.set(text, statement)
     return statement.run(parameters).changes
   }
+  const nextNumber = database.prepare(nextNumberText).pluck()
   const inserting = database.transaction(({ parts, counts }: CallBatch) => {
+    let no = nextNumber.get() as number
     let [blocks, added] = [0, 0]
     for (const block of blocksOfParts(parts, maxNewSpanMs)) {
       blocks++
-      if (run(startOfBlock(block)) > 0) {
-        for (const statement of restOfBlock(block)) run(statement)
+      if (run(startOfBlock(block, no)) > 0) {
+        for (const statement of restOfBlock(block, no)) run(statement)
         added++
+        no++
       }
       between?.()
     }

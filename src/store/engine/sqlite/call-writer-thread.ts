@@ -36,7 +36,7 @@ function serve(port: MessagePort, file: string): void {
   const database = new Database(file, { timeout: busyTimeoutMs })
   database.pragma('synchronous = NORMAL')
   database.pragma(`wal_autocheckpoint = ${pagesToCheckpoint}`)
-  // It only adds to the ends of tables and indexes, so few pages are used again.
+  // It writes few pages again and again; the operating system's cache serves the others.
   boundPageCache(database, 'passing')
   const insert = batchInserter(database, createRest(workMs))
   port.on('message', (batch: CallBatch) => {

@@ -9,15 +9,15 @@ create table call_block (
   -- How many of the calls have a status of 500 or above.
   failed integer not null,
   -- Whether the block is small and may still be merged with its neighbours (block-merge.ts).
-  is_new integer not null check (is_new in (0, 1)),
+  may_merge integer not null check (may_merge in (0, 1)),
   -- The row of call_block_rows.
   no integer not null,
   primary key (organization_id, last_id)
 ) strict, without rowid;
 create index call_block_failed on call_block (organization_id, last_id, first_id, failed, no) where failed > 0;
-create index call_block_new on call_block (organization_id, last_id, no, calls) where is_new = 1;
+create index call_block_small on call_block (organization_id, last_id, no, calls) where may_merge = 1;
 
--- JSON lists of values, in ASCII (call-block.ts).
+-- The rows in binary; see block-format.ts.
 create table call_block_rows (
   no integer primary key,
   rows blob not null

@@ -28,11 +28,12 @@ export function insertRowsText(): string {
 
 /**
  * Collects call records as bytes until their batch is written, in buffers that are reused. Records kept as objects or
- * strings would outlive V8's young generation, and garbage collections of the old generation delay calls.
+ * strings would outlive V8's young generation, and garbage collections of the old generation delay calls. Only the
+ * texts of the latest block are kept as strings.
  */
 export interface CallRowsBuffer {
-  /** The number of rows in the batch being filled. */
-  readonly count: number
+  /** Whether the batch being filled has enough rows for a commit of its own. */
+  readonly isDue: boolean
   add(call: CallRecord): void
   /** Removes and returns the collected batches, oldest first. */
   take(): CallRows[]
@@ -44,6 +45,9 @@ export function createCallRowsBuffer(engine: Engine): CallRowsBuffer {
   return engine === 'sqlite' ? new BlocksBuffer() : new JsonBuffer()
 }
 
+const rowsInCommit = 512
+/** If organizations take turns, a batch needs more rows, because each organization gets a block of its own. */
+const mixedRowsInCommit = 4096
 const bufferBytes = 512 * 1024
 const maxSpare = 4
 
@@ -80,8 +84,8 @@ class JsonBuffer implements CallRowsBuffer {
   #count = 0
   readonly #full: CallRows[] = []
 
-  get count(): number {
-    return this.#count
+  get isDue(): boolean {
+    return this.#count >= rowsInCommit
   }
 
   add(call: CallRecord): void {
@@ -127,13 +131,21 @@ class BlocksBuffer implements CallRowsBuffer {
   readonly #encoder = new BlockEncoder(this.#bytes)
   #blocks: Uint8Array[] = []
   #count = 0
+  /** How often another organization than before had a call. */
+  #turns = 0
+  #organizationId = ''
   readonly #full: CallRows[] = []
 
-  get count(): number {
-    return this.#count
+  get isDue(): boolean {
+    const isMixed = this.#turns * 16 > this.#count
+    return this.#count >= (isMixed ? mixedRowsInCommit : rowsInCommit)
   }
 
   add(call: CallRecord): void {
+    if (call.organizationId !== this.#organizationId) {
+      this.#organizationId = call.organizationId
+      this.#turns++
+    }
     if (isFull(this.#encoder)) this.#endBlock()
     if (!this.#encoder.hasRoom) this.#close()
     this.#encoder.add(call)
@@ -168,7 +180,7 @@ class BlocksBuffer implements CallRowsBuffer {
     this.#bytes = this.#spare.next()
     this.#encoder.use(this.#bytes)
     this.#blocks = []
-    this.#count = 0
+    this.#count = this.#turns = 0
   }
 }
 

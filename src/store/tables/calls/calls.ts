@@ -6,7 +6,12 @@ import { forgetBlocks } from './blocks/block-forget.ts'
 import { insertBlocks } from './blocks/block-insert.ts'
 import { readNewest } from './blocks/block-search.ts'
 import { blocksOfParts, maxBlockSpanMs, textOf } from './blocks/call-block.ts'
-import { callColumns, callRecordOf, type CallTable } from './record/call-columns.ts'
+import {
+  callColumns,
+  callRecordOf,
+  type CallColumn,
+  type CallTable,
+} from './record/call-columns.ts'
 import type { CallRecord } from './record/call-record.ts'
 import { insertRowsText, rowsOf, type CallRows } from './call-rows.ts'
 import { nextOrganizationIn } from './next-organization.ts'
@@ -34,17 +39,28 @@ export async function list(
   organizationId: OrganizationId,
   { limit, ...filter }: CallFilter & CallSlice & { readonly limit: number },
 ): Promise<CallRecord[]> {
-  if (db.engine === 'sqlite') {
-    const rows = await readNewest(db, organizationId, { filter, limit, columns: callColumns })
-    return rows.map(callRecordOf)
-  }
+  const rows = await listColumns(db, organizationId, { filter, limit, columns: callColumns })
+  return rows.map(callRecordOf)
+}
+
+/** The same page with some columns only. */
+export async function listColumns<Name extends CallColumn>(
+  db: Db,
+  organizationId: OrganizationId,
+  order: {
+    readonly filter: CallFilter & CallSlice
+    readonly limit: number
+    readonly columns: readonly Name[]
+  },
+): Promise<readonly Pick<CallTable, Name>[]> {
+  if (db.engine === 'sqlite') return await readNewest(db, organizationId, order)
   const query = db.query
     .selectFrom('call')
-    .selectAll()
-    .where(callsThat(db, organizationId, filter))
+    .select(order.columns as readonly CallColumn[])
+    .where(callsThat(db, organizationId, order.filter))
     .orderBy('id', 'desc')
-    .limit(limit)
-  return (await query.execute()).map(callRecordOf)
+    .limit(order.limit)
+  return await query.execute()
 }
 
 type AskedCall = Pick<CallTable, 'id' | 'at' | 'method' | 'path'>
@@ -88,8 +104,8 @@ export async function find(
   id: string,
 ): Promise<CallRecord | undefined> {
   if (db.engine === 'sqlite') {
-    const filter = { id, before: `${id}~`, downTo: id }
-    const [row] = await readNewest(db, organizationId, { filter, limit: 1, columns: callColumns })
+    const order = { filter: { id }, limit: 1, columns: callColumns }
+    const [row] = await readNewest(db, organizationId, order)
     return row && callRecordOf(row)
   }
   const row = await ownRow(db, 'call', { organizationId, id })

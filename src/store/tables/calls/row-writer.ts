@@ -1,5 +1,5 @@
 import { toStorable } from '../../../storable.ts'
-import { ascii } from './blocks/block-encoder.ts'
+import { asciiJsonText } from '../../../ascii-json.ts'
 import type { CallRecord } from './record/call-record.ts'
 
 /**
@@ -49,7 +49,5 @@ function plain(value: string | undefined): string {
 }
 
 function text(value: string | undefined): string {
-  if (value === undefined) return 'null'
-  if (!/[^\x20\x21\x23-\x5b\x5d-\x7e]/.test(value)) return `"${value}"`
-  return ascii(JSON.stringify(toStorable(value)))
+  return value === undefined ? 'null' : asciiJsonText(toStorable(value))
 }

@@ -1,7 +1,7 @@
 import type { KeyId, OrganizationId } from '../../../ids.ts'
 import { besideIds } from '../../db/beside-ids.ts'
 import type { Db, Tx } from '../../db/db.ts'
-import { list } from '../calls/calls.ts'
+import { listColumns } from '../calls/calls.ts'
 
 export interface KeyStragglerTable {
   digest: string
@@ -142,17 +142,19 @@ export async function listRecent(
     readonly most: number
   },
 ): Promise<{ readonly of: number; readonly callers: readonly KeyCaller[] }> {
-  const recent = await list(calls, organizationId, { keyId, limit: most })
+  const columns = ['at', 'address', 'agent', 'target_id'] as const
+  const order = { filter: { keyId }, limit: most, columns }
+  const recent = await listColumns(calls, organizationId, order)
   const callers = new Map<string, KeyCaller>()
-  for (const { at, address, agent, targetId } of recent) {
-    const name = JSON.stringify([address, agent])
+  for (const row of recent) {
+    const name = JSON.stringify([row.address, row.agent])
     const known = callers.get(name)
     callers.set(name, {
-      address,
-      agent,
-      targetId: known?.targetId ?? targetId,
+      address: row.address,
+      agent: row.agent ?? undefined,
+      targetId: known?.targetId ?? row.target_id ?? undefined,
       calls: (known?.calls ?? 0) + 1,
-      lastSeenAt: known?.lastSeenAt ?? at,
+      lastSeenAt: known?.lastSeenAt ?? row.at,
     })
   }
   return { of: recent.length, callers: [...callers.values()] }

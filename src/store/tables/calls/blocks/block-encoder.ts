@@ -1,3 +1,4 @@
+import { asciiJson } from '../../../../ascii-json.ts'
 import { toStorable } from '../../../../storable.ts'
 import type { CallRecord } from '../record/call-record.ts'
 import {
@@ -14,8 +15,8 @@ import {
 } from './block-format.ts'
 
 /**
- * Writes the rows of one block after the other into a buffer. The texts of a block are kept until it ends; a text that
- * is in the row before as well is not looked for.
+ * Encodes blocks into a buffer, one after another. A block's texts are written when it ends; a text equal to the one in
+ * the row before is not looked up again.
  */
 export class BlockEncoder {
   readonly #lastTexts: (string | undefined)[] = textColumns.map(() => undefined)
@@ -42,8 +43,8 @@ export class BlockEncoder {
     return headBytes + this.#rows * rowBytes + this.#textBytes
   }
 
-  /** Where the buffer is free. */
-  get end(): number {
+  /** The offset of the first free byte. */
+  get #end(): number {
     return this.#rows === 0 ? this.#start : this.#start + headBytes + this.#rows * rowBytes
   }
 
@@ -88,11 +89,11 @@ export class BlockEncoder {
   endBlock(): Buffer | undefined {
     if (this.#rows === 0) return undefined
     const start = this.#start
-    const textsStart = this.end
+    const textsStart = this.#end
     this.#view.setUint16(start, blockVersion, true)
     this.#view.setUint16(start + 2, this.#rows, true)
     this.#view.setUint32(start + 4, 0, true)
-    const texts = ascii(JSON.stringify(this.#texts))
+    const texts = asciiJson(this.#texts)
     const block = this.#withTexts(textsStart, texts)
     this.#rows = 0
     this.#texts = []
@@ -145,12 +146,4 @@ export class BlockEncoder {
 
 function viewOf({ buffer, byteOffset, length }: Buffer): DataView {
   return new DataView(buffer, byteOffset, length)
-}
-
-/** Escapes what is not ASCII in JSON, so that every character of the text is one byte. */
-export function ascii(json: string): string {
-  return json.replaceAll(
-    /[\u007f-\uffff]/g,
-    (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
 }

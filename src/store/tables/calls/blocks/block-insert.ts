@@ -8,42 +8,50 @@ export type Statement = readonly [text: string, parameters: readonly unknown[]]
 /** Blocks with fewer calls may be merged later. */
 const minFullRows = maxBlockRows / 2
 
+/** The number for the next block; the others of a transaction follow it. */
+export const nextNumberText = 'select coalesce(max(no), 0) + 1 as next from call_block_rows'
+
 /**
- * Adds a block to the list of blocks, unless it is there already because an earlier try was committed; only if this
- * changes a row, `restOfBlock` must follow. `isMerged` blocks are not merged with others any more.
+ * Adds a block with this number to the list of blocks, unless it is there already because an earlier try was committed.
+ * `restOfBlock` must follow if, and only if, this changes a row.
  */
-export function startOfBlock(block: CallBlock, isMerged = false): Statement {
+export function startOfBlock(block: CallBlock, no: number, mayMerge = true): Statement {
   const { organizationId, lastId, firstId, calls, failed } = block
-  const isNew = calls < minFullRows && !isMerged
-  return [startText, [organizationId, lastId, firstId, calls, failed, isNew ? 1 : 0]]
+  const isSmall = calls < minFullRows
+  const values = [organizationId, lastId, firstId, calls, failed, isSmall && mayMerge ? 1 : 0, no]
+  return [startText, values]
 }
 
-export function restOfBlock({ organizationId, lastId, rows, keys }: CallBlock): Statement[] {
-  return [
-    [rowsText, [rows, organizationId, lastId]],
-    [keysText, [JSON.stringify(keys), organizationId, lastId]],
-  ]
+export function restOfBlock({ keys, rows, ...block }: CallBlock, no: number): Statement[] {
+  const { organizationId, lastId, firstId } = block
+  const list = keys.map(([keyId, calls]): Statement => {
+    return [keyText, [organizationId, keyId, lastId, firstId, calls, no]]
+  })
+  return [[rowsText, [no, rows]], ...list]
 }
 
-const startText = `insert into call_block (organization_id, last_id, first_id, calls, failed, is_new, no)
-  select ?, ?, ?, ?, ?, ?, (select coalesce(max(no), 0) + 1 from call_block_rows) where true on conflict do nothing`
-const rowsText = `insert into call_block_rows (no, rows)
-  select no, ? from call_block where organization_id = ? and last_id = ?`
-const keysText = `insert into call_block_key (organization_id, key_id, last_id, first_id, calls, no)
-  select organization_id, value->>0, last_id, first_id, value->>1, no from call_block, json_each(?)
-  where organization_id = ? and last_id = ?`
+const startText = `insert into call_block (organization_id, last_id, first_id, calls, failed, may_merge, no)
+  values (?, ?, ?, ?, ?, ?, ?) on conflict do nothing`
+const rowsText = 'insert into call_block_rows (no, rows) values (?, ?)'
+const keyText = `insert into call_block_key (organization_id, key_id, last_id, first_id, calls, no)
+  values (?, ?, ?, ?, ?, ?)`
 
-/** Adds blocks; returns how many calls were new. Must run in a transaction. */
+/**
+ * Adds blocks; returns how many calls were new. Must run in a transaction. Small blocks are merged later if `mayMerge`.
+ */
 export async function insertBlocks(
   db: Db,
   blocks: Iterable<CallBlock>,
-  isMerged = false,
+  mayMerge = true,
 ): Promise<number> {
+  const { rows } = await db.query.executeQuery<{ next: number }>(CompiledQuery.raw(nextNumberText))
+  let no = rows[0]?.next ?? 1
   let added = 0
   for (const block of blocks) {
-    if ((await run(db, startOfBlock(block, isMerged))) === 0) continue
-    for (const statement of restOfBlock(block)) await run(db, statement)
+    if ((await run(db, startOfBlock(block, no, mayMerge))) === 0) continue
+    for (const statement of restOfBlock(block, no)) await run(db, statement)
     added += block.calls
+    no++
   }
   return added
 }

@@ -1,4 +1,4 @@
-import { callColumns, type CallColumn, type CallValues } from '../record/call-columns.ts'
+import type { CallColumn, CallValues } from '../record/call-columns.ts'
 import {
   idRangeOf,
   recordedPrefix,
@@ -16,23 +16,24 @@ export interface BlockFilter extends CallFilter, CallSlice {
 /** The calls to take from blocks, and the columns of theirs to return. */
 export interface BlockQuestion {
   readonly filter: BlockFilter
-  /** All columns by default. */
-  readonly columns?: readonly CallColumn[] | undefined
-  /** The most rows to return of each block, the newest ones; all by default. */
+  /** The first column must be the id. */
+  readonly columns: readonly ['id', ...CallColumn[]]
+  /** The most rows to return, the newest ones; all by default. */
   readonly limit?: number | undefined
 }
 
 /** Tests one row of the block for which it was made. */
 type RowTest = (row: number) => boolean
 
-/** Takes the rows that match a question from blocks. */
+/** Takes the rows that match a question from blocks, one block after the other. */
 export class BlockMatcher {
   readonly #filter: BlockFilter
   readonly #columns: readonly CallColumn[]
   readonly #limit: number
   readonly #texts: readonly (readonly [TextColumn, string])[]
+  #found: CallValues[] = []
 
-  constructor({ filter, columns = callColumns, limit = Infinity }: BlockQuestion) {
+  constructor({ filter, columns, limit = Infinity }: BlockQuestion) {
     this.#filter = filter
     this.#limit = limit
     this.#columns = columns
@@ -45,17 +46,24 @@ export class BlockMatcher {
     )
   }
 
-  /** Returns the matching rows of a block. */
-  match(block: Uint8Array): CallValues[] {
+  add(block: Uint8Array): void {
     const reader = new BlockReader(block)
     const tests = this.#testsOf(reader)
-    if (tests === undefined) return []
+    if (tests === undefined) return
     let rows: number[] = []
-    for (let row = 0; row < reader.rows; row++) if (isGood(tests, row)) rows.push(row)
+    for (let row = 0; row < reader.rows; row++) if (passes(tests, row)) rows.push(row)
     if (rows.length > this.#limit) {
       rows = rows.sort((one, other) => reader.compareRows(other, one)).slice(0, this.#limit)
     }
-    return rows.map((row) => reader.values(row, this.#columns))
+    for (const row of rows) this.#found.push(reader.values(row, this.#columns))
+    // Rows may have large captures, so those that are certainly not wanted are let go meanwhile.
+    if (this.#found.length > 2 * this.#limit) this.#found = this.newest()
+  }
+
+  /** Returns the rows, newest first. */
+  newest(): CallValues[] {
+    const sorted = this.#found.sort(([a], [b]) => (String(a) < String(b) ? 1 : -1))
+    return sorted.slice(0, this.#limit)
   }
 
   /** Returns the tests of a block's rows, cheapest first; undefined if no row of the block can match. */
@@ -77,7 +85,7 @@ export class BlockMatcher {
   }
 }
 
-function isGood(tests: readonly RowTest[], row: number): boolean {
+function passes(tests: readonly RowTest[], row: number): boolean {
   for (let at = 0; at < tests.length; at++) if (tests[at]?.(row) === false) return false
   return true
 }
@@ -121,9 +129,9 @@ function stopTests(reader: BlockReader, { stoppedIn, outcome }: BlockFilter): Ro
 function idTests(reader: BlockReader, filter: BlockFilter): RowTest[] {
   const { after, first, behind } = idRangeOf(filter)
   const tests: RowTest[] = []
-  const compareWith = (id: string, isGood: (difference: number) => boolean): void => {
+  const compareWith = (id: string, isWanted: (difference: number) => boolean): void => {
     const bytes = Buffer.from(id, 'latin1')
-    tests.push((row) => isGood(reader.compareId(row, bytes)))
+    tests.push((row) => isWanted(reader.compareId(row, bytes)))
   }
   if (filter.id !== undefined) compareWith(filter.id, (difference) => difference === 0)
   if (after !== undefined) compareWith(after, (difference) => difference > 0)
@@ -135,8 +143,8 @@ function idTests(reader: BlockReader, filter: BlockFilter): RowTest[] {
 function pathTests(reader: BlockReader, { path, words }: BlockFilter): RowTest[] {
   const tests: RowTest[] = []
   if (path !== undefined) {
-    const isGood = oncePerText(reader, (text) => text.startsWith(path))
-    tests.push((row) => isGood(reader.textNumber(row, 'path')))
+    const matchesPath = oncePerText(reader, (text) => text.startsWith(path))
+    tests.push((row) => matchesPath(reader.textNumber(row, 'path')))
   }
   if (words !== undefined) {
     const text = words.text.toLowerCase()

@@ -1,3 +1,4 @@
+import { isPlainInJson } from '../../../../ascii-json.ts'
 import type { CallColumn, CallValues } from '../record/call-columns.ts'
 import {
   blockVersion,
@@ -19,7 +20,7 @@ export class BlockReader {
   readonly #view: DataView
   #texts: readonly string[] | undefined
 
-  /** Throws if the bytes are no block of this version. */
+  /** Throws if the bytes are not a block of this version. */
   constructor({ buffer, byteOffset, byteLength }: Uint8Array) {
     this.#bytes = Buffer.from(buffer, byteOffset, byteLength)
     this.#view = new DataView(buffer, byteOffset, byteLength)
@@ -45,10 +46,10 @@ export class BlockReader {
     return this.texts[number - 1]
   }
 
-  /** Whether the block may have a text; tells without parsing the texts that a block does not have it. */
+  /** Returns false if the block certainly lacks the text; does not parse its texts. */
   mayHave(text: string): boolean {
-    // Only such texts are written as they are.
-    if (!/^[\x20\x21\x23-\x5b\x5d-\x7e]*$/.test(text)) return true
+    // Other texts are escaped in JSON, so their bytes cannot be searched for.
+    if (!isPlainInJson(text)) return true
     return this.#bytes.includes(`"${text}"`, headBytes + this.rows * rowBytes, 'latin1')
   }
 

@@ -39,18 +39,29 @@ export async function readSlice<Name extends CallColumn>(
     readonly limit?: number | undefined
   },
 ): Promise<Slice<Name>> {
-  const names = [...new Set<CallColumn>([...columns, 'id'])]
+  const names = ['id', ...columns.filter((name) => name !== 'id')] as const
   const question: BlockQuestion = { filter, columns: names, limit }
-  const { rows: blocks } = await sql<BlockRow>`
+  const { rows } = await sql<FoundSlice>`
     with newest as materialized (${newestBlocks(organizationId, filter, records)})
-    select newest.last_id, newest.newer + newest.counted as counted,
-      matching_rows(stored.rows, ${JSON.stringify(question)}) as found
+    select min(newest.last_id) as end, max(newest.newer + newest.counted) as counted,
+      newest_rows(stored.rows, ${JSON.stringify(question)}) as found
     from newest join call_block_rows as stored on stored.no = newest.no
-    where newest.newer < ${sql.lit(records)} order by newest.last_id desc`.execute(db.query)
-  const last = blocks.at(-1)
-  const end = last === undefined || last.counted < records ? undefined : last.last_id
-  return { rows: rowsOf(blocks, names, end), end }
+    where newest.newer < ${sql.lit(records)}`.execute(db.query)
+  const [{ end, counted, found } = nothingFound] = rows
+  const isLast = end === null || counted === null || counted < records
+  return { rows: rowsOf(found, names, isLast ? '' : end), end: isLast ? undefined : end }
 }
+
+interface FoundSlice {
+  /** The last id of the oldest block; null if there are no blocks. */
+  readonly end: string | null
+  /** The calls of all blocks that count. */
+  readonly counted: number | null
+  /** The matching rows, newest first, as JSON. */
+  readonly found: string
+}
+
+const nothingFound: FoundSlice = { end: null, counted: null, found: '[]' }
 
 /** Reads the newest calls that match a filter, up to a limit; examines as many calls as that takes. */
 export async function readNewest<Name extends CallColumn>(
@@ -80,15 +91,8 @@ export async function readNewest<Name extends CallColumn>(
   return found
 }
 
-const maxSlice = 8000
-
-interface BlockRow {
-  readonly last_id: string
-  /** The calls of this block and of newer ones. */
-  readonly counted: number
-  /** The matching rows, as JSON. */
-  readonly found: string | null
-}
+/** This is not larger, because each row becomes an object on the thread that asks. */
+const maxSlice = 2000
 
 /**
  * The blocks that may have calls within bounds, with the number of calls in newer ones (`newer`). Blocks that reach
@@ -144,20 +148,13 @@ function blocksBy(
   return { table: sql`call_block`, counted: sql`calls`, conditions }
 }
 
-/** Returns the rows of blocks with ids from `end` on, newest first. */
+/** Returns rows as objects, down to the id `end`. */
 function rowsOf<Name extends CallColumn>(
-  blocks: readonly BlockRow[],
+  found: string,
   names: readonly CallColumn[],
-  end = '',
+  end: string,
 ): Pick<CallTable, Name>[] {
-  const idAt = names.indexOf('id')
-  const all: CallValues[] = []
-  for (const { found } of blocks) {
-    if (found === null) continue
-    for (const values of JSON.parse(found) as CallValues[]) {
-      if (String(values[idAt]) >= end) all.push(values)
-    }
-  }
-  all.sort((a, b) => (String(a[idAt]) < String(b[idAt]) ? 1 : -1))
-  return all.map((values) => rowOf(names, values) as Pick<CallTable, Name>)
+  return (JSON.parse(found) as CallValues[])
+    .filter(([id]) => String(id) >= end)
+    .map((values) => rowOf(names, values) as Pick<CallTable, Name>)
 }

@@ -30,8 +30,8 @@ export async function percentilesOfBlocks(
 }
 
 /**
- * Percentiles of a sample: of each step's newest blocks, which have about `limit` calls, the calls that match the
- * filter.
+ * Percentiles of a sample: up to `limit` calls of each step that match the filter, from its newest blocks with about as
+ * many calls.
  */
 export async function sampledPercentilesOfBlocks(
   db: Db,
@@ -41,19 +41,17 @@ export async function sampledPercentilesOfBlocks(
   const each = Array.from({ length: size.steps }, (_, step) =>
     blocksOfStep(organizationId, range, { step, limit: size.limit }),
   )
-  const { rows: blocks } = await sql<{ step: number; found: string | null }>`
-    select sampled.step, matching_rows(stored.rows, sampled.question) as found
+  const { rows: steps } = await sql<{ step: number; found: string }>`
+    select sampled.step, newest_rows(stored.rows, sampled.question) as found
     from (${sql.join(each, sql` union all `)}) as sampled
     join call_block_rows as stored on stored.no = sampled.no
-    where sampled.newer < ${sql.lit(size.limit)}`.execute(db.query)
-  const timed = blocks.flatMap(({ step, found }) =>
-    (found === null ? [] : (JSON.parse(found) as CallValues[])).map(
-      ([durationUs, upstreamUs]): TimedCall => ({
-        step,
-        durationUs: Number(durationUs),
-        upstreamUs: typeof upstreamUs === 'number' ? upstreamUs : null,
-      }),
-    ),
+    where sampled.newer < ${sql.lit(size.limit)} group by sampled.step`.execute(db.query)
+  const timed = steps.flatMap(({ step, found }) =>
+    (JSON.parse(found) as CallValues[]).map(([, durationUs, upstreamUs]): TimedCall => ({
+      step,
+      durationUs: Number(durationUs),
+      upstreamUs: typeof upstreamUs === 'number' ? upstreamUs : null,
+    })),
   )
   return percentilesOf(timed, range.parts)
 }
@@ -69,7 +67,8 @@ function blocksOfStep(
   const [first, behind] = [idBound('req', start), idBound('req', end)]
   const question: BlockQuestion = {
     filter: { ...filter, downTo: first, before: behind },
-    columns: ['duration_us', 'upstream_us'],
+    columns: ['id', 'duration_us', 'upstream_us'],
+    limit,
   }
   const table = keyId === undefined ? sql`call_block` : sql`call_block_key`
   const ofKey = keyId === undefined ? sql`` : sql` and key_id = ${keyId}`

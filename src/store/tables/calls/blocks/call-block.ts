@@ -13,7 +13,7 @@ import { BlockReader } from './block-reader.ts'
 
 /**
  * The largest number of rows in a block. Storing a block costs about as much as storing two rows would, and a search for
- * a key reads a whole block for each of its calls.
+ * a key may have to read a whole block for each call it finds.
  */
 export const maxBlockRows = 128
 /** A block ends when it has about this many bytes, so that captured bodies make no huge blocks. */

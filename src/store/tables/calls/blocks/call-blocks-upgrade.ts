@@ -19,7 +19,7 @@ export async function moveCallsIntoBlocks(db: Db): Promise<void> {
       order by organization_id, id limit ${sql.lit(rowsAtOnce)}`.execute(db.query)
     const last = rows.at(-1)
     if (last === undefined) break
-    await insertBlocks(db, blocksOf(rows.map(callRecordOf), maxBlockSpanMs))
+    await insertBlocks(db, blocksOf(rows.map(callRecordOf), maxBlockSpanMs), false)
     organizationId = last.organization_id
     id = last.id
   }

@@ -90,11 +90,13 @@ export interface IdRange {
   readonly behind?: string
 }
 
-export function idRangeOf({ from, to, before, after, downTo }: CallFilter & CallSlice): IdRange {
+export function idRangeOf(selected: CallFilter & CallSlice): IdRange {
+  const { id, from, to, before, after, downTo } = selected
   const start = from === undefined ? undefined : idBefore(from)
   const end = to === undefined ? undefined : idBehind(to)
-  const first = later(start, downTo)
-  const behind = earlier(end, before)
+  const first = later(later(start, downTo), id)
+  // `~` is above all characters of ids.
+  const behind = earlier(earlier(end, before), id === undefined ? undefined : `${id}~`)
   const upper = behind === undefined ? {} : { behind }
   if (after !== undefined && later(first, after) === after) return { after, ...upper }
   return first === undefined ? upper : { first, ...upper }
