@@ -1,4 +1,4 @@
-import { asciiJson, asciiJsonText } from '../../ascii-json.ts'
+import { asciiJson, asciiJsonText } from '../../strict-json.ts'
 import { Problem, problems, type ProblemCode } from '../../errors.ts'
 
 /** A refusal ready to be sent: `headers` is a flat list, and `body` is text whose characters are bytes (latin1). */

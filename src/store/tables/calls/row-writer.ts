@@ -1,5 +1,5 @@
 import { toStorable } from '../../../storable.ts'
-import { asciiJsonText } from '../../../ascii-json.ts'
+import { asciiJsonText } from '../../../strict-json.ts'
 import type { CallRecord } from './record/call-record.ts'
 
 /**

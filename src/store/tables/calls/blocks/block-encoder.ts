@@ -1,4 +1,4 @@
-import { asciiJson } from '../../../../ascii-json.ts'
+import { asciiJson } from '../../../../strict-json.ts'
 import { toStorable } from '../../../../storable.ts'
 import type { CallRecord } from '../record/call-record.ts'
 import {

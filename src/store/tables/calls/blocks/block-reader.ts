@@ -1,4 +1,4 @@
-import { isPlainInJson } from '../../../../ascii-json.ts'
+import { isPlainInJson } from '../../../../strict-json.ts'
 import type { CallColumn, CallValues } from '../record/call-columns.ts'
 import {
   blockVersion,
