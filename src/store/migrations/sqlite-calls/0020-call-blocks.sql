@@ -1,5 +1,5 @@
--- Call records in blocks: up to 128 calls of an organization, whose ids lie within ten seconds of each other. A block costs
--- about as much as two rows would; block-insert.ts writes blocks, block-search.ts reads them. call-blocks-upgrade.ts moves
+-- Call records in blocks: up to 128 calls of an organization, whose ids lie within ten seconds of each other. A full
+-- block costs about as much as twelve rows did; block-insert.ts writes blocks, block-search.ts reads them. call-blocks-upgrade.ts moves
 -- the records of the former table `call` here.
 create table call_block (
   organization_id text not null,

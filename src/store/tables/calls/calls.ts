@@ -2,7 +2,7 @@ import { CompiledQuery } from 'kysely'
 import type { OrganizationId } from '../../../ids.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import { ownRow } from '../../db/own-rows.ts'
-import { forgetBlocks } from './blocks/block-forget.ts'
+import { forgetBlocks, type OldCalls } from './blocks/block-forget.ts'
 import { insertBlocks } from './blocks/block-insert.ts'
 import { readNewest } from './blocks/block-search.ts'
 import { blocksOfParts, maxBlockSpanMs, textOf } from './blocks/call-block.ts'
@@ -127,15 +127,7 @@ export async function nextOrganization(db: Db, after: string): Promise<Organizat
  */
 export async function forget(
   tx: Tx,
-  {
-    organizationId,
-    beforeId,
-    limit,
-  }: {
-    readonly organizationId: OrganizationId
-    readonly beforeId: string
-    readonly limit: number
-  },
+  { organizationId, beforeId, limit }: OldCalls,
 ): Promise<boolean> {
   if (tx.engine === 'sqlite') return await forgetBlocks(tx, { organizationId, beforeId, limit })
   const { numDeletedRows } = await tx.query

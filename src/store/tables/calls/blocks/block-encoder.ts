@@ -97,7 +97,8 @@ export class BlockEncoder {
     const block = this.#withTexts(textsStart, texts)
     this.#rows = 0
     this.#texts = []
-    // Not cleared: a Map that is cleared replaces its table, and V8's collector keeps the texts of an old table for long.
+    // Not cleared: a Map that is cleared replaces its table, and V8 keeps the
+    // texts of an old table until a full collection.
     this.#numbers = new Map()
     this.#textBytes = 0
     this.#lastTexts.fill(undefined)

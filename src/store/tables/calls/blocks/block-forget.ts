@@ -2,6 +2,13 @@ import { sql } from 'kysely'
 import type { OrganizationId } from '../../../../ids.ts'
 import type { Tx } from '../../../db/db.ts'
 
+/** An organization's calls with ids below `beforeId`, up to `limit` of them. */
+export interface OldCalls {
+  readonly organizationId: OrganizationId
+  readonly beforeId: string
+  readonly limit: number
+}
+
 /** Bounds the work of one transaction, together with the number of calls. */
 export const maxBlocksAtOnce = 64
 
@@ -11,15 +18,7 @@ export const maxBlocksAtOnce = 64
  */
 export async function forgetBlocks(
   tx: Tx,
-  {
-    organizationId,
-    beforeId,
-    limit,
-  }: {
-    readonly organizationId: OrganizationId
-    readonly beforeId: string
-    readonly limit: number
-  },
+  { organizationId, beforeId, limit }: OldCalls,
 ): Promise<boolean> {
   const { rows: blocks } = await sql<{ last_id: string; calls: number }>`
     select last_id, calls from call_block

@@ -5,7 +5,7 @@ import type { CallColumn } from '../record/call-columns.ts'
  * JSON array in ASCII. All numbers are little-endian. A row is, in this order:
  * - five numbers of 8 bytes, as floating point: `numberColumns`
  * - the status and, for each of `textColumns`, the number of its text (0 for none, 1 for the first), each of 2 bytes
- * - the id in 30 bytes, filled up with zeros
+ * - the id in 30 bytes, padded with zeros
  */
 
 export const blockVersion = 1

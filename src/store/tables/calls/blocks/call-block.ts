@@ -12,8 +12,8 @@ import { headBytes, rowBytes } from './block-format.ts'
 import { BlockReader } from './block-reader.ts'
 
 /**
- * The largest number of rows in a block. Storing a block costs about as much as storing two rows would, and a search for
- * a key may have to read a whole block for each call it finds.
+ * The largest number of rows in a block. Storing a full block costs about as much as storing twelve rows did, and a
+ * search for a key may have to read a whole block for each call it finds.
  */
 export const maxBlockRows = 128
 /** A block ends when it has about this many bytes, so that captured bodies make no huge blocks. */
