@@ -80,11 +80,6 @@ describe('blocks of call records', () => {
       const record = { ...recordOf(randomFrom(at), now - at * 20_000), organizationId }
       await store.transactionOnCalls(async (tx) => await calls.insert(tx, [record]))
     }
-    const smallBlocks = async () => {
-      const { rows } = await sql<{ blocks: number }>`select count(*) as blocks from call_block
-        where may_merge = 1`.execute(store.calls.query)
-      return rows[0]?.blocks
-    }
     const merge = async () =>
       await store.transactionOnCalls(async (tx) => await calls.merge(tx, now + 1))
     const forget = async () =>
@@ -98,7 +93,7 @@ describe('blocks of call records', () => {
       )
     for (const left of [136, 72, 8, 0]) {
       assert.equal(await merge(), left > 0)
-      assert.equal(await smallBlocks(), left)
+      assert.equal(await smallBlocksOf(store), left)
     }
     for (const left of [136, 72, 8, 0]) {
       assert.equal(await forget(), left > 0)
@@ -119,6 +114,8 @@ describe('blocks of call records', () => {
         const found = await calls.list(store.calls, organizationId, { limit: 10_000 })
         assert.deepEqual(found, newestFirst(own))
       }
+      // Blocks of sorted rows have no more neighbours to be merged with.
+      assert.equal(await smallBlocksOf(store), 0)
     } finally {
       rmSync(folder, { recursive: true, force: true })
     }
@@ -270,6 +267,12 @@ async function blocksOf(store: Store): Promise<number> {
   const { rows } = await sql<{ blocks: number }>`select count(*) as blocks from call_block`.execute(
     store.calls.query,
   )
+  return rows[0]?.blocks ?? 0
+}
+
+async function smallBlocksOf(store: Store): Promise<number> {
+  const { rows } = await sql<{ blocks: number }>`select count(*) as blocks from call_block
+    where may_merge = 1`.execute(store.calls.query)
   return rows[0]?.blocks ?? 0
 }
 
