@@ -2,7 +2,14 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { CompiledQuery, sql, type KyselyPlugin } from 'kysely'
 import { createId, timeOfId } from '../../src/ids.ts'
-import { callFilter, calls, callSearch, type CallRecord, type Db } from '../../src/store/index.ts'
+import {
+  callCondition,
+  calls,
+  callSearch,
+  type CallFilter,
+  type CallRecord,
+  type Db,
+} from '../../src/store/index.ts'
 import { engines, steadyClock, storeForTests, type TestStore } from '../harness/store.ts'
 
 const organizationId = createId('org')
@@ -54,7 +61,7 @@ for (const engine of engines) {
         { from: late, after: at(early), downTo: at(middle) },
         { from: early, after: at(late), downTo: at(middle) },
       ]) {
-        const where = callFilter.callsThat(place.store.calls, organizationId, bounds)
+        const where = callCondition.callsThat(place.store.calls, organizationId, bounds)
         const { sql: text } = where.compile(place.store.calls.query)
         assert.ok((text.match(/\bid >=? /g) ?? []).length === 1, text)
         assert.ok((text.match(/\bid < /g) ?? []).length <= 1, text)
@@ -95,7 +102,7 @@ async function planOf({ query, engine }: Db, ask: (db: Db) => Promise<unknown>):
   return JSON.stringify(await Promise.all(plans))
 }
 
-function filters(now: number): Record<string, callFilter.CallFilter> {
+function filters(now: number): Record<string, CallFilter> {
   return {
     'no filter': {},
     'a rare path': { path: '/api/v1/intercept/rare' },

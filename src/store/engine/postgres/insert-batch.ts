@@ -2,7 +2,8 @@ import { sql } from 'kysely'
 import type { Tx } from '../../db/db.ts'
 import { insertRows } from '../../tables/calls/calls.ts'
 import type { CallRows } from '../../tables/calls/call-rows.ts'
-import { add as addCounts, type CountRows } from '../../tables/calls/count-rows.ts'
+import { add as addCounts } from '../../tables/calls/call-counts.ts'
+import type { CountRows } from '../../tables/calls/count-rows.ts'
 import type { EngineHandle, EngineLane } from '../engine.ts'
 
 /**

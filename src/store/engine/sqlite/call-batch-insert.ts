@@ -4,7 +4,7 @@ import {
   restOfBlock,
   startOfBlock,
   type Statement,
-} from '../../tables/calls/blocks/block-insert.ts'
+} from '../../tables/calls/blocks/block-statements.ts'
 import { blocksOfParts, maxNewSpanMs, type RowsPart } from '../../tables/calls/blocks/call-block.ts'
 import { addRowText, type CountRows } from '../../tables/calls/count-rows.ts'
 

@@ -1,13 +1,12 @@
-import { sql, type RawBuilder, type SqlBool } from 'kysely'
+import { CompiledQuery, sql, type RawBuilder, type SqlBool } from 'kysely'
 import type { OrganizationId } from '../../../ids.ts'
 import { dayMs } from '../../../units.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import type { CallFilter, CallOutcome } from './record/call-filter.ts'
+import { addAllText, type CountRows } from './count-rows.ts'
 import { latencyColumns } from './latency-buckets.ts'
 import { nextOrganizationIn } from './next-organization.ts'
 import { stepOf, sumOf, type SumRange } from './traffic.ts'
-
-export { add } from './count-rows.ts'
 
 interface Counted {
   organization_id: string
@@ -27,6 +26,13 @@ export interface CallQuarterTable extends Counted {
 
 export interface CallDayTable extends Counted {
   day: number
+}
+
+/** Adds the counts to the rows in the database; rows that are missing are inserted. */
+export async function add(tx: Pick<Tx, 'query' | 'engine'>, counts: readonly CountRows[]) {
+  for (const { table, json } of counts) {
+    await tx.query.executeQuery(CompiledQuery.raw(addAllText(tx.engine, table), [json]))
+  }
 }
 
 export interface CallCountedTable {

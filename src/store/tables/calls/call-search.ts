@@ -7,7 +7,8 @@ import {
   type CallColumn,
   type CallTable,
 } from './record/call-columns.ts'
-import { callsThat, type CallFilter, type CallSlice } from './record/call-filter.ts'
+import { callsThat } from './record/call-condition.ts'
+import type { CallFilter, CallSlice } from './record/call-filter.ts'
 import type { CallRecord } from './record/call-record.ts'
 import { list } from './calls.ts'
 

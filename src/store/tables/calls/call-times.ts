@@ -2,7 +2,7 @@ import { sql, type RawBuilder } from 'kysely'
 import { idBound, type OrganizationId } from '../../../ids.ts'
 import type { Db } from '../../db/db.ts'
 import { percentilesOfBlocks, sampledPercentilesOfBlocks } from './blocks/block-times.ts'
-import { callsThat } from './record/call-filter.ts'
+import { callsThat } from './record/call-condition.ts'
 import type { Percentiles, SampleSize, TimedPart, TimedRange } from './record/timed-range.ts'
 import { stepOf } from './traffic.ts'
 

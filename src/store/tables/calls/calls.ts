@@ -15,7 +15,8 @@ import {
 import type { CallRecord } from './record/call-record.ts'
 import { insertRowsText, rowsOf, type CallRows } from './call-rows.ts'
 import { nextOrganizationIn } from './next-organization.ts'
-import { callsThat, idBefore, type CallFilter, type CallSlice } from './record/call-filter.ts'
+import { callsThat } from './record/call-condition.ts'
+import { idBefore, type CallFilter, type CallSlice } from './record/call-filter.ts'
 
 export async function insert(tx: Tx, calls: readonly CallRecord[]): Promise<void> {
   if (calls.length > 0) await insertRows(tx, rowsOf(calls))

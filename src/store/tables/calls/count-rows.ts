@@ -1,5 +1,4 @@
-import { CompiledQuery } from 'kysely'
-import type { Engine, Tx } from '../../db/db.ts'
+import type { Engine } from '../../db/db.ts'
 import { latencyColumns } from './latency-buckets.ts'
 
 /** Counts to add to a table, as one parameter of a statement: a JSON array of rows, sorted by key. */
@@ -55,15 +54,8 @@ export function countRows(
   return parts
 }
 
-/** Adds the counts to the rows in the database; rows that are missing are inserted. */
-export async function add(tx: Pick<Tx, 'query' | 'engine'>, counts: readonly CountRows[]) {
-  for (const { table, json } of counts) {
-    await tx.query.executeQuery(CompiledQuery.raw(addAllText(tx.engine, table), [json]))
-  }
-}
-
 /** The statement that adds counts to a table; its one parameter contains all rows. */
-function addAllText(engine: Engine, table: CountTable): string {
+export function addAllText(engine: Engine, table: CountTable): string {
   const { texts, key, sums } = layouts[table]
   const isText = (name: string): boolean => (texts as readonly string[]).includes(name)
   const columns = [...key, ...sums]
