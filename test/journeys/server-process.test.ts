@@ -54,6 +54,7 @@ describe('a server process', () => {
       assert.match(wordsOf(id), /--no-allocation-site-pretenuring /)
       assert.equal(threadsOfV8(id), 1)
       assert.match(environmentOf(id), /\0MALLOC_ARENA_MAX=2\0/)
+      assert.match(environmentOf(id), /\0MALLOC_MMAP_THRESHOLD_=32768\0/)
     }
     const heaps = { DATA_DIR: join(folder, 'heaps'), MALLOC_ARENA_MAX: '7' }
     await using many = await startServerProcess(heaps)
