@@ -21,7 +21,7 @@ export function measureQueue(deps: {
     if (clock.monotonic() - lookedAt < lookAgainMs) return
     lookedAt = clock.monotonic()
     // If the database is down, the last value stays; `intercept_feed_age_seconds` shows the outage.
-    known = await deliveryQueue.look(store.slowReads).catch(() => known)
+    known = await look(store).catch(() => known)
   })
   metrics.collected(
     {
@@ -52,4 +52,9 @@ export function measureQueue(deps: {
     'Age of the oldest pending delivery to an endpoint that is not held.',
     () => (known.oldestAt === undefined ? 0 : Math.max(0, clock.now() - known.oldestAt) / 1000),
   )
+}
+
+/** Reads a short queue on the connection that serves requests: on SQLite, slow reads need a thread, which takes 15 MB. */
+async function look(store: Store): Promise<deliveryQueue.QueueState> {
+  return await deliveryQueue.look((await deliveryQueue.isShort(store)) ? store : store.slowReads)
 }

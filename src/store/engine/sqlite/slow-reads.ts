@@ -17,6 +17,8 @@ const maxThreads = 2
 const maxWaiting = 64
 const answerWithinMs = 30_000
 const againAfterSeconds = 5
+/** A thread without a query for this long is ended, because it takes about 15 MB. */
+const idleMs = 60_000
 
 /** A query that is sent to a thread; the thread replies with a `ReadResponse`. */
 export interface ReadRequest {
@@ -39,7 +41,9 @@ interface Question extends ReadRequest {
 interface Reader {
   readonly worker: Worker
   question: Question | undefined
+  /** Ends the thread if its query takes too long or, without a query, if none comes. */
   deadline: NodeJS.Timeout | undefined
+  isEnding: boolean
 }
 
 /**
@@ -50,10 +54,12 @@ class ReaderThreads {
   readonly #path: string
   readonly #readers = new Set<Reader>()
   readonly #queue: Question[] = []
+  readonly #idleMs: number
   #closed = false
 
-  constructor(path: string) {
+  constructor(path: string, idleAfterMs: number) {
     this.#path = path
+    this.#idleMs = idleAfterMs
   }
 
   async ask(sql: string, parameters: readonly unknown[]): Promise<unknown[]> {
@@ -67,13 +73,13 @@ class ReaderThreads {
 
   /** Ends the threads, which hold the file open; the next query starts a new one. */
   async restart(): Promise<void> {
-    await Promise.all([...this.#readers].map(async ({ worker }) => await worker.terminate()))
+    await Promise.all([...this.#readers].map(end))
   }
 
   async close(): Promise<void> {
     this.#closed = true
     for (const question of this.#queue.splice(0)) question.reject(unavailable())
-    await Promise.all([...this.#readers].map(async ({ worker }) => await worker.terminate()))
+    await Promise.all([...this.#readers].map(end))
   }
 
   #dispatch(): void {
@@ -84,14 +90,17 @@ class ReaderThreads {
     if (question === undefined) return
     const { worker } = reader
     const { sql, parameters } = question
+    clearTimeout(reader.deadline)
     reader.question = question
-    reader.deadline = setTimeout(() => void worker.terminate(), answerWithinMs)
+    reader.deadline = setTimeout(() => void end(reader), answerWithinMs)
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
     worker.postMessage({ sql, parameters } satisfies ReadRequest)
   }
 
   #idleReader(): Reader | undefined {
-    for (const reader of this.#readers) if (reader.question === undefined) return reader
+    for (const reader of this.#readers) {
+      if (reader.question === undefined && !reader.isEnding) return reader
+    }
     return this.#readers.size < maxThreads && !this.#closed ? this.#start() : undefined
   }
 
@@ -100,7 +109,7 @@ class ReaderThreads {
       workerData: { slowReadsPath: this.#path },
     })
     worker.unref()
-    const reader: Reader = { worker, question: undefined, deadline: undefined }
+    const reader: Reader = { worker, question: undefined, deadline: undefined, isEnding: false }
     const ended = (): void => {
       if (!this.#readers.delete(reader)) return
       finish(reader)?.reject(unavailable())
@@ -108,6 +117,7 @@ class ReaderThreads {
     }
     worker.on('message', (answer: ReadResponse) => {
       const question = finish(reader)
+      reader.deadline = setTimeout(() => void end(reader), this.#idleMs).unref()
       this.#dispatch()
       if ('rows' in answer) question?.resolve(withBuffers(answer.rows, answer.byteColumns))
       else question?.reject(Object.assign(new Error(answer.error), { code: answer.code }))
@@ -117,6 +127,11 @@ class ReaderThreads {
     this.#readers.add(reader)
     return reader
   }
+}
+
+async function end(reader: Reader): Promise<void> {
+  reader.isEnding = true
+  await reader.worker.terminate()
 }
 
 /** Detaches the query from a reader whose thread has replied or ended, and returns it; undefined if there was none. */
@@ -139,12 +154,15 @@ function withBuffers(rows: unknown[], byteColumns: readonly string[]): unknown[]
   return rows
 }
 
-export function openSlowReads(path: string): {
+export function openSlowReads(
+  path: string,
+  idleAfterMs = idleMs,
+): {
   connection: Db
   restart(): Promise<void>
   close(): Promise<void>
 } {
-  const readers = new ReaderThreads(path)
+  const readers = new ReaderThreads(path, idleAfterMs)
   const dialect = dialectOver(async (sql, parameters) => await readers.ask(sql, parameters))
   return {
     connection: { query: new Kysely<Tables>({ dialect }), engine: 'sqlite' },

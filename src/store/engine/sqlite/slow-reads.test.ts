@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import Database from 'better-sqlite3'
+import { sql } from 'kysely'
+import { openSlowReads } from './slow-reads.ts'
+
+const idleMs = 50
+let folder: string
+let path: string
+
+before(() => {
+  folder = mkdtempSync(join(tmpdir(), 'intercept-slow-reads-'))
+  path = join(folder, 'a.db')
+  new Database(path).exec('create table number (n integer)').close()
+})
+after(() => rmSync(folder, { recursive: true }))
+
+test('a thread without queries is ended, and the next query starts another', async (context) => {
+  if (process.platform !== 'linux') return context.skip('only Linux lists the threads of a process')
+  const reads = openSlowReads(path, idleMs)
+  const threadsBefore = countThreads()
+  const ask = async () =>
+    await sql`select count(*) as n from number`.execute(reads.connection.query)
+  try {
+    for (let round = 0; round < 3; round++) {
+      assert.deepEqual((await ask()).rows, [{ n: 0 }])
+      assert.ok(countThreads() > threadsBefore)
+      while (countThreads() > threadsBefore) await setTimeout(10)
+    }
+  } finally {
+    await reads.close()
+  }
+})
+
+test('queries that come while threads end are all answered', async () => {
+  const reads = openSlowReads(path, 1)
+  const ask = async () =>
+    await sql`select count(*) as n from number`.execute(reads.connection.query)
+  try {
+    for (let round = 0; round < 10; round++) {
+      await Promise.all([ask(), ask(), ask()])
+      await setTimeout(round / 5)
+    }
+  } finally {
+    await reads.close()
+  }
+})
+
+function countThreads(): number {
+  return readdirSync('/proc/self/task').length
+}
