@@ -30,8 +30,8 @@ export interface FeedSource {
 
 /** Says whether other nodes wait for this one to confirm changes; only then may this node trust its caches. */
 export interface Standing {
-  /** Whether other nodes have been waiting for this one since before a read began. */
-  covers(readStartedAt: number): boolean
+  /** Whether other nodes have been waiting for this one since before a read began; `now` is the monotonic clock's. */
+  covers(readStartedAt: number, now: number): boolean
   /** Registers this node anew: only reads that begin after this may make its caches trusted. */
   renew(): Promise<void>
 }
@@ -154,7 +154,7 @@ export class ChangeFeed implements Feed {
   isCurrent(): boolean {
     const now = this.#clock.monotonic()
     this.#polls.rely(now)
-    return this.#isFresh(now) && this.#standing.covers(this.#readAt)
+    return this.#isFresh(now) && this.#standing.covers(this.#readAt, now)
   }
 
   async prove(withinMs = proveWithinMs): Promise<boolean> {
@@ -163,7 +163,8 @@ export class ChangeFeed implements Feed {
       const reading = this.#reading ?? this.read()
       await endOf(reading, this.#timers, this.#readingSince + withinMs - now)
     }
-    return this.#isFresh(this.#clock.monotonic()) && this.#standing.covers(this.#readAt)
+    const provenAt = this.#clock.monotonic()
+    return this.#isFresh(provenAt) && this.#standing.covers(this.#readAt, provenAt)
   }
 
   keepAwakeWhile(isNeeded: () => boolean): void {

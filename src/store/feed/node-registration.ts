@@ -74,10 +74,8 @@ export class NodeRegistration implements Standing {
     return this.#forgotten
   }
 
-  covers(readStartedAt: number): boolean {
-    return (
-      readStartedAt >= this.#registeredAt && this.#clock.monotonic() - this.#beatAt < standsForMs
-    )
+  covers(readStartedAt: number, now: number): boolean {
+    return readStartedAt >= this.#registeredAt && now - this.#beatAt < standsForMs
   }
 
   async renew(): Promise<void> {
