@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FakeSocket } from '../../../test/harness/lanes/fake-socket.ts'
+import { turnWrites } from '../message/turn-writes.ts'
 import { UpstreamConnection, type ConnectionUser } from './connection.ts'
 
 function userForTests(heard: (what: string) => void): ConnectionUser {
@@ -27,12 +28,11 @@ test('the bytes of a body may be used again as soon as the request has begun', (
   const ignore = userForTests(() => undefined)
   const head = 'POST / HTTP/1.1\r\nContent-Length: 3\r\n\r\n'
   const body = Buffer.from('one')
-  socket.cork()
   for (const word of ['one', 'two', 'six']) {
     body.write(word)
     connection.begin(ignore, { ...get, head, body })
   }
-  socket.uncork()
+  turnWrites.flush()
   assert.equal(socket.written, `${head}one${head}two${head}six`)
 })
 
@@ -49,6 +49,7 @@ test('a connection that a slow caller left paused is heard by the next one', asy
     if (what === 'end') first.resolve()
   })
   connection.begin(slow, request)
+  turnWrites.flush()
   socket.feed(Buffer.from(`HTTP/1.1 200 OK\r\nContent-Length: 20000\r\n\r\n${'x'.repeat(20_000)}`))
   await first.promise
   assert.equal(released, 1)
@@ -58,6 +59,19 @@ test('a connection that a slow caller left paused is heard by the next one', asy
     userForTests((what) => second.resolve(what)),
     request,
   )
+  turnWrites.flush()
   socket.feed(Buffer.from('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'))
   assert.equal(await second.promise, 'ok')
+})
+
+test('an upstream that answers before it got the request is not believed', () => {
+  const socket = new FakeSocket()
+  const connection = new UpstreamConnection(socket.asSocket, () => undefined)
+  const heard: string[] = []
+  const user = userForTests((what) => heard.push(what))
+  connection.begin(user, { ...get, head: 'GET / HTTP/1.1\r\n\r\n', body: '' })
+  connection.receive(Buffer.from('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'))
+  turnWrites.flush()
+  assert.deepEqual(heard, ['upstream_invalid'])
+  assert.equal(socket.written, '')
 })

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import { ChunkCopies } from '../message/chunk-copies.ts'
-import { SharedWrites } from '../message/shared-writes.ts'
+import { turnWrites } from '../message/turn-writes.ts'
 import { AnswerReader } from './response-reader.ts'
 import type { AnswerSink } from './response-reader.ts'
 import { minuteMs } from '../../units.ts'
@@ -45,7 +45,6 @@ export interface RequestStart {
 }
 
 const copies = new ChunkCopies()
-const writes = new SharedWrites()
 /** Chunks up to this size are sent as text: the socket itself copies text, which is cheaper for small chunks. */
 const joinedBytes = 16 * 1024
 
@@ -70,6 +69,8 @@ export class UpstreamConnection {
   #answerEnded = true
   #tunnel: TunnelEnd | undefined
   #dead = false
+  /** The batch of `turnWrites` that has the last request; -1 if that request was written at once. */
+  #sentIn = -1
 
   constructor(
     socket: Socket,
@@ -103,23 +104,29 @@ export class UpstreamConnection {
     return said === undefined ? byDefaultMs : Math.min(Math.max(0, said - 1000), minuteMs)
   }
 
-  /** Sends the beginning of a request as one write. */
+  /** Sends the beginning of a request as one write; a whole request is written at the end of this turn of the loop. */
   begin(user: ConnectionUser, { method, head, body, ended, upgrade }: RequestStart): void {
     this.#user = user
     this.#requestEnded = ended
     this.#answerEnded = false
     this.#reader.expect(user, method, upgrade)
-    if (typeof body === 'string') this.#socket.write(head + body, 'latin1')
-    else if (this.#isTls) this.#socket.write(head + body.toString('latin1'), 'latin1')
-    else this.#writeJoined(head, body)
+    if (this.#isTls || !ended) {
+      const text = typeof body === 'string' ? body : body.toString('latin1')
+      this.#socket.write(head + text, 'latin1')
+    } else if (typeof body === 'string') {
+      this.#sentIn = turnWrites.addText(this.#socket, head + body)
+    } else {
+      this.#sentIn = this.#addJoined(head, body)
+    }
   }
 
-  #writeJoined(head: string, body: Buffer): void {
+  #addJoined(head: string, body: Buffer): number {
     const length = head.length + body.length
-    const buffer = writes.bufferFor(this.#socket, length)
-    buffer.write(head, 0, 'latin1')
-    buffer.set(body, head.length)
-    writes.write(this.#socket, buffer, length)
+    turnWrites.makeRoom(length)
+    const { bytes, at } = turnWrites
+    bytes.write(head, at, 'latin1')
+    bytes.set(body, at + head.length)
+    return turnWrites.add(this.#socket, length)
   }
 
   /**
@@ -189,6 +196,10 @@ export class UpstreamConnection {
     if (user === undefined || this.#dead) {
       // An idle upstream must not send anything: its bytes could otherwise answer the next caller's request.
       this.#die()
+      return
+    }
+    if (this.#sentIn === turnWrites.batch) {
+      this.#fail(new Error('the upstream answered a request before it was sent'))
       return
     }
     try {

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { turnWrites } from '../../message/turn-writes.ts'
 import { Pace } from '../lane/pace.ts'
 import type { CarriedExchange, RelayedLines, ResponseHead } from '../lane/carrier.ts'
 import { endWithLinger, foldMapped } from '../lane/front-connection.ts'
@@ -11,7 +12,7 @@ import { readShared } from './shared-reads.ts'
 
 /** One caller's connection on the plain lane: one request after the other, parsed directly from the socket's bytes. */
 export class PlainConnection implements LaneConnection {
-  readonly socket: Socket
+  readonly #socket: Socket
   /** Whether received bytes are valid only until the next read, because connections share the buffer. */
   readonly #isShared: boolean
   #isDetached = false
@@ -50,7 +51,7 @@ export class PlainConnection implements LaneConnection {
     const shared = readShared(accepted, (bytes) => this.#onShared(bytes))
     const socket = shared ?? accepted
     this.#isShared = shared !== undefined
-    this.socket = socket
+    this.#socket = socket
     this.#deps = deps
     this.pace = new Pace(socket, deps.limits)
     this.#writer = new ResponseWriter(socket)
@@ -63,9 +64,15 @@ export class PlainConnection implements LaneConnection {
     socket.on('error', this.#onError)
   }
 
+  /** The socket, which has got everything that was written until now. */
+  get socket(): Socket {
+    turnWrites.flush()
+    return this.#socket
+  }
+
   #onShared(bytes: Buffer): boolean {
     // The standard lane now owns the socket and reads it as a stream.
-    if (this.#isDetached) return this.socket.push(Buffer.from(bytes))
+    if (this.#isDetached) return this.#socket.push(Buffer.from(bytes))
     this.#onData(bytes)
     return true
   }
@@ -99,7 +106,7 @@ export class PlainConnection implements LaneConnection {
     this.#exchange?.leave()
   }
 
-  readonly #onError = (): void => void this.socket.destroy()
+  readonly #onError = (): void => void this.#socket.destroy()
 
   #takeNext(bytes: Buffer): void {
     if (this.#mayTake()) this.#advance(this.#unhold(bytes))
@@ -114,7 +121,7 @@ export class PlainConnection implements LaneConnection {
     }
     if (this.#isLast || this.#isRefused) return
     this.#held = this.#unhold(this.#isShared ? Buffer.from(bytes) : bytes)
-    if (this.#held.length > maxHeldBytes) this.socket.pause()
+    if (this.#held.length > maxHeldBytes) this.#socket.pause()
   }
 
   #unhold(more: Buffer): Buffer {
@@ -131,8 +138,8 @@ export class PlainConnection implements LaneConnection {
       this.#takenThisTurn < maxTakenPerTurn &&
       !this.#isLast &&
       !this.#isRefused &&
-      !this.socket.writableNeedDrain &&
-      !this.socket.destroyed
+      !this.#socket.writableNeedDrain &&
+      !this.#socket.destroyed
     )
   }
 
@@ -202,7 +209,7 @@ export class PlainConnection implements LaneConnection {
     // Updated only after `bodyArrived`: a request whose last bytes are still being processed is not complete.
     this.#bodyLeft -= end - at
     if (isLast) exchange?.bodyArrived(null)
-    else if (more === false) this.socket.pause()
+    else if (more === false) this.#socket.pause()
     return end
   }
 
@@ -213,14 +220,14 @@ export class PlainConnection implements LaneConnection {
   }
 
   #goOn(): void {
-    if (this.#exchange !== undefined || this.#isAdvancing || this.socket.destroyed) return
+    if (this.#exchange !== undefined || this.#isAdvancing || this.#socket.destroyed) return
     if (this.#isLast) {
       this.#end()
       return
     }
     if (this.#waitsSince === -1) this.#waitsSince = 0
-    if (this.socket.writableNeedDrain) return
-    if (this.socket.isPaused()) this.socket.resume()
+    if (this.#socket.writableNeedDrain) return
+    if (this.#socket.isPaused()) this.#socket.resume()
     if (this.#held === undefined || this.#isPartial || !this.#mayTake()) return
     const held = this.#held
     this.#held = undefined
@@ -261,7 +268,7 @@ export class PlainConnection implements LaneConnection {
 
   readOn(): void {
     const isFull = this.#held !== undefined && this.#held.length > maxHeldBytes
-    if (!isFull && this.socket.isPaused()) this.socket.resume()
+    if (!isFull && this.#socket.isPaused()) this.#socket.resume()
   }
 
   endAfterResponse(): void {
@@ -270,7 +277,7 @@ export class PlainConnection implements LaneConnection {
   }
 
   discardRest(): void {
-    if (this.socket.isPaused()) this.socket.resume()
+    if (this.#socket.isPaused()) this.#socket.resume()
   }
 
   respond(head: ResponseHead, body: string): void {
@@ -381,11 +388,11 @@ export class PlainConnection implements LaneConnection {
   detach(): Socket {
     this.#isDetached = true
     this.#kept.forget()
-    this.socket.off('data', this.#onData)
-    this.socket.off('end', this.#onEnd)
-    this.socket.off('drain', this.#onSocketDrain)
-    this.socket.off('close', this.#onClose)
-    this.socket.off('error', this.#onError)
+    this.#socket.off('data', this.#onData)
+    this.#socket.off('end', this.#onEnd)
+    this.#socket.off('drain', this.#onSocketDrain)
+    this.#socket.off('close', this.#onClose)
+    this.#socket.off('error', this.#onError)
     return this.socket
   }
 }

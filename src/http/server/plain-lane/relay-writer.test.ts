@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { nextTurn } from '../../../timers.ts'
+import { turnWrites } from '../../message/turn-writes.ts'
 import type { RelayedLines } from '../lane/carrier.ts'
 import { writeRelayed } from './relay-writer.ts'
 
@@ -22,6 +23,8 @@ test('callers that read late get every byte of their own responses, and none of 
       const body = String.fromCharCode(97 + ((round + index) % 26)).repeat(16_000 - (round % 100))
       if (round % 50 === 0) pair.ours.cork()
       writeRelayed(pair.ours, relayed(body), { lines, ending })
+      // Without a flush, a response waits until there is no room for another one.
+      if (round % 3 === 0) turnWrites.flush()
       if (round % 50 === 0) pair.ours.uncork()
       pair.sent.update(firstPart + rest + body)
       if (pair.ours.writableLength === 0) continue
@@ -32,6 +35,7 @@ test('callers that read late get every byte of their own responses, and none of 
     await nextTurn()
     for (const { theirs } of pairs) theirs.pause()
   }
+  turnWrites.flush()
   for (const { ours, theirs, sent, received } of pairs) {
     ours.end()
     theirs.resume()

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { SharedWrites } from '../../message/shared-writes.ts'
+import { turnWrites } from '../../message/turn-writes.ts'
 import type { RelayedLines } from '../lane/carrier.ts'
 
 /** What follows the upstream's lines in a head. */
@@ -10,16 +10,15 @@ export interface RestOfHead {
   readonly ending: Buffer
 }
 
-const writes = new SharedWrites()
-
-/** Writes a relayed response as one write: the upstream's lines, then the rest of the head, then the body. */
+/** Writes a relayed response as one write at the end of this turn of the event loop: the upstream's lines, then the rest of the head, then the body. */
 export function writeRelayed(socket: Socket, response: RelayedLines, rest: RestOfHead): void {
   const { lines, ending } = rest
   const length = response.lineBytes + lines.length + ending.length + response.bodyBytes
-  const buffer = writes.bufferFor(socket, length)
-  const linesAt = response.copyLines(buffer, 0)
-  const endingAt = linesAt + buffer.write(lines, linesAt, 'latin1')
-  buffer.set(ending, endingAt)
-  response.copyBody(buffer, endingAt + ending.length)
-  writes.write(socket, buffer, length)
+  turnWrites.makeRoom(length)
+  const { bytes, at } = turnWrites
+  const linesAt = response.copyLines(bytes, at)
+  const endingAt = linesAt + bytes.write(lines, linesAt, 'latin1')
+  bytes.set(ending, endingAt)
+  response.copyBody(bytes, endingAt + ending.length)
+  turnWrites.add(socket, length)
 }

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import { ChunkCopies } from '../../message/chunk-copies.ts'
 import type { RelayedLines, ResponseHead } from '../lane/carrier.ts'
+import { turnWrites } from '../../message/turn-writes.ts'
 import { writeRelayed } from './relay-writer.ts'
 import { renderResponseHead, renderOwnLines, type ResponseEnding } from './response-head.ts'
 
@@ -25,8 +26,8 @@ export class ResponseWriter {
 
   respond(head: ResponseHead, ending: ResponseEnding, body: string): void {
     const { text, isChunked } = renderResponseHead(head, ending)
-    if (!isChunked) this.#write(text + body)
-    else this.#write(`${text}${body === '' ? '' : chunkOf(body)}0\r\n\r\n`)
+    const rest = isChunked ? `${body === '' ? '' : chunkOf(body)}0\r\n\r\n` : body
+    turnWrites.addText(this.#socket, text + rest)
   }
 
   relay(response: RelayedLines, own: readonly string[], ending: ResponseEnding): void {
@@ -55,6 +56,7 @@ export class ResponseWriter {
       return this.#socket.writableLength <= maxWaitingBytes
     }
     const size = this.#isChunked ? `${chunk.length.toString(16)}\r\n` : ''
+    turnWrites.flush()
     this.#socket.cork()
     if (head !== '' || size !== '') this.#write(head + size)
     // The code that passes the chunk reuses its buffer at once, so the bytes are copied.
@@ -80,6 +82,8 @@ export class ResponseWriter {
   }
 
   #write(text: string): void {
+    // An earlier response on this connection may still be waiting for the end of the turn.
+    turnWrites.flush()
     this.#socket.write(text, 'latin1')
   }
 }

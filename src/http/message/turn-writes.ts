@@ -1,0 +1,98 @@
+import type { Socket } from 'node:net'
+
+const bufferBytes = 64 * 1024
+/** Longer texts are written at once, because copying them costs more than it saves. */
+const maxTextBytes = 32 * 1024
+
+/**
+ * Collects the short messages that sockets get during one turn of the event loop, and writes them one right after the
+ * other when the turn ends, before the loop waits or handles timers again.
+ *
+ * Writing each message at once costs a fifth more CPU under load: between two writes, our code and the kernel's displace
+ * each other from the processor's caches, and the program at the other end falls asleep and has to be woken for each
+ * message.
+ *
+ * Whoever writes to such a socket otherwise, ends it or destroys it must call `flush` first, or what was collected would
+ * come too late.
+ */
+export class TurnWrites {
+  /** The buffer in which the next message is assembled, from `at` on. */
+  bytes = Buffer.allocUnsafeSlow(bufferBytes)
+  at = 0
+  /** The number of the batch that is being collected. */
+  batch = 0
+  readonly #sockets: (Socket | undefined)[] = []
+  readonly #ends: number[] = []
+  #count = 0
+
+  /** Makes room for a message of this length, which must be assembled and added before another one. */
+  makeRoom(length: number): void {
+    if (this.at + length <= this.bytes.length) return
+    this.flush()
+    if (length > this.bytes.length) this.bytes = Buffer.allocUnsafeSlow(length)
+  }
+
+  /** Adds the message of this length that was assembled at `at`; returns the number of its batch. */
+  add(socket: Socket, length: number): number {
+    if (this.#count === 0) setImmediate(flushNow, this)
+    this.at += length
+    this.#sockets[this.#count] = socket
+    this.#ends[this.#count] = this.at
+    this.#count++
+    return this.batch
+  }
+
+  /**
+   * Adds a message whose characters are bytes (latin1); returns the number of its batch, or -1 if it was too long to be
+   * collected and is written already.
+   */
+  addText(socket: Socket, text: string): number {
+    if (text.length > maxTextBytes) {
+      this.flush()
+      socket.write(text, 'latin1')
+      return -1
+    }
+    this.makeRoom(text.length)
+    this.bytes.write(text, this.at, 'latin1')
+    return this.add(socket, text.length)
+  }
+
+  /** Writes all messages that have been added. */
+  flush(): void {
+    if (this.#count === 0) return
+    const { bytes } = this
+    let isWaiting = false
+    let from = 0
+    for (let at = 0; at < this.#count; at++) {
+      const socket = this.#sockets[at]
+      const end = this.#ends[at] ?? from
+      this.#sockets[at] = undefined
+      if (socket?.destroyed === false)
+        isWaiting = write(socket, bytes.subarray(from, end)) || isWaiting
+      from = end
+    }
+    this.#count = 0
+    this.at = 0
+    this.batch++
+    // A socket from which the kernel did not take all bytes still needs this buffer.
+    if (isWaiting || bytes.length > bufferBytes) this.bytes = Buffer.allocUnsafeSlow(bufferBytes)
+  }
+}
+
+/** The writes of all sockets that carry guarded calls. */
+export const turnWrites = new TurnWrites()
+
+/** Writes a message; returns whether the socket still needs its bytes. */
+function write(socket: Socket, message: Buffer): boolean {
+  // Behind bytes that wait already, a message would keep the whole buffer in memory.
+  if (socket.writableLength > 0) {
+    socket.write(Buffer.from(message))
+    return false
+  }
+  socket.write(message)
+  return socket.writableLength > 0
+}
+
+function flushNow(writes: TurnWrites): void {
+  writes.flush()
+}
