@@ -27,7 +27,7 @@ export class ResponseWriter {
   respond(head: ResponseHead, ending: ResponseEnding, body: string): void {
     const { text, isChunked } = renderResponseHead(head, ending)
     const rest = isChunked ? `${body === '' ? '' : chunkOf(body)}0\r\n\r\n` : body
-    turnWrites.addText(this.#socket, text + rest)
+    this.#write(text + rest)
   }
 
   relay(response: RelayedLines, own: readonly string[], ending: ResponseEnding): void {
@@ -53,16 +53,10 @@ export class ResponseWriter {
     if (chunk.length <= maxJoinedBytes) {
       const body = chunk.toString('latin1')
       this.#write(head + (this.#isChunked ? chunkOf(body) : body))
+      // What waits for the end of the turn is not counted; it is short.
       return this.#socket.writableLength <= maxWaitingBytes
     }
-    const size = this.#isChunked ? `${chunk.length.toString(16)}\r\n` : ''
-    turnWrites.flush()
-    this.#socket.cork()
-    if (head !== '' || size !== '') this.#write(head + size)
-    // The code that passes the chunk reuses its buffer at once, so the bytes are copied.
-    copies.write(this.#socket, chunk)
-    if (this.#isChunked) this.#write('\r\n')
-    this.#socket.uncork()
+    this.#writeLarge(head, chunk)
     // The upstream is paused only if more than `maxWaitingBytes` wait: pausing it for each chunk would cost as much as
     // sending the chunk.
     return this.#socket.writableLength <= maxWaitingBytes
@@ -81,10 +75,19 @@ export class ResponseWriter {
     if (text !== '') this.#write(text)
   }
 
-  #write(text: string): void {
-    // An earlier response on this connection may still be waiting for the end of the turn.
+  #writeLarge(head: string, chunk: Buffer): void {
+    const before = this.#isChunked ? `${head}${chunk.length.toString(16)}\r\n` : head
     turnWrites.flush()
-    this.#socket.write(text, 'latin1')
+    this.#socket.cork()
+    if (before !== '') this.#socket.write(before, 'latin1')
+    // The code that passes the chunk reuses its buffer at once, so the bytes are copied.
+    copies.write(this.#socket, chunk)
+    if (this.#isChunked) this.#socket.write('\r\n', 'latin1')
+    this.#socket.uncork()
+  }
+
+  #write(text: string): void {
+    turnWrites.addText(this.#socket, text)
   }
 }
 
