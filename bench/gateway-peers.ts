@@ -144,7 +144,7 @@ export async function startRelay(upstreamPort: number): Promise<Peer> {
 /** Starts Intercept as an operator would: with rules, rate limits on key and target, and call records. */
 export async function startIntercept(
   folder: string,
-  given: { upstreamPort: number; profile: boolean; beside?: string },
+  given: { upstreamPort: number; profile: boolean; beside?: string; workers?: number },
 ): Promise<Peer> {
   const metricsPort = await unusedPort()
   const { beside } = given
@@ -153,6 +153,7 @@ export async function startIntercept(
   const env = {
     ...{ DATA_DIR: join(folder, name), LOG_LEVEL: 'info', HOST: '127.0.0.1' },
     METRICS_PORT: String(metricsPort),
+    WORKERS: String(given.workers ?? 1),
   }
   const profiling = { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${join(folder, 'profile')}` }
   const server = await startServerProcess({ ...env, ...(given.profile ? profiling : {}) }, program)

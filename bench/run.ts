@@ -9,6 +9,7 @@ const names = [
   'keys',
   'records',
   'idle',
+  'workers',
   'limits',
   'webhooks',
   'scim',

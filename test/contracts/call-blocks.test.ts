@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import Database from 'better-sqlite3'
-import { sql } from 'kysely'
+import { sql, type KyselyPlugin } from 'kysely'
 import { systemClock } from '../../src/clock.ts'
 import { createId, timeOfId, type KeyId, type OrganizationId } from '../../src/ids.ts'
 import { digest } from '../../src/secrets/index.ts'
@@ -13,9 +13,11 @@ import {
   createCallRowsBuffer,
   callSearch,
   callTimes,
+  keyCallers,
   openStore,
   type CallFilter,
   type CallRecord,
+  type Db,
   type Store,
 } from '../../src/store/index.ts'
 import { randomFrom } from '../harness/random.ts'
@@ -120,7 +122,41 @@ describe('blocks of call records', () => {
       rmSync(folder, { recursive: true, force: true })
     }
   })
+
+  test('bring to the asking thread only the rows and columns that were asked for', async () => {
+    await using place = await storeForTests('sqlite')
+    const { store } = place
+    const [organizationId] = organizations
+    const [keyId] = keys as [KeyId]
+    const rows = createCallRowsBuffer('sqlite')
+    const capture = JSON.stringify({ body: 'x'.repeat(400) })
+    for (let at = 0; at < 100; at++) {
+      rows.add({ ...recordOf(randomFrom(at), now - at), organizationId, keyId, capture })
+    }
+    for (const batch of rows.take()) await store.insertCalls(batch)
+    const measured = measuringResults(store.calls)
+    const page = await calls.list(measured.db, organizationId, { limit: 3 })
+    assert.equal(page.length, 3)
+    assert.ok(measured.bytes < 10 * capture.length, `${measured.bytes} bytes for three calls`)
+    measured.bytes = 0
+    const callers = await keyCallers.listRecent(measured.db, { organizationId, keyId, most: 100 })
+    assert.equal(callers.of, 100)
+    assert.ok(measured.bytes < 100 * capture.length, `${measured.bytes} bytes without captures`)
+  })
 })
+
+/** Measures what the database returns for the queries of `db`, as JSON. */
+function measuringResults(db: Db): { readonly db: Db; bytes: number } {
+  const plugin: KyselyPlugin = {
+    transformQuery: ({ node }) => node,
+    async transformResult({ result }) {
+      measured.bytes += JSON.stringify(result.rows).length
+      return result
+    },
+  }
+  const measured = { db: { ...db, query: db.query.withPlugin(plugin) }, bytes: 0 }
+  return measured
+}
 
 /** Writes calls as nodes do: in the order in which they end, and in batches of any size. */
 async function fill(store: Store, random: () => number): Promise<CallRecord[]> {
