@@ -82,17 +82,17 @@ async function reportRemembered(store: Store, secrets: readonly string[]): Promi
     }
     return filled
   }
-  // Compiles the code first, because compiled code is on the heap too and does not belong to the keys.
+  // Fills a small cache first, so that the code is compiled before the heap is measured.
   await fillCache(Math.min(remembered, 20_000))
   const before = bytesUsed()
   const keyCache = await fillCache(remembered)
   const each = (bytesUsed() - before) / keyCache.size
-  let missed = 0
+  const missed = new Set<string>()
   await report('digest alone (SHA-256)', secrets, (text) => void digest(text))
   await report('remembered, with the digest', secrets, (text) => {
-    if (keyCache.known(digest(atHand(text))) === undefined) missed++
+    if (keyCache.known(digest(atHand(text))) === undefined) missed.add(text)
   })
-  if (missed > 0) console.log(`  (${missed} of them were not found)`)
+  if (missed.size > 0) console.log(`  (${missed.size} of them were not found)`)
   const exact = globalThis.gc === undefined ? '; run with --expose-gc for an exact figure' : ''
   console.log(
     `  memory per remembered key          ${each.toFixed(1)} B (${keyCache.size} remembered${exact})`,

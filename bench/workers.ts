@@ -1,7 +1,7 @@
 // npm run bench -- workers [seconds] [rounds]: measures how much more a node with WORKERS=2 can handle than one with
-// WORKERS=1, in interleaved rounds. Upstream and load generator use the same cores as the node, so calls per second alone
-// would say little: what counts is calls per second of CPU time of the busiest worker, which is what the node could handle
-// if each worker had a core. nginx and wrk are required.
+// WORKERS=1, in interleaved rounds. Upstream and load generator use the same cores as the node, so calls per second
+// alone would say little: the figure that counts is calls per second of the busiest worker's CPU time, which is what
+// the node could handle if each worker had its own core. nginx and wrk are required.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

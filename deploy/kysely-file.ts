@@ -24,8 +24,8 @@ export async function buildKyselyFile(): Promise<void> {
       build: {
         ssr: fileURLToPath(import.meta.resolve('kysely')),
         outDir,
-        // Removes comments, but keeps names for stack traces. V8 keeps the text of a module as long as the process runs, and
-        // with two bytes for each character, because a comment has some that are not Latin-1.
+        // Removes comments but keeps names, for stack traces. V8 keeps a module's text for as long as the process runs,
+        // and because of a few characters in comments that are not Latin-1, each character would take two bytes.
         minify: 'oxc',
         rolldownOptions: {
           output: {

@@ -12,13 +12,13 @@ test(
   async (context) => {
     context.mock.timers.enable({ apis: ['setInterval'] })
     let now = 0
-    let merges = 0
+    const merges = { count: 0 }
     // There is always one more block to merge.
     const store = {
       engine: 'sqlite',
       insertCalls: async () => undefined,
       transactionOnCalls: async () => {
-        merges++
+        merges.count++
         return true
       },
       transactionThatMayBeLost: async () => undefined,
@@ -34,10 +34,10 @@ test(
     recorder.record(call, { digest: 'd', isOldSecret: false }, 'none')
     now += minuteMs
     context.mock.timers.tick(250)
-    while (merges < 3) await nextTurn()
+    while (merges.count < 3) await nextTurn()
     await recorder[Symbol.asyncDispose]()
-    const merged = merges
+    const merged = merges.count
     await nextTurn()
-    assert.equal(merges, merged)
+    assert.equal(merges.count, merged)
   },
 )

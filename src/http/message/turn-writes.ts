@@ -5,27 +5,29 @@ const bufferBytes = 64 * 1024
 const maxTextBytes = 32 * 1024
 
 /**
- * Collects the short messages that sockets get during one turn of the event loop, and writes them one right after the
- * other when the turn ends, before the loop waits or handles timers again.
+ * Collects the short messages that sockets get during one turn of the event loop, and writes them one after another
+ * when the turn ends: at the latest in the next `setImmediate` phase, and always before the loop waits.
  *
- * Writing each message at once costs a fifth more CPU under load: between two writes, our code and the kernel's displace
- * each other from the processor's caches, and the program at the other end falls asleep and has to be woken for each
- * message.
+ * Writing each message at once costs a fifth more CPU under load: our code and the kernel's keep displacing each other
+ * from the processor's caches, and the program at the other end falls asleep and must be woken for every message.
  *
- * Whoever writes to such a socket otherwise, ends it or destroys it must call `flush` first, or what was collected would
- * come too late.
+ * Call `flush` before you write to such a socket in any other way, end it or destroy it; otherwise the collected bytes
+ * would be out of order or lost.
  */
 export class TurnWrites {
   /** The buffer in which the next message is assembled, from `at` on. */
   bytes = Buffer.allocUnsafeSlow(bufferBytes)
   at = 0
-  /** The number of the batch that is being collected. */
+  /**
+   * The number of the batch being collected; a message has been written once this is greater than the number that `add`
+   * returned for it.
+   */
   batch = 0
   readonly #sockets: (Socket | undefined)[] = []
   readonly #ends: number[] = []
   #count = 0
 
-  /** Makes room for a message of this length, which must be assembled and added before another one. */
+  /** Makes room for a message of this length; it must be assembled and added before room is made for another one. */
   makeRoom(length: number): void {
     if (this.at + length <= this.bytes.length) return
     this.flush()
@@ -44,7 +46,7 @@ export class TurnWrites {
 
   /**
    * Adds a message whose characters are bytes (latin1); returns the number of its batch, or -1 if it was too long to be
-   * collected and is written already.
+   * collected and has already been written.
    */
   addText(socket: Socket, text: string): number {
     if (text.length > maxTextBytes) {
@@ -63,28 +65,28 @@ export class TurnWrites {
     const { bytes } = this
     let isWaiting = false
     let from = 0
+    // Sockets report completion, errors and `drain` in a later tick, so nothing is added during this loop.
     for (let at = 0; at < this.#count; at++) {
       const socket = this.#sockets[at]
       const end = this.#ends[at] ?? from
       this.#sockets[at] = undefined
-      if (socket?.destroyed === false)
-        isWaiting = write(socket, bytes.subarray(from, end)) || isWaiting
+      if (socket?.destroyed === false && write(socket, bytes.subarray(from, end))) isWaiting = true
       from = end
     }
     this.#count = 0
     this.at = 0
     this.batch++
-    // A socket from which the kernel did not take all bytes still needs this buffer.
+    // If the kernel did not take all of a socket's bytes, that socket still needs this buffer.
     if (isWaiting || bytes.length > bufferBytes) this.bytes = Buffer.allocUnsafeSlow(bufferBytes)
   }
 }
 
-/** The writes of all sockets that carry guarded calls. */
+/** The collected writes of all sockets that carry guarded calls, except TLS sockets and those of the standard lane. */
 export const turnWrites = new TurnWrites()
 
-/** Writes a message; returns whether the socket still needs its bytes. */
+/** Writes a message; returns whether the socket still needs its bytes, which at most one message of a socket does. */
 function write(socket: Socket, message: Buffer): boolean {
-  // Behind bytes that wait already, a message would keep the whole buffer in memory.
+  // A message that must wait behind others is copied, because a view of it would keep the whole buffer in memory.
   if (socket.writableLength > 0) {
     socket.write(Buffer.from(message))
     return false

@@ -11,6 +11,7 @@ import { Exchange } from './exchange.ts'
 import { frontLimits, type FrontDeps, type FrontLimits } from './front-deps.ts'
 import type { UpgradedStream } from './exchange.ts'
 import { DirectRequest } from './direct-request.ts'
+import { writeContinue } from './interim-responses.ts'
 import { checkFields, checkFraming, checkLine, isWebSocket, originForm } from './framing.ts'
 import { readRequestHead, type RequestHead } from '../message/head.ts'
 import { nodeHttp } from '../message/node-http.ts'
@@ -307,7 +308,7 @@ class TwoLaneFront implements Front {
     requestIds.set(request, given.requestId)
     response.setHeader('Intercept-Request-Id', given.requestId)
     connectionOf(request.socket)?.hold(response)
-    if (given.expectsContinue) response.writeContinue()
+    if (given.expectsContinue) writeContinue(response)
     this.#deps.handleApp(request, response)
   }
 

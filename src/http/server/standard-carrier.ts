@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { ClientConnection } from './client-connection.ts'
 import type { DirectRequest } from './direct-request.ts'
+import { writeContinue, writeEarlyHints } from './interim-responses.ts'
 import type { CarriedExchange, Carrier, ResponseHead } from './lane/carrier.ts'
 
 /** Carries one exchange on the standard lane: the request and response objects of node:http. */
@@ -83,11 +84,11 @@ export class StandardCarrier implements Carrier {
   }
 
   writeContinue(): void {
-    this.#response.writeContinue()
+    writeContinue(this.#response)
   }
 
   writeEarlyHints(links: readonly string[]): void {
-    this.#response.writeEarlyHints({ link: [...links] })
+    writeEarlyHints(this.#response, links)
   }
 
   destroy(): void {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { TLSSocket } from 'node:tls'
 import { FakeSocket } from '../../../test/harness/lanes/fake-socket.ts'
 import { turnWrites } from '../message/turn-writes.ts'
 import { UpstreamConnection, type ConnectionUser } from './connection.ts'
@@ -64,7 +65,7 @@ test('a connection that a slow caller left paused is heard by the next one', asy
   assert.equal(await second.promise, 'ok')
 })
 
-test('an upstream that answers before it got the request is not believed', () => {
+test('a response that arrives before its request was sent is rejected', () => {
   const socket = new FakeSocket()
   const connection = new UpstreamConnection(socket.asSocket, () => undefined)
   const heard: string[] = []
@@ -74,4 +75,17 @@ test('an upstream that answers before it got the request is not believed', () =>
   turnWrites.flush()
   assert.deepEqual(heard, ['upstream_invalid'])
   assert.equal(socket.written, '')
+})
+
+test('a TLS socket, which keeps what it is given, gets a request at once', () => {
+  const socket = Object.setPrototypeOf(new FakeSocket(), TLSSocket.prototype) as FakeSocket
+  const written: unknown[] = []
+  socket.write = (chunk: unknown) => written.push(chunk) > 0
+  const connection = new UpstreamConnection(socket.asSocket, () => undefined)
+  const head = 'GET / HTTP/1.1\r\n\r\n'
+  connection.begin(
+    userForTests(() => undefined),
+    { ...get, head, body: '' },
+  )
+  assert.deepEqual(written, [head])
 })

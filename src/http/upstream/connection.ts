@@ -60,7 +60,7 @@ export class UpstreamConnection {
   /** How many requests this connection carried before the current one. */
   uses = 0
   readonly #socket: Socket
-  /** A TLS socket keeps what is written for a while, so it would need each of the buffers that requests share. */
+  /** A TLS socket keeps what is written for a while, so it would retain a whole shared buffer for each request. */
   readonly #isTls: boolean
   readonly #reader = new AnswerReader()
   readonly #released: (connection: UpstreamConnection, reusable: boolean) => void
@@ -69,7 +69,7 @@ export class UpstreamConnection {
   #answerEnded = true
   #tunnel: TunnelEnd | undefined
   #dead = false
-  /** The batch of `turnWrites` that has the last request; -1 if that request was written at once. */
+  /** The batch of `turnWrites` that contains the last collected request; -1 if there was none or it was too long. */
   #sentIn = -1
 
   constructor(
@@ -104,7 +104,10 @@ export class UpstreamConnection {
     return said === undefined ? byDefaultMs : Math.min(Math.max(0, said - 1000), minuteMs)
   }
 
-  /** Sends the beginning of a request as one write; a whole request is written at the end of this turn of the loop. */
+  /**
+   * Sends the beginning of a request as one write; a whole request on a plain socket is written when this turn of the
+   * event loop ends.
+   */
   begin(user: ConnectionUser, { method, head, body, ended, upgrade }: RequestStart): void {
     this.#user = user
     this.#requestEnded = ended

@@ -30,7 +30,7 @@ export interface FeedSource {
 
 /** Says whether other nodes wait for this one to confirm changes; only then may this node trust its caches. */
 export interface Standing {
-  /** Whether other nodes have been waiting for this one since before a read began; `now` is the monotonic clock's. */
+  /** Whether other nodes have been waiting for this one since before a read began; `now` is monotonic. */
   covers(readStartedAt: number, now: number): boolean
   /** Registers this node anew: only reads that begin after this may make its caches trusted. */
   renew(): Promise<void>

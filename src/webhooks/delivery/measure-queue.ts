@@ -54,7 +54,10 @@ export function measureQueue(deps: {
   )
 }
 
-/** Reads a short queue on the connection that serves requests: on SQLite, slow reads need a thread, which takes 15 MB. */
+/**
+ * Reads a short queue on the connection that serves requests, because on SQLite a slow read would start a thread of
+ * about 10 MB.
+ */
 async function look(store: Store): Promise<deliveryQueue.QueueState> {
   return await deliveryQueue.look((await deliveryQueue.isShort(store)) ? store : store.slowReads)
 }

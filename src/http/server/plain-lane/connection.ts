@@ -64,7 +64,7 @@ export class PlainConnection implements LaneConnection {
     socket.on('error', this.#onError)
   }
 
-  /** The socket, which has got everything that was written until now. */
+  /** The socket; reading this property first writes everything that was collected, so that nothing can overtake it. */
   get socket(): Socket {
     turnWrites.flush()
     return this.#socket

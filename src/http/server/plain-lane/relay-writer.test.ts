@@ -23,7 +23,7 @@ test('callers that read late get every byte of their own responses, and none of 
       const body = String.fromCharCode(97 + ((round + index) % 26)).repeat(16_000 - (round % 100))
       if (round % 50 === 0) pair.ours.cork()
       writeRelayed(pair.ours, relayed(body), { lines, ending })
-      // Without a flush, a response waits until there is no room for another one.
+      // In the other rounds, responses are collected until the buffer is full.
       if (round % 3 === 0) turnWrites.flush()
       if (round % 50 === 0) pair.ours.uncork()
       pair.sent.update(firstPart + rest + body)

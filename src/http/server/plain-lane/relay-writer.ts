@@ -10,7 +10,10 @@ export interface RestOfHead {
   readonly ending: Buffer
 }
 
-/** Writes a relayed response as one write at the end of this turn of the event loop: the upstream's lines, then the rest of the head, then the body. */
+/**
+ * Collects a relayed response as one message, to be written at the end of this turn: the upstream's lines, the rest of
+ * the head, the body.
+ */
 export function writeRelayed(socket: Socket, response: RelayedLines, rest: RestOfHead): void {
   const { lines, ending } = rest
   const length = response.lineBytes + lines.length + ending.length + response.bodyBytes

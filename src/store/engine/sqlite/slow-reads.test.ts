@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { sql } from 'kysely'
+import { until } from '../../../../test/harness/gateway.ts'
 import { openSlowReads } from './slow-reads.ts'
 
 const idleMs = 50
@@ -29,7 +30,7 @@ test('a thread without queries is ended, and the next query starts another', asy
     for (let round = 0; round < 3; round++) {
       assert.deepEqual((await ask()).rows, [{ n: 0 }])
       assert.ok(countThreads() > threadsBefore)
-      while (countThreads() > threadsBefore) await setTimeout(10)
+      await until(() => countThreads() === threadsBefore)
     }
   } finally {
     await reads.close()
@@ -42,7 +43,8 @@ test('queries that come while threads end are all answered', async () => {
     await sql`select count(*) as n from number`.execute(reads.connection.query)
   try {
     for (let round = 0; round < 10; round++) {
-      await Promise.all([ask(), ask(), ask()])
+      for (const { rows } of await Promise.all([ask(), ask(), ask()]))
+        assert.deepEqual(rows, [{ n: 0 }])
       await setTimeout(round / 5)
     }
   } finally {

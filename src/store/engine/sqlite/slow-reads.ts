@@ -17,7 +17,7 @@ const maxThreads = 2
 const maxWaiting = 64
 const answerWithinMs = 30_000
 const againAfterSeconds = 5
-/** A thread without a query for this long is ended, because it takes about 15 MB. */
+/** A thread without a query for this long is ended, because it takes about 10 MB. */
 const idleMs = 60_000
 
 /** A query that is sent to a thread; the thread replies with a `ReadResponse`. */
@@ -41,7 +41,7 @@ interface Question extends ReadRequest {
 interface Reader {
   readonly worker: Worker
   question: Question | undefined
-  /** Ends the thread if its query takes too long or, without a query, if none comes. */
+  /** Ends the thread when its query takes too long, or when it has had none for a while. */
   deadline: NodeJS.Timeout | undefined
   isEnding: boolean
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 
-/** `look` reads this many deliveries and endpoints in about a millisecond. */
+/** Up to this many deliveries and endpoints, `look` takes about a millisecond. */
 const fewRows = 1000
 
 /** The waiting deliveries, and the held and disabled endpoints, of all organizations. */
@@ -15,7 +15,9 @@ export interface QueueState {
   readonly disabledEndpoints: number
 }
 
-/** Whether the queue and the list of endpoints are so short that `look` may read them beside requests. */
+/**
+ * Whether the queue and the list of endpoints are short enough for `look` to run in the thread that serves requests.
+ */
 export async function isShort(db: Db): Promise<boolean> {
   const few = sql.lit(fewRows + 1)
   const { rows } = await sql<{ deliveries: number; endpoints: number }>`select
@@ -26,7 +28,8 @@ export async function isShort(db: Db): Promise<boolean> {
   return rows.every((row) => row.deliveries <= fewRows && row.endpoints <= fewRows)
 }
 
-/** Counts what is waiting. It scans the whole queue, so never call it beside requests unless `isShort`. */
+/** Counts what is waiting. It scans the whole queue, so run it in the thread that serves requests only if
+ * `isShort`. */
 export async function look(db: Db): Promise<QueueState> {
   const rows = await db.query
     .selectFrom('delivery')
