@@ -81,7 +81,7 @@ test('a TLS socket, which keeps what it is given, gets a request at once', () =>
   const socket = Object.setPrototypeOf(new FakeSocket(), TLSSocket.prototype) as FakeSocket
   const written: unknown[] = []
   socket.write = (chunk: unknown) => written.push(chunk) > 0
-  const connection = new UpstreamConnection(socket.asSocket, () => undefined)
+  const connection = new UpstreamConnection(socket as unknown as TLSSocket, () => undefined)
   const head = 'GET / HTTP/1.1\r\n\r\n'
   connection.begin(
     userForTests(() => undefined),
