@@ -64,11 +64,14 @@ export const limits: Torture = {
 
     const offer = async (name: string, spread: Spread, forSeconds: number): Promise<void> => {
       const { id = '', secret = '' } = await issueKey('--rate', `${limitPerSecond}/s`)
-      const { admitted, seconds: took } = await offerFor(
-        forSeconds,
-        async (call, elapsedMs) => (await pass(spread(call, elapsedMs), secret)) === 200,
-      )
-      const most = maxInWindow(await recordedTimes(database, id, admitted.length), 1000)
+      let unanswered = 0
+      const { admitted, seconds: took } = await offerFor(forSeconds, async (call, elapsedMs) => {
+        const status = await pass(spread(call, elapsedMs), secret)
+        if (status === 0) unanswered++
+        return status === 200
+      })
+      const times = await recordedTimes(database, id, { answered: admitted.length, unanswered })
+      const most = maxInWindow(times, 1000)
       figures[`${name}: admitted a second`] = Math.round(admitted.length / forSeconds)
       figures[`${name}: most in a second`] = most
       say(`${name}: ${admitted.length} in ${forSeconds} s, ${most} in the fullest second`)
@@ -165,16 +168,17 @@ async function offerFor(
 async function recordedTimes(
   database: TestDatabase,
   keyId: string,
-  calls: number,
+  { answered, unanswered }: { readonly answered: number; readonly unanswered: number },
 ): Promise<readonly number[]> {
   const endsAt = performance.now() + recordedWithinMs
   for (;;) {
     const text = `select at from call where key_id = '${keyId}' and status = 200 order by at`
     const { rows } = await database.sql(text)
     const times = (rows as { at: string }[]).map(({ at }) => Number(at))
-    if (times.length === calls) return times
+    // A call that this process gave up, because the machine stood still for too long, may have passed all the same.
+    if (times.length >= answered && times.length <= answered + unanswered) return times
     if (performance.now() > endsAt) {
-      throw new Error(`${times.length} of ${calls} calls are recorded`)
+      throw new Error(`${times.length} of ${answered} calls are recorded, ${unanswered} unanswered`)
     }
     await wait(200)
   }
