@@ -24,7 +24,7 @@ const serveFlags = [
   '--v8-pool-size=1',
 ]
 
-// These settings save 25 MB. By default, glibc gives each thread its own heap and keeps freed memory that lies between
+// These settings save 24 MB. By default, glibc gives each thread its own heap and keeps freed memory that lies between
 // blocks still in use, such as that of V8's compilers. With these, all threads share two heaps, and blocks of 32 KiB or
 // more are allocated outside them and return to the system when they are freed. glibc reads the variables only when a
 // process starts.

@@ -181,8 +181,9 @@ function plain(text: string): string {
     text
       .replaceAll(/req_[0-9a-z]{26}/g, 'req_')
       .replaceAll(/\r\nDate: [^\r]*GMT/g, '\r\nDate: now')
-      // On the standard lane, a response that waits behind another one comes without early hints.
-      .replaceAll(/HTTP\/1\.1 103 Early Hints\r\n(?:[^\r]+\r\n)*\r\n/g, '')
+      // On the standard lane, a response that waits behind another one comes without early hints. Those before the first
+      // response, and any that no final response follows, are compared.
+      .replaceAll(/(?<=[^])HTTP\/1\.1 103 Early Hints\r\n(?:[^\r]+\r\n)*\r\n(?=HTTP\/1\.1 )/g, '')
       .replaceAll(
         /HTTP\/1\.1 4(?:14|31) [^{]*\{[^}]*"code":"(?:uri|head)_too_l[^}]*\}/g,
         'too long',

@@ -53,7 +53,7 @@ export class ResponseWriter {
     if (chunk.length <= maxJoinedBytes) {
       const body = chunk.toString('latin1')
       this.#write(head + (this.#isChunked ? chunkOf(body) : body))
-      // What is still being collected is not counted, because it is never more than 64 KiB for all sockets together.
+      // What is still being collected is not counted, because it is about 64 KiB at most for all sockets together.
       return this.#socket.writableLength <= maxWaitingBytes
     }
     this.#writeLarge(head, chunk)
