@@ -10,7 +10,7 @@ import {
   type CallFilter,
   type CallRecord,
 } from '../../src/store/index.ts'
-import { engines, steadyClock, storeForTests, type TestStore } from '../harness/store.ts'
+import { engines, steadyClock, storeForTests, unhurried, type TestStore } from '../harness/store.ts'
 
 const minuteMs = 60_000
 const keyIds = [createId('key'), createId('key')] as const
@@ -32,7 +32,7 @@ for (const engine of engines) {
       const actor = { kind: 'operator' } as const
       const made = await new Organizations({ store }).create({ slug: 'acme' }, actor)
       organizationId = made.id
-      traffic = createTraffic({ store, clock })
+      traffic = createTraffic({ store, clock: unhurried(clock) })
       all = Array.from({ length: 600 }, (_, index) => callAt(from + index * 1000, index))
       await store.transactionOnCalls(async (tx) => {
         await calls.insert(tx, all)

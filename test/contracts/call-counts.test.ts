@@ -12,7 +12,7 @@ import {
   type Store,
 } from '../../src/store/index.ts'
 import { createMetrics } from '../../src/telemetry/index.ts'
-import { engines, steadyClock, storeForTests, type TestStore } from '../harness/store.ts'
+import { engines, steadyClock, storeForTests, unhurried, type TestStore } from '../harness/store.ts'
 
 const quarterMs = 900_000
 const hourMs = 3_600_000
@@ -58,7 +58,7 @@ for (const engine of engines) {
     before(async () => {
       place = await storeForTests(engine, clock)
       organizationId = createId('org')
-      traffic = createTraffic({ store: place.store, clock })
+      traffic = createTraffic({ store: place.store, clock: unhurried(clock) })
       const stepMs = Math.floor((to - from) / 900)
       all = Array.from({ length: 900 }, (_, index) =>
         callAt(organizationId, from + index * stepMs, index),

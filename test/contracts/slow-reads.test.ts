@@ -6,7 +6,7 @@ import { createTraffic } from '../../src/calls/index.ts'
 import { createId } from '../../src/ids.ts'
 import { Organizations } from '../../src/organizations/index.ts'
 import { calls, type CallRecord, type Store } from '../../src/store/index.ts'
-import { engines, steadyClock, storeForTests, type TestStore } from '../harness/store.ts'
+import { engines, steadyClock, storeForTests, unhurried, type TestStore } from '../harness/store.ts'
 
 const actor = { kind: 'operator' } as const
 const minuteMs = 60_000
@@ -69,7 +69,7 @@ for (const engine of engines) {
     test('others are served while somebody looks at charts, keys, the log or its chain', async () => {
       const store = storeOfSlowReads()
       const audit = createAudit({ store })
-      const traffic = createTraffic({ store, clock })
+      const traffic = createTraffic({ store, clock: unhurried(clock) })
       const keys = new Keys({ store, clock })
       const range = { from: startMs, to: startMs + 10 * minuteMs, stepMs: minuteMs }
       await traffic.rollup(organizationId, range)
@@ -87,7 +87,7 @@ for (const engine of engines) {
     })
 
     test('the sums of a key are those of its calls, step by step', async () => {
-      const traffic = createTraffic({ store: place.store, clock })
+      const traffic = createTraffic({ store: place.store, clock: unhurried(clock) })
       const range = { from: startMs, to: startMs + 10 * minuteMs, stepMs: 2 * minuteMs }
       const sums = await traffic.rollup(organizationId, { ...range, keyId })
       const step = { passed: 80, errors: 0, refused: 40 }

@@ -22,7 +22,10 @@ export function runShortTortures(part: 'one node' | 'several nodes'): void {
     for (const [name, torture] of Object.entries(tortures)) {
       const isMeant = ofSeveralNodes.has(name) === (part === 'several nodes')
       if (torture.isLong === true || !isMeant) continue
-      test(`${torture.about} (${name})`, async (context) => {
+      const missing = torture.missing?.()
+      const reason = missing === undefined ? '' : `: skipped, ${missing}`
+      const title = `${torture.about} (${name})${reason}`
+      test(title, { skip: missing !== undefined }, async (context) => {
         const seed = Date.now() % 1_000_000
         const say = (line: string) => context.diagnostic(line)
         const report = await torture.run({ short: true, seed, say })
