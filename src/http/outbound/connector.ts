@@ -42,41 +42,95 @@ export function createConnector(deps: {
   timeoutMs: number
 }): Connector {
   return async (to, signal) => {
-    const timeout = AbortSignal.timeout(deps.timeoutMs)
-    const stop = signal ? AbortSignal.any([signal, timeout]) : timeout
-    const found = isIP(to.host) === 0 ? await untilStopped(deps.resolve(to.host), stop) : [to.host]
-    const addresses = found.slice(0, maxAddresses)
-    for (const address of addresses) {
-      const reason = deps.guard.checkAddress(address)
-      if (reason !== undefined) {
-        throw new OutboundError('blocked', `addresses of this kind must not be called: ${reason}`)
+    const attempt = new Attempt(deps.timeoutMs, signal)
+    try {
+      const addresses = (await resolved(to.host, deps.resolve, attempt)).slice(0, maxAddresses)
+      for (const address of addresses) {
+        const reason = deps.guard.checkAddress(address)
+        if (reason !== undefined) {
+          throw new OutboundError('blocked', `addresses of this kind must not be called: ${reason}`)
+        }
       }
+      const socket = await connectToFirst(addresses, { ...deps, port: to.port, attempt })
+      return to.secure ? await startTls(socket, to, attempt) : socket
+    } finally {
+      attempt.close()
     }
-    const socket = await connectToFirst(addresses, { ...deps, port: to.port, stop })
-    return to.secure ? await startTls(socket, to, stop) : socket
   }
+}
+
+/**
+ * One attempt to connect: ends when its time is over or when it is given up. `AbortSignal.timeout` and `AbortSignal.any`
+ * could do this too, but their weak references and timers, which nothing clears, outlive the attempt and burden the
+ * garbage collector.
+ */
+class Attempt {
+  readonly timeoutMs: number
+  /** Why the attempt has ended; undefined while it goes on. */
+  failure: OutboundError | undefined
+  /** What to do if the attempt ends during the current step. */
+  onFailure: ((failure: OutboundError) => void) | undefined
+  readonly #timer: NodeJS.Timeout
+  readonly #signal: AbortSignal | undefined
+
+  constructor(timeoutMs: number, signal: AbortSignal | undefined) {
+    this.timeoutMs = timeoutMs
+    this.#timer = setTimeout(() => this.#fail(tooSlow()), timeoutMs).unref()
+    this.#signal = signal
+    if (signal?.aborted === true) this.#giveUp()
+    else signal?.addEventListener('abort', this.#giveUp)
+  }
+
+  close(): void {
+    clearTimeout(this.#timer)
+    this.#signal?.removeEventListener('abort', this.#giveUp)
+  }
+
+  readonly #giveUp = (): void => {
+    this.#fail(new OutboundError('aborted', 'the call was given up'))
+  }
+
+  #fail(failure: OutboundError): void {
+    this.failure ??= failure
+    this.onFailure?.(this.failure)
+  }
+}
+
+function tooSlow(): OutboundError {
+  return new OutboundError('timeout', 'connecting took too long')
+}
+
+async function resolved(
+  host: string,
+  resolve: Resolve,
+  attempt: Attempt,
+): Promise<readonly string[]> {
+  if (isIP(host) !== 0) return [host]
+  const ended = Promise.withResolvers<never>()
+  attempt.onFailure = ended.reject
+  if (attempt.failure !== undefined) ended.reject(attempt.failure)
+  return await Promise.race([resolve(host), ended.promise])
 }
 
 async function connectToFirst(
   addresses: readonly string[],
-  how: { connect: ConnectTo; timeoutMs: number; port: number; stop: AbortSignal },
+  how: { connect: ConnectTo; port: number; attempt: Attempt },
 ): Promise<Socket> {
-  const { stop } = how
+  const { attempt } = how
   let failure: unknown
-  const shareMs = Math.ceil(how.timeoutMs / addresses.length)
+  const shareMs = Math.ceil(attempt.timeoutMs / addresses.length)
   for (const address of addresses) {
-    const share = AbortSignal.any([stop, AbortSignal.timeout(shareMs)])
     try {
-      return await opened(how.connect(address, how.port), 'connect', share)
+      return await opened(how.connect(address, how.port), 'connect', { attempt, shareMs })
     } catch (error) {
       failure = error
-      if (stop.aborted) break
+      if (attempt.failure !== undefined) break
     }
   }
   throw failure
 }
 
-async function startTls(raw: Socket, to: Destination, stop: AbortSignal): Promise<Socket> {
+async function startTls(raw: Socket, to: Destination, attempt: Attempt): Promise<Socket> {
   const options: ConnectionOptions = {
     socket: raw,
     // The certificate is verified against this; SNI carries names only (RFC 6066, section 3).
@@ -85,16 +139,25 @@ async function startTls(raw: Socket, to: Destination, stop: AbortSignal): Promis
     ALPNProtocols: ['http/1.1'],
     ...(to.ca === undefined ? {} : { ca: to.ca }),
   }
-  return await opened(connectTls(options), 'secureConnect', stop)
+  return await opened(connectTls(options), 'secureConnect', {
+    attempt,
+    shareMs: attempt.timeoutMs,
+  })
 }
 
-async function opened(socket: Socket, event: string, stop: AbortSignal): Promise<Socket> {
+/** Waits at most `shareMs` for a socket's event, and no longer than the attempt lasts; destroys the socket otherwise. */
+async function opened(
+  socket: Socket,
+  event: string,
+  { attempt, shareMs }: { attempt: Attempt; shareMs: number },
+): Promise<Socket> {
   return await new Promise((resolve, reject) => {
     const done = (error?: unknown): void => {
       socket.off(event, succeed)
-      socket.off('error', fail)
+      socket.off('error', done)
       socket.off('close', closed)
-      stop.removeEventListener('abort', stopped)
+      attempt.onFailure = undefined
+      clearTimeout(share)
       if (error === undefined) {
         resolve(socket)
         return
@@ -105,29 +168,13 @@ async function opened(socket: Socket, event: string, stop: AbortSignal): Promise
       reject(asOutboundError(error))
     }
     const succeed = (): void => done()
-    const fail = (error: unknown): void => done(error)
     const closed = (): void => done(new OutboundError('reset', 'the connection broke at its start'))
-    const stopped = (): void => done(stopError(stop))
-    socket.once(event, succeed)
-    socket.once('error', fail)
-    socket.once('close', closed)
-    if (stop.aborted) stopped()
-    else stop.addEventListener('abort', stopped, { once: true })
+    socket.on(event, succeed)
+    socket.on('error', done)
+    socket.on('close', closed)
+    attempt.onFailure = done
+    const share =
+      shareMs < attempt.timeoutMs ? setTimeout(() => done(tooSlow()), shareMs).unref() : undefined
+    if (attempt.failure !== undefined) done(attempt.failure)
   })
-}
-
-async function untilStopped<T>(work: Promise<T>, stop: AbortSignal): Promise<T> {
-  return await new Promise((resolve, reject) => {
-    const stopped = (): void => reject(stopError(stop))
-    if (stop.aborted) stopped()
-    stop.addEventListener('abort', stopped, { once: true })
-    work.then(resolve, reject).finally(() => stop.removeEventListener('abort', stopped))
-  })
-}
-
-function stopError(stop: AbortSignal): OutboundError {
-  const timedOut = (stop.reason as { name?: string } | undefined)?.name === 'TimeoutError'
-  return timedOut
-    ? new OutboundError('timeout', 'connecting took too long')
-    : new OutboundError('aborted', 'the call was given up')
 }
