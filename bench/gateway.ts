@@ -2,8 +2,9 @@
 // system time of each peer's processes) and latency. The result is the median of the rounds' ratios. nginx and wrk are
 // required, HAProxy and taskset are not.
 // Usage: `npm run bench -- gateway [seconds] [rounds] [--quick] [--only part-of-a-name] [--profile] [--beside
-// checkout]`. By default, 5 rounds of 2 seconds for each load and peer, with --quick 3 rounds of 1 second. --profile
-// prints where Intercept spent its time; --beside compares with another checkout, whose dependencies must be installed.
+// checkout]`. By default, 5 rounds of 2 seconds for each load and peer, with --quick 3 rounds of 1 second; four times as
+// long where the p99 counts. --profile prints where Intercept spent its time; --beside compares with another checkout,
+// whose dependencies must be installed.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -99,10 +100,13 @@ async function compare(workload: Workload): Promise<void> {
   for (const peer of taking) {
     await workload.run(peer, { ...task, seconds: warmed ? warmUp : firstWarmUp })
   }
+  const roundSeconds = seconds * (workload.roundFactor ?? 1)
   const loop = warmed ? undefined : await loopOf(taking)
   warmed = true
   for (let round = 0; round < rounds; round++) {
-    for (const peer of taking) results.get(peer.name)?.push(await workload.run(peer, task))
+    for (const peer of taking) {
+      results.get(peer.name)?.push(await workload.run(peer, { ...task, seconds: roundSeconds }))
+    }
   }
   const slowest = Math.min(
     ...[...results.values()].map((list) => median(list.map(({ perSecond }) => perSecond))),
@@ -111,7 +115,7 @@ async function compare(workload: Workload): Promise<void> {
     capacity = slowest
     forwardedUs = median((results.get('Intercept') ?? []).map(({ cpuUs }) => cpuUs))
   }
-  console.log(`\n${workload.name}, ${rounds} × ${seconds} s`)
+  console.log(`\n${workload.name}, ${rounds} × ${roundSeconds} s`)
   const bases = [...baseNames.keys()].flatMap((name) => {
     const list = results.get(name)
     return list === undefined ? [] : [[name, list] as const]
@@ -119,7 +123,10 @@ async function compare(workload: Workload): Promise<void> {
   for (const [name, list] of results) {
     const ratios = bases
       .filter(([base]) => base !== name)
-      .map(([base, others]) => `${ratioText(list, others)} × ${baseNames.get(base)}`)
+      .map(
+        ([base, others]) =>
+          `${ratioText(list, others)} × ${baseNames.get(base)}${p99RatioText(list, others)}`,
+      )
     if (bases.length === 0 && forwardedUs !== undefined) {
       const ratio = median(list.map(({ cpuUs }) => cpuUs)) / forwardedUs
       ratios.push(`${ratio.toFixed(2)} × a forwarded call`)
@@ -158,6 +165,13 @@ function ratioText(list: readonly Measured[], others: readonly Measured[]): stri
   const ratios = list.map(({ cpuUs }, round) => cpuUs / (others[round]?.cpuUs ?? Number.NaN))
   const [least, most] = [Math.min(...ratios), Math.max(...ratios)]
   return `${median(ratios).toFixed(2)} (${least.toFixed(2)} to ${most.toFixed(2)})`
+}
+
+/** Renders the ratio of the p99s' medians; '' for loads whose latency is not measured. */
+function p99RatioText(list: readonly Measured[], others: readonly Measured[]): string {
+  if (list[0]?.p99Ms === undefined) return ''
+  const p99 = (of: readonly Measured[]): number => median(of.map(({ p99Ms = 0 }) => p99Ms))
+  return `, p99 ${(p99(list) / p99(others)).toFixed(2)} ×`
 }
 
 function lineOf(list: readonly Measured[]): string {
