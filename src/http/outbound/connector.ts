@@ -106,9 +106,9 @@ async function resolved(
   attempt: Attempt,
 ): Promise<readonly string[]> {
   if (isIP(host) !== 0) return [host]
+  if (attempt.failure !== undefined) throw attempt.failure
   const ended = Promise.withResolvers<never>()
   attempt.onFailure = ended.reject
-  if (attempt.failure !== undefined) ended.reject(attempt.failure)
   return await Promise.race([resolve(host), ended.promise])
 }
 
@@ -120,11 +120,11 @@ async function connectToFirst(
   let failure: unknown
   const shareMs = Math.ceil(attempt.timeoutMs / addresses.length)
   for (const address of addresses) {
+    if (attempt.failure !== undefined) throw attempt.failure
     try {
       return await opened(how.connect(address, how.port), 'connect', { attempt, shareMs })
     } catch (error) {
       failure = error
-      if (attempt.failure !== undefined) break
     }
   }
   throw failure
