@@ -66,8 +66,8 @@ function load(name: string, what: Parameters<typeof measureLoad>[2]): Workload {
 }
 
 /**
- * Makes rounds longer, for workloads whose p99 counts. In rounds of 2 s, the first calls on 64 new connections or a
- * single stop of 20 ms would be the slowest hundredth.
+ * Makes rounds longer, for workloads whose p99 counts. In rounds of 2 s, a stop of 20 ms or the first calls on new
+ * connections could decide the p99.
  */
 function long(workload: Workload): Workload {
   return { ...workload, roundFactor: 4 }

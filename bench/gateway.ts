@@ -113,7 +113,7 @@ async function compare(workload: Workload): Promise<void> {
   )
   if (workload.tellsCapacity) {
     capacity = slowest
-    forwardedUs = median((results.get('Intercept') ?? []).map(({ cpuUs }) => cpuUs))
+    forwardedUs = median((results.get('Intercept') ?? []).map(cpuUs))
   }
   console.log(`\n${workload.name}, ${rounds} × ${roundSeconds} s`)
   const bases = [...baseNames.keys()].flatMap((name) => {
@@ -123,16 +123,14 @@ async function compare(workload: Workload): Promise<void> {
   for (const [name, list] of results) {
     const ratios = bases
       .filter(([base]) => base !== name)
-      .map(
-        ([base, others]) =>
-          `${ratioText(list, others)} × ${baseNames.get(base)}${p99RatioText(list, others)}`,
-      )
+      .map(([base, others]) => `${ratioText(list, others, cpuUs)} × ${baseNames.get(base)}`)
     if (bases.length === 0 && forwardedUs !== undefined) {
-      const ratio = median(list.map(({ cpuUs }) => cpuUs)) / forwardedUs
+      const ratio = median(list.map(cpuUs)) / forwardedUs
       ratios.push(`${ratio.toFixed(2)} × a forwarded call`)
     }
     console.log(`  ${name.padEnd(24)} ${lineOf(list)}   ${ratios.join('  ')}`)
   }
+  if (workload.roundFactor !== undefined) for (const line of p99Lines(results)) console.log(line)
   if (loop !== undefined) console.log(await loop.text())
 }
 
@@ -160,25 +158,40 @@ async function loopDelays(own: Peer): Promise<string[]> {
   return [...found].map(([, name, value]) => `${name} ${(Number(value) * 1000).toFixed(1)} ms`)
 }
 
+const cpuUs = (one: Measured): number => one.cpuUs
+const p99Ms = (one: Measured): number => one.p99Ms ?? Number.NaN
+
 /** Renders the median of the rounds' ratios, with the lowest and the highest. */
-function ratioText(list: readonly Measured[], others: readonly Measured[]): string {
-  const ratios = list.map(({ cpuUs }, round) => cpuUs / (others[round]?.cpuUs ?? Number.NaN))
+function ratioText(
+  list: readonly Measured[],
+  others: readonly Measured[],
+  of: (one: Measured) => number,
+): string {
+  const ratios = list.flatMap((one, round) => {
+    const other = others[round]
+    return other === undefined ? [] : [of(one) / of(other)]
+  })
   const [least, most] = [Math.min(...ratios), Math.max(...ratios)]
   return `${median(ratios).toFixed(2)} (${least.toFixed(2)} to ${most.toFixed(2)})`
 }
 
-/** Renders the ratio of the p99s' medians; '' for loads whose latency is not measured. */
-function p99RatioText(list: readonly Measured[], others: readonly Measured[]): string {
-  if (list[0]?.p99Ms === undefined) return ''
-  const p99 = (of: readonly Measured[]): number => median(of.map(({ p99Ms = 0 }) => p99Ms))
-  return `, p99 ${(p99(list) / p99(others)).toFixed(2)} ×`
+/** Compares Intercept's p99 with HAProxy's or, if the upstream was measured too, with the upstream's own. */
+function p99Lines(results: ReadonlyMap<string, readonly Measured[]>): string[] {
+  const own = results.get('Intercept')
+  const haproxyP99 = results.get('HAProxy SHA-256 map')
+  const upstreamP99 = results.get('the upstream alone')
+  if (own === undefined) return []
+  if (upstreamP99 !== undefined) {
+    const beyondMs = median(own.map(p99Ms)) - median(upstreamP99.map(p99Ms))
+    return [`  Intercept's p99 is ${beyondMs.toFixed(2)} ms beyond the upstream's own`]
+  }
+  if (haproxyP99 === undefined) return []
+  return [`  Intercept's p99 is ${ratioText(own, haproxyP99, p99Ms)} × HAProxy's`]
 }
 
 function lineOf(list: readonly Measured[]): string {
   const of = (pick: (one: Measured) => number): number => median(list.map(pick))
-  const cpu = `${of(({ cpuUs }) => cpuUs)
-    .toFixed(1)
-    .padStart(8)} µs CPU`
+  const cpu = `${of(cpuUs).toFixed(1).padStart(8)} µs CPU`
   const latency =
     list[0]?.p50Ms === undefined
       ? ''

@@ -101,9 +101,8 @@ async function reportRemembered(store: Store, secrets: readonly string[]): Promi
 }
 
 /**
- * Returns the least that a look-up in any table with an index does: computes the digest, and reads one word of an index
- * and one of a record, both of the sizes that they have here. The records are chosen at random, so that the caches of
- * the processor help as little as they help with keys.
+ * Returns a rough lower bound for a look-up: the digest, one word of an index and one of a record, in arrays of about
+ * the size of ours. The places are random, so the processor's caches help little.
  */
 function readerOf(count: number): (text: string) => void {
   const words = 8

@@ -68,7 +68,7 @@ export function steadyClock(): TestClock {
   }
 }
 
-/** Returns a clock without durations, so that nothing ends early because this machine is slow. */
+/** Returns a clock whose monotonic time stands still, so that no time limit is reached. */
 export function unhurried(clock: Clock): Clock {
   return { now: () => clock.now(), monotonic: () => 0 }
 }

@@ -46,11 +46,20 @@ test('an attempt that times out while it connects destroys its socket', async ()
   )
 })
 
-test('each address of a name gets its share of the time, and its socket is destroyed afterwards', async () => {
+test('each address of a name gets its share of the time, and its socket is destroyed afterwards', async (context) => {
+  context.mock.timers.enable({ apis: ['setTimeout'] })
   const { connector, sockets } = connectorOf({ timeoutMs: 60 })
-  await assert.rejects(connector(name), isOf('timeout'))
-  assert.equal(sockets.length, addresses.length)
-  assert.ok(sockets.every(({ destroyed }) => destroyed))
+  const opening = assert.rejects(connector(name), isOf('timeout'))
+  for (let tried = 1; tried <= addresses.length; tried++) {
+    await turn()
+    assert.equal(sockets.length, tried)
+    context.mock.timers.tick(19)
+    await turn()
+    assert.equal(sockets.at(-1)?.destroyed, false)
+    context.mock.timers.tick(1)
+    assert.equal(sockets.at(-1)?.destroyed, true)
+  }
+  await opening
 })
 
 test('an attempt that times out during the look-up opens no socket', async () => {
@@ -73,6 +82,50 @@ test('an attempt that is given up during the look-up opens no socket, even if th
   assert.equal(sockets.length, 0)
 })
 
+test('an attempt that is given up opens no socket when the look-up succeeds after that', async () => {
+  const lookedUp = Promise.withResolvers<string[]>()
+  const resolve = async () => await lookedUp.promise
+  const { connector, sockets } = connectorOf({ timeoutMs: 60_000, resolve })
+  const stop = new AbortController()
+  const opening = connector(name, stop.signal)
+  stop.abort()
+  lookedUp.resolve(addresses)
+  await assert.rejects(opening, isOf('aborted'))
+  await turn()
+  assert.equal(sockets.length, 0)
+})
+
+test('an attempt that is given up during the TLS handshake destroys its socket', async () => {
+  const { connector, sockets } = connectorOf({ timeoutMs: 60_000 })
+  const stop = new AbortController()
+  const opening = connector({ ...literal, secure: true }, stop.signal)
+  await turn()
+  sockets[0]?.emit('connect')
+  await turn()
+  stop.abort()
+  await assert.rejects(opening, isOf('aborted'))
+  await turn()
+  assert.equal(sockets[0]?.destroyed, true)
+})
+
+test('an attempt that ended, well or badly, leaves no timer', async (context) => {
+  const set = context.mock.method(globalThis, 'setTimeout')
+  const cleared = context.mock.method(globalThis, 'clearTimeout')
+  const { connector, sockets } = connectorOf({ timeoutMs: 60_000 })
+  const opening = connector(name)
+  await turn()
+  sockets[0]?.emit('error', new Error('refused'))
+  await turn()
+  sockets[1]?.emit('connect')
+  assert.equal(await opening, sockets[1])
+  await assert.rejects(connector(name, AbortSignal.abort()))
+  const timers = set.mock.calls.map(({ result }) => result)
+  assert.equal(timers.length, 4)
+  for (const timer of timers) {
+    assert.ok(cleared.mock.calls.some(({ arguments: [given] }) => given === timer))
+  }
+})
+
 test('an attempt that is given up while it connects destroys its socket and tries no other address', async () => {
   const { connector, sockets } = connectorOf({ timeoutMs: 60_000 })
   const stop = new AbortController()
@@ -93,7 +146,7 @@ test('an attempt that was given up before it began opens no socket', async () =>
   assert.equal(sockets.length, 0)
 })
 
-test('an attempt that ended, well or badly, leaves no listener at its signal and none but ours at its socket', async () => {
+test('an attempt that succeeds or fails leaves none of its listeners on the signal or the connected socket', async () => {
   const { connector, sockets } = connectorOf({ timeoutMs: 60_000 })
   const { signal } = new AbortController()
   const opening = connector(literal, signal)

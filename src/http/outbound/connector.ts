@@ -60,13 +60,12 @@ export function createConnector(deps: {
 }
 
 /**
- * One attempt to connect: ends when its time is over or when it is given up. `AbortSignal.timeout` and `AbortSignal.any`
- * could do this too, but their weak references and timers, which nothing clears, outlive the attempt and burden the
- * garbage collector.
+ * An attempt to connect, until it runs out of time or is given up. Nothing clears the timers and weak references of
+ * `AbortSignal.timeout` and `AbortSignal.any`, so they outlive the attempt and burden the garbage collector.
  */
 class Attempt {
   readonly timeoutMs: number
-  /** Why the attempt has ended; undefined while it goes on. */
+  /** Set once the attempt has run out of time or been given up. */
   failure: OutboundError | undefined
   /** What to do if the attempt ends during the current step. */
   onFailure: ((failure: OutboundError) => void) | undefined
@@ -145,7 +144,10 @@ async function startTls(raw: Socket, to: Destination, attempt: Attempt): Promise
   })
 }
 
-/** Waits at most `shareMs` for a socket's event, and no longer than the attempt lasts; destroys the socket otherwise. */
+/**
+ * Waits at most `shareMs` for a socket's event, and no longer than the attempt lasts; destroys the socket if the event does
+ * not come.
+ */
 async function opened(
   socket: Socket,
   event: string,
