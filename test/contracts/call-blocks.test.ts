@@ -31,7 +31,8 @@ const paths = ['/api/v1/intercept/api/a', '/api/v1/intercept/api/b;x', '/api/v1/
 
 for (const engine of engines) {
   describe(`call records of many kinds on ${engine}`, { timeout: 120_000 }, () => {
-    for (const seed of [1, 2, 3]) {
+    // Only SQLite has blocks.
+    for (const seed of engine === 'sqlite' ? [1, 2, 3] : [1]) {
       test(`every filter finds the calls that it should, in order, before and after blocks are merged (seed ${seed})`, async () => {
         await using place = await storeForTests(engine)
         const { store } = place
