@@ -17,13 +17,14 @@ export async function disagreement(
 ): Promise<string | undefined> {
   const onPlain = await plain.observe(pieces)
   const onStandard = await standard.observe(pieces)
-  if (isDeepStrictEqual(onPlain, onStandard) || isCutShort(onPlain, onStandard)) return undefined
+  if (isDeepStrictEqual(onPlain, onStandard)) return undefined
+  if (isCutShort(onPlain, onStandard) || isWithoutContinue(onPlain, onStandard)) return undefined
   const sent = pieces.map((piece) => piece.toString('latin1'))
   return JSON.stringify({ sent, plain: onPlain, standard: onStandard })
 }
 
 /**
- * Whether the lanes differ in the one intended way: on a connection that breaks, the standard lane, which runs the
+ * Whether the lanes differ in the first intended way: on a connection that breaks, the standard lane, which runs the
  * requests concurrently, may give fewer responses and begin more requests than the plain lane.
  */
 function isCutShort(plain: Sight, standard: Sight): boolean {
@@ -33,6 +34,30 @@ function isCutShort(plain: Sight, standard: Sight): boolean {
     plain.received.startsWith(standard.received) &&
     standard.receivedAfterEnd === '' &&
     plain.receivedAfterEnd === '' &&
+    isPartOf(requestsOf(plain), requestsOf(standard))
+  )
+}
+
+/** A `100 Continue` behind another response, with what precedes it, the response after it, and all further ones. */
+const laterContinue =
+  /^([^]+?)HTTP\/1\.1 100 Continue\r\n\r\n(HTTP\/1\.1 [^]+?)(?:(?<! )HTTP\/1\.1 \d{3} [^]*)?$/
+
+/**
+ * Whether the lanes differ in the second intended way: on the standard lane, the response to a request with
+ * `Expect: 100-continue` may begin while it waits behind another one. It then comes without `100 Continue` and ends the
+ * connection, because the caller might not send the body.
+ */
+function isWithoutContinue(plain: Sight, standard: Sight): boolean {
+  const [, before, response] = laterContinue.exec(plain.received) ?? []
+  if (before === undefined || response === undefined) return false
+  const last = response.replace(
+    /\r\nConnection: keep-alive\r\nKeep-Alive: timeout=\d+/,
+    '\r\nConnection: close',
+  )
+  return (
+    standard.state === 'ended' &&
+    standard.received === before + last &&
+    standard.receivedAfterEnd === '' &&
     isPartOf(requestsOf(plain), requestsOf(standard))
   )
 }
