@@ -158,8 +158,13 @@ async function loopDelays(own: Peer): Promise<string[]> {
   return [...found].map(([, name, value]) => `${name} ${(Number(value) * 1000).toFixed(1)} ms`)
 }
 
-const cpuUs = (one: Measured): number => one.cpuUs
-const p99Ms = (one: Measured): number => one.p99Ms ?? Number.NaN
+function cpuUs(one: Measured): number {
+  return one.cpuUs
+}
+
+function p99Ms(one: Measured): number {
+  return one.p99Ms ?? Number.NaN
+}
 
 /** Renders the median of the rounds' ratios, with the lowest and the highest. */
 function ratioText(
