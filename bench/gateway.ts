@@ -130,7 +130,8 @@ async function compare(workload: Workload): Promise<void> {
     }
     console.log(`  ${name.padEnd(24)} ${lineOf(list)}   ${ratios.join('  ')}`)
   }
-  if (workload.roundFactor !== undefined) for (const line of p99Lines(results)) console.log(line)
+  const p99 = workload.roundFactor === undefined ? undefined : p99Line(results)
+  if (p99 !== undefined) console.log(p99)
   if (loop !== undefined) console.log(await loop.text())
 }
 
@@ -181,17 +182,17 @@ function ratioText(
 }
 
 /** Compares Intercept's p99 with HAProxy's or, if the upstream was measured too, with the upstream's own. */
-function p99Lines(results: ReadonlyMap<string, readonly Measured[]>): string[] {
+function p99Line(results: ReadonlyMap<string, readonly Measured[]>): string | undefined {
   const own = results.get('Intercept')
-  const haproxyP99 = results.get('HAProxy SHA-256 map')
-  const upstreamP99 = results.get('the upstream alone')
-  if (own === undefined) return []
-  if (upstreamP99 !== undefined) {
-    const beyondMs = median(own.map(p99Ms)) - median(upstreamP99.map(p99Ms))
-    return [`  Intercept's p99 is ${beyondMs.toFixed(2)} ms beyond the upstream's own`]
+  const proxied = results.get('HAProxy SHA-256 map')
+  const direct = results.get('the upstream alone')
+  if (own === undefined) return undefined
+  if (direct !== undefined) {
+    const beyondMs = median(own.map(p99Ms)) - median(direct.map(p99Ms))
+    return `  Intercept's p99 is ${beyondMs.toFixed(2)} ms beyond the upstream's own`
   }
-  if (haproxyP99 === undefined) return []
-  return [`  Intercept's p99 is ${ratioText(own, haproxyP99, p99Ms)} × HAProxy's`]
+  if (proxied === undefined) return undefined
+  return `  Intercept's p99 is ${ratioText(own, proxied, p99Ms)} × HAProxy's`
 }
 
 function lineOf(list: readonly Measured[]): string {

@@ -10,7 +10,7 @@ import {
   randomPieces,
   type Lanes,
 } from '../harness/lanes/compare.ts'
-import { LaneObserver } from '../harness/lanes/observe.ts'
+import { guarded, LaneObserver } from '../harness/lanes/observe.ts'
 import { randomFrom } from '../harness/random.ts'
 
 const randomMessages = 3000
@@ -54,6 +54,16 @@ describe('the plain lane beside the standard lane', () => {
   test(`the lanes agree on ${randomConversations} connections on which header lines come again`, async () => {
     const random = randomFrom(seed)
     for (let left = randomConversations; left > 0; left--) await agree(randomConversation(random))
+  })
+
+  test('the lanes differ only as intended where a response waits that was asked for with Expect', async () => {
+    const waiting =
+      'POST /app HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\nok'
+    for (const place of ['later', 'up/x', 'up/none']) {
+      const first = `GET ${guarded}/${place} HTTP/1.1\r\nHost: a\r\n\r\n`
+      await agree([Buffer.from(first + waiting)])
+      await agree([Buffer.from(first + waiting + first)])
+    }
   })
 
   test(`the lanes agree on ${randomMessages} mutated messages`, async () => {

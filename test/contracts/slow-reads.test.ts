@@ -69,7 +69,7 @@ for (const engine of engines) {
     test('others are served while somebody looks at charts, keys, the log or its chain', async () => {
       const store = storeOfSlowReads()
       const audit = createAudit({ store })
-      const traffic = createTraffic({ store, clock: unhurried(clock) })
+      const traffic = createTraffic({ store, clock })
       const keys = new Keys({ store, clock })
       const range = { from: startMs, to: startMs + 10 * minuteMs, stepMs: minuteMs }
       await traffic.rollup(organizationId, range)

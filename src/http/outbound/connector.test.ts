@@ -69,31 +69,23 @@ test('an attempt that times out during the look-up opens no socket', async () =>
   assert.equal(sockets.length, 0)
 })
 
-test('an attempt that is given up during the look-up opens no socket, even if the look-up fails later', async () => {
-  const lookedUp = Promise.withResolvers<string[]>()
-  const resolve = async () => await lookedUp.promise
-  const { connector, sockets } = connectorOf({ timeoutMs: 60_000, resolve })
-  const stop = new AbortController()
-  const opening = connector(name, stop.signal)
-  stop.abort()
-  await assert.rejects(opening, isOf('aborted'))
-  lookedUp.reject(new Error('no such name'))
-  await turn()
-  assert.equal(sockets.length, 0)
-})
-
-test('an attempt that is given up opens no socket when the look-up succeeds after that', async () => {
-  const lookedUp = Promise.withResolvers<string[]>()
-  const resolve = async () => await lookedUp.promise
-  const { connector, sockets } = connectorOf({ timeoutMs: 60_000, resolve })
-  const stop = new AbortController()
-  const opening = connector(name, stop.signal)
-  stop.abort()
-  lookedUp.resolve(addresses)
-  await assert.rejects(opening, isOf('aborted'))
-  await turn()
-  assert.equal(sockets.length, 0)
-})
+for (const [how, end] of [
+  ['succeeds', (lookUp: PromiseWithResolvers<string[]>) => lookUp.resolve(addresses)],
+  ['fails', (lookUp: PromiseWithResolvers<string[]>) => lookUp.reject(new Error('no such name'))],
+] as const) {
+  test(`an attempt that is given up during the look-up opens no socket when the look-up ${how} later`, async () => {
+    const lookUp = Promise.withResolvers<string[]>()
+    const resolve = async () => await lookUp.promise
+    const { connector, sockets } = connectorOf({ timeoutMs: 60_000, resolve })
+    const stop = new AbortController()
+    const opening = connector(name, stop.signal)
+    stop.abort()
+    await assert.rejects(opening, isOf('aborted'))
+    end(lookUp)
+    await turn()
+    assert.equal(sockets.length, 0)
+  })
+}
 
 test('an attempt that is given up during the TLS handshake destroys its socket', async () => {
   const { connector, sockets } = connectorOf({ timeoutMs: 60_000 })
@@ -108,7 +100,7 @@ test('an attempt that is given up during the TLS handshake destroys its socket',
   assert.equal(sockets[0]?.destroyed, true)
 })
 
-test('an attempt that ended, well or badly, leaves no timer', async (context) => {
+test('an attempt leaves no timer, whether it succeeds or fails', async (context) => {
   const set = context.mock.method(globalThis, 'setTimeout')
   const cleared = context.mock.method(globalThis, 'clearTimeout')
   const { connector, sockets } = connectorOf({ timeoutMs: 60_000 })

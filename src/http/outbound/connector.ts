@@ -145,8 +145,8 @@ async function startTls(raw: Socket, to: Destination, attempt: Attempt): Promise
 }
 
 /**
- * Waits at most `shareMs` for a socket's event, and no longer than the attempt lasts; destroys the socket if the event does
- * not come.
+ * Waits at most `shareMs` for a socket's event, and no longer than the attempt lasts; destroys the socket if the event
+ * does not come.
  */
 async function opened(
   socket: Socket,
