@@ -1,22 +1,28 @@
 // Shows the least that a proxy on node:net can cost: forwards all bytes, and reads and writes as the plain lane does.
 // Usage: node bench/gateway-relay.ts <port> <upstream port>
 import { connect, createServer, type Socket } from 'node:net'
+import { turnReads, turnWrites } from '../src/http/message/end-of-turn.ts'
+import { SharedBuffer } from '../src/http/message/shared-buffer.ts'
+import type { TurnReader } from '../src/http/message/turn-reads.ts'
 import { acceptUnread, readShared } from '../src/http/server/plain-lane/shared-reads.ts'
 
 const [port, upstreamPort = 0] = process.argv.slice(2).map(Number)
-const shared = Buffer.allocUnsafeSlow(64 * 1024)
+const shared = new SharedBuffer()
 
 const server = createServer({ noDelay: true }, (accepted) => {
+  const fromUpstream = new Passing()
+  const fromCaller = new Passing()
   const upstream = connect({
     ...{ port: upstreamPort, host: '127.0.0.1', noDelay: true },
     onread: {
-      buffer: shared,
-      callback: (count) => pass(caller, shared.toString('latin1', 0, count)),
+      buffer: shared.bytes,
+      callback: (count) => turnReads.add(fromUpstream, shared, count),
     },
   })
-  const own = readShared(accepted, (bytes) => pass(upstream, bytes.toString('latin1')))
-  if (own === undefined) throw new Error('reads cannot be shared here')
-  const caller = own
+  const caller = readShared(accepted, fromCaller)
+  if (caller === undefined) throw new Error('reads cannot be shared here')
+  fromUpstream.to = caller
+  fromCaller.to = upstream
   for (const [one, other] of [
     [caller, upstream],
     [upstream, caller],
@@ -29,7 +35,13 @@ const server = createServer({ noDelay: true }, (accepted) => {
 acceptUnread(server)
 server.listen(port, '127.0.0.1')
 
-function pass(to: Socket, text: string): true {
-  to.write(text, 'latin1')
-  return true
+class Passing implements TurnReader {
+  to: Socket | undefined
+  hasWaiting = false
+  readonly mayWait = true
+
+  take(bytes: Buffer): true {
+    if (this.to !== undefined) turnWrites.addText(this.to, bytes.toString('latin1'))
+    return true
+  }
 }

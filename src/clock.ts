@@ -1,3 +1,5 @@
+import { performance } from 'node:perf_hooks'
+
 /** The source of time; tests hand in their own. */
 export interface Clock {
   /** Milliseconds since 1970, by the wall clock. */

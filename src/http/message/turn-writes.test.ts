@@ -36,12 +36,17 @@ function sockets(count: number): NotingSocket[] {
   return Array.from({ length: count }, () => new NotingSocket())
 }
 
+function writesForTests(): TurnWrites {
+  const writes = new TurnWrites(() => setImmediate(() => writes.flush()))
+  return writes
+}
+
 function asSocket(socket: NotingSocket): Socket {
   return socket as unknown as Socket
 }
 
 test('messages of one turn are written when it ends, each as one write and in order', async () => {
-  const writes = new TurnWrites()
+  const writes = writesForTests()
   const [one, other] = sockets(2) as [NotingSocket, NotingSocket]
   writes.addText(asSocket(one), 'first')
   writes.addText(asSocket(other), 'second \u00ff')
@@ -52,7 +57,7 @@ test('messages of one turn are written when it ends, each as one write and in or
 })
 
 test('flush writes at once what was added, and nothing twice', async () => {
-  const writes = new TurnWrites()
+  const writes = writesForTests()
   const [socket] = sockets(1) as [NotingSocket]
   const batch = writes.addText(asSocket(socket), 'a')
   assert.equal(batch, writes.batch)
@@ -65,7 +70,7 @@ test('flush writes at once what was added, and nothing twice', async () => {
 })
 
 test('messages that find no room are written in order all the same', async () => {
-  const writes = new TurnWrites()
+  const writes = writesForTests()
   const [socket] = sockets(1) as [NotingSocket]
   const sizes = [30_000, 30_000, 5000, 32_768, 32_769, 100, 70_000, 1]
   const messages = sizes.map((size, at) => String.fromCharCode(97 + at).repeat(size))
@@ -80,7 +85,7 @@ test('messages that find no room are written in order all the same', async () =>
 })
 
 test('a message that a socket does not take at once is not overwritten by later ones', async () => {
-  const writes = new TurnWrites()
+  const writes = writesForTests()
   const all = sockets(3)
   for (const [at, socket] of all.entries()) socket.isTaking = at === 1
   for (let round = 0; round < 5; round++) {
@@ -95,7 +100,7 @@ test('a message that a socket does not take at once is not overwritten by later 
 })
 
 test('a socket that was destroyed meanwhile gets nothing, and the others everything', async () => {
-  const writes = new TurnWrites()
+  const writes = writesForTests()
   const [gone, other] = sockets(2) as [NotingSocket, NotingSocket]
   writes.addText(asSocket(gone), 'a')
   writes.addText(asSocket(other), 'b')

@@ -6,7 +6,7 @@ const maxTextBytes = 32 * 1024
 
 /**
  * Collects the short messages that sockets get during one turn of the event loop, and writes them one after another
- * when the turn ends: at the latest in the next `setImmediate` phase, and always before the loop waits.
+ * when the turn ends.
  *
  * Writing each message at once costs a fifth more CPU under load: our code and the kernel's keep displacing each other
  * from the processor's caches, and the program at the other end falls asleep and must be woken for every message.
@@ -23,9 +23,15 @@ export class TurnWrites {
    * returned for it.
    */
   batch = 0
+  readonly #awaitEnd: () => void
   readonly #sockets: (Socket | undefined)[] = []
   readonly #ends: number[] = []
   #count = 0
+
+  /** `awaitEnd` must see to it that `flush` is called when the current turn ends. */
+  constructor(awaitEnd: () => void) {
+    this.#awaitEnd = awaitEnd
+  }
 
   /** Makes room for a message of this length; it must be assembled and added before room is made for another one. */
   makeRoom(length: number): void {
@@ -36,7 +42,7 @@ export class TurnWrites {
 
   /** Adds the message of this length that was assembled at `at`; returns the number of its batch. */
   add(socket: Socket, length: number): number {
-    if (this.#count === 0) setImmediate(flushNow, this)
+    if (this.#count === 0) this.#awaitEnd()
     this.at += length
     this.#sockets[this.#count] = socket
     this.#ends[this.#count] = this.at
@@ -81,9 +87,6 @@ export class TurnWrites {
   }
 }
 
-/** The collected writes of all sockets that carry guarded calls, except TLS sockets and those of the standard lane. */
-export const turnWrites = new TurnWrites()
-
 /** Writes a message; returns whether the socket still needs its bytes, which at most one message of a socket does. */
 function write(socket: Socket, message: Buffer): boolean {
   // A message that must wait behind others is copied, because a view of it would keep the whole buffer in memory.
@@ -93,8 +96,4 @@ function write(socket: Socket, message: Buffer): boolean {
   }
   socket.write(message)
   return socket.writableLength > 0
-}
-
-function flushNow(writes: TurnWrites): void {
-  writes.flush()
 }

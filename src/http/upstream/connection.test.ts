@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { TLSSocket } from 'node:tls'
 import { FakeSocket } from '../../../test/harness/lanes/fake-socket.ts'
-import { turnWrites } from '../message/turn-writes.ts'
+import { turnReads, turnWrites } from '../message/end-of-turn.ts'
+import { SharedBuffer } from '../message/shared-buffer.ts'
 import { UpstreamConnection, type ConnectionUser } from './connection.ts'
 
 function userForTests(heard: (what: string) => void): ConnectionUser {
@@ -19,6 +20,13 @@ function userForTests(heard: (what: string) => void): ConnectionUser {
     readEnded: () => undefined,
     failed: ({ code }) => heard(code),
   }
+}
+
+const shared = new SharedBuffer()
+
+/** Makes a connection read bytes as a plain socket does, so that they may wait until the turn ends. */
+function read(connection: UpstreamConnection, text: string): void {
+  turnReads.add(connection, shared, shared.bytes.write(text, 'latin1'))
 }
 
 const get = { method: 'GET', ended: true, upgrade: false }
@@ -41,7 +49,7 @@ test('a connection that a slow caller left paused is heard by the next one', asy
   const socket = new FakeSocket()
   let released = 0
   const connection = new UpstreamConnection(socket.asSocket, () => released++)
-  socket.on('data', (bytes: Buffer) => connection.receive(bytes))
+  socket.on('data', (bytes: Buffer) => connection.take(bytes))
   const request = { ...get, head: 'GET / HTTP/1.1\r\n\r\n', body: '' }
 
   const first = Promise.withResolvers<void>()
@@ -71,10 +79,38 @@ test('a response that arrives before its request was sent is rejected', () => {
   const heard: string[] = []
   const user = userForTests((what) => heard.push(what))
   connection.begin(user, { ...get, head: 'GET / HTTP/1.1\r\n\r\n', body: '' })
-  connection.receive(Buffer.from('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'))
+  connection.take(Buffer.from('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'))
   turnWrites.flush()
   assert.deepEqual(heard, ['upstream_invalid'])
   assert.equal(socket.written, '')
+})
+
+test('a response that waits for the end of the turn is believed although its connection breaks', async () => {
+  for (const how of ['reset', 'end'] as const) {
+    const socket = new FakeSocket()
+    const connection = new UpstreamConnection(socket.asSocket, () => undefined)
+    const heard: string[] = []
+    connection.begin(
+      userForTests((what) => heard.push(what)),
+      { ...get, head: 'GET / HTTP/1.1\r\n\r\n', body: '' },
+    )
+    turnWrites.flush()
+    read(connection, 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
+    assert.deepEqual(heard, [])
+    if (how === 'reset') socket.destroy(new Error('reset'))
+    else socket.resume().endInput()
+    await new Promise((resolve) => socket.once('close', resolve))
+    assert.deepEqual(heard, ['ok'])
+  }
+})
+
+test('what an idle upstream sends is not taken for the response to a request that begins in the same turn', () => {
+  const socket = new FakeSocket()
+  const reusable: boolean[] = []
+  const connection = new UpstreamConnection(socket.asSocket, (_which, is) => reusable.push(is))
+  read(connection, 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
+  assert.equal(connection.alive, false)
+  assert.deepEqual(reusable, [false])
 })
 
 test('a TLS socket, which keeps what it is given, gets a request at once', () => {

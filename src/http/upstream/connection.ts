@@ -1,7 +1,8 @@
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import { ChunkCopies } from '../message/chunk-copies.ts'
-import { turnWrites } from '../message/turn-writes.ts'
+import { turnReads, turnWrites } from '../message/end-of-turn.ts'
+import type { TurnReader } from '../message/turn-reads.ts'
 import { AnswerReader } from './response-reader.ts'
 import type { AnswerSink } from './response-reader.ts'
 import { minuteMs } from '../../units.ts'
@@ -52,13 +53,14 @@ const joinedBytes = 16 * 1024
 const maxWaitingBytes = 64 * 1024
 
 /** One connection to an upstream: carries at most one request at a time and parses responses strictly. */
-export class UpstreamConnection {
+export class UpstreamConnection implements TurnReader {
   /** Monotonic time in milliseconds at which the current request times out; Infinity while no time limit applies. */
   deadlineAt = Infinity
   /** Monotonic time in milliseconds at which an idle connection is closed. */
   expiresAt = Infinity
   /** How many requests this connection carried before the current one. */
   uses = 0
+  hasWaiting = false
   readonly #socket: Socket
   /** A TLS socket keeps what is written for a while, so it would retain a whole shared buffer for each request. */
   readonly #isTls: boolean
@@ -79,8 +81,8 @@ export class UpstreamConnection {
     this.#socket = socket
     this.#isTls = socket instanceof TLSSocket
     this.#released = released
-    socket.on('error', (error) => this.#fail(error))
-    socket.on('close', () => this.#fail(new Error('the connection closed')))
+    socket.on('error', (error) => this.#broke(error))
+    socket.on('close', () => this.#broke(new Error('the connection closed')))
     socket.on('end', () => this.#ended())
     socket.on('drain', () => (this.#tunnel ?? this.#user)?.writable())
   }
@@ -189,8 +191,22 @@ export class UpstreamConnection {
     this.#giveUp({ code: 'upstream_timeout', cause: new Error('the deadline has passed') })
   }
 
-  /** Handles bytes from the socket, which are valid only during the call. */
-  receive(bytes: Buffer): void {
+  /**
+   * Bytes that answer nothing must not wait: by the end of the turn, another caller's request might seem to be what they
+   * answer.
+   */
+  get mayWait(): boolean {
+    if (this.#tunnel !== undefined) return true
+    return this.#user !== undefined && !this.#dead && this.#sentIn !== turnWrites.batch
+  }
+
+  /** Handles bytes from the socket, which are valid only during the call; always returns true. */
+  take(bytes: Buffer): true {
+    this.#receive(bytes)
+    return true
+  }
+
+  #receive(bytes: Buffer): void {
     const user = this.#user
     if (this.#tunnel !== undefined) {
       this.#tunnel.fromUpstream(bytes)
@@ -241,6 +257,7 @@ export class UpstreamConnection {
   }
 
   #ended(): void {
+    turnReads.flush()
     if (this.#tunnel !== undefined) {
       this.#tunnel.upstreamEnded()
       return
@@ -253,6 +270,11 @@ export class UpstreamConnection {
     }
     if (!this.#reader.busy) this.#answered()
     this.#die()
+  }
+
+  #broke(cause: Error): void {
+    turnReads.flush()
+    this.#fail(cause)
   }
 
   // Fails the current request as `upstream_invalid`: the upstream accepted the connection, so it is not unreachable.

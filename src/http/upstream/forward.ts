@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks'
 import { Problem } from '../../errors.ts'
 import type { Exchange, ExchangeWatcher } from '../server/exchange.ts'
 import type { UpstreamResponseHead } from './response-head.ts'

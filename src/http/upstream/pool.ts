@@ -1,6 +1,7 @@
 import { connect as connectNet } from 'node:net'
 import type { Socket } from 'node:net'
 import type { Clock } from '../../clock.ts'
+import { turnReads } from '../message/end-of-turn.ts'
 import { SharedBuffer } from '../message/shared-buffer.ts'
 import { createConnector, systemConnect } from '../outbound/connector.ts'
 import type { ConnectTo, Connector, Destination } from '../outbound/connector.ts'
@@ -151,7 +152,7 @@ export class UpstreamOrigin {
       const connection = new UpstreamConnection(socket, (which, reusable) =>
         this.#release(which, reusable),
       )
-      if (!attach(socket, (bytes) => connection.receive(bytes))) {
+      if (!attach(socket, connection)) {
         connection.destroy()
         throw new OutboundError('invalid', 'the upstream spoke before it was asked')
       }
@@ -194,22 +195,30 @@ export class UpstreamOrigin {
   }
 }
 
-// One buffer for all plain sockets: each read is processed before the next can begin.
+// One buffer for all plain sockets: each read is copied or handled before the next can begin.
 const shared = new SharedBuffer()
 
-/** The function that receives each plain socket's bytes; TLS sockets are read as streams instead. */
-const receivers = new WeakMap<Socket, { received: (bytes: Buffer) => void; spokeFirst: boolean }>()
+/** What receives each plain socket's bytes; TLS sockets are read as streams instead. */
+const receivers = new WeakMap<Socket, Receiver>()
+
+/** Passes a plain socket's reads to its connection, once there is one. */
+class Receiver {
+  connection: UpstreamConnection | undefined
+  /** Whether bytes came before there was a connection. */
+  spokeFirst = false
+
+  read(buffer: SharedBuffer, count: number): boolean {
+    if (this.connection !== undefined) return turnReads.add(this.connection, buffer, count)
+    this.spokeFirst = true
+    return true
+  }
+}
 
 /** Opens a plain socket that reads into the shared buffer, the fastest way in node:net. */
 function connectPlain(address: string, port: number): Socket {
   // Windows fills the buffer in the background, so each socket needs its own there.
   const buffer = process.platform === 'win32' ? new SharedBuffer() : shared
-  const receiver = {
-    received: (_bytes: Buffer): void => {
-      receiver.spokeFirst = true
-    },
-    spokeFirst: false,
-  }
+  const receiver = new Receiver()
   const socket = connectNet({
     host: address,
     port,
@@ -217,10 +226,7 @@ function connectPlain(address: string, port: number): Socket {
     keepAlive: true,
     onread: {
       buffer: buffer.bytes,
-      callback: (count) => {
-        receiver.received(buffer.view(count))
-        return true
-      },
+      callback: (count) => receiver.read(buffer, count),
     },
   })
   receivers.set(socket, receiver)
@@ -228,12 +234,12 @@ function connectPlain(address: string, port: number): Socket {
 }
 
 /** Directs a socket's reads to a connection; returns false if a plain socket received data before any request. */
-function attach(socket: Socket, received: (bytes: Buffer) => void): boolean {
+function attach(socket: Socket, connection: UpstreamConnection): boolean {
   const receiver = receivers.get(socket)
   if (receiver === undefined) {
-    socket.on('data', received)
+    socket.on('data', (bytes: Buffer) => connection.take(bytes))
     return true
   }
-  receiver.received = received
+  receiver.connection = connection
   return !receiver.spokeFirst
 }

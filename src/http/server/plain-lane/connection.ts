@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
-import { turnWrites } from '../../message/turn-writes.ts'
+import { turnReads, turnWrites } from '../../message/end-of-turn.ts'
+import type { TurnReader } from '../../message/turn-reads.ts'
 import { Pace } from '../lane/pace.ts'
 import type { CarriedExchange, RelayedLines, ResponseHead } from '../lane/carrier.ts'
 import { endWithLinger, foldMapped } from '../lane/front-connection.ts'
@@ -11,11 +12,13 @@ import { ResponseWriter } from './response-writer.ts'
 import { readShared } from './shared-reads.ts'
 
 /** One caller's connection on the plain lane: one request after the other, parsed directly from the socket's bytes. */
-export class PlainConnection implements LaneConnection {
+export class PlainConnection implements LaneConnection, TurnReader {
   readonly #socket: Socket
   /** Whether received bytes are valid only until the next read, because connections share the buffer. */
   readonly #isShared: boolean
-  #isDetached = false
+  hasWaiting = false
+  /** Whether this lane still owns the socket; afterwards, the standard lane reads it as a stream. */
+  mayWait = true
   readonly peerAddress: string
   readonly #deps: PlainDeps
   readonly pace: Pace
@@ -48,7 +51,7 @@ export class PlainConnection implements LaneConnection {
   readonly #kept = new KeptHead()
 
   constructor(accepted: Socket, deps: PlainDeps) {
-    const shared = readShared(accepted, (bytes) => this.#onShared(bytes))
+    const shared = readShared(accepted, this)
     const socket = shared ?? accepted
     this.#isShared = shared !== undefined
     this.#socket = socket
@@ -70,9 +73,8 @@ export class PlainConnection implements LaneConnection {
     return this.#socket
   }
 
-  #onShared(bytes: Buffer): boolean {
-    // The standard lane now owns the socket and reads it as a stream.
-    if (this.#isDetached) return this.#socket.push(Buffer.from(bytes))
+  take(bytes: Buffer): boolean {
+    if (!this.mayWait) return this.#socket.push(Buffer.from(bytes))
     this.#onData(bytes)
     return true
   }
@@ -83,6 +85,7 @@ export class PlainConnection implements LaneConnection {
   }
 
   readonly #onEnd = (): void => {
+    turnReads.flush()
     if (this.#isOver) return
     if (this.#bodyLeft > 0 || this.#isPartial) {
       this.#deps.fail(this, 'HPE_INVALID_EOF_STATE')
@@ -102,6 +105,7 @@ export class PlainConnection implements LaneConnection {
   }
 
   readonly #onClose = (): void => {
+    turnReads.flush()
     this.#deps.closed(this)
     this.#exchange?.leave()
   }
@@ -237,11 +241,8 @@ export class PlainConnection implements LaneConnection {
   #end(): void {
     if (this.#isEnding) return
     this.#isEnding = true
-    if (!this.#isRefused) {
-      this.socket.destroySoon()
-      return
-    }
-    endWithLinger(this.socket, this.#deps.limits.lingerMs)
+    if (this.#isRefused) endWithLinger(this.socket, this.#deps.limits.lingerMs)
+    else this.socket.destroySoon()
   }
 
   get requestComplete(): boolean {
@@ -272,8 +273,7 @@ export class PlainConnection implements LaneConnection {
   }
 
   endAfterResponse(): void {
-    this.#isLast = true
-    this.#isRefused = true
+    this.refuseFurther()
   }
 
   discardRest(): void {
@@ -386,7 +386,7 @@ export class PlainConnection implements LaneConnection {
   }
 
   detach(): Socket {
-    this.#isDetached = true
+    this.mayWait = false
     this.#kept.forget()
     this.#socket.off('data', this.#onData)
     this.#socket.off('end', this.#onEnd)

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { nextTurn } from '../../../timers.ts'
-import { turnWrites } from '../../message/turn-writes.ts'
+import { turnWrites } from '../../message/end-of-turn.ts'
 import type { RelayedLines } from '../lane/carrier.ts'
 import { writeRelayed } from './relay-writer.ts'
 

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { turnWrites } from '../../message/turn-writes.ts'
+import { turnWrites } from '../../message/end-of-turn.ts'
 import type { RelayedLines } from '../lane/carrier.ts'
 
 /** What follows the upstream's lines in a head. */

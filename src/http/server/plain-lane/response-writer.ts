@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { ChunkCopies } from '../../message/chunk-copies.ts'
 import type { RelayedLines, ResponseHead } from '../lane/carrier.ts'
-import { turnWrites } from '../../message/turn-writes.ts'
+import { turnWrites } from '../../message/end-of-turn.ts'
 import { writeRelayed } from './relay-writer.ts'
 import { renderResponseHead, renderOwnLines, type ResponseEnding } from './response-head.ts'
 

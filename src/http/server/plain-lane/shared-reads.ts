@@ -1,5 +1,7 @@
 import { Socket, type Server } from 'node:net'
+import { turnReads } from '../../message/end-of-turn.ts'
 import { SharedBuffer } from '../../message/shared-buffer.ts'
+import type { TurnReader } from '../../message/turn-reads.ts'
 
 /** Private properties of accepted sockets: their handle, and the server that counts them. */
 interface Accepted {
@@ -7,7 +9,7 @@ interface Accepted {
   _server: unknown
 }
 
-// One buffer for all connections: each read is processed before the next can begin.
+// One buffer for all connections: each read is copied or handled before the next can begin.
 const shared = new SharedBuffer()
 
 /**
@@ -21,10 +23,9 @@ export function acceptUnread(server: Server): void {
 /**
  * Moves an accepted, unread connection to a new socket that reads into the shared buffer, which `node:net` offers only
  * for outgoing sockets. With an ordinary socket, the buffer and the stream push for each read would cost more than
- * parsing. The bytes passed to `take` are valid only during the call; `take` returns false to stop reading. Returns
- * undefined if the buffer cannot be shared: the connection must then be read as a stream.
+ * parsing. Returns undefined if the buffer cannot be shared: the connection must then be read as a stream.
  */
-export function readShared(accepted: Socket, take: (bytes: Buffer) => boolean): Socket | undefined {
+export function readShared(accepted: Socket, reader: TurnReader): Socket | undefined {
   const { _handle: handle, _server: server } = accepted as unknown as Accepted
   if (!isPossible || !accepted.isPaused() || typeof handle !== 'object' || handle === null) {
     return undefined
@@ -35,7 +36,7 @@ export function readShared(accepted: Socket, take: (bytes: Buffer) => boolean): 
     onread: {
       buffer: shared.bytes,
       callback(count: number) {
-        return take(shared.view(count))
+        return turnReads.add(reader, shared, count)
       },
     },
   }
