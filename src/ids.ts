@@ -47,12 +47,15 @@ const randomDigits = 16
 /** Draws texts of 16 random digits from a pool: cheap enough for ids of calls and traces, but not meant for secrets. */
 export class RandomDigits {
   readonly #codes: Uint8Array
+  /** Random bytes, each of which makes two digits if there are at most 16 of them: drawing bytes costs the most. */
+  readonly #drawn: Uint8Array
   readonly #pool = new Uint8Array(randomDigits * 256)
   #used = this.#pool.length
 
   /** The number of digits must be a power of two up to 256, because only then is every digit equally likely. */
   constructor(digits: string) {
     this.#codes = Uint8Array.from(digits, (digit) => digit.charCodeAt(0))
+    this.#drawn = new Uint8Array(this.#pool.length / (digits.length > 16 ? 1 : 2))
   }
 
   sixteen(): string {
@@ -74,9 +77,14 @@ export class RandomDigits {
   }
 
   #refill(): void {
-    const pool = randomFillSync(this.#pool)
+    const drawn = randomFillSync(this.#drawn)
+    const pool = this.#pool
     const mask = this.#codes.length - 1
-    for (let at = 0; at < pool.length; at++) pool[at] = this.#codes[(pool[at] ?? 0) & mask] ?? 0
+    const count = drawn.length
+    for (let at = 0; at < count; at++) pool[at] = this.#codes[(drawn[at] ?? 0) & mask] ?? 0
+    for (let at = count; at < pool.length; at++) {
+      pool[at] = this.#codes[((drawn[at - count] ?? 0) >> 4) & mask] ?? 0
+    }
     this.#used = 0
   }
 }
