@@ -4,9 +4,14 @@ import { minuteMs } from './units.ts'
 // Hourly tasks must also run on a node that never lives for an hour.
 const maxFirstMs = 5 * minuteMs
 
-// The most that a call may come early. The background work of an idle node is due every 2 s or, on SQLite, more often,
-// and calls with windows of this size can share its wake-ups.
-const maxEarlyMs = 850
+/**
+ * How often the background work of an idle node is due, in milliseconds. Work with the same interval is done in the same
+ * wake-up, and a wake-up costs more than most of that work.
+ */
+export const idleTurnMs = 2500
+
+// The most that a call may come early. Calls with windows of this size can nearly always join such a wake-up.
+const maxEarlyMs = 1500
 
 interface LazyCall {
   readonly call: (lateMs: number) => void
@@ -18,7 +23,7 @@ interface LazyCall {
 }
 
 /**
- * Timers for background work. A call may come early, by up to half of its delay and at most 0.85 s, so that one wake-up
+ * Timers for background work. A call may come early, by up to half of its delay and at most 1.5 s, so that one wake-up
  * of an idle process serves several calls. The timers keep no process alive. Calls are told how many milliseconds late
  * the process woke up.
  */
@@ -93,7 +98,7 @@ export const lazily = new LazyTimers(() => performance.now())
 
 /**
  * Runs a task repeatedly, never concurrently; closing waits for a running task. The first run comes after one interval
- * or five minutes, whichever is shorter; each run may come up to 0.85 s early.
+ * or five minutes, whichever is shorter; each run may come up to 1.5 s early.
  */
 export function every(
   intervalMs: number,

@@ -1,8 +1,7 @@
 import { asStorageProblem, isWaitTooLong, type HistoryChange, type Store } from '../store/index.ts'
 import type { Log, Metrics } from '../telemetry/index.ts'
-import { every, lazily } from '../timers.ts'
+import { every, idleTurnMs, lazily } from '../timers.ts'
 
-const lookEveryMs = 2000
 const lookForEndEveryMs = 1000
 const proveWithinMs = 1000
 
@@ -92,7 +91,7 @@ class StoreWatch implements Outages, AsyncDisposable {
       'Nodes that stopped without leaving, and that this node has therefore removed from the list of nodes.',
     )
     this.#looking = every(
-      lookEveryMs,
+      idleTurnMs,
       async () => this.#look(),
       (err) => deps.log.error({ err }, 'the state of the store could not be told'),
     )

@@ -1,9 +1,8 @@
 import { createHistogram, performance } from 'node:perf_hooks'
-import { lazily } from '../timers.ts'
+import { idleTurnMs, lazily } from '../timers.ts'
 
 // Each sample wakes the process, so an idle process is sampled rarely, a busy one often enough to catch stalls.
 const busyEveryMs = 100
-const idleEveryMs = 2000
 const busyShare = 0.02
 
 /** Measures how late timers fire, which shows for how long the event loop was blocked. */
@@ -47,6 +46,6 @@ export class LoopDelay {
     this.#used = performance.eventLoopUtilization()
     const { utilization } = performance.eventLoopUtilization(this.#used, before)
     if (utilization > busyShare) this.#sampleSoon()
-    else this.#cancel = lazily.after(idleEveryMs, (late) => this.#record(late))
+    else this.#cancel = lazily.after(idleTurnMs, (late) => this.#record(late))
   }
 }

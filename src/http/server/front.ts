@@ -3,7 +3,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { Problem } from '../../errors.ts'
 import { createId } from '../../ids.ts'
-import { lazily } from '../../timers.ts'
+import { idleTurnMs, lazily } from '../../timers.ts'
 import { ClientConnection, connectionOf, type ConnectionLimits } from './client-connection.ts'
 import { ParserFailure, parserProblem, rawRefusal, urlAtHand } from './client-error.ts'
 import type { ParserError } from './client-error.ts'
@@ -16,6 +16,7 @@ import { checkFields, checkFraming, checkLine, isWebSocket, originForm } from '.
 import { readRequestHead, type RequestHead } from '../message/head.ts'
 import { nodeHttp } from '../message/node-http.ts'
 import { ownRefusalsOf, renderOwn } from './problem.ts'
+import { LateChecks } from './late-checks.ts'
 import type { FrontConnection } from './lane/front-connection.ts'
 import { createPlainLane, type PlainLane } from './plain-lane/index.ts'
 import { acceptUnread } from './plain-lane/shared-reads.ts'
@@ -35,7 +36,6 @@ export interface Front {
 }
 
 const lingerMs = 1000
-const checkEveryMs = 2000
 const requestIds = new WeakMap<IncomingMessage, string>()
 
 /** Returns the id that was given to a request; a new id if none was given. */
@@ -60,6 +60,7 @@ class TwoLaneFront implements Front {
   readonly #connections = new Set<FrontConnection>()
   readonly #authorities: string[]
   readonly #server: FrontServer
+  readonly #lateChecks: LateChecks
   readonly #plain: PlainLane
   readonly #stopSweep: () => void
   #isLeaving = false
@@ -72,10 +73,12 @@ class TwoLaneFront implements Front {
     this.#connectionLimits = { ...this.#limits, pipelined: 32, queued: 100, lingerMs }
     this.#authorities = [new URL(deps.baseUrl).host]
     this.#server = createServer(this.#limits)
+    this.#lateChecks = new LateChecks(this.#server)
     this.#plain = this.#createPlainLane()
-    this.#stopSweep = lazily.every(Math.min(this.#limits.bodyWindowMs / 8, checkEveryMs), () => {
+    this.#stopSweep = lazily.every(Math.min(this.#limits.bodyWindowMs / 8, idleTurnMs), () => {
       this.#cutSlowCallers()
       this.#plain.endLate()
+      this.#lateChecks.rest()
     })
     const [readWithNode] = this.#server.listeners('connection')
     this.#readWithNode = readWithNode?.bind(this.#server)
@@ -190,11 +193,15 @@ class TwoLaneFront implements Front {
   }
 
   #takeOnStandardLane(socket: Socket): void {
+    this.#lateChecks.opened()
     this.#readWithNode?.(socket)
     const connection = new ClientConnection(socket, this.#connectionLimits)
     this.#connections.add(connection)
     if (this.#isLeaving) connection.drain()
-    socket.on('close', () => this.#connections.delete(connection))
+    socket.on('close', () => {
+      this.#lateChecks.closed()
+      this.#connections.delete(connection)
+    })
   }
 
   #listenToNode(): void {
@@ -361,7 +368,6 @@ function createServer(limits: FrontLimits): FrontServer {
     headersTimeout: limits.headMs,
     requestTimeout: 0,
     keepAliveTimeout: limits.keepAliveMs,
-    connectionsCheckingInterval: checkEveryMs,
     optimizeEmptyRequests: true,
     noDelay: true,
     shouldUpgradeCallback: isWebSocket,

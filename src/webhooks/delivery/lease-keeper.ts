@@ -1,13 +1,13 @@
 import type { Clock } from '../../clock.ts'
 import type { EndpointRecord, Lease, Release } from '../../store/index.ts'
+import { idleTurnMs } from '../../timers.ts'
 import type { DeliveryWork } from './work.ts'
 
 const leaseMs = 10_000
 const renewEveryMs = 3000
 const pollEveryMs = 1000
-// A node that has leased nothing for a while searches half as often, because searching is most of what an idle node does.
+// A node that has leased nothing for a while searches less often, because searching is most of what an idle node does.
 const idleAfterMs = 20_000
-const idlePollEveryMs = 2000
 
 export interface LeaseKeeperDeps {
   readonly work: DeliveryWork
@@ -22,7 +22,7 @@ export interface LeaseHolder {
   /** How many more endpoints this node can lease. */
   room(): number
   taken(endpoint: EndpointRecord, leaseEndsAt: number): Promise<void>
-  /** Called every second or two, so that nothing depends on hints, which may get lost. */
+  /** Called every one to three seconds, so that nothing depends on hints, which may get lost. */
   polled(): void
   /** Returns the leases that are no longer needed and forgets them. */
   takeIdle(): Release[]
@@ -91,8 +91,8 @@ export class LeaseKeeper {
     void this.#leaseSoon()
     this.#holder.polled()
     const isIdle = clock.monotonic() - this.#leasedAt > idleAfterMs
-    const everyMs = isIdle ? idlePollEveryMs : pollEveryMs
-    this.#cancelPoll = after(everyMs * (0.9 + 0.2 * random()), () => this.#poll())
+    const everyMs = isIdle ? idleTurnMs : pollEveryMs
+    this.#cancelPoll = after(everyMs * (1 + 0.1 * random()), () => this.#poll())
   }
 
   async #leaseSoon(): Promise<void> {

@@ -12,6 +12,7 @@ import { createBatchInsert } from './insert-batch.ts'
 import { PostgresListener } from './listener.ts'
 import { migratePostgres } from './migrate-postgres.ts'
 import { ServerWatch } from './server-watch.ts'
+import { idleTurnMs } from '../../../timers.ts'
 import { isPlanGone, openPool } from './pool.ts'
 import { CommitQueues, type SharedTransaction } from '../shared-commits.ts'
 import { sealAfterMigration } from '../../tables/audit/seals.ts'
@@ -91,7 +92,8 @@ export async function openPostgres(
     insertCalls: createBatchInsert(main),
     hasForeignCommit: async () => true,
     get pace() {
-      return { pollMs: 200, idlePollMs: 700, restPollMs: listener.isListening ? 2000 : undefined }
+      const restPollMs = listener.isListening ? idleTurnMs : undefined
+      return { pollMs: 200, idlePollMs: 700, restPollMs }
     },
     listen: (onHint) => listener.start(onHint),
     onOther: (call) => servers.onOther(call),

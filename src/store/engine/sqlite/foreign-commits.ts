@@ -1,10 +1,15 @@
 import type Database from 'better-sqlite3'
+import { idleTurnMs } from '../../../timers.ts'
 import type { FeedPace } from '../../feed/feed-polls.ts'
 import { busyTimeoutMs } from './file.ts'
 import { SqliteWalWatch } from './wal-watch.ts'
 
-/** How often the feed checks for other processes' commits, with and without a watch on the write-ahead log. */
-const watched: FeedPace = { pollMs: 250, idlePollMs: 800 }
+/**
+ * How often the feed checks for other processes' commits: with a watch on the write-ahead log, with one that broke, and
+ * where the log can't be watched.
+ */
+const watched: FeedPace = { pollMs: 250, idlePollMs: 800, restPollMs: idleTurnMs }
+const broken: FeedPace = { pollMs: 250, idlePollMs: 800 }
 const unwatched: FeedPace = { pollMs: 5, idlePollMs: 5 }
 
 /** Notices other processes' commits by watching the file's write-ahead log and by SQLite's `data_version`. */
@@ -24,7 +29,8 @@ export class ForeignCommits {
   }
 
   get pace(): FeedPace {
-    return this.#watch === undefined ? unwatched : watched
+    if (this.#watch === undefined) return unwatched
+    return this.#watch.isBroken ? broken : watched
   }
 
   listen(hint: () => void): void {

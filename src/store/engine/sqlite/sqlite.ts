@@ -12,7 +12,7 @@ import {
   moveCallsIntoBlocks,
 } from '../../tables/calls/blocks/call-blocks-upgrade.ts'
 import { sealAfterMigration } from '../../tables/audit/seals.ts'
-import type { EngineHandle } from '../engine.ts'
+import type { EngineHandle, EngineLane } from '../engine.ts'
 import { writeLedger } from '../ledger.ts'
 import { finishFile } from '../restore.ts'
 import { CommitQueues } from '../shared-commits.ts'
@@ -47,16 +47,9 @@ export async function openSqlite(
   const foreignCommits = new ForeignCommits(path, main.writer)
   let onOther: () => void = () => undefined
 
-  const { query } = connectionOver(main.reader)
-  const transact: EngineHandle['transact'] = async (work) => await commits.transact(work)
-  const lane = { query, transact }
   return {
     engine: 'sqlite',
-    ...lane,
-    // There is one writer, and its commits are shared: a second lane would only wait for it.
-    background: { ...lane, autocommit: async (work) => (await transact(work)).result },
-    urgent: lane,
-    mayBeLost: { query, transact: async (work) => await commits.transact(work, true) },
+    ...lanesOver(main, commits),
     ...calls.handle,
     slowReads: slowReads.connection,
     async hasForeignCommit() {
@@ -135,6 +128,28 @@ async function backUp(from: Database.Database, file: string): Promise<void> {
     finishFile(unfinished, file)
   } finally {
     rmSync(unfinished, { force: true })
+  }
+}
+
+/** There is one writer, and its commits are shared: separate lanes would only wait for it. */
+function lanesOver(
+  main: SqliteMainFile,
+  commits: ReturnType<typeof createCommitQueue>,
+): Pick<EngineHandle, 'query' | 'transact' | 'background' | 'urgent' | 'mayBeLost'> {
+  const { query } = connectionOver(main.reader)
+  const lane: EngineLane = { query, transact: async (work) => await commits.transact(work) }
+  const mayBeLost: EngineLane = {
+    query,
+    transact: async (work) => await commits.transact(work, true),
+  }
+  return {
+    ...lane,
+    background: {
+      ...lane,
+      autocommit: async (work) => (await mayBeLost.transact(work)).result,
+    },
+    urgent: lane,
+    mayBeLost,
   }
 }
 

@@ -8,6 +8,8 @@ const stepsMs = [0, 2, 4, 8, 16, 32, 64, 128, 256, 512]
 
 /** Reports when another process may have committed to a SQLite database, by watching its write-ahead log. */
 export class SqliteWalWatch {
+  /** Whether the watch has broken; polling must then do without it. */
+  isBroken = false
   readonly #watcher: FSWatcher
   readonly #onHint: () => void
   readonly #isBeingWritten: () => boolean
@@ -22,8 +24,10 @@ export class SqliteWalWatch {
     this.#onHint = onHint
     this.#isBeingWritten = isBeingWritten
     this.#watcher = watch(`${databasePath}-wal`, { persistent: false }, () => this.#written())
-    // If the watch breaks, polling continues.
-    this.#watcher.on('error', () => this.close())
+    this.#watcher.on('error', () => {
+      this.isBroken = true
+      this.close()
+    })
   }
 
   close(): void {
