@@ -21,8 +21,8 @@ const kib = 1024
 const streams = 32
 /** The calls per second to use if the capacity was not measured in the same run. */
 const usualRate = 3000
-// With 64 or fewer connections, as in the other workloads. wrk looks through the timers of all connections for each call:
-// with twice as many, it would need its whole core.
+// Chosen so that 64 connections at most are needed, as in the other workloads: for each call, wrk searches the timers of
+// all connections, and with 128 it would need its whole core.
 const pauseMs = 5
 
 export const workloads: readonly Workload[] = [

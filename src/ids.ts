@@ -47,7 +47,7 @@ const randomDigits = 16
 /** Draws texts of 16 random digits from a pool: cheap enough for ids of calls and traces, but not meant for secrets. */
 export class RandomDigits {
   readonly #codes: Uint8Array
-  /** Random bytes, each of which makes two digits if there are at most 16 of them: drawing bytes costs the most. */
+  /** Random bytes. With at most 16 digits, each byte makes two of them, because drawing bytes costs the most. */
   readonly #drawn: Uint8Array
   readonly #pool = new Uint8Array(randomDigits * 256)
   #used = this.#pool.length

@@ -5,8 +5,8 @@ import { minuteMs } from './units.ts'
 const maxFirstMs = 5 * minuteMs
 
 /**
- * How often the background work of an idle node is due, in milliseconds. Work with the same interval is done in the same
- * wake-up, and a wake-up costs more than most of that work.
+ * How often an idle node does its background work, in milliseconds. Tasks with the same interval share a wake-up, which
+ * costs more than most of them.
  */
 export const idleTurnMs = 2500
 

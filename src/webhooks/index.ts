@@ -258,7 +258,7 @@ function eventsOf(store: Store): Webhooks['events'] {
   }
 }
 
-/** Ignores a reset of the feed: polling, every one to three seconds, finds the deliveries whose hints were lost. */
+/** Ignores a reset of the feed: polling, at least every three seconds, finds the deliveries whose hints were lost. */
 function noMatter(): void {
   // There is nothing to drop.
 }

@@ -1,5 +1,9 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { TurnReads } from './turn-reads.ts'
 import { TurnWrites } from './turn-writes.ts'
+
+/** Without this, all messages of a turn would be handled in the asynchronous context of whoever was the first. */
+const inNoContext = AsyncLocalStorage.snapshot()
 
 /**
  * Handles what was read, and then writes what was collected, when the current turn of the event loop ends: in its
@@ -13,18 +17,22 @@ class EndOfTurn {
   #await(): void {
     if (this.#isAwaited) return
     this.#isAwaited = true
-    setImmediate(endTurn, this)
+    inNoContext(awaitEnd, this)
   }
 
   end(): void {
     try {
       this.reads.flush()
     } finally {
-      // What the messages above made us write must not wait for another turn.
       this.#isAwaited = false
+      if (this.reads.areWaiting) this.#await()
       this.writes.flush()
     }
   }
+}
+
+function awaitEnd(turn: EndOfTurn): void {
+  setImmediate(endTurn, turn)
 }
 
 function endTurn(turn: EndOfTurn): void {
@@ -32,7 +40,7 @@ function endTurn(turn: EndOfTurn): void {
 }
 
 /**
- * What the sockets that carry guarded calls received and send in this turn; TLS sockets and those of the standard lane
- * are read and written at once.
+ * What the sockets of guarded calls receive and send in this turn. TLS sockets and those of the standard lane are read
+ * and written at once.
  */
 export const { reads: turnReads, writes: turnWrites } = new EndOfTurn()

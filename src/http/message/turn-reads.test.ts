@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { test } from 'node:test'
 import { nextTurn } from '../../timers.ts'
+import { turnReads } from './end-of-turn.ts'
 import { SharedBuffer } from './shared-buffer.ts'
 import { TurnReads, type TurnReader } from './turn-reads.ts'
 
@@ -50,7 +52,7 @@ test('a second message of a socket comes after what its first one caused', async
   read(one, 'first')
   read(other, 'first')
   read(one, 'second')
-  assert.deepEqual(heard, ['a:first', 'b:first'])
+  assert.deepEqual(heard, ['a:first'])
   await nextTurn()
   assert.deepEqual(heard, ['a:first', 'b:first', 'a:second'])
 })
@@ -92,6 +94,34 @@ test('more messages than there is room for lose nothing', async () => {
     heard,
     sent.map((text, at) => `${at}:${text}`),
   )
+})
+
+test('one socket can be made to handle what waits of it, and the others keep waiting', async () => {
+  const { reads, read } = readsForTests()
+  const heard: string[] = []
+  const [one, other] = [readerForTests('a', heard), readerForTests('b', heard)]
+  reads.handleNow(one)
+  read(other, 'x')
+  read(one, 'y')
+  reads.handleNow(one)
+  reads.handleNow(one)
+  assert.deepEqual(heard, ['a:y'])
+  await nextTurn()
+  assert.deepEqual(heard, ['a:y', 'b:x'])
+})
+
+test('messages are handled in the asynchronous context of no caller', async () => {
+  const context = new AsyncLocalStorage<string>()
+  const seen: unknown[] = []
+  const reader: TurnReader = {
+    hasWaiting: false,
+    mayWait: true,
+    take: () => seen.push(context.getStore()) > 0,
+  }
+  const shared = new SharedBuffer()
+  context.run('a caller', () => turnReads.add(reader, shared, shared.bytes.write('x')))
+  await nextTurn()
+  assert.deepEqual(seen, [undefined])
 })
 
 test('messages behind one whose handling throws are handled by the next flush', () => {

@@ -37,7 +37,7 @@ function sockets(count: number): NotingSocket[] {
 }
 
 function writesForTests(): TurnWrites {
-  const writes = new TurnWrites(() => setImmediate(() => writes.flush()))
+  const writes: TurnWrites = new TurnWrites(() => setImmediate(() => writes.flush()))
   return writes
 }
 

@@ -5,10 +5,12 @@ import { connect, Server, type AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { LateChecks } from './late-checks.ts'
 
+type Checked = Server & { connectionsCheckingInterval?: number }
+
 test('the checks run only while there are connections', () => {
   const server = new Server()
   const intervals: unknown[] = []
-  server.on('listening', function (this: Server & { connectionsCheckingInterval?: number }) {
+  server.on('listening', function setupConnectionsTracking(this: Checked) {
     intervals.push(this.connectionsCheckingInterval)
   })
   const checks = new LateChecks(server)

@@ -5,22 +5,25 @@ const everyMs = 2000
 const neverMs = 2 ** 31 - 1
 
 /**
- * Makes node:http look for late callers only while it has connections. Otherwise, its timer would wake an idle process
+ * Lets node:http look for late callers only while it has connections; otherwise, its timer would wake an idle process
  * every two seconds.
  */
 export class LateChecks {
   readonly #server: Server
-  /** Node's own function that starts its timer anew, with the interval of that moment. */
+  /** Node's own function that restarts its timer with the current interval. */
   readonly #restart: (() => void) | undefined
   #connections = 0
   #isOn = false
 
   constructor(server: Server) {
     this.#server = server
-    const [restart] = server.listeners('listening')
+    const restart = server
+      .listeners('listening')
+      .find((listener) => listener.name === 'setupConnectionsTracking')
     this.#restart = restart?.bind(server)
-    if (this.#restart === undefined) return
-    Object.assign(server, { connectionsCheckingInterval: neverMs })
+    // A Node without that function always checks.
+    const intervalMs = restart === undefined ? everyMs : neverMs
+    Object.assign(server, { connectionsCheckingInterval: intervalMs })
   }
 
   opened(): void {

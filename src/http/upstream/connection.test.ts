@@ -4,6 +4,7 @@ import { TLSSocket } from 'node:tls'
 import { FakeSocket } from '../../../test/harness/lanes/fake-socket.ts'
 import { turnReads, turnWrites } from '../message/end-of-turn.ts'
 import { SharedBuffer } from '../message/shared-buffer.ts'
+import type { TurnReader } from '../message/turn-reads.ts'
 import { UpstreamConnection, type ConnectionUser } from './connection.ts'
 
 function userForTests(heard: (what: string) => void): ConnectionUser {
@@ -27,6 +28,30 @@ const shared = new SharedBuffer()
 /** Makes a connection read bytes as a plain socket does, so that they may wait until the turn ends. */
 function read(connection: UpstreamConnection, text: string): void {
   turnReads.add(connection, shared, shared.bytes.write(text, 'latin1'))
+}
+
+function readFor(reader: TurnReader, text: string): void {
+  turnReads.add(reader, shared, shared.bytes.write(text, 'latin1'))
+}
+
+function quietReader(): TurnReader {
+  return { hasWaiting: false, mayWait: true, take: () => true }
+}
+
+/** A caller whose request, once it is handled, goes to a connection if that seems to be idle. */
+function callerThatTakes(connection: UpstreamConnection) {
+  const heard: string[] = []
+  const reader: TurnReader = {
+    ...quietReader(),
+    take: () => {
+      if (!connection.alive) return true
+      heard.push('begun')
+      const user = userForTests((what) => heard.push(what))
+      connection.begin(user, { ...get, ended: false, head: 'POST / HTTP/1.1\r\n\r\n', body: '' })
+      return true
+    },
+  }
+  return { heard, waits: () => readFor(reader, 'a request') }
 }
 
 const get = { method: 'GET', ended: true, upgrade: false }
@@ -112,6 +137,45 @@ test('what an idle upstream sends is not taken for the response to a request tha
   assert.equal(connection.alive, false)
   assert.deepEqual(reusable, [false])
 })
+
+test('bytes of an idle upstream answer no request that waits in the same turn, however much else waits', () => {
+  const socket = new FakeSocket()
+  const connection = new UpstreamConnection(socket.asSocket, () => undefined)
+  const { heard, waits } = callerThatTakes(connection)
+  waits()
+  // These fill the queue, so that the next read makes room.
+  for (let at = 0; at < 8; at++) readFor(quietReader(), 'x'.repeat(16_000))
+  read(connection, 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nno')
+  turnReads.flush()
+  assert.deepEqual(heard, [])
+  assert.equal(connection.alive, false)
+})
+
+for (const how of ['reset', 'end'] as const) {
+  for (const state of ['idle', 'with a response that waits'] as const) {
+    test(`a connection that breaks (${how}, ${state}) is not given to a request that waits in the same turn`, async () => {
+      const socket = new FakeSocket()
+      const connection = new UpstreamConnection(socket.asSocket, () => undefined)
+      const own: string[] = []
+      if (state !== 'idle') {
+        connection.begin(
+          userForTests((what) => own.push(what)),
+          { ...get, head: 'GET / HTTP/1.1\r\n\r\n', body: '' },
+        )
+        turnWrites.flush()
+      }
+      const { heard, waits } = callerThatTakes(connection)
+      waits()
+      if (state !== 'idle') read(connection, 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
+      if (how === 'reset') socket.emit('error', new Error('reset'))
+      else socket.emit('end')
+      turnReads.flush()
+      assert.deepEqual(heard, [])
+      assert.deepEqual(own, state === 'idle' ? [] : ['ok'])
+      assert.equal(connection.alive, false)
+    })
+  }
+}
 
 test('a TLS socket, which keeps what it is given, gets a request at once', () => {
   const socket = Object.setPrototypeOf(new FakeSocket(), TLSSocket.prototype) as FakeSocket

@@ -192,8 +192,8 @@ export class UpstreamConnection implements TurnReader {
   }
 
   /**
-   * Bytes that answer nothing must not wait: by the end of the turn, another caller's request might seem to be what they
-   * answer.
+   * Bytes that answer no request must be handled at once: if they waited, a request that begins later in this turn could
+   * be taken for the one they answer.
    */
   get mayWait(): boolean {
     if (this.#tunnel !== undefined) return true
@@ -257,7 +257,7 @@ export class UpstreamConnection implements TurnReader {
   }
 
   #ended(): void {
-    turnReads.flush()
+    turnReads.handleNow(this)
     if (this.#tunnel !== undefined) {
       this.#tunnel.upstreamEnded()
       return
@@ -273,7 +273,7 @@ export class UpstreamConnection implements TurnReader {
   }
 
   #broke(cause: Error): void {
-    turnReads.flush()
+    turnReads.handleNow(this)
     this.#fail(cause)
   }
 

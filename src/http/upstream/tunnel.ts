@@ -39,6 +39,7 @@ export class Tunnel implements TunnelEnd, ExchangeWatcher {
   }
 
   fromUpstream(bytes: Buffer): void {
+    if (!this.#open) return
     this.#touched()
     this.#exchange.bytesOut += bytes.length
     if (!this.#client.socket.write(Buffer.from(bytes))) this.#upstream.pause()

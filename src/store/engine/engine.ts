@@ -19,8 +19,8 @@ export interface EngineLane {
 export interface BackgroundLane extends EngineLane {
   /**
    * Runs work that needs no transaction and records no audit entries, events or changes: on PostgreSQL without the
-   * round trips of `begin` and `commit`, on SQLite without waiting for the disk. The work may run again after a failure,
-   * so repeating it must be harmless, and a power failure may undo it.
+   * round trips of `begin` and `commit`, on SQLite without waiting for the disk. The work may run twice, or be undone by
+   * a power failure, so both must be harmless.
    */
   autocommit<T>(work: (tx: Tx) => Promise<T>): Promise<T>
 }

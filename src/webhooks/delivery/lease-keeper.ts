@@ -22,7 +22,7 @@ export interface LeaseHolder {
   /** How many more endpoints this node can lease. */
   room(): number
   taken(endpoint: EndpointRecord, leaseEndsAt: number): Promise<void>
-  /** Called every one to three seconds, so that nothing depends on hints, which may get lost. */
+  /** Called at least every three seconds, so that nothing depends on hints, which may get lost. */
   polled(): void
   /** Returns the leases that are no longer needed and forgets them. */
   takeIdle(): Release[]
@@ -91,8 +91,9 @@ export class LeaseKeeper {
     void this.#leaseSoon()
     this.#holder.polled()
     const isIdle = clock.monotonic() - this.#leasedAt > idleAfterMs
-    const everyMs = isIdle ? idleTurnMs : pollEveryMs
-    this.#cancelPoll = after(everyMs * (1 + 0.1 * random()), () => this.#poll())
+    // An idle node searches together with its other background work, which must not be made earlier for it.
+    const waitMs = isIdle ? idleTurnMs * (1 + 0.1 * random()) : pollEveryMs * (0.9 + 0.2 * random())
+    this.#cancelPoll = after(waitMs, () => this.#poll())
   }
 
   async #leaseSoon(): Promise<void> {

@@ -85,8 +85,8 @@ export class PlainConnection implements LaneConnection, TurnReader {
   }
 
   readonly #onEnd = (): void => {
-    turnReads.flush()
-    if (this.#isOver) return
+    turnReads.handleNow(this)
+    if (this.#isOver || this.#socket.destroyed) return
     if (this.#bodyLeft > 0 || this.#isPartial) {
       this.#deps.fail(this, 'HPE_INVALID_EOF_STATE')
       return
@@ -105,7 +105,7 @@ export class PlainConnection implements LaneConnection, TurnReader {
   }
 
   readonly #onClose = (): void => {
-    turnReads.flush()
+    turnReads.handleNow(this)
     this.#deps.closed(this)
     this.#exchange?.leave()
   }
@@ -155,7 +155,9 @@ export class PlainConnection implements LaneConnection, TurnReader {
       const next = this.#takeOne(bytes, at)
       if (next === undefined) {
         const rest = at === 0 ? bytes : bytes.subarray(at)
-        this.#deps.handOver(this, this.#isShared ? Buffer.from(rest) : rest)
+        // Nothing can be put back into a socket that has ended, and nobody waits for a response either.
+        if (this.#socket.readableEnded) this.#socket.destroy()
+        else this.#deps.handOver(this, this.#isShared ? Buffer.from(rest) : rest)
         return
       }
       at = next

@@ -5,8 +5,8 @@ import { busyTimeoutMs } from './file.ts'
 import { SqliteWalWatch } from './wal-watch.ts'
 
 /**
- * How often the feed checks for other processes' commits: with a watch on the write-ahead log, with one that broke, and
- * where the log can't be watched.
+ * How often the feed checks for other processes' commits: while the write-ahead log is watched, after the watch broke,
+ * and where the log can't be watched.
  */
 const watched: FeedPace = { pollMs: 250, idlePollMs: 800, restPollMs: idleTurnMs }
 const broken: FeedPace = { pollMs: 250, idlePollMs: 800 }

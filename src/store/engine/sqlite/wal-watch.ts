@@ -8,7 +8,7 @@ const stepsMs = [0, 2, 4, 8, 16, 32, 64, 128, 256, 512]
 
 /** Reports when another process may have committed to a SQLite database, by watching its write-ahead log. */
 export class SqliteWalWatch {
-  /** Whether the watch has broken; polling must then do without it. */
+  /** Whether the watch has broken, so that only polling notices commits. */
   isBroken = false
   readonly #watcher: FSWatcher
   readonly #onHint: () => void
@@ -27,6 +27,7 @@ export class SqliteWalWatch {
     this.#watcher.on('error', () => {
       this.isBroken = true
       this.close()
+      onHint()
     })
   }
 

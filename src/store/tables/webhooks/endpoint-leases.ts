@@ -32,7 +32,7 @@ export async function findLeasable(
   return rows.map((row) => row.id)
 }
 
-// Nodes run this query every one to three seconds, so it is built only once.
+// Nodes run this query at least every three seconds, so it is built only once.
 const leasableAnywhere = keepQuery(['now', 'limit'], (db, search) =>
   leasable(db, search, undefined),
 )
