@@ -7,10 +7,10 @@ import { SharedBuffer } from './shared-buffer.ts'
 import { TurnReads, type TurnReader } from './turn-reads.ts'
 
 /** A reader that notes what it gets; `heard` is shared, so that the order among readers shows. */
-function readerForTests(name: string, heard: string[], mayWait = true): TurnReader {
+function readerForTests(name: string, heard: string[]): TurnReader {
   return {
     hasWaiting: false,
-    mayWait,
+    mayWait: true,
     take: (bytes) => {
       heard.push(`${name}:${bytes.toString('latin1')}`)
       return true

@@ -142,9 +142,12 @@ test('bytes of an idle upstream answer no request that waits in the same turn, h
   const socket = new FakeSocket()
   const connection = new UpstreamConnection(socket.asSocket, () => undefined)
   const { heard, waits } = callerThatTakes(connection)
+  turnReads.flush()
   waits()
-  // These fill the queue, so that the next read makes room.
-  for (let at = 0; at < 8; at++) readFor(quietReader(), 'x'.repeat(16_000))
+  // These fill the queue of 128 KiB but for 25 bytes, so that the next read must make room.
+  for (let at = 0; at < 7; at++) readFor(quietReader(), 'x'.repeat(16_384))
+  readFor(quietReader(), 'x'.repeat(16_350))
+  assert.deepEqual(heard, [])
   read(connection, 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nno')
   turnReads.flush()
   assert.deepEqual(heard, [])
@@ -165,8 +168,8 @@ for (const how of ['reset', 'end'] as const) {
         turnWrites.flush()
       }
       const { heard, waits } = callerThatTakes(connection)
-      waits()
       if (state !== 'idle') read(connection, 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
+      waits()
       if (how === 'reset') socket.emit('error', new Error('reset'))
       else socket.emit('end')
       turnReads.flush()
