@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import * as module from 'node:module'
 import { dirname, join, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { findRuntime, isNewEnough } from './node-runtime.js'
+import { findRuntime, flagsKnownTo, isNewEnough } from './node-runtime.js'
 
 const here = fileURLToPath(import.meta.url)
 
@@ -22,6 +22,11 @@ const serveFlags = [
   // One thread instead of four marks objects and compiles beside the calls: four threads left the calls only a fifth of a
   // shared core for tens of milliseconds.
   '--v8-pool-size=1',
+  // V8 inlines more of the functions that a call runs through, which takes 2 to 5 % less CPU.
+  '--max-inlined-bytecode-size=1000',
+  '--max-inlined-bytecode-size-cumulative=4000',
+  '--max-inlined-bytecode-size-small=60',
+  '--min-inlining-frequency=0.05',
 ]
 
 // These settings save 24 MB. By default, glibc gives each thread its own heap and keeps freed memory that lies between
@@ -57,7 +62,7 @@ function relaunch() {
     process.exit(1)
   }
   const stdio = ['inherit', 'inherit', 'inherit', 'ipc']
-  const flags = missingFlags()
+  const flags = missingFlags(node)
   const env = { ...smallHeaps, ...process.env }
   const child = spawn(node, [...flags, here, ...process.argv.slice(2)], { stdio, env })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2']) {
@@ -79,8 +84,9 @@ function relaunch() {
  * channel to its parent is left alone, because it would lose the channel.
  */
 function startAgain() {
-  const flags = missingFlags()
-  if (flags.length === 0 || process.channel || !process.execve) return
+  if (process.channel || !process.execve) return
+  const flags = missingFlags(process.execPath)
+  if (flags.length === 0) return
   const words = [process.execPath, ...process.execArgv, ...flags, ...process.argv.slice(1)]
   try {
     process.execve(process.execPath, words, { ...smallHeaps, ...process.env })
@@ -89,10 +95,11 @@ function startAgain() {
   }
 }
 
-/** Returns those of our flags that neither the command line nor NODE_OPTIONS sets to any value. */
-function missingFlags() {
+/** Returns those of our flags that a Node knows, and that neither the command line nor NODE_OPTIONS sets to any value. */
+function missingFlags(node) {
   const given = [...process.execArgv, process.env.NODE_OPTIONS ?? ''].join(' ').replaceAll('_', '-')
-  return serveFlags.filter((flag) => !given.includes(flag.replace(/^--(no-)?|=.*$/g, '')))
+  const missing = serveFlags.filter((flag) => !given.includes(flag.replace(/^--(no-)?|=.*$/g, '')))
+  return flagsKnownTo(node, missing)
 }
 
 /**

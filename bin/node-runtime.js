@@ -62,6 +62,22 @@ function versionOf(node) {
   return /^v(\d+\.\d+\.\d+)/.exec(asked.stdout ?? '')?.[1] ?? ''
 }
 
+/**
+ * Returns those of these flags that a Node knows, because it would not start with any other. The Node is asked only if
+ * its major version is not the one with which Intercept is tested.
+ */
+export function flagsKnownTo(node, flags) {
+  if (flags.length === 0 || majorOf(versionOf(node)) === majorOf(runtime.version)) return flags
+  const asked = spawnSync(node, ['--v8-options'], { encoding: 'utf8', timeout: versionWithinMs })
+  const known = new Set(asked.stdout?.match(/(?<=^ *--)[a-z0-9-]+/gm))
+  const isKnown = (name) => known.has(name) || process.allowedNodeEnvironmentFlags.has(`--${name}`)
+  return flags.filter((flag) => isKnown(flag.replace(/^--(no-)?|=.*$/g, '')))
+}
+
+function majorOf(version) {
+  return version.split('.')[0]
+}
+
 /** Returns a folder in the user's own cache, because others could put a program into a shared folder. */
 function cacheFolder() {
   const base = process.env.XDG_CACHE_HOME || join(homedir(), '.cache')

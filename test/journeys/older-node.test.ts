@@ -17,6 +17,7 @@ const bin = join(import.meta.dirname, '../../bin')
 interface Runtime {
   findRuntime(from: string): string
   isNewEnough(version: string): boolean
+  flagsKnownTo(node: string, flags: readonly string[]): string[]
 }
 
 describe('an older Node', () => {
@@ -49,6 +50,13 @@ describe('an older Node', () => {
     writeFileSync(file, `#!/bin/sh\necho '${prints}'\n`, { mode: 0o755 })
     return file
   }
+
+  test('a newer Node gets only those of our V8 flags that it knows, because it would not start with others', () => {
+    const ours = ['--no-parallel-scavenge', '--v8-pool-size=1', '--min-inlining-frequency=0.05']
+    const newer = installed('.', 'v26.0.0\n  --parallel-scavenge (in parallel)\n        type: bool')
+    assert.deepEqual(runtime.flagsKnownTo(newer, ours), ours.slice(0, 2))
+    assert.deepEqual(runtime.flagsKnownTo(installed('.', `v${version}`), ours), ours)
+  })
 
   test('is replaced by the nearest one that npm installed, unless that is too old as well', () => {
     installed(`cache/interceptd/node-${version}`, `v${version}`)
