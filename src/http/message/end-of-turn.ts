@@ -9,7 +9,7 @@ const inNoContext = AsyncLocalStorage.snapshot()
  * Handles what was read, and then writes what was collected, when the current turn of the event loop ends: in its
  * `setImmediate` phase, and so always before the loop waits.
  */
-class EndOfTurn {
+export class EndOfTurn {
   readonly reads = new TurnReads(() => this.#await())
   readonly writes = new TurnWrites(() => this.#await())
   #isAwaited = false

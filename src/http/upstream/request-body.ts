@@ -50,8 +50,11 @@ export class RequestBody implements BodySink {
     this.#headHeld = parts.headHeld
     this.#length = parts.exchange.contentLength
     this.#exchange.readBody(this)
-    // The head waits one turn of the event loop for the first bytes of the body, so that both become one write.
-    if (this.#headHeld && !this.#exchange.bodyIsAtHand) setImmediate(() => this.#releaseHead())
+    // The head waits for the first bytes of the body, so that both become one write. Bytes that the next turn of the event
+    // loop reads are handled at its end (`TurnReads`), and so only before the second of these immediates.
+    if (this.#headHeld && !this.#exchange.bodyIsAtHand) {
+      setImmediate(() => setImmediate(() => this.#releaseHead()))
+    }
   }
 
   /** Discards everything that still arrives. */
