@@ -64,10 +64,12 @@ function versionOf(node) {
 
 /**
  * Returns those of these flags that a Node knows, because it would not start with any other. The Node is asked only if
- * its major version is not the one with which Intercept is tested.
+ * its major version is not the one with which Intercept is tested. `--v8-pool-size` is Node's own flag: all versions
+ * that run this code have it.
  */
 export function flagsKnownTo(node, flags) {
-  if (flags.length === 0 || majorOf(versionOf(node)) === majorOf(runtime.version)) return flags
+  const version = node === process.execPath ? process.versions.node : versionOf(node)
+  if (flags.length === 0 || majorOf(version) === majorOf(runtime.version)) return flags
   const asked = spawnSync(node, ['--v8-options'], { encoding: 'utf8', timeout: versionWithinMs })
   const known = new Set(asked.stdout?.match(/(?<=^ *--)[a-z0-9-]+/gm))
   const isKnown = (name) => known.has(name) || process.allowedNodeEnvironmentFlags.has(`--${name}`)

@@ -42,6 +42,22 @@ function record(more: Partial<CallRecord> = {}): CallRecord {
   }
 }
 
+test('a commit is due at 2,048 records on sqlite, at 4,096 if organizations take turns, and at 512 on postgres', () => {
+  const other = { organizationId: createId('org') }
+  const dueAfter = (
+    engine: 'sqlite' | 'postgres',
+    turns: readonly Partial<CallRecord>[],
+  ): number => {
+    const rows = createCallRowsBuffer(engine)
+    let count = 0
+    while (!rows.isDue && count < 10_000) rows.add(record(turns[count++ % turns.length]))
+    return count
+  }
+  assert.equal(dueAfter('sqlite', [{}]), 2048)
+  assert.equal(dueAfter('sqlite', [{}, other]), 4096)
+  assert.equal(dueAfter('postgres', [{}, other]), 512)
+})
+
 const odd: Partial<CallRecord>[] = [
   {},
   { targetId: createId('tgt'), ruleId: createId('rul'), trialRuleId: createId('rul') },

@@ -51,11 +51,21 @@ describe('an older Node', () => {
     return file
   }
 
-  test('a newer Node gets only those of our V8 flags that it knows, because it would not start with others', () => {
-    const ours = ['--no-parallel-scavenge', '--v8-pool-size=1', '--min-inlining-frequency=0.05']
-    const newer = installed('.', 'v26.0.0\n  --parallel-scavenge (in parallel)\n        type: bool')
-    assert.deepEqual(runtime.flagsKnownTo(newer, ours), ours.slice(0, 2))
-    assert.deepEqual(runtime.flagsKnownTo(installed('.', `v${version}`), ours), ours)
+  test('that is replaced by one of another major version passes on only the V8 flags that this one knows', () => {
+    const launched = readFileSync(join(bin, 'intercept.js'), 'utf8')
+    const list = /serveFlags = \[([^\]]*)\]/.exec(launched)?.[1] ?? ''
+    const ours = [...list.matchAll(/'(--[^']+)'/g)].map(([, flag]) => flag ?? '')
+    assert.equal(ours.length, 8)
+    const unknown = '--no-such-flag-of-v8=1'
+    const other = installed('.', '')
+    // Answers like the Node that runs this test, but for its version.
+    writeFileSync(
+      other,
+      `#!/bin/sh\nif [ "$1" = --version ]; then echo v99.0.0; else exec '${process.execPath}' "$@"; fi\n`,
+    )
+    assert.deepEqual(runtime.flagsKnownTo(other, [...ours, unknown]), ours)
+    const tested = installed('project', `v${version}`)
+    assert.deepEqual(runtime.flagsKnownTo(tested, [unknown]), [unknown])
   })
 
   test('is replaced by the nearest one that npm installed, unless that is too old as well', () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { TLSSocket } from 'node:tls'
 import { FakeSocket } from '../../../test/harness/lanes/fake-socket.ts'
+import { nextTurn } from '../../timers.ts'
 import { turnReads, turnWrites } from '../message/end-of-turn.ts'
 import { SharedBuffer } from '../message/shared-buffer.ts'
 import type { TurnReader } from '../message/turn-reads.ts'
@@ -178,6 +179,19 @@ for (const how of ['reset', 'end'] as const) {
       assert.equal(connection.alive, false)
     })
   }
+}
+
+for (const ended of [true, false]) {
+  test(`a request that begins after its connection has closed fails at once (${ended ? 'whole' : 'its body is still to come'})`, async () => {
+    const socket = new FakeSocket()
+    const connection = new UpstreamConnection(socket.asSocket, () => undefined)
+    socket.destroy()
+    await nextTurn()
+    const heard: string[] = []
+    const user = userForTests((what) => heard.push(what))
+    connection.begin(user, { ...get, ended, head: 'POST / HTTP/1.1\r\n\r\n', body: '' })
+    assert.deepEqual(heard, ['upstream_invalid'])
+  })
 }
 
 test('a TLS socket, which keeps what it is given, gets a request at once', () => {

@@ -111,6 +111,12 @@ export class UpstreamConnection implements TurnReader {
    * event loop ends.
    */
   begin(user: ConnectionUser, { method, head, body, ended, upgrade }: RequestStart): void {
+    // A connection may close while a request waits to begin on it; then nobody has heard of that yet.
+    if (this.#dead) {
+      const cause = new Error('the connection closed before the request began')
+      user.failed({ code: 'upstream_invalid', cause })
+      return
+    }
     this.#user = user
     this.#requestEnded = ended
     this.#answerEnded = false

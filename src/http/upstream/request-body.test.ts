@@ -27,14 +27,18 @@ function bodyOf(contentLength: number) {
     readBody: (given: BodySink) => (sink = given),
   } as unknown as Exchange
   const connection = {} as unknown as UpstreamConnection
-  void new RequestBody({ exchange, connection, owner, headHeld: true })
+  const body = new RequestBody({ exchange, connection, owner, headHeld: true })
   const shared = new SharedBuffer()
   const reader = {
     hasWaiting: false,
     mayWait: true,
     take: (bytes: Buffer) => sink?.data(bytes) ?? true,
   }
-  return { begun, read: (text: string) => turnReads.add(reader, shared, shared.bytes.write(text)) }
+  return {
+    body,
+    begun,
+    read: (text: string) => turnReads.add(reader, shared, shared.bytes.write(text)),
+  }
 }
 
 test('a body that is read in the turn after its head leaves together with the head', async () => {
@@ -48,6 +52,16 @@ test('a body that is read in the turn after its head leaves together with the he
 test('a head whose body does not come soon leaves alone', async () => {
   await nextTurn()
   const { begun } = bodyOf(4)
-  for (let turn = 0; turn < 3; turn++) await nextTurn()
+  await nextTurn()
+  assert.deepEqual(begun, [])
+  await nextTurn()
   assert.deepEqual(begun, [' false'])
+})
+
+test('a head that waits for its body is not sent once the call is over', async () => {
+  await nextTurn()
+  const { body, begun } = bodyOf(4)
+  body.stop()
+  for (let turn = 0; turn < 3; turn++) await nextTurn()
+  assert.deepEqual(begun, [])
 })

@@ -50,8 +50,9 @@ export class RequestBody implements BodySink {
     this.#headHeld = parts.headHeld
     this.#length = parts.exchange.contentLength
     this.#exchange.readBody(this)
-    // The head waits for the first bytes of the body, so that both become one write. Bytes that the next turn of the event
-    // loop reads are handled at its end (`TurnReads`), and so only before the second of these immediates.
+    // The head waits for the first bytes of the body, so that both become one write. If the call was taken at the end of a
+    // turn, bytes that the next turn reads are handled at that turn's end: after the first of these immediates and before
+    // the second. A call that begins earlier in a turn waits a turn less.
     if (this.#headHeld && !this.#exchange.bodyIsAtHand) {
       setImmediate(() => setImmediate(() => this.#releaseHead()))
     }

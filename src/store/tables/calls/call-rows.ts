@@ -45,9 +45,12 @@ export function createCallRowsBuffer(engine: Engine): CallRowsBuffer {
   return engine === 'sqlite' ? new BlocksBuffer() : new JsonBuffer()
 }
 
-/** PostgreSQL gets a commit's rows as one JSON text, which the thread of the calls has to make. */
+/** Fewer than on SQLite, because the thread of the calls makes one JSON text of them, and calls wait meanwhile. */
 const jsonRowsInCommit = 512
-/** At 20,000 calls a second, this makes ten commits a second on the writer's thread, which shares a core with the calls. */
+/**
+ * At 20,000 calls a second, this makes about twelve commits a second; each wakes the writer's thread, which may share a
+ * core with the calls. A batch whose buffer is full ends earlier, and then waits for the next flush.
+ */
 const rowsInCommit = 2048
 /** If organizations take turns, a batch needs more rows, because each organization gets a block of its own. */
 const mixedRowsInCommit = 4096
