@@ -111,7 +111,7 @@ export class UpstreamConnection implements TurnReader {
    * event loop ends.
    */
   begin(user: ConnectionUser, { method, head, body, ended, upgrade }: RequestStart): void {
-    // A connection may close while a request waits to begin on it; then nobody has heard of that yet.
+    // A connection that closes while a request waits to begin on it has nobody to tell.
     if (this.#dead) {
       const cause = new Error('the connection closed before the request began')
       user.failed({ code: 'upstream_invalid', cause })
