@@ -18,6 +18,10 @@ const names = [
   'commands',
 ]
 
+// Some benchmarks run a node's code in their own process; with a node's flags, it costs there what it costs in a node.
+const flagsFile: string = join(import.meta.dirname, '../bin/serve-flags.js')
+const { serveFlags } = (await import(flagsFile)) as { serveFlags: readonly string[] }
+
 const [wanted, ...words] = process.argv.slice(2)
 const chosen = names.filter((name) => (wanted === undefined || name === wanted) && exists(name))
 if (chosen.length === 0) {
@@ -25,7 +29,8 @@ if (chosen.length === 0) {
   process.exit(2)
 }
 for (const name of chosen) {
-  const { status } = spawnSync(process.execPath, ['--expose-gc', fileOf(name), ...words], {
+  const flags = ['--expose-gc', ...serveFlags]
+  const { status } = spawnSync(process.execPath, [...flags, fileOf(name), ...words], {
     stdio: 'inherit',
   })
   if (status !== 0) process.exit(1)

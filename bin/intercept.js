@@ -6,28 +6,9 @@ import * as module from 'node:module'
 import { dirname, join, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { findRuntime, flagsKnownTo, isNewEnough } from './node-runtime.js'
+import { serveFlags } from './serve-flags.js'
 
 const here = fileURLToPath(import.meta.url)
-
-// These flags make calls cheaper or delay them less; V8 reads them only when a process starts.
-const serveFlags = [
-  // The young generation grows to 8 MB at most, and collecting it takes less time.
-  '--max-semi-space-size=4',
-  // The main thread collects the young generation alone: that takes 0.2 ms, less than waking another thread on a shared
-  // core.
-  '--no-parallel-scavenge',
-  // Otherwise, V8 learns to allocate some objects of calls as old ones. Whatever these refer to then survives until the
-  // next full collection, which delays calls by 10 ms and more.
-  '--no-allocation-site-pretenuring',
-  // One thread instead of four marks objects and compiles beside the calls: four threads left the calls only a fifth of a
-  // shared core for tens of milliseconds.
-  '--v8-pool-size=1',
-  // A call runs through many small functions, and V8 inlines more of them (decision 021).
-  '--max-inlined-bytecode-size=1000',
-  '--max-inlined-bytecode-size-cumulative=4000',
-  '--max-inlined-bytecode-size-small=60',
-  '--min-inlining-frequency=0.05',
-]
 
 // These settings save 24 MB. By default, glibc gives each thread its own heap and keeps freed memory that lies between
 // blocks still in use, such as that of V8's compilers. With these, all threads share two heaps, and blocks of 32 KiB or

@@ -3,7 +3,10 @@ import { idAlphabet, type KeyId } from '../../ids.ts'
 const none = 255
 const hexValues = valuesOf('0123456789abcdef')
 const idValues = valuesOf(idAlphabet)
-const idCodes = Uint8Array.from(idAlphabet, (digit) => digit.charCodeAt(0))
+/** For each ten bits, the codes of the two characters that stand for them: the first one in the upper byte. */
+const idPairs = Uint16Array.from({ length: 1024 }, (_, bits) => {
+  return (idAlphabet.charCodeAt(bits >> 5) << 8) | idAlphabet.charCodeAt(bits & 31)
+})
 const digestLength = 64
 const prefix = 'key_'
 const idLength = prefix.length + 26
@@ -59,22 +62,34 @@ export function keyIdOf(words: Int32Array): KeyId {
   const b = words[1] ?? 0
   const c = words[2] ?? 0
   const d = words[3] ?? 0
-  const start = (a & 3) | ((b & 3) << 2) | ((c & 3) << 4) | ((d & 3) << 6)
+  const start = pairOf((a & 3) | ((b & 3) << 2) | ((c & 3) << 4) | ((d & 3) << 6))
+  const d1 = pairOf(d >> 22)
+  const d2 = pairOf(d >> 12)
+  const d3 = pairOf(d >> 2)
+  const c1 = pairOf(c >> 22)
+  const c2 = pairOf(c >> 12)
+  const c3 = pairOf(c >> 2)
+  const b1 = pairOf(b >> 22)
+  const b2 = pairOf(b >> 12)
+  const b3 = pairOf(b >> 2)
+  const a1 = pairOf(a >> 22)
+  const a2 = pairOf(a >> 12)
+  const a3 = pairOf(a >> 2)
   // One call with the codes of all characters, of which the first four are `key_`, costs half as much as making the text
   // from a buffer.
   // prettier-ignore
   return String.fromCharCode(
-    107, 101, 121, 95, codeOf(start >> 5), codeOf(start),
-    codeOf(d >> 27), codeOf(d >> 22), codeOf(d >> 17), codeOf(d >> 12), codeOf(d >> 7), codeOf(d >> 2),
-    codeOf(c >> 27), codeOf(c >> 22), codeOf(c >> 17), codeOf(c >> 12), codeOf(c >> 7), codeOf(c >> 2),
-    codeOf(b >> 27), codeOf(b >> 22), codeOf(b >> 17), codeOf(b >> 12), codeOf(b >> 7), codeOf(b >> 2),
-    codeOf(a >> 27), codeOf(a >> 22), codeOf(a >> 17), codeOf(a >> 12), codeOf(a >> 7), codeOf(a >> 2),
+    107, 101, 121, 95, start >> 8, start & 255,
+    d1 >> 8, d1 & 255, d2 >> 8, d2 & 255, d3 >> 8, d3 & 255,
+    c1 >> 8, c1 & 255, c2 >> 8, c2 & 255, c3 >> 8, c3 & 255,
+    b1 >> 8, b1 & 255, b2 >> 8, b2 & 255, b3 >> 8, b3 & 255,
+    a1 >> 8, a1 & 255, a2 >> 8, a2 & 255, a3 >> 8, a3 & 255,
   ) as KeyId
 }
 
-/** Returns the code of the character that stands for the lower five bits. */
-function codeOf(bits: number): number {
-  return idCodes[bits & 31] ?? 0
+/** Returns the codes of the two characters that stand for the lower ten bits. */
+function pairOf(bits: number): number {
+  return idPairs[bits & 1023] ?? 0
 }
 
 function valuesOf(digits: string): Uint8Array {

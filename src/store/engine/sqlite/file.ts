@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3'
-import { Kysely, SqliteDialect } from 'kysely'
+import { Kysely } from 'kysely'
 import { chmodSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { makeFolder } from '../../../folder.ts'
@@ -8,6 +8,7 @@ import type { Tables } from '../../tables/index.ts'
 import { nextTurn } from '../../../timers.ts'
 import { migrate, type Database as Migrated, type MigrationTarget } from '../migrate.ts'
 import { addBlockFunctions } from './block-functions.ts'
+import { PlannedOnceDialect } from './dialect.ts'
 import { addFoldCase } from './fold-case.ts'
 import { boundPageCache } from './page-cache.ts'
 
@@ -253,6 +254,6 @@ export function connectionOver(live: () => Database.Database): Db {
     close() {},
   }
   // The dialect uses only these members of a Database.
-  const dialect = new SqliteDialect({ database })
+  const dialect = new PlannedOnceDialect({ database })
   return { query: new Kysely<Tables>({ dialect }), engine: 'sqlite' }
 }

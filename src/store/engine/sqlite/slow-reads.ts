@@ -2,7 +2,6 @@ import {
   Kysely,
   SqliteAdapter,
   SqliteIntrospector,
-  SqliteQueryCompiler,
   type CompiledQuery,
   type DatabaseConnection,
   type Dialect,
@@ -12,6 +11,7 @@ import { Worker } from 'node:worker_threads'
 import { Problem } from '../../../errors.ts'
 import type { Db } from '../../db/db.ts'
 import type { Tables } from '../../tables/index.ts'
+import { PlannedOnceCompiler } from './dialect.ts'
 
 const maxThreads = 2
 const maxWaiting = 64
@@ -193,7 +193,7 @@ function dialectOver(
       destroy: async () => undefined,
     }),
     createIntrospector: (database) => new SqliteIntrospector(database),
-    createQueryCompiler: () => new SqliteQueryCompiler(),
+    createQueryCompiler: () => new PlannedOnceCompiler(),
   }
 }
 

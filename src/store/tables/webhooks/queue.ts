@@ -39,7 +39,7 @@ export async function look(db: Db): Promise<QueueState> {
       fn.countAll<number>().as('rows'),
       fn.min('delivery.created_at').as('oldest'),
     ])
-    .where('delivery.state', '=', 'pending')
+    .where('delivery.state', '=', sql.lit('pending'))
     .groupBy('endpoint.state')
     .execute()
   let [pending, held] = [0, 0]
