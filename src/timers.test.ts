@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { mock, test } from 'node:test'
-import { every, LazyTimers } from './timers.ts'
+import { every, inTurns, LazyTimers } from './timers.ts'
 import { hourMs, minuteMs } from './units.ts'
 
 /** Creates lazy timers over mocked time, and records when they wake the process. */
@@ -95,4 +95,35 @@ test('a cancelled call is not made, and one that throws keeps no other from bein
   }
   assert.ok(errors >= 9, `${errors} errors`)
   assert.ok(made.length >= 9, `${made.length} calls`)
+})
+
+test('tasks run one after another, and one that fails or hangs does not hold up the next for long', async () => {
+  const runInTurn = inTurns(50)
+  const order: string[] = []
+  const hanging = Promise.withResolvers<undefined>()
+  const task = (name: string, work?: Promise<unknown>) => async () => {
+    order.push(`${name} begins`)
+    await (work ?? new Promise((resolve) => setImmediate(resolve)))
+    order.push(`${name} ends`)
+  }
+  const failing = async (): Promise<never> => {
+    await task('failing')()
+    throw new Error('failed')
+  }
+  // The timers that limit the wait keep no process alive.
+  const alive = setInterval(() => undefined, 1000)
+  try {
+    const failed = assert.rejects(runInTurn(failing), /failed/)
+    const second = runInTurn(task('second'))
+    const hung = runInTurn(task('hanging', hanging.promise))
+    await runInTurn(task('last'))
+    hanging.resolve(undefined)
+    await Promise.all([failed, second, hung])
+  } finally {
+    clearInterval(alive)
+  }
+  assert.deepEqual(order, [
+    ...['failing begins', 'failing ends', 'second begins', 'second ends'],
+    ...['hanging begins', 'last begins', 'last ends', 'hanging ends'],
+  ])
 })

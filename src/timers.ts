@@ -135,6 +135,41 @@ export function every(
   }
 }
 
+/** Waits until work has ended, however it ends, but at most this long. */
+export async function endOf(
+  work: Promise<unknown>,
+  timers: { after(ms: number, call: () => void): () => void },
+  maxMs: number,
+): Promise<void> {
+  const ended = work.then(
+    () => undefined,
+    () => undefined,
+  )
+  if (maxMs <= 0) return
+  let cancel = (): void => undefined
+  const late = new Promise<void>((resolve) => {
+    cancel = timers.after(maxMs, resolve)
+  })
+  await Promise.race([ended, late])
+  cancel()
+}
+
+/**
+ * Returns a function that runs tasks one after another, so that they can use the same database connection. A task waits
+ * at most `maxWaitMs` for those before it.
+ */
+export function inTurns(maxWaitMs: number): (task: () => Promise<unknown>) => Promise<void> {
+  let last: Promise<void> = Promise.resolve()
+  return async (task) => {
+    const before = last
+    last = (async () => {
+      await endOf(before, lazily, maxWaitMs)
+      await task()
+    })()
+    await last
+  }
+}
+
 /** Lets everything else that waits for the event loop run first. */
 export async function nextTurn(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve))

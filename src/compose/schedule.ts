@@ -2,8 +2,10 @@ import type { Config } from '../config.ts'
 import type { Infrastructure } from './infrastructure.ts'
 import type { Gateway } from '../gateway/index.ts'
 import type { Domain } from './domain.ts'
-import { every } from '../timers.ts'
+import { every, inTurns } from '../timers.ts'
 import { hourMs, minuteMs } from '../units.ts'
+
+const maxWaitMs = 1000
 
 /** Starts the recurring tasks. Every node runs them, and each task may run on several nodes at once. */
 export function startSchedule(
@@ -39,8 +41,13 @@ export function startSchedule(
     forgetCalls: [hourMs, async () => await gateway.forget(clock.now() - callsMs)],
   }
   const started = new AsyncDisposableStack()
+  // Tasks that are due at the same time would open a database connection each.
+  const runInTurn = inTurns(maxWaitMs)
   for (const [task, [intervalMs, run]] of Object.entries(tasks)) {
-    started.use(every(intervalMs, run, (err) => storeLog.error({ err, task }, 'a task failed')))
+    const runLater = async (): Promise<void> => await runInTurn(run)
+    started.use(
+      every(intervalMs, runLater, (err) => storeLog.error({ err, task }, 'a task failed')),
+    )
   }
   return started
 }

@@ -31,18 +31,6 @@ export const systemTimers: Timers = {
   soon: (call) => void setImmediate(call),
 }
 
-/** Waits until work has ended, however it ends, but at most this long. */
-export async function endOf(work: Promise<void>, timers: Timers, maxMs: number): Promise<void> {
-  const ended = work.catch(() => undefined)
-  if (maxMs <= 0) return
-  let cancel = (): void => undefined
-  const late = new Promise<void>((resolve) => {
-    cancel = timers.after(maxMs, resolve)
-  })
-  await Promise.race([ended, late])
-  cancel()
-}
-
 interface FeedPollsDeps {
   readonly clock: Pick<Clock, 'monotonic'>
   readonly timers: Timers

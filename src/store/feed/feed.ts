@@ -1,8 +1,9 @@
 import type { Clock } from '../../clock.ts'
 import type { Change, ChangeKind, ChangeOf, FeedMark } from '../db/changes.ts'
 import type { ServerMark } from '../db/db.ts'
+import { endOf } from '../../timers.ts'
 import { minuteMs } from '../../units.ts'
-import { endOf, FeedPolls, systemTimers, type FeedPace, type Timers } from './feed-polls.ts'
+import { FeedPolls, systemTimers, type FeedPace, type Timers } from './feed-polls.ts'
 
 const trustMs = 1000
 const proveWithinMs = 200
