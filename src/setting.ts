@@ -98,9 +98,10 @@ export function parseCallRecords(text: string): RecordChoice {
   return choice
 }
 
-/** Parses key schemes, separated by commas. */
+/** Parses key schemes, separated by commas; each is in the list once. */
 export function parseSchemes(text: string): readonly ('x-api-key' | 'bearer')[] {
-  return text.split(',').map((part) => parseOneOf(['x-api-key', 'bearer'])(part.trim()))
+  const parse = parseOneOf(['x-api-key', 'bearer'])
+  return [...new Set(text.split(',').map((part) => parse(part.trim())))]
 }
 
 /** Returns a parser that accepts a URL with one of these protocols and keeps it as written. */

@@ -98,7 +98,7 @@ test('a cancelled call is not made, and one that throws keeps no other from bein
 })
 
 test('tasks run one after another, and one that fails or hangs does not hold up the next for long', async () => {
-  const runInTurn = inTurns(50)
+  const runInTurn = inTurns(1000)
   const order: string[] = []
   const hanging = Promise.withResolvers<undefined>()
   const task = (name: string, work?: Promise<unknown>) => async () => {

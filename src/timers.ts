@@ -156,15 +156,21 @@ export async function endOf(
 
 /**
  * Returns a function that runs tasks one after another, so that they can use the same database connection. A task waits
- * at most `maxWaitMs` for those before it.
+ * for those before it for at most `maxWaitMs`, and sometimes only half as long (see `LazyTimers`); then it runs beside
+ * them.
  */
 export function inTurns(maxWaitMs: number): (task: () => Promise<unknown>) => Promise<void> {
   let last: Promise<void> = Promise.resolve()
+  let unfinished = 0
   return async (task) => {
     const before = last
     last = (async () => {
-      await endOf(before, lazily, maxWaitMs)
-      await task()
+      try {
+        if (unfinished++ > 0) await endOf(before, lazily, maxWaitMs)
+        await task()
+      } finally {
+        unfinished -= 1
+      }
     })()
     await last
   }

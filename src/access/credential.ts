@@ -55,7 +55,10 @@ export function keyAtHand(
   return text.length === plainLength && text.startsWith(plainPrefix) ? text : undefined
 }
 
-/** The same as `enabled.includes('x-api-key')`, which costs a twentieth of a look-up more because V8 doesn't inline it. */
+/**
+ * Does what `enabled.includes('x-api-key')` does for a list without duplicates. V8 doesn't inline that call, which makes a
+ * look-up a twentieth dearer.
+ */
 function isPlainEnabled(enabled: readonly Scheme[]): boolean {
   return enabled[0] === 'x-api-key' || enabled[1] === 'x-api-key'
 }

@@ -8,7 +8,7 @@ export { FailedCredentials, spareLookUps } from './failed-credentials.ts'
 export type { LimitedRate } from './rates/holding.ts'
 export { checkOrganizationRate, readOrganizationRate } from './rates/organization-rate.ts'
 export { SharedRates } from './rates/shared-rates.ts'
-export { createKeyCache, type KeyCache, type KeyDescription } from './key-cache.ts'
+export { createKeyCache, keysInMemory, type KeyCache, type KeyDescription } from './key-cache.ts'
 export { checkKeyDefaults, readKeyDefaults, type KeyDefaults } from './key-defaults.ts'
 export type { KeyInput } from './key-input.ts'
 export {

@@ -63,6 +63,8 @@ export function createKeyCache(deps: KeyCacheDeps): KeyCache {
   return new FeedKeyCache(deps)
 }
 
+/** How many keys a node remembers. */
+export const keysInMemory = 10_000_000
 const maxOrganizations = 10_000
 
 class FeedKeyCache implements KeyCache {

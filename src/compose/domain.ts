@@ -12,6 +12,7 @@ import {
   checkMasterKey,
   AccessTokens,
   createKeyCache,
+  keysInMemory,
   Sessions,
   Keys,
   openSigningKeys,
@@ -42,9 +43,6 @@ import {
 } from '../targets/index.ts'
 import { createWebhooks } from '../webhooks/index.ts'
 import { dayMs } from '../units.ts'
-
-// This many cached keys take about half a gigabyte of memory.
-const keysInMemory = 10_000_000
 
 export type Domain = Awaited<ReturnType<typeof openDomain>>
 

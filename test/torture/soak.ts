@@ -16,7 +16,7 @@ const usualMinutes = 60
 const callsPerSecond = 100
 const callers = 10
 const heapMiB = 128
-// The same as in bin/intercept.js. By V8's own default, each of the two semi-spaces may grow to 64 MiB after a burst,
+// The same as in bin/serve-flags.js. By V8's own default, each of the two semi-spaces may grow to 64 MiB after a burst,
 // which would hide a leak or look like one.
 const semiSpaceMiB = 4
 const flags = [

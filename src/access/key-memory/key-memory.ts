@@ -47,7 +47,7 @@ export class KeyMemory implements CacheMemory<KnownKey> {
     this.#maxShapes = limits.maxShapes ?? maxShapes
     this.#hotKeys = limits.hotKeys ?? hotKeys
     this.#records = new Records(this.#capacity)
-    this.#byDigest = new RecordIndex(this.#records, this.#capacity)
+    this.#byDigest = new RecordIndex(this.#records)
     this.#shapes = new Shapes(this.#maxShapes)
     this.#hot = Array.from({ length: this.#hotKeys })
     this.#hotEntries = new Int32Array(this.#hotKeys).fill(-1)
@@ -111,7 +111,7 @@ export class KeyMemory implements CacheMemory<KnownKey> {
 
   clear(): void {
     this.#records = new Records(this.#capacity)
-    this.#byDigest = new RecordIndex(this.#records, this.#capacity)
+    this.#byDigest = new RecordIndex(this.#records)
     this.#shapes = new Shapes(this.#maxShapes)
     this.#hot.fill(undefined)
     this.#hotEntries.fill(-1)

@@ -1,9 +1,9 @@
 import type { Records } from './records.ts'
 
-// Uses many small tables instead of one: each grows separately, so growth moves about this many entries at most.
-const entriesWanted = 14_000
-const maxSegmentBits = 10
-const wordRange = 2 ** 32
+// Uses many small tables instead of one: each grows separately, so growth moves about 16,000 entries at most.
+const segmentBits = 10
+const belowSegment = 32 - segmentBits
+const positions = 2 ** belowSegment
 const leastSlots = 8
 // Fuller tables need longer searches, and emptier ones more memory.
 const maxLoad = 0.88
@@ -17,28 +17,22 @@ const tagShift = 24
 /** Finds records by 128 bits of their digests: an open-addressing table with linear probing. */
 export class RecordIndex {
   readonly #records: Records
-  /** The upper bits of a hash say in which segment it is. A word is not shifted by 32 bits, so there is at least one. */
-  readonly #segmentBits: number
-  readonly #segments: (Int32Array | undefined)[]
-  readonly #counts: Int32Array
+  readonly #segments: (Int32Array | undefined)[] = Array.from({ length: 2 ** segmentBits })
+  readonly #counts = new Int32Array(2 ** segmentBits)
   /** What was read only to have it fetched; without this, the compiler would leave those reads out. */
   fetched = 0
 
-  constructor(records: Records, capacity: number) {
+  constructor(records: Records) {
     this.#records = records
-    const bits = Math.ceil(Math.log2(Math.max(1, capacity / entriesWanted)))
-    this.#segmentBits = Math.min(maxSegmentBits, Math.max(1, bits))
-    this.#segments = Array.from({ length: 2 ** this.#segmentBits })
-    this.#counts = new Int32Array(2 ** this.#segmentBits)
   }
 
   /** Returns the number of the record with this digest (four words); -1 if there is none. */
   find(digest: Int32Array): number {
     const hash = digest[0] ?? 0
-    const slots = this.#segments[this.#segmentOf(hash)]
+    const slots = this.#segments[hash >>> belowSegment]
     if (slots === undefined) return -1
     const tag = tagOf(digest)
-    for (let at = this.#homeOf(hash, slots); ; at = after(at, slots)) {
+    for (let at = homeOf(hash, slots); ; at = after(at, slots)) {
       const slot = slots[at] ?? 0
       if (slot === 0) return -1
       if (slot >>> tagShift !== tag) continue
@@ -48,7 +42,7 @@ export class RecordIndex {
   }
 
   add(entry: number, digest: Int32Array): void {
-    const segment = this.#segmentOf(digest[0] ?? 0)
+    const segment = (digest[0] ?? 0) >>> belowSegment
     const slots = this.#withRoom(segment)
     this.#counts[segment] = (this.#counts[segment] ?? 0) + 1
     this.#put(slots, (tagOf(digest) << tagShift) | (entry + 1))
@@ -57,10 +51,10 @@ export class RecordIndex {
   /** The record must not have changed since it was added. */
   remove(entry: number): void {
     const hash = this.#records.hashOf(entry)
-    const segment = this.#segmentOf(hash)
+    const segment = hash >>> belowSegment
     const slots = this.#segments[segment]
     if (slots === undefined) return
-    let hole = this.#homeOf(hash, slots)
+    let hole = homeOf(hash, slots)
     while (entryIn(slots, hole) !== entry) {
       if (slots[hole] === 0) return
       hole = after(hole, slots)
@@ -70,7 +64,7 @@ export class RecordIndex {
     // Searches stop at empty slots, so later entries move into the hole, unless that would put them before their home
     // slot.
     for (let at = after(hole, slots); slots[at] !== 0; at = after(at, slots)) {
-      const home = this.#homeOf(this.#records.hashOf(entryIn(slots, at)), slots)
+      const home = homeOf(this.#records.hashOf(entryIn(slots, at)), slots)
       if (distance(home, at, slots) < distance(hole, at, slots)) continue
       slots[hole] = slots[at] ?? 0
       hole = at
@@ -91,18 +85,9 @@ export class RecordIndex {
   }
 
   #put(slots: Int32Array, slot: number): void {
-    let at = this.#homeOf(this.#records.hashOf((slot & entryMask) - 1), slots)
+    let at = homeOf(this.#records.hashOf((slot & entryMask) - 1), slots)
     while (slots[at] !== 0) at = after(at, slots)
     slots[at] = slot
-  }
-
-  #segmentOf(hash: number): number {
-    return hash >>> (32 - this.#segmentBits)
-  }
-
-  /** The bits that don't say which segment it is map to slots in proportion, so a table may have any length. */
-  #homeOf(hash: number, slots: Int32Array): number {
-    return Math.floor((((hash << this.#segmentBits) >>> 0) * slots.length) / wordRange)
   }
 
   /** Returns a segment's slots, grown if needed, so that at least one slot is still empty after one more entry. */
@@ -121,6 +106,11 @@ export class RecordIndex {
 
 function tagOf(digest: Int32Array): number {
   return (digest[3] ?? 0) & 0xff
+}
+
+/** Hashes map to slots in proportion, so a table may have any length. */
+function homeOf(hash: number, slots: Int32Array): number {
+  return Math.floor(((hash & (positions - 1)) * slots.length) / positions)
 }
 
 function after(at: number, slots: Int32Array): number {

@@ -3,7 +3,7 @@ import { blockOf, isBlockEnd, RecordSlabs, type RecordContent } from './record-s
 const numberBits = 24
 const maxSegmentBits = 13
 /** How many records a segment should have; finding a key by its id searches all records of one segment. */
-const recordsWanted = 2048
+const recordsWanted = 1536
 
 /** The maximum number of records. There are numbers for more, because by chance some segments fill sooner than others. */
 export const maxRecords = 14_000_000

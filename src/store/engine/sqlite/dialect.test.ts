@@ -18,7 +18,7 @@ describe('a statement on SQLite', () => {
   let database: Database.Database
 
   beforeEach(() => {
-    // The driver makes a function that builds rows whenever SQLite has planned a statement.
+    // The driver makes a function that builds rows whenever SQLite has planned a statement that returns some.
     global.Function = new Proxy(original, {
       apply(made, self, words) {
         plans += 1

@@ -10,8 +10,8 @@ export class PlannedOnceDialect extends SqliteDialect {
 /**
  * Writes each parameter as `+?`. If the best plan might depend on the value of a parameter, such as a limit or what a
  * join's column is compared with, SQLite plans the statement anew for each execution, which takes longer than most
- * executions (https://sqlite.org/c3ref/prepare.html). It does not consider the values of expressions, and this plus changes
- * neither value nor affinity. A value that a partial index needs must be a literal (`sql.lit`).
+ * executions (https://sqlite.org/c3ref/prepare.html). It does not look for values inside expressions, and this plus changes
+ * neither value nor affinity. A value with which a partial index's condition compares must be a literal (`sql.lit`).
  */
 export class PlannedOnceCompiler extends SqliteQueryCompiler {
   protected override getCurrentParameterPlaceholder(): string {
