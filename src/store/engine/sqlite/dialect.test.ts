@@ -3,6 +3,8 @@ import { afterEach, beforeEach, describe, test } from 'node:test'
 import Database from 'better-sqlite3'
 import { Kysely, sql, SqliteDialect, type Dialect } from 'kysely'
 import { PlannedOnceDialect } from './dialect.ts'
+import { connectionOver } from './file.ts'
+import { openSlowReads } from './slow-reads.ts'
 
 interface Tables {
   key: { id: string; owner: string; size: number }
@@ -85,6 +87,17 @@ describe('a statement on SQLite', () => {
       assert.equal(await plansOf(ours, ['k1', 'k2'], execute), 1)
     })
   }
+
+  test('is written that way by the connections of the store', async () => {
+    const slowReads = openSlowReads(':memory:')
+    for (const { query } of [connectionOver(() => database), slowReads.connection]) {
+      assert.match(
+        query.selectFrom('organization').select('id').limit(2).compile().sql,
+        / limit \+\?$/,
+      )
+    }
+    await slowReads.close()
+  })
 
   test('finds with a parameter of any type what SQLite finds without the plus', async () => {
     database.exec(`insert into key values ('k3', '7', 7), ('k4', '7.0', 8), ('k5', null, null)`)
