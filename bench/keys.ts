@@ -1,6 +1,6 @@
 // Measures the CPU time of identifying a caller among many keys, with and without the key in the cache, and the memory
 // that a cached key takes.
-// Usage: `node --expose-gc bench/keys.ts [keys] [requested] [remembered]`, by default 1,000,000, 300,000 and as many as
+// Usage: `npm run bench -- keys [keys] [requested] [remembered]`, by default 1,000,000, 300,000 and as many as
 // there are keys. `requested` of the keys are read from SQLite. Then `remembered` keys are cached without a database,
 // and `requested` of these are looked up.
 import Database from 'better-sqlite3'

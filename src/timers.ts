@@ -137,14 +137,11 @@ export function every(
 
 /** Waits until work has ended, however it ends, but at most this long. */
 export async function endOf(
-  work: Promise<unknown>,
+  work: Promise<void>,
   timers: { after(ms: number, call: () => void): () => void },
   maxMs: number,
 ): Promise<void> {
-  const ended = work.then(
-    () => undefined,
-    () => undefined,
-  )
+  const ended = work.catch(() => undefined)
   if (maxMs <= 0) return
   let cancel = (): void => undefined
   const late = new Promise<void>((resolve) => {

@@ -56,8 +56,8 @@ export function keyAtHand(
 }
 
 /**
- * Does what `enabled.includes('x-api-key')` does for a list without duplicates. V8 doesn't inline that call, which makes a
- * look-up a twentieth dearer.
+ * Does what `enabled.includes('x-api-key')` does for a list without duplicates. V8 doesn't inline that call, which
+ * takes some 3 % of a look-up.
  */
 function isPlainEnabled(enabled: readonly Scheme[]): boolean {
   return enabled[0] === 'x-api-key' || enabled[1] === 'x-api-key'
