@@ -5,6 +5,7 @@ import { digest } from '../../secrets/index.ts'
 import { randomFrom } from '../../../test/harness/random.ts'
 import { keyPrincipal, type KeyShape, type KnownKey } from './principal.ts'
 import { KeyMemory } from './key-memory.ts'
+import { Records } from './records.ts'
 import { keyIdOf, readDigest, readKeyId } from './words.ts'
 
 const organizations = ['org_a', 'org_b', 'org_c'] as const
@@ -83,14 +84,14 @@ describe('remembered keys', () => {
 
   test('of a full segment go oldest first, although there is room elsewhere', () => {
     const memory = new KeyMemory({ capacity: 10_000_000 })
-    const digests = Array.from({ length: 2500 }, (_, at) => digest(String(at)))
+    const digests = Array.from({ length: 5000 }, (_, at) => digest(String(at)))
     for (const [at, each] of digests.entries()) {
       const id = createId('key', at)
       memory.add(each, knownKey(`${id.slice(0, -6)}000${id.slice(-3)}` as KeyId, each))
     }
     const found = digests.filter((each) => memory.get(each) !== undefined)
     assert.equal(memory.size, found.length)
-    assert.equal(found.length, 2 ** 11 - 1)
+    assert.equal(found.length, 4095)
     assert.deepEqual(found, digests.slice(-found.length))
   })
 
@@ -125,6 +126,26 @@ describe('remembered keys', () => {
     assert.notEqual(memory.get(first)?.keyId, kept?.keyId)
   })
 
+  test('are not kept as objects under numbers that their records have left', () => {
+    // There is one more segment for each key. All ids belong to the first one, which is split when `b` is added, and again
+    // when `c` is.
+    const memory = new KeyMemory({ capacity: 1000, recordsWanted: 1 })
+    const ids = Array.from({ length: 4 }, (_, at): KeyId => `key_${'0'.repeat(25)}${at}` as KeyId)
+    const add = (name: string, at: number): void => {
+      memory.add(digest(name), knownKey(ids[at] ?? 'key_', digest(name)))
+    }
+    add('a', 0)
+    memory.get(digest('a'))
+    const kept = memory.get(digest('a'))
+    add('b', 1)
+    memory.forget(ids[0] ?? '')
+    add('a', 2)
+    // The new record of `a` comes to the place where the old one was when it was kept.
+    add('c', 3)
+    assert.equal(kept?.keyId, ids[0])
+    assert.equal(memory.get(digest('a'))?.keyId, ids[2])
+  })
+
   test('leave nothing behind when they go', () => {
     const memory = new KeyMemory({ capacity: 1000 })
     const add = (from: number, to: number): void => {
@@ -138,6 +159,20 @@ describe('remembered keys', () => {
     add(10_000, 210_000)
     const grownBytes = process.memoryUsage().arrayBuffers - before
     assert.ok(grownBytes < 100_000, `${grownBytes} bytes more`)
+  })
+
+  test('leave their places to others when a segment is split', () => {
+    const records = new Records(1_000_000, 100)
+    const [digestWords, id] = [new Int32Array(4), new Int32Array(4)]
+    const content = { digest: digestWords, id, shape: 1, expiresAt: undefined }
+    let highest = 0
+    for (let at = 0; at < 10_000; at++) {
+      readKeyId(createId('key'), id)
+      highest = Math.max(highest, records.add(content))
+      records.grow((_, to) => (highest = Math.max(highest, to)))
+    }
+    // 10,000 records fill 334 blocks, and the 100 segments need about 50 more. A block has 32 numbers.
+    assert.ok(highest < 410 * 32, `there are ${highest} places`)
   })
 
   test('make room for a new shape, and a key is not remembered where they cannot', () => {
@@ -191,8 +226,8 @@ describe('remembered keys', () => {
 describe('remembered keys beside a plain map', () => {
   test('are the same after any changes, when there is room for all', () => {
     for (let seed = 1; seed <= 1000; seed++) {
-      // The capacity decides how many segments there are: one, or 8,192.
-      const world = new World(seed, { capacity: seed % 2 === 0 ? 1000 : 10_000_000 })
+      // There is one segment, or one more for each few keys.
+      const world = new World(seed, { capacity: 1000, recordsWanted: [1000, 1, 3][seed % 3] ?? 1 })
       for (let step = 0; step < 150; step++) world.step()
       world.checkAll(true)
     }
@@ -200,14 +235,15 @@ describe('remembered keys beside a plain map', () => {
 
   test('are never older than the map and never too many, when some have to go', () => {
     for (let seed = 1; seed <= 1000; seed++) {
-      const world = new World(seed, { capacity: 1 + (seed % 20), maxShapes: 1 + (seed % 7) })
+      const limits = { capacity: 1 + (seed % 20), maxShapes: 1 + (seed % 7) }
+      const world = new World(seed, { ...limits, recordsWanted: [1000, 1, 3][seed % 3] ?? 1 })
       for (let step = 0; step < 150; step++) world.step()
       world.checkAll(false)
     }
   })
 
   test('are the same while thousands come and go in the same places', () => {
-    const world = new World(7, { capacity: 100_000, keys: 20_000 })
+    const world = new World(7, { capacity: 100_000, keys: 20_000, recordsWanted: 100 })
     for (let step = 0; step < 20_000; step++) world.step()
     world.checkAll(true)
   })
@@ -217,6 +253,7 @@ interface Limits {
   readonly capacity: number
   readonly maxShapes?: number
   readonly keys?: number
+  readonly recordsWanted?: number
 }
 
 /** A key memory, and a plain map of the keys that the memory may contain: every operation is applied to both. */

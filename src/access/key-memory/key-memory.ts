@@ -17,6 +17,8 @@ interface KeyMemoryLimits {
   /** How many shapes there may be, and how many principals are kept as objects. */
   readonly maxShapes?: number
   readonly hotKeys?: number
+  /** How many records there are for each segment before a segment is added. */
+  readonly recordsWanted?: number
 }
 
 /**
@@ -31,6 +33,7 @@ export class KeyMemory implements CacheMemory<KnownKey> {
   readonly #capacity: number
   readonly #maxShapes: number
   readonly #hotKeys: number
+  readonly #recordsWanted: number | undefined
   readonly #digest = new Int32Array(4)
   readonly #id = new Int32Array(4)
   #records: Records
@@ -46,7 +49,8 @@ export class KeyMemory implements CacheMemory<KnownKey> {
     this.#capacity = Math.min(limits.capacity, maxRecords)
     this.#maxShapes = limits.maxShapes ?? maxShapes
     this.#hotKeys = limits.hotKeys ?? hotKeys
-    this.#records = new Records(this.#capacity)
+    this.#recordsWanted = limits.recordsWanted
+    this.#records = new Records(this.#capacity, this.#recordsWanted)
     this.#byDigest = new RecordIndex(this.#records)
     this.#shapes = new Shapes(this.#maxShapes)
     this.#hot = Array.from({ length: this.#hotKeys })
@@ -97,6 +101,10 @@ export class KeyMemory implements CacheMemory<KnownKey> {
     }
     this.#byDigest.add(entry, this.#digest)
     this.#hotEntries[entry % this.#hotKeys] = entry
+    this.#records.grow((from, to) => {
+      this.#byDigest.replace(from, to)
+      this.#forgetHot(from)
+    })
   }
 
   drop(digest: string): void {
@@ -110,7 +118,7 @@ export class KeyMemory implements CacheMemory<KnownKey> {
   }
 
   clear(): void {
-    this.#records = new Records(this.#capacity)
+    this.#records = new Records(this.#capacity, this.#recordsWanted)
     this.#byDigest = new RecordIndex(this.#records)
     this.#shapes = new Shapes(this.#maxShapes)
     this.#hot.fill(undefined)
@@ -151,10 +159,15 @@ export class KeyMemory implements CacheMemory<KnownKey> {
   }
 
   #free(entry: number): void {
-    this.#hot[entry % this.#hotKeys] = undefined
-    this.#hotEntries[entry % this.#hotKeys] = -1
+    this.#forgetHot(entry)
     this.#byDigest.remove(entry)
     this.#shapes.release(this.#records.shapeOf(entry))
     this.#records.free(entry)
+  }
+
+  /** A number may be given to another record, so nothing may be kept under the number of a record that left it. */
+  #forgetHot(entry: number): void {
+    this.#hot[entry % this.#hotKeys] = undefined
+    this.#hotEntries[entry % this.#hotKeys] = -1
   }
 }

@@ -6,7 +6,7 @@ const belowSegment = 32 - segmentBits
 const positions = 2 ** belowSegment
 const leastSlots = 8
 // Fuller tables need longer searches, and emptier ones more memory.
-const maxLoad = 0.88
+const maxLoad = 0.9
 const growth = 1 + 1 / 16
 
 // The lower 24 bits of a slot hold a record's number plus one, or 0 if the slot is empty. The upper eight bits are those
@@ -48,17 +48,23 @@ export class RecordIndex {
     this.#put(slots, (tagOf(digest) << tagShift) | (entry + 1))
   }
 
+  /** Replaces the number of a record that was copied; neither copy may have changed. */
+  replace(from: number, to: number): void {
+    const hash = this.#records.hashOf(from)
+    const slots = this.#segments[hash >>> belowSegment]
+    if (slots === undefined) return
+    const at = slotOf(from, hash, slots)
+    if (at >= 0) slots[at] = ((slots[at] ?? 0) & ~entryMask) | (to + 1)
+  }
+
   /** The record must not have changed since it was added. */
   remove(entry: number): void {
     const hash = this.#records.hashOf(entry)
     const segment = hash >>> belowSegment
     const slots = this.#segments[segment]
     if (slots === undefined) return
-    let hole = homeOf(hash, slots)
-    while (entryIn(slots, hole) !== entry) {
-      if (slots[hole] === 0) return
-      hole = after(hole, slots)
-    }
+    let hole = slotOf(entry, hash, slots)
+    if (hole < 0) return
     this.#counts[segment] = (this.#counts[segment] ?? 0) - 1
     this.#fetchUntilEmpty(after(hole, slots), slots)
     // Searches stop at empty slots, so later entries move into the hole, unless that would put them before their home
@@ -111,6 +117,16 @@ function tagOf(digest: Int32Array): number {
 /** Hashes map to slots in proportion, so a table may have any length. */
 function homeOf(hash: number, slots: Int32Array): number {
   return Math.floor(((hash & (positions - 1)) * slots.length) / positions)
+}
+
+/** Returns the slot of a record whose digest has this hash; -1 if there is none. */
+function slotOf(entry: number, hash: number, slots: Int32Array): number {
+  let at = homeOf(hash, slots)
+  while (entryIn(slots, at) !== entry) {
+    if (slots[at] === 0) return -1
+    at = after(at, slots)
+  }
+  return at
 }
 
 function after(at: number, slots: Int32Array): number {

@@ -38,12 +38,20 @@ export class RecordSlabs {
   readonly #slabs: Int32Array[] = []
   // Most keys never expire, so a slab has expiries (8 bytes per record) only once a key that expires is added.
   readonly #expiries: (Float64Array | undefined)[] = []
-  #blocks = 0
+  // Block 0 is never used, so 0 means that there is no block.
+  #blocks = 1
+  #spareBlock = 0
   /** What was read only to have it fetched; without this, the compiler would leave those reads out. */
   fetched = 0
 
-  /** Returns the number of the first record of a new block; -1 if there are no numbers left. */
+  /** Returns the number of the first record of an empty block that none follows; -1 if there are no numbers left. */
   takeBlock(): number {
+    if (this.#spareBlock > 0) {
+      const spare = this.#spareBlock
+      this.#spareBlock = this.next(spare)
+      this.link(spare, 0)
+      return spare
+    }
     if (this.#blocks === maxBlocks) return -1
     const block = this.#blocks++ << placeBits
     if (block >>> slabBits === this.#slabs.length) {
@@ -53,9 +61,22 @@ export class RecordSlabs {
     return block
   }
 
+  /** Whether this many blocks that were never used are left. */
+  hasBlocks(count: number): boolean {
+    return maxBlocks - this.#blocks >= count
+  }
+
+  /** Empties a block, which can then be taken again. */
+  giveBack(block: number): void {
+    const start = startOf(block)
+    // A search by id reads all places of a block, so none of the old records may stay.
+    this.#slabOf(block).fill(0, start, start + places * wordsInPlace)
+    this.link(block, this.#spareBlock)
+    this.#spareBlock = block
+  }
+
   /** Makes `next` the block that follows this one; both are given by the numbers of their first records. */
   link(block: number, next: number): void {
-    // Block 0 follows no other, so 0 means that no block follows.
     this.#slabOf(block)[linkOf(block)] = next
   }
 
@@ -72,10 +93,18 @@ export class RecordSlabs {
     words.set(id, at + idAt)
     const idWord = id[1] ?? 0
     words[at + idAt + 1] = (idWord & ~0xffff) | (shape >> 8)
-    const rest = idRestAt(entry)
-    const shift = idShiftOf(entry)
-    words[rest] = ((words[rest] ?? 0) & ~(0xffff << shift)) | ((idWord & 0xffff) << shift)
+    this.#setIdRest(entry, idWord & 0xffff)
     this.#setExpiry(entry, expiresAt)
+  }
+
+  copy(from: number, to: number): void {
+    const source = this.#slabOf(from)
+    const target = this.#slabOf(to)
+    const start = startOf(from)
+    const distance = startOf(to) - start
+    for (let at = start; at < start + wordsInPlace; at++) target[at + distance] = source[at] ?? 0
+    this.#setIdRest(to, this.#idRestOf(from))
+    this.#setExpiry(to, this.expiryOf(from))
   }
 
   /** Empties a record; `link` takes its place and can be read with `hashOf`. */
@@ -179,6 +208,13 @@ export class RecordSlabs {
 
   #idRestOf(entry: number): number {
     return ((this.#slabOf(entry)[idRestAt(entry)] ?? 0) >>> idShiftOf(entry)) & 0xffff
+  }
+
+  #setIdRest(entry: number, rest: number): void {
+    const words = this.#slabOf(entry)
+    const at = idRestAt(entry)
+    const shift = idShiftOf(entry)
+    words[at] = ((words[at] ?? 0) & ~(0xffff << shift)) | (rest << shift)
   }
 
   #hasId(entry: number, id: Int32Array): boolean {

@@ -1,11 +1,15 @@
 import { blockOf, isBlockEnd, RecordSlabs, type RecordContent } from './record-slabs.ts'
 
-const numberBits = 24
 const maxSegmentBits = 13
-/** How many records a segment should have; finding a key by its id searches all records of one segment. */
-const recordsWanted = 1536
+/** How many records there are for each segment before a segment is added. */
+const recordsWanted = 1200
+/** Finding a key by its id searches all records of one segment, so their number is bounded. */
+const mostRecords = 4095
 
-/** The maximum number of records. There are numbers for more, because by chance some segments fill sooner than others. */
+/** A split needs two blocks before it gives the first one back, and one more because the last blocks are not full. */
+const blocksToSplit = 3
+
+/** The maximum number of records. There are numbers for more, because the last block of each segment is not full. */
 export const maxRecords = 14_000_000
 
 // What is known of a segment takes eight words, of which these are used. Each but the first is a record's number plus
@@ -20,22 +24,28 @@ const handAt = 4
 
 /**
  * The records of all remembered keys. The key's id decides to which segment a record belongs, so finding a key by its
- * id needs no index. A segment is a chain of blocks, so it grows without copying any record.
+ * id needs no index. A segment is a chain of blocks, so it grows without copying any record. As the records become more,
+ * one segment after the other is split in two (linear hashing): few large segments would make searches slow, and many
+ * small ones waste memory, because the last block of each is half empty on average.
  */
 export class Records {
   readonly #slabs = new RecordSlabs()
-  readonly #segmentBits: number
-  readonly #segments: Int32Array
+  readonly #recordsWanted: number
+  readonly #maxSegments: number
   readonly #id = new Int32Array(4)
+  #segments = new Int32Array(wordsInSegment)
+  #segmentCount = 1
   #count = 0
   /** The segment from which a record was last evicted when any segment would do. */
   #turn = 0
 
-  constructor(capacity: number) {
-    const bits = Math.ceil(Math.log2(Math.max(1, capacity / recordsWanted)))
-    this.#segmentBits = Math.min(maxSegmentBits, bits)
-    this.#segments = new Int32Array(2 ** this.#segmentBits * wordsInSegment)
+  /** `wanted` is how many records there are for each segment before a segment is added. */
+  constructor(capacity: number, wanted = recordsWanted) {
+    this.#recordsWanted = wanted
+    const bits = Math.ceil(Math.log2(Math.max(1, capacity / wanted)))
+    this.#maxSegments = 2 ** Math.min(maxSegmentBits, bits)
   }
+
   get count(): number {
     return this.#count
   }
@@ -43,14 +53,39 @@ export class Records {
   /** Adds a record and returns its number; -1 if its segment is full. */
   add(content: RecordContent): number {
     const segment = this.#segmentOf(content.id)
-    const count = this.#segments[segment + countAt] ?? 0
-    if (count === this.#recordsPerSegment) return -1
+    if ((this.#segments[segment + countAt] ?? 0) === mostRecords) return -1
     const entry = this.#take(segment)
     if (entry < 0) return -1
     this.#slabs.write(entry, content)
-    this.#segments[segment + countAt] = count + 1
     this.#count += 1
     return entry
+  }
+
+  /**
+   * Splits a segment in two if the records have become too many. Each record of that segment is copied and has another
+   * number from then on; `moved` is called with the old and the new number while both can be read.
+   */
+  grow(moved: (from: number, to: number) => void): void {
+    const count = this.#segmentCount
+    if (count === this.#maxSegments || this.#count <= count * this.#recordsWanted) return
+    if (!this.#slabs.hasBlocks(blocksToSplit)) return
+    // The segments are split in order, and from the first one again when their number has doubled.
+    const split = (count - 2 ** Math.floor(Math.log2(count))) * wordsInSegment
+    const first = (this.#segments[split + firstAt] ?? 0) - 1
+    this.#segments.fill(0, split, split + wordsInSegment)
+    this.#addSegment()
+    for (let block = blockOf(first); block > 0;) {
+      for (let entry = block; !isBlockEnd(entry); entry++) {
+        if (this.shapeOf(entry) === 0) continue
+        this.copyId(entry, this.#id)
+        const to = this.#take(this.#segmentOf(this.#id))
+        this.#slabs.copy(entry, to)
+        moved(entry, to)
+      }
+      const next = this.#slabs.next(block)
+      this.#slabs.giveBack(block)
+      block = next
+    }
   }
 
   free(entry: number): void {
@@ -78,8 +113,9 @@ export class Records {
   oldest(id?: Int32Array): number {
     const own = id === undefined ? -1 : this.#oldestOf(this.#segmentOf(id))
     if (own >= 0) return own
-    for (let steps = 0; steps < this.#segments.length; steps += wordsInSegment) {
-      this.#turn = (this.#turn + wordsInSegment) % this.#segments.length
+    const end = this.#segmentCount * wordsInSegment
+    for (let steps = 0; steps < end; steps += wordsInSegment) {
+      this.#turn = (this.#turn + wordsInSegment) % end
       const entry = this.#oldestOf(this.#turn)
       if (entry >= 0) return entry
     }
@@ -109,20 +145,35 @@ export class Records {
     return this.#slabs.matches(entry, digest)
   }
 
-  get #recordsPerSegment(): number {
-    // The index counts numbers from 1, so one number stays unused.
-    return 2 ** (numberBits - this.#segmentBits) - 1
+  #addSegment(): void {
+    const words = this.#segmentCount * wordsInSegment
+    if (words === this.#segments.length) {
+      const segments = new Int32Array(words * 2)
+      segments.set(this.#segments)
+      this.#segments = segments
+    }
+    this.#segmentCount += 1
   }
 
   /** Returns where in `#segments` the segment of this id starts. */
   #segmentOf(id: Int32Array): number {
-    // A shift by 32 bits would shift by none.
-    if (this.#segmentBits === 0) return 0
-    return ((id[0] ?? 0) >>> (32 - this.#segmentBits)) * wordsInSegment
+    // A segment that has been split since the number of segments last doubled is told from its other half by one more bit.
+    const hash = (id[0] ?? 0) >>> (32 - maxSegmentBits)
+    const bits = 32 - Math.clz32(this.#segmentCount - 1)
+    const segment = hash & (2 ** bits - 1)
+    return (
+      (segment < this.#segmentCount ? segment : segment & (2 ** (bits - 1) - 1)) * wordsInSegment
+    )
   }
 
-  /** Takes a free record, or one that was never in use; returns -1 if there is neither. */
+  /** Takes a free record of a segment, or one that was never in use; returns -1 if there is neither. */
   #take(segment: number): number {
+    const entry = this.#takeFree(segment)
+    if (entry >= 0) this.#segments[segment + countAt] = (this.#segments[segment + countAt] ?? 0) + 1
+    return entry
+  }
+
+  #takeFree(segment: number): number {
     const segments = this.#segments
     const free = (segments[segment + freeAt] ?? 0) - 1
     if (free >= 0) {

@@ -10,6 +10,7 @@ const minuteMs = 60_000
 async function pollingFeed(restPollMs?: number) {
   let now = 0
   let polls = 0
+  const betweenTurns: (() => void)[] = []
   const timers = new Set<{ at: number; call: () => void }>()
   const server = { identity: 'a', startedAt: '' }
   const database = { isAway: false, hangs: false, restPollMs }
@@ -24,7 +25,10 @@ async function pollingFeed(restPollMs?: number) {
         return () => void timers.delete(added)
       },
       every: () => () => undefined,
-      soon: (call) => call(),
+      soon: (call) => {
+        for (const look of betweenTurns) look()
+        call()
+      },
     },
     source: {
       get pace() {
@@ -47,6 +51,7 @@ async function pollingFeed(restPollMs?: number) {
     database,
     changes,
     polls: () => polls,
+    betweenTurns,
     /** Lets time pass, calling `each` every 100 ms; returns how many polls asked for foreign commits. */
     async pass(ms: number, each: () => void = () => undefined): Promise<number> {
       const before = polls
@@ -103,6 +108,30 @@ test('a feed that nobody needs rests, and the first caller after that hears what
   database.restPollMs = undefined
   await pass(10_000)
   assert.equal(await pass(minuteMs), minuteMs / 600, 'it must not rest without notifications')
+})
+
+test('many changes are heard in turns, so that no call waits for all of them', async () => {
+  const { feed, changes, betweenTurns } = await pollingFeed()
+  const heard: number[] = []
+  const heardByTurn: number[] = []
+  betweenTurns.push(() => heardByTurn.push(heard.length))
+  feed.on(
+    'key',
+    ({ sequence }) => heard.push(sequence),
+    () => undefined,
+  )
+  for (let sequence = 1; sequence <= 900; sequence++) {
+    const change = {
+      sequence,
+      token: `t${sequence}`,
+      kind: 'key',
+      organizationId: 'org_1',
+    } as const
+    changes.push({ ...change, subjectId: 'key_1' })
+  }
+  await feed.read()
+  assert.deepEqual(heardByTurn, [250, 500, 750])
+  assert.equal(heard.length, 900)
 })
 
 test('proving a feed is no reason to poll it more often, and needs no read while the feed is current', async () => {
