@@ -167,6 +167,7 @@ export class SimNode extends SimProcess {
         })
       : undefined
     this.feed = new ChangeFeed({
+      changesInTurn: 2,
       clock: this.clock,
       timers: this.timers,
       standing: this.registration ?? standsAlone,

@@ -126,7 +126,7 @@ describe('remembered keys', () => {
     assert.notEqual(memory.get(first)?.keyId, kept?.keyId)
   })
 
-  test('are not kept as objects under numbers that their records have left', () => {
+  test('leave no objects behind under their old numbers when their records move', () => {
     // There is one more segment for each key. All ids belong to the first one, which is split when `b` is added, and again
     // when `c` is.
     const memory = new KeyMemory({ capacity: 1000, recordsWanted: 1 })
@@ -159,6 +159,17 @@ describe('remembered keys', () => {
     add(10_000, 210_000)
     const grownBytes = process.memoryUsage().arrayBuffers - before
     assert.ok(grownBytes < 100_000, `${grownBytes} bytes more`)
+  })
+
+  test('are all forgotten if memory runs out while some of them move', (context) => {
+    const memory = new KeyMemory({ capacity: 1000 })
+    memory.add(digest('a'), knownKey(createId('key'), digest('a')))
+    context.mock.method(Records.prototype, 'grow', () => {
+      throw new RangeError('Array buffer allocation failed')
+    })
+    assert.throws(() => memory.add(digest('b'), knownKey(createId('key'), digest('b'))), RangeError)
+    assert.equal(memory.size, 0)
+    assert.equal(memory.get(digest('a')), undefined)
   })
 
   test('leave their places to others when a segment is split', () => {
@@ -226,7 +237,7 @@ describe('remembered keys', () => {
 describe('remembered keys beside a plain map', () => {
   test('are the same after any changes, when there is room for all', () => {
     for (let seed = 1; seed <= 1000; seed++) {
-      // There is one segment, or one more for each few keys.
+      // There is one segment, or one for every one or three keys.
       const world = new World(seed, { capacity: 1000, recordsWanted: [1000, 1, 3][seed % 3] ?? 1 })
       for (let step = 0; step < 150; step++) world.step()
       world.checkAll(true)

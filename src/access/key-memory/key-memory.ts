@@ -17,7 +17,7 @@ interface KeyMemoryLimits {
   /** How many shapes there may be, and how many principals are kept as objects. */
   readonly maxShapes?: number
   readonly hotKeys?: number
-  /** How many records there are for each segment before a segment is added. */
+  /** How many records there may be for each segment before a segment is added. */
   readonly recordsWanted?: number
 }
 
@@ -101,10 +101,7 @@ export class KeyMemory implements CacheMemory<KnownKey> {
     }
     this.#byDigest.add(entry, this.#digest)
     this.#hotEntries[entry % this.#hotKeys] = entry
-    this.#records.grow((from, to) => {
-      this.#byDigest.replace(from, to)
-      this.#forgetHot(from)
-    })
+    this.#grow()
   }
 
   drop(digest: string): void {
@@ -163,6 +160,19 @@ export class KeyMemory implements CacheMemory<KnownKey> {
     this.#byDigest.remove(entry)
     this.#shapes.release(this.#records.shapeOf(entry))
     this.#records.free(entry)
+  }
+
+  #grow(): void {
+    try {
+      this.#records.grow((from, to) => {
+        this.#byDigest.replace(from, to)
+        this.#forgetHot(from)
+      })
+    } catch (error) {
+      // If memory ran out in the middle, a change would no longer find some of the keys, so none may be remembered.
+      this.clear()
+      throw error
+    }
   }
 
   /** A number may be given to another record, so nothing may be kept under the number of a record that left it. */

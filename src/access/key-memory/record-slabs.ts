@@ -53,11 +53,12 @@ export class RecordSlabs {
       return spare
     }
     if (this.#blocks === maxBlocks) return -1
-    const block = this.#blocks++ << placeBits
+    const block = this.#blocks << placeBits
     if (block >>> slabBits === this.#slabs.length) {
       const memory = new ArrayBuffer(wordsInSlab * 4 + padding)
       this.#slabs.push(new Int32Array(memory, padding))
     }
+    this.#blocks += 1
     return block
   }
 

@@ -1,13 +1,13 @@
 import { blockOf, isBlockEnd, RecordSlabs, type RecordContent } from './record-slabs.ts'
 
 const maxSegmentBits = 13
-/** How many records there are for each segment before a segment is added. */
+/** A segment is added once there are more records than this for each segment. */
 const recordsWanted = 1200
 /** Finding a key by its id searches all records of one segment, so their number is bounded. */
 const mostRecords = 4095
 
-/** A split needs two blocks before it gives the first one back, and one more because the last blocks are not full. */
-const blocksToSplit = 3
+/** While a segment is split, at most two more blocks are in use than have been given back. */
+const blocksToSplit = 2
 
 /** The maximum number of records. There are numbers for more, because the last block of each segment is not full. */
 export const maxRecords = 14_000_000
@@ -24,9 +24,9 @@ const handAt = 4
 
 /**
  * The records of all remembered keys. The key's id decides to which segment a record belongs, so finding a key by its
- * id needs no index. A segment is a chain of blocks, so it grows without copying any record. As the records become more,
- * one segment after the other is split in two (linear hashing): few large segments would make searches slow, and many
- * small ones waste memory, because the last block of each is half empty on average.
+ * id needs no index. A segment is a chain of blocks, so adding a record copies no other, except when a segment is split.
+ * As the number of records grows, one segment after another is split in two (linear hashing): few large segments would
+ * make searches slow, and many small ones would waste memory, because the last block of each is half empty on average.
  */
 export class Records {
   readonly #slabs = new RecordSlabs()
@@ -39,7 +39,7 @@ export class Records {
   /** The segment from which a record was last evicted when any segment would do. */
   #turn = 0
 
-  /** `wanted` is how many records there are for each segment before a segment is added. */
+  /** A segment is added once there are more than `wanted` records for each segment. */
   constructor(capacity: number, wanted = recordsWanted) {
     this.#recordsWanted = wanted
     const bits = Math.ceil(Math.log2(Math.max(1, capacity / wanted)))
@@ -63,14 +63,15 @@ export class Records {
 
   /**
    * Splits a segment in two if the records have become too many. Each record of that segment is copied and has another
-   * number from then on; `moved` is called with the old and the new number while both can be read.
+   * number from then on; `moved` is called with the old and the new number while both can be read. If this throws, some
+   * records can no longer be found by their ids.
    */
   grow(moved: (from: number, to: number) => void): void {
     const count = this.#segmentCount
     if (count === this.#maxSegments || this.#count <= count * this.#recordsWanted) return
     if (!this.#slabs.hasBlocks(blocksToSplit)) return
     // The segments are split in order, and from the first one again when their number has doubled.
-    const split = (count - 2 ** Math.floor(Math.log2(count))) * wordsInSegment
+    const split = (count - 2 ** (31 - Math.clz32(count))) * wordsInSegment
     const first = (this.#segments[split + firstAt] ?? 0) - 1
     this.#segments.fill(0, split, split + wordsInSegment)
     this.#addSegment()
@@ -108,7 +109,8 @@ export class Records {
 
   /**
    * Returns the oldest record of the segment to which this id belongs, or of another segment if that one is empty or no
-   * id is given; -1 if there is no record. A record that took the place of a freed one counts as old as that one.
+   * id is given; -1 if there is no record. A record that took the place of a freed one counts as old as that one, and
+   * after a split the search starts again from the first record.
    */
   oldest(id?: Int32Array): number {
     const own = id === undefined ? -1 : this.#oldestOf(this.#segmentOf(id))

@@ -47,6 +47,12 @@ export type ChangeOf<Kind extends ChangeKind> = DraftOf<Kind> & FeedMark
 /** A change of any kind, with its position in the feed. */
 export type Change = ChangeOf<ChangeKind>
 
+/** Whether a change is the one at a position; the position before the first change matches any. */
+export function isAt(mark: FeedMark, change: Change | undefined): boolean {
+  if (mark.sequence === 0) return true
+  return change?.sequence === mark.sequence && change.token === mark.token
+}
+
 /** Renders a change's subjects as the text that is stored in the feed. */
 export function subjectText(draft: ChangeDraft): string {
   if (!('endpointIds' in draft)) return draft.subjectId

@@ -40,7 +40,10 @@ async function pollingFeed(restPollMs?: number) {
         if (database.isAway) throw new Error('the database is away')
         return changes.length > 0
       },
-      read: async () => ({ server, changes }),
+      read: async ({ sequence }, limit) => {
+        const from = Math.max(0, sequence - (changes[0]?.sequence ?? 0))
+        return { server, changes: changes.slice(from, from + limit) }
+      },
       head: async () => ({ server, mark: { sequence: 0, token: '' } }),
       listen: () => undefined,
     },
@@ -110,8 +113,15 @@ test('a feed that nobody needs rests, and the first caller after that hears what
   assert.equal(await pass(minuteMs), minuteMs / 600, 'it must not rest without notifications')
 })
 
-test('many changes are heard in turns, so that no call waits for all of them', async () => {
-  const { feed, changes, betweenTurns } = await pollingFeed()
+function keyChange(sequence: number): Change {
+  const mark = { sequence, token: `t${sequence}` }
+  return { ...mark, kind: 'key', organizationId: 'org_1', subjectId: `key_${sequence}` }
+}
+
+/** A feed of 2,500 changes, with what was heard before each turn of the calls and altogether. */
+async function longFeed() {
+  const polling = await pollingFeed()
+  const { feed, changes, betweenTurns } = polling
   const heard: number[] = []
   const heardByTurn: number[] = []
   betweenTurns.push(() => heardByTurn.push(heard.length))
@@ -120,18 +130,55 @@ test('many changes are heard in turns, so that no call waits for all of them', a
     ({ sequence }) => heard.push(sequence),
     () => undefined,
   )
-  for (let sequence = 1; sequence <= 900; sequence++) {
-    const change = {
-      sequence,
-      token: `t${sequence}`,
-      kind: 'key',
-      organizationId: 'org_1',
-    } as const
-    changes.push({ ...change, subjectId: 'key_1' })
-  }
+  for (let sequence = 1; sequence <= 2500; sequence++) changes.push(keyChange(sequence))
+  return { ...polling, heard, heardByTurn }
+}
+
+const everySequence = Array.from({ length: 2500 }, (_, at) => at + 1)
+
+test('many changes are heard in turns, so that no call waits for all of them', async () => {
+  const { feed, heard, heardByTurn } = await longFeed()
   await feed.read()
-  assert.deepEqual(heardByTurn, [250, 500, 750])
-  assert.equal(heard.length, 900)
+  assert.deepEqual(heard, everySequence)
+  assert.deepEqual(
+    heardByTurn,
+    Array.from({ length: 9 }, (_, at) => (at + 1) * 250),
+  )
+})
+
+test('own changes that are committed between two turns are heard once, whether the feed is already past them or not', async () => {
+  const { feed, heard, betweenTurns } = await longFeed()
+  let turns = 0
+  betweenTurns.push(() => {
+    turns += 1
+    if (turns === 2) feed.heardOwn([keyChange(400), keyChange(600), keyChange(2100)])
+  })
+  await feed.read()
+  assert.deepEqual(
+    heard.toSorted((a, b) => a - b),
+    everySequence,
+  )
+  assert.ok(feed.isCurrent())
+})
+
+test('a feed that is doubted between two turns is not trusted before everything was dropped', async () => {
+  const { feed, betweenTurns } = await longFeed()
+  let resets = 0
+  const trusted: boolean[] = []
+  feed.onReset(() => {
+    trusted.push(feed.isCurrent())
+    resets += 1
+  })
+  let turns = 0
+  betweenTurns.push(() => {
+    turns += 1
+    if (turns > 2) trusted.push(feed.isCurrent())
+    if (turns === 2) feed.doubt()
+  })
+  await feed.read()
+  assert.equal(resets, 1)
+  assert.ok(trusted.length > 5)
+  assert.ok(!trusted.includes(true))
 })
 
 test('proving a feed is no reason to poll it more often, and needs no read while the feed is current', async () => {
