@@ -155,8 +155,10 @@ async function loopOf(taking: readonly Peer[]): Promise<{ text(): Promise<string
 async function loopDelays(own: Peer): Promise<string[]> {
   const response = await fetch(`http://127.0.0.1:${own.metricsPort}/metrics`)
   const text = await response.text()
-  const found = text.matchAll(/^nodejs_eventloop_lag_(p50|p99|max)_seconds(?:\{[^}]*\})? (\S+)$/gm)
-  return [...found].map(([, name, value]) => `${name} ${(Number(value) * 1000).toFixed(1)} ms`)
+  const found = text.matchAll(/^nodejs_eventloop_lag_(p\d+|max)_seconds(?:\{[^}]*\})? (\S+)$/gm)
+  return [...found].map(([, name = '', value]) => {
+    return `${name.replace('p999', 'p99.9')} ${(Number(value) * 1000).toFixed(1)} ms`
+  })
 }
 
 function cpuUs(one: Measured): number {

@@ -1,6 +1,7 @@
-// npm run bench -- idle [seconds]: measures the CPU time of a node that nobody calls, as a share of a core, first on
-// SQLite, then on PostgreSQL, where it also measures the rate of transactions. A measurement takes the given number of
-// seconds (60 by default) and begins about 40 seconds after the node's start.
+// npm run bench -- idle [seconds] [after]: measures the CPU time of a node that nobody calls, as a share of a core, first
+// on SQLite, then on PostgreSQL, where it also measures the rate of transactions. A measurement takes the given number of
+// seconds (60 by default) and begins about `after` seconds after the node's start (40 by default). For some minutes, V8
+// still compiles what the node does now and then, so a later measurement shows less.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
@@ -11,7 +12,8 @@ import { postgresCluster, type PostgresCluster } from '../test/harness/postgres-
 import { unusedPort } from './processes.ts'
 
 const seconds = Number(process.argv[2] ?? 60)
-const restMs = 30_000
+const settleMs = 10_000
+const restMs = Number(process.argv[3] ?? 40) * 1000 - settleMs
 
 console.log(`load of the machine ${loadavg()[0]?.toFixed(1)}`)
 await measure('sqlite')
@@ -43,7 +45,7 @@ async function measure(engine: string, cluster?: PostgresCluster): Promise<void>
     const health = await fetch(`http://127.0.0.1:${port}/readyz`)
     if (health.status !== 200) throw new Error(`the node on ${engine} is not ready`)
     // The work that the request above caused must not be measured.
-    await setTimeout(restMs / 3)
+    await setTimeout(settleMs)
     const { pid = 0 } = node
     const ranBefore = ranMs(pid)
     const committedBefore = await committed(cluster)

@@ -1,8 +1,8 @@
 import { createHistogram, performance } from 'node:perf_hooks'
 import { idleTurnMs, lazily } from '../timers.ts'
 
-// Each sample wakes the process, so an idle process is sampled rarely, a busy one often enough to catch stalls.
-const busyEveryMs = 100
+// Each sample wakes the process, so an idle process is sampled rarely, a busy one often enough for its p99.9.
+const busyEveryMs = 20
 const busyShare = 0.02
 
 /** Measures how late timers fire, which shows for how long the event loop was blocked. */

@@ -41,6 +41,11 @@ function measureDelay(metrics: Metrics): () => void {
     () => delay.percentile(99),
   )
   metrics.highest(
+    'nodejs_eventloop_lag_p999_seconds',
+    'How late timers are, since the last scrape: 999 of 1,000 at most this much.',
+    () => delay.percentile(99.9),
+  )
+  metrics.highest(
     'nodejs_eventloop_lag_max_seconds',
     'How late timers are, since the last scrape: the latest.',
     () => {

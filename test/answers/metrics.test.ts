@@ -119,6 +119,7 @@ const expected = [
   'intercept_clock_offset_seconds',
   'intercept_database_transaction_seconds_count',
   'nodejs_eventloop_lag_p99_seconds',
+  'nodejs_eventloop_lag_p999_seconds',
   'process_cpu_seconds_total',
   'process_resident_memory_bytes',
   'process_start_time_seconds',
