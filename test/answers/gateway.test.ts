@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { freePort } from '../../src/http/index.ts'
+import { portForTests } from '../harness/ports.ts'
 import { credential, gatewayForTests, prefix } from '../harness/gateway.ts'
 import type { IssuedKey, TestGateway } from '../harness/gateway.ts'
 
@@ -74,7 +74,7 @@ describe('the order of checks', () => {
       'acme',
       'nobody',
       '--upstream',
-      `http://127.0.0.1:${await freePort('127.0.0.1')}`,
+      `http://127.0.0.1:${await portForTests()}`,
     )
     await run('org', 'create', 'other')
     await run('target', 'set', 'other', 'theirs', '--upstream', upstream.url)

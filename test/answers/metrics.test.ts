@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { CallMetrics } from '../../src/calls/index.ts'
-import { freePort } from '../../src/http/index.ts'
+import { portForTests } from '../harness/ports.ts'
 import { createMetrics } from '../../src/telemetry/index.ts'
 import { gatewayForTests, until, type TestGateway } from '../harness/gateway.ts'
 import { parseScrape, promtoolFindings, sumOf, type Sample } from '../harness/prometheus-text.ts'
@@ -14,10 +14,10 @@ describe('metrics', () => {
   let metricsUrl: string
 
   before(async () => {
-    const port = await freePort('127.0.0.1')
+    const port = await portForTests()
     metricsUrl = `http://127.0.0.1:${port}/metrics`
     gateway = await gatewayForTests({ settings: { METRICS_PORT: String(port) } })
-    const nobody = `http://127.0.0.1:${await freePort('127.0.0.1')}`
+    const nobody = `http://127.0.0.1:${await portForTests()}`
     await gateway.run('target', 'set', 'acme', 'away', '--upstream', nobody)
     const { xApiKey } = gateway
     for (const path of ['/echo/a', '/echo/b', '/nowhere/c', '/away/d']) {

@@ -7,7 +7,7 @@ import { parse } from 'yaml'
 import { parseScrape, type Sample } from '../harness/prometheus-text.ts'
 import { findProgram } from '../harness/proxy-program.ts'
 import { productForTests, type TestProduct } from '../harness/product.ts'
-import { freePort } from '../../src/http/index.ts'
+import { portForTests } from '../harness/ports.ts'
 
 const folder = join(import.meta.dirname, '..', '..', 'deploy', 'monitoring')
 const promtool = findProgram('promtool')
@@ -48,7 +48,7 @@ describe('monitoring', () => {
   let fresh: Sample[]
 
   before(async () => {
-    const port = await freePort('127.0.0.1')
+    const port = await portForTests()
     product = await productForTests({ settings: { METRICS_PORT: String(port) } })
     const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
     fresh = parseScrape(text)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { readConfig } from '../../src/config.ts'
 import { problems } from '../../src/errors.ts'
-import { freePort } from '../../src/http/index.ts'
+import { portForTests } from '../harness/ports.ts'
 import { start, type Running } from '../../src/main.ts'
 import { createLog } from '../../src/telemetry/index.ts'
 import { intercept } from '../harness/terminal.ts'
@@ -17,7 +17,7 @@ describe('operations', () => {
   const lines: string[] = []
 
   before(async () => {
-    const metricsPort = await freePort('127.0.0.1')
+    const metricsPort = await portForTests()
     metricsUrl = `http://127.0.0.1:${metricsPort}`
     running = await start(
       readConfig({ PORT: '0', METRICS_PORT: String(metricsPort), DATA_DIR: folder }),
@@ -84,7 +84,7 @@ describe('operations', () => {
 
   test('an upstream that nobody answers at is no outage of the database', async () => {
     const env = { DATA_DIR: folder }
-    const upstream = `http://127.0.0.1:${await freePort('127.0.0.1')}`
+    const upstream = `http://127.0.0.1:${await portForTests()}`
     await intercept(['org', 'create', 'acme'], { env })
     await intercept(['target', 'set', 'acme', 'up', '--upstream', upstream], { env })
     const issued = await intercept(['key', 'issue', 'acme', '--name', 'ci', '--json'], { env })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { freePort } from '../../src/http/index.ts'
+import { portForTests } from '../harness/ports.ts'
 import { hostileIdp, type HostileIdp } from '../harness/hostile-idp.ts'
 import { productForTests, type TestProduct } from '../harness/product.ts'
 import { Jar } from '../harness/sign-in.ts'
@@ -14,7 +14,7 @@ describe('the company sign-in where the identity address is another one', () => 
 
   before(async () => {
     idp = await hostileIdp({})
-    const port = await freePort('127.0.0.1')
+    const port = await portForTests()
     authUrl = `http://127.0.0.1:${port}`
     product = await productForTests({
       settings: { PORT: String(port), BASE_URL: `http://localhost:${port}`, AUTH_URL: authUrl },

@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { freePort } from '../../src/http/index.ts'
+import { portForTests } from '../harness/ports.ts'
 import { cacheFolder } from '../harness/cache-folder.ts'
 import { startExample, type ExampleProgram } from '../harness/example-program.ts'
 import { gatewayForTests, until, type TestGateway } from '../harness/gateway.ts'
@@ -96,7 +96,7 @@ describe('examples', () => {
     folder: string,
     env: Record<string, string>,
   ): Promise<ExampleProgram> {
-    const port = await freePort('127.0.0.1')
+    const port = await portForTests()
     return await startExample({
       command: command ?? '',
       args: args(port),

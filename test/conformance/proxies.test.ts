@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { after, before, describe, test } from 'node:test'
 import { createRemoteJWKSet, jwtVerify } from 'jose'
 import { WebSocket, WebSocketServer } from 'ws'
-import { freePort } from '../../src/http/index.ts'
+import { portForTests } from '../harness/ports.ts'
 import { gatewayForTests, until, type IssuedKey, type TestGateway } from '../harness/gateway.ts'
 import { findProgram, type ProxyProgram } from '../harness/proxy-program.ts'
 import { startCaddy, startHaproxy, startNginx } from '../harness/proxy-samples.ts'
@@ -62,7 +62,7 @@ const cases: readonly Case[] = [
     program: 'nginx',
     asks: false,
     start: async (intercept, upstream) => {
-      const [proxy, other] = [await freePort('127.0.0.1'), await freePort('127.0.0.1')]
+      const [proxy, other] = [await portForTests(), await portForTests()]
       return started(await startNginx({ proxy, other, intercept, upstream }))
     },
   },
@@ -71,7 +71,7 @@ const cases: readonly Case[] = [
     program: 'nginx',
     asks: true,
     start: async (intercept, upstream) => {
-      const [proxy, other] = [await freePort('127.0.0.1'), await freePort('127.0.0.1')]
+      const [proxy, other] = [await portForTests(), await portForTests()]
       const nginx = await startNginx({ proxy, other, intercept, upstream })
       return { port: other, stop: async () => await nginx[Symbol.asyncDispose]() }
     },
@@ -81,9 +81,7 @@ const cases: readonly Case[] = [
     program: 'caddy',
     asks: false,
     start: async (intercept, upstream) =>
-      started(
-        await startCaddy('Caddyfile', { proxy: await freePort('127.0.0.1'), intercept, upstream }),
-      ),
+      started(await startCaddy('Caddyfile', { proxy: await portForTests(), intercept, upstream })),
   },
   {
     name: 'Caddy that asks (forward_auth)',
@@ -92,7 +90,7 @@ const cases: readonly Case[] = [
     start: async (intercept, upstream) =>
       started(
         await startCaddy('check.Caddyfile', {
-          proxy: await freePort('127.0.0.1'),
+          proxy: await portForTests(),
           intercept,
           upstream,
         }),
@@ -103,7 +101,7 @@ const cases: readonly Case[] = [
     program: 'haproxy',
     asks: false,
     start: async (intercept, upstream) =>
-      started(await startHaproxy({ proxy: await freePort('127.0.0.1'), intercept, upstream })),
+      started(await startHaproxy({ proxy: await portForTests(), intercept, upstream })),
   },
 ]
 
@@ -264,7 +262,7 @@ for (const { name, program, asks, start } of cases) {
 
     test(`P-samples: without Intercept nothing passes ${name}`, async () => {
       const asked = gateway.upstream.seen.length
-      const gone = await start(await freePort('127.0.0.1'), gateway.upstream.port)
+      const gone = await start(await portForTests(), gateway.upstream.port)
       try {
         const response = await fetch(`http://127.0.0.1:${gone.port}${base}/x`, {
           headers: { 'X-API-Key': gateway.xApiKey.secret },

@@ -7,6 +7,7 @@ import { loadMasterSecrets } from '../../src/secrets/index.ts'
 import { createLog } from '../../src/telemetry/index.ts'
 import { start } from '../../src/main.ts'
 import type { Engine } from '../../src/store/index.ts'
+import { portForTests } from './ports.ts'
 import { postgresForTests } from './postgres.ts'
 import { steadyClock, type TestClock } from './store.ts'
 
@@ -48,7 +49,7 @@ export async function productForTests(options: ProductOptions = {}): Promise<Tes
   const clock = steadyClock()
   const env = {
     HOST: '127.0.0.1',
-    PORT: '0',
+    PORT: String(await portForTests()),
     DATA_DIR: folder,
     LOG_LEVEL: 'silent',
     ...laneOfTests,

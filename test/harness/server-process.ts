@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { portForTests } from './ports.ts'
 
 export interface ServerProcess extends AsyncDisposable {
   readonly baseUrl: string
@@ -22,8 +23,9 @@ export async function startServerProcess(
   env: Record<string, string>,
   program = launcher,
 ): Promise<ServerProcess> {
+  const PORT = String(await portForTests())
   const child = spawn(process.execPath, [program, 'serve'], {
-    env: { PATH: process.env['PATH'], PORT: '0', LOG_LEVEL: 'info', ...laneOfTests, ...env },
+    env: { PATH: process.env['PATH'], PORT, LOG_LEVEL: 'info', ...laneOfTests, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const lines: string[] = []

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
-import { freePort } from '../../src/http/index.ts'
+import { portForTests } from './ports.ts'
 import { findProgram } from './proxy-program.ts'
 
 const miniBrowser = '/usr/lib/x86_64-linux-gnu/webkit2gtk-4.1/MiniBrowser'
@@ -26,8 +26,8 @@ export interface Webkit extends AsyncDisposable {
 /** Starts WebKit on a screen of its own. */
 export async function startWebkit(): Promise<Webkit> {
   await using starting = new AsyncDisposableStack()
-  const display = `:${await freePort('127.0.0.1')}`
-  const port = await freePort('127.0.0.1')
+  const display = `:${await portForTests()}`
+  const port = await portForTests()
   const start = (program: string, args: readonly string[]): void => {
     const child = spawn(program, args, {
       // WebKit's sandbox can't be set up by root in a container.

@@ -6,14 +6,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { test } from 'node:test'
-import { freePort } from '../../src/http/index.ts'
+import { portForTests } from '../harness/ports.ts'
 import { intercept } from '../harness/terminal.ts'
 
 const launcher = join(import.meta.dirname, '..', '..', 'bin', 'intercept.js')
 
 /** Runs the demo until it is ready, passes its output to `during`, and ends it as Ctrl+C does. */
 async function demo(folder: string, during: (screen: string) => Promise<void>): Promise<void> {
-  const port = String(await freePort('127.0.0.1'))
+  const port = String(await portForTests())
   const child = spawn(process.execPath, [launcher, 'demo', '--data', folder, '--port', port], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })

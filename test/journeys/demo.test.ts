@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, before, describe, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { freePort } from '../../src/http/index.ts'
+import { portForTests } from '../harness/ports.ts'
 import { timeOfId } from '../../src/ids.ts'
 
 const launcher = join(import.meta.dirname, '..', '..', 'bin', 'intercept.js')
@@ -17,7 +17,7 @@ describe('a newcomer runs the demo', () => {
   let demo: ChildProcess
 
   before(async () => {
-    const port = await freePort('127.0.0.1')
+    const port = await portForTests()
     demo = spawn(process.execPath, [launcher, 'demo', '--port', String(port)], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, describe, test } from 'node:test'
-import { freePort } from '../../src/http/index.ts'
+import { portForTests } from '../harness/ports.ts'
 import { readLogs } from '../harness/otlp.ts'
 import { postgresCluster } from '../harness/postgres-cluster.ts'
 import { postgresForTests } from '../harness/postgres.ts'
@@ -25,7 +25,7 @@ describe('what the documentation tells operators', { timeout: 120_000 }, () => {
 
   test('a node starts with the settings of operate/deploy, and is ready and measured', async () => {
     await using database = await postgresForTests()
-    const metrics = await freePort('127.0.0.1')
+    const metrics = await portForTests()
     const env = settingsOf('operate/deploy', {
       '/run/secrets/database-url': secretFile('database-url', database.url),
       '/run/secrets/intercept-secret': secretFile('secret', randomBytes(32).toString('base64')),

@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { after, describe, test } from 'node:test'
-import { freePort } from '../../src/http/index.ts'
+import { portForTests } from '../harness/ports.ts'
 import { productForTests } from '../harness/product.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -152,7 +152,7 @@ describe('the documentation is a test', { concurrency: 2 }, () => {
     const script = withGiven(name, blocks)
     test(`${name}: its commands work one after another`, async () => {
       await using product = await productForTests()
-      const receiver = await freePort('127.0.0.1')
+      const receiver = await portForTests()
       const here = script
         .replaceAll('localhost:8080', `localhost:${product.port}`)
         .replaceAll('localhost:9000', `localhost:${receiver}`)

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import { createServer } from 'node:tls'
-import { freePort } from '../../src/http/index.ts'
+import { portForTests } from '../harness/ports.ts'
 import { authorityForTests } from '../harness/certificate.ts'
 import { furnishedForTests } from '../harness/furnished.ts'
 import { hasWebkit, startWebkit } from '../harness/webkit.ts'
@@ -38,7 +38,7 @@ test(
 
 /** Starts a server that terminates TLS and forwards the bytes, because WebKit keeps Secure cookies only over https. */
 async function tlsFront() {
-  const port = await freePort('127.0.0.1')
+  const port = await portForTests()
   let target = 0
   const { key, cert } = authorityForTests('webkit').issue('localhost')
   const server = createServer({ key, cert }, (socket) => {

@@ -6,7 +6,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
-import { freePort } from '../../src/http/index.ts'
+import { portForTests } from '../harness/ports.ts'
 import { startServerProcess } from '../harness/server-process.ts'
 
 const launch = `((words) => require('node:child_process').spawn(process.execPath, words, {
@@ -85,7 +85,7 @@ describe('a server process', () => {
     const data = join(folder, 'several')
     // The port is fixed: if the killed process was the only one listening, its replacement would otherwise choose
     // another port.
-    const PORT = String(await freePort('127.0.0.1'))
+    const PORT = String(await portForTests())
     await using server = await startServerProcess({ DATA_DIR: data, WORKERS: '2', PORT })
     await until(() => childrenOf(server.pid).length === 2)
     const [victim = 0] = childrenOf(server.pid)
@@ -145,7 +145,7 @@ describe('a server process', () => {
   })
 
   test('LAME_DUCK: after SIGTERM /readyz says 503 while requests are still taken, then all ends', async () => {
-    const metricsPort = await freePort('127.0.0.1')
+    const metricsPort = await portForTests()
     await using server = await startServerProcess({
       DATA_DIR: join(folder, 'duck'),
       METRICS_PORT: String(metricsPort),

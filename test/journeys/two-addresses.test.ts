@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { freePort } from '../../src/http/index.ts'
+import { portForTests } from '../harness/ports.ts'
 import { browserForTests } from '../harness/browser.ts'
 import { firstOwner, sessionOf } from '../harness/person.ts'
 import { atGithub, Jar, signInProductForTests } from '../harness/sign-in.ts'
 
 test('with an identity address of its own, the callback hands over to the base address, to the browser that started, once', async () => {
-  const port = await freePort('127.0.0.1')
+  const port = await portForTests()
   const base = `http://localhost:${port}`
   const auth = `http://127.0.0.1:${port}`
   await using parts = await signInProductForTests({

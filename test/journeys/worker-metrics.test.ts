@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { IncomingMessage } from 'node:http'
-import { freePort } from '../../src/http/index.ts'
+import { portForTests } from '../harness/ports.ts'
 import { until } from '../harness/gateway.ts'
 import { parseScrape, promtoolFindings, sumOf } from '../harness/prometheus-text.ts'
 import { startServerProcess } from '../harness/server-process.ts'
@@ -16,7 +16,7 @@ const calls = 120
 
 test('one scrape answers for all workers: every call is counted once, wherever it was served', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'intercept-workers-'))
-  const port = await freePort('127.0.0.1')
+  const port = await portForTests()
   const env = { DATA_DIR: folder, WORKERS: '4', METRICS_PORT: String(port) }
   const at = `http://127.0.0.1:${port}`
   try {

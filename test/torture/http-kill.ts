@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '../../src/http/index.ts'
+import { portForTests } from '../harness/ports.ts'
 import { personWith, type Person } from '../harness/person.ts'
 import { postgresForTests } from '../harness/postgres.ts'
 import { startServerProcess, type ServerProcess } from '../harness/server-process.ts'
@@ -44,7 +44,7 @@ async function onEngine(
   options: TortureOptions,
 ): Promise<TortureReport> {
   const folder = mkdtempSync(join(tmpdir(), 'intercept-http-kill-'))
-  const port = String(await freePort('127.0.0.1'))
+  const port = String(await portForTests())
   const env = { ...more, DATA_DIR: folder, PORT: port, LIMIT_FAILED_CREDENTIALS: 'off' }
   await using upstream = await startUpstream((_request, response) => response.end('ok'))
   try {

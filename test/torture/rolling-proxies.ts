@@ -4,7 +4,7 @@ import { Agent, request as send, type IncomingMessage } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { freePort } from '../../src/http/index.ts'
+import { portForTests } from '../harness/ports.ts'
 import { postgresForTests } from '../harness/postgres.ts'
 import { findProgram } from '../harness/proxy-program.ts'
 import { startHaproxy, startNginx } from '../harness/proxy-samples.ts'
@@ -47,9 +47,9 @@ export const rollingProxies: Torture = {
     const { secret } = await prepareGuarded(env, upstream.url)
     const pool = stack.use(await Pool.start(env, plan.nodes))
     const haproxy = stack.use(
-      await startHaproxy({ proxy: await freePort('127.0.0.1'), ...pool.place, upstream: 1 }),
+      await startHaproxy({ proxy: await portForTests(), ...pool.place, upstream: 1 }),
     )
-    const [proxy, other] = [await freePort('127.0.0.1'), await freePort('127.0.0.1')]
+    const [proxy, other] = [await portForTests(), await portForTests()]
     const nginx = stack.use(await startNginx({ proxy, other, ...pool.place, upstream: 1 }))
     const load = stack.use(new Load([haproxy.port, nginx.port], secret))
     const loading = load.run(plan.perSecond)
@@ -96,7 +96,7 @@ class Pool implements AsyncDisposable {
     const ports: number[] = []
     const nodes: ServerProcess[] = []
     for (let at = 0; at < size; at++) {
-      const port = await freePort('127.0.0.1')
+      const port = await portForTests()
       ports.push(port)
       nodes.push(await startServerProcess({ ...env, LOG_LEVEL: 'info', PORT: String(port) }))
     }
