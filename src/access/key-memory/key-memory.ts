@@ -1,8 +1,8 @@
 import type { OrganizationId } from '../../ids.ts'
 import type { CacheMemory } from '../../store/index.ts'
 import { keyPrincipal, type KeyShape, type KnownKey } from './principal.ts'
-import { RecordIndex } from './record-index.ts'
-import { maxRecords, Records } from './records.ts'
+import { IdLists } from './id-lists.ts'
+import { KeyRecords, maxRecords, maxShapeNumber } from './key-records.ts'
 import { Shapes } from './shapes.ts'
 import { keyIdOf, readDigest, readKeyId } from './words.ts'
 
@@ -17,12 +17,12 @@ interface KeyMemoryLimits {
   /** How many shapes there may be, and how many principals are kept as objects. */
   readonly maxShapes?: number
   readonly hotKeys?: number
-  /** How many records there may be for each segment before a segment is added. */
-  readonly recordsWanted?: number
+  /** How many keys there may be for each list of ids before a list is added. */
+  readonly idsWanted?: number
 }
 
 /**
- * Remembers keys in about 40 bytes each: half of the digest, the key's id and the number of a shape. A shape has
+ * Remembers keys in about 40 bytes each: 118 bits of the digest, the key's id and the number of a shape. A shape has
  * everything that many keys have in common.
  *
  * Principals are made from records on demand. Those of keys that are used again soon are kept, because a call's limits are
@@ -33,28 +33,30 @@ export class KeyMemory implements CacheMemory<KnownKey> {
   readonly #capacity: number
   readonly #maxShapes: number
   readonly #hotKeys: number
-  readonly #recordsWanted: number | undefined
+  readonly #idsWanted: number | undefined
   readonly #digest = new Int32Array(4)
   readonly #id = new Int32Array(4)
-  #records: Records
-  #byDigest: RecordIndex
+  readonly #freedId = new Int32Array(4)
+  #records: KeyRecords
+  #ids: IdLists
   #shapes: Shapes
-  // Kept principals, each at its record's number modulo `hotKeys`. `#hotEntries` has the full number of the record that
-  // was last found there. A principal is kept only if its record is found twice in turn: among millions of keys, most are
-  // not found again soon, and keeping their objects for a while would cost the garbage collector more than making them.
+  // Kept principals, each at the second word of its digest modulo `#hotKeys`. `#hotMarks` has the first word of the digest
+  // that was last found there. A principal is kept only if its key is found twice in turn: among millions of keys, most
+  // are not found again soon, and keeping their objects for a while would cost the garbage collector more than making
+  // them.
   readonly #hot: (KnownKey | undefined)[]
-  readonly #hotEntries: Int32Array
+  readonly #hotMarks: Int32Array
 
   constructor(limits: KeyMemoryLimits) {
     this.#capacity = Math.min(limits.capacity, maxRecords)
-    this.#maxShapes = limits.maxShapes ?? maxShapes
+    this.#maxShapes = Math.min(limits.maxShapes ?? maxShapes, maxShapeNumber)
     this.#hotKeys = limits.hotKeys ?? hotKeys
-    this.#recordsWanted = limits.recordsWanted
-    this.#records = new Records(this.#capacity, this.#recordsWanted)
-    this.#byDigest = new RecordIndex(this.#records)
+    this.#idsWanted = limits.idsWanted
+    this.#records = new KeyRecords()
+    this.#ids = new IdLists(this.#records, this.#capacity, this.#idsWanted)
     this.#shapes = new Shapes(this.#maxShapes)
     this.#hot = Array.from({ length: this.#hotKeys })
-    this.#hotEntries = new Int32Array(this.#hotKeys).fill(-1)
+    this.#hotMarks = new Int32Array(this.#hotKeys)
   }
 
   get size(): number {
@@ -62,21 +64,22 @@ export class KeyMemory implements CacheMemory<KnownKey> {
   }
 
   get(digest: string): KnownKey | undefined {
-    const entry = this.#find(digest)
-    if (entry < 0) return undefined
-    const shape = this.#shapes.at(this.#records.shapeOf(entry))
+    const record = this.#find(digest)
+    if (record < 0) return undefined
+    const shape = this.#shapes.at(this.#records.shapeOf(record))
     if (shape === undefined) return undefined
-    const place = entry % this.#hotKeys
-    const isSeenAgain = this.#hotEntries[place] === entry
+    const mark = this.#digest[0] ?? 0
+    const place = this.#hotPlace(this.#digest[1] ?? 0)
+    const isSeenAgain = this.#hotMarks[place] === mark
     if (isSeenAgain) {
       const hot = this.#hot[place]
       if (hot?.digest === digest) return hot
     }
-    this.#records.copyId(entry, this.#id)
-    const expiresAt = this.#records.expiryOf(entry)
+    this.#records.copyId(record, this.#id)
+    const expiresAt = this.#records.expiryOf(record)
     const known = keyPrincipal(shape, { keyId: keyIdOf(this.#id), digest, expiresAt })
     if (isSeenAgain) this.#hot[place] = known
-    else this.#hotEntries[place] = entry
+    else this.#hotMarks[place] = mark
     return known
   }
 
@@ -85,28 +88,25 @@ export class KeyMemory implements CacheMemory<KnownKey> {
     // A key whose digest or id does not have the expected format is not remembered, so each of its calls reads the
     // database.
     if (!readDigest(digest, this.#digest) || !readKeyId(known.keyId, this.#id)) return
-    if (this.#records.count >= this.#capacity) this.#forgetOldest(this.#id)
+    if (this.#records.count >= this.#capacity || !this.#ids.hasRoom(this.#id)) {
+      this.#forgetOldest(this.#id)
+      if (!this.#ids.hasRoom(this.#id)) return
+    }
     const shape = this.#numberOf(known.shape)
     if (shape === 0) return
-    const { expiresAt } = known
-    const content = { digest: this.#digest, id: this.#id, shape, expiresAt }
-    let entry = this.#records.add(content)
-    if (entry < 0) {
-      this.#forgetOldest(this.#id)
-      entry = this.#records.add(content)
+    try {
+      this.#addRecord(shape, known.expiresAt)
+    } catch (error) {
+      // If memory ran out in the middle, a change would no longer find some of the keys, so none may be remembered.
+      this.clear()
+      throw error
     }
-    if (entry < 0) {
-      this.#shapes.release(shape)
-      return
-    }
-    this.#byDigest.add(entry, this.#digest)
-    this.#hotEntries[entry % this.#hotKeys] = entry
-    this.#grow()
+    this.#hotMarks[this.#hotPlace(this.#digest[1] ?? 0)] = this.#digest[0] ?? 0
   }
 
   drop(digest: string): void {
-    const entry = this.#find(digest)
-    if (entry >= 0) this.#free(entry)
+    const record = this.#find(digest)
+    if (record >= 0) this.#free(record)
   }
 
   forget(subject: string): void {
@@ -115,11 +115,11 @@ export class KeyMemory implements CacheMemory<KnownKey> {
   }
 
   clear(): void {
-    this.#records = new Records(this.#capacity, this.#recordsWanted)
-    this.#byDigest = new RecordIndex(this.#records)
+    this.#records = new KeyRecords()
+    this.#ids = new IdLists(this.#records, this.#capacity, this.#idsWanted)
     this.#shapes = new Shapes(this.#maxShapes)
     this.#hot.fill(undefined)
-    this.#hotEntries.fill(-1)
+    this.#hotMarks.fill(0)
   }
 
   /** Returns the shape with this text, if a remembered key has it. */
@@ -128,15 +128,26 @@ export class KeyMemory implements CacheMemory<KnownKey> {
   }
 
   #find(digest: string): number {
-    return readDigest(digest, this.#digest) ? this.#byDigest.find(this.#digest) : -1
+    return readDigest(digest, this.#digest) ? this.#records.find(this.#digest) : -1
+  }
+
+  /** Adds the record of the key whose digest and id were read. */
+  #addRecord(shape: number, expiresAt: number | undefined): void {
+    const content = { digest: this.#digest, id: this.#id, shape, expiresAt }
+    const record = this.#records.add(content)
+    if (record < 0) {
+      this.#shapes.release(shape)
+      return
+    }
+    this.#ids.add(this.#id, this.#records.regionOf(record))
+    this.#ids.grow()
   }
 
   /** Forgets the records of every secret of the key whose id is in `#id`. */
   #forgetKey(): void {
-    let entry = this.#records.findById(this.#id)
-    while (entry >= 0) {
-      this.#free(entry)
-      entry = this.#records.findById(this.#id, entry)
+    for (let at = this.#ids.find(this.#id); at >= 0; at = this.#ids.find(this.#id, at)) {
+      const record = this.#records.findById(this.#ids.regionOf(at), this.#id)
+      if (record >= 0) this.#free(record)
     }
   }
 
@@ -151,33 +162,21 @@ export class KeyMemory implements CacheMemory<KnownKey> {
   }
 
   #forgetOldest(id?: Int32Array): void {
-    const entry = this.#records.oldest(id)
-    if (entry >= 0) this.#free(entry)
+    const record = this.#ids.oldest(id)
+    if (record >= 0) this.#free(record)
   }
 
-  #free(entry: number): void {
-    this.#forgetHot(entry)
-    this.#byDigest.remove(entry)
-    this.#shapes.release(this.#records.shapeOf(entry))
-    this.#records.free(entry)
+  #free(record: number): void {
+    const hotPlace = this.#hotPlace(this.#records.secondWordOf(record))
+    this.#hot[hotPlace] = undefined
+    this.#hotMarks[hotPlace] = 0
+    this.#records.copyId(record, this.#freedId)
+    this.#ids.remove(this.#freedId, this.#records.regionOf(record))
+    this.#shapes.release(this.#records.shapeOf(record))
+    this.#records.remove(record)
   }
 
-  #grow(): void {
-    try {
-      this.#records.grow((from, to) => {
-        this.#byDigest.replace(from, to)
-        this.#forgetHot(from)
-      })
-    } catch (error) {
-      // If memory ran out in the middle, a change would no longer find some of the keys, so none may be remembered.
-      this.clear()
-      throw error
-    }
-  }
-
-  /** A number may be given to another record, so nothing may be kept under the number of a record that left it. */
-  #forgetHot(entry: number): void {
-    this.#hot[entry % this.#hotKeys] = undefined
-    this.#hotEntries[entry % this.#hotKeys] = -1
+  #hotPlace(word: number): number {
+    return (word >>> 0) % this.#hotKeys
   }
 }

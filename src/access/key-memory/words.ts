@@ -14,8 +14,8 @@ const idLength = prefix.length + 26
 /**
  * Reads the first 128 bits of a SHA-256 digest in hex into four words; returns false if the text is no such digest.
  *
- * Half of the digest identifies a key: with ten million keys remembered, a caller who may try a million keys a second
- * needs 10^18 years to find one of these halves by chance. We mint the keys, so nobody can choose two that collide.
+ * Of these, 118 identify a key: with ten million keys remembered, a caller who may try a million keys a second needs
+ * 10^15 years to find one by chance. We mint the keys, so nobody can choose two that collide.
  */
 export function readDigest(text: string, words: Int32Array): boolean {
   if (text.length !== digestLength) return false
