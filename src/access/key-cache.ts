@@ -63,7 +63,7 @@ export function createKeyCache(deps: KeyCacheDeps): KeyCache {
   return new FeedKeyCache(deps)
 }
 
-/** How many keys a node remembers at most; that many take about 400 MB. */
+/** How many keys a node remembers at most; that many take about 390 MB. */
 export const keysInMemory = 10_000_000
 const maxOrganizations = 10_000
 

@@ -1,28 +1,45 @@
 import { createServer } from 'node:net'
 
-// Below the range from which systems take ports for whoever asks for any port, so that no other test, browser or
-// connection gets one of these before its server listens. Browsers refuse to call port 10080.
+// These ports are below the range that systems assign automatically, so nothing else gets one before its server listens.
+// They start above 10080, which browsers block.
 const first = 11_000
 const blocks = 200
 const portsInBlock = 100
 
-/** Test files run at the same time in processes of their own, so each process has its own block of ports. */
-const block = first + (process.pid % blocks) * portsInBlock
-let next = 0
+let block: Promise<number> | undefined
+let next = 1
 
 /** Returns a port of 127.0.0.1 that is free, for a server whose address must be known before it listens. */
 export async function portForTests(): Promise<number> {
-  for (let tries = 0; tries < portsInBlock; tries++) {
-    const port = block + (next++ % portsInBlock)
-    if (await isFree(port)) return port
+  const start = await (block ??= claimBlock())
+  for (let tries = 1; tries < portsInBlock; tries++) {
+    const port = start + next
+    next = (next % (portsInBlock - 1)) + 1
+    if (await listens(port, 'for a moment')) return port
   }
-  throw new Error(`none of the ports ${block} to ${block + portsInBlock - 1} is free`)
+  throw new Error(`none of the ports ${start + 1} to ${start + portsInBlock - 1} is free`)
 }
 
-async function isFree(port: number): Promise<boolean> {
+/**
+ * Test files run at the same time in processes of their own. Each has a block of ports to itself, whose first port it
+ * listens on until it ends.
+ */
+async function claimBlock(): Promise<number> {
+  for (let tries = 0; tries < blocks; tries++) {
+    const start = first + ((process.pid + tries) % blocks) * portsInBlock
+    if (await listens(start, 'until the end')) return start
+  }
+  throw new Error('other processes have all blocks of ports')
+}
+
+async function listens(port: number, howLong: 'for a moment' | 'until the end'): Promise<boolean> {
   const server = createServer()
+  server.unref()
   return await new Promise((resolve) => {
     server.once('error', () => resolve(false))
-    server.listen({ host: '127.0.0.1', port }, () => server.close(() => resolve(true)))
+    server.listen({ host: '127.0.0.1', port }, () => {
+      if (howLong === 'until the end') resolve(true)
+      else server.close(() => resolve(true))
+    })
   })
 }

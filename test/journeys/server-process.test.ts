@@ -45,7 +45,8 @@ describe('a server process', () => {
     }
     const flag = /--max-semi-space-size=4 /
     const pool = /--v8-pool-size=1 /
-    await using server = await startServerProcess({ DATA_DIR: join(folder, 'young'), WORKERS: '2' })
+    const settings = { DATA_DIR: join(folder, 'young'), WORKERS: '2', PORT: '0' }
+    await using server = await startServerProcess(settings)
     await until(() => childrenOf(server.pid).length === 2)
     for (const id of [server.pid, ...childrenOf(server.pid)]) {
       assert.match(wordsOf(id), flag)

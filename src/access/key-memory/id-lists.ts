@@ -1,23 +1,21 @@
 import type { KeyRecords } from './key-records.ts'
 
 const maxListBits = 15
-/** A list is added once there are more entries than this for each list. */
-const entriesWanted = 300
+/** A list is added once lists have more than this many entries on average. */
+const entriesWanted = 400
 /** Finding a key by its id reads a whole list, so its length is bounded. */
 const mostEntries = 1023
 
 // An entry's number says where it is: in which slab (the upper bits), in which of the slab's blocks, and at which of the
 // block's places. The last place of a block has the number of the first entry of the block that follows it, or 0.
-const placeBits = 6
+const placeBits = 5
 const places = 2 ** placeBits
 const slabBits = 14
 const belowSlab = 2 ** slabBits - 1
 const maxBlocks = 2 ** (24 - placeBits)
-/** While a list is split, at most two more blocks are in use than have been given back. */
-const blocksToSplit = 2
 
-// The upper eight bits of an entry are bits of the id, which spare reading most other records; the lower 24 bits are the
-// record's region. In an entry that is not in use, the upper bits are 0, and the lower ones are the number plus one of
+// The upper eight bits of an entry come from the id, so that most records of other keys need not be read; the lower 24
+// bits are the record's region. In an entry that is not in use, the upper bits are 0, and the lower ones are the number plus one of
 // another such entry of the list, or 0.
 const tagShift = 24
 const regionMask = 0xff_ff_ff
@@ -33,8 +31,8 @@ const freeAt = 3
 const handAt = 4
 
 /**
- * Finds records by the ids of their keys. The id says in which list a record is; a list names the regions of its records,
- * so records may move. A list is a chain of blocks. As the number of keys grows, one list after another is split in two
+ * Finds records by the ids of their keys. The id selects the list. An entry names the region of a record instead of its
+ * place, so records may move. A list is a chain of blocks. As the number of keys grows, one list after another is split in two
  * (linear hashing): few long lists would make searches slow, and many short ones would waste memory, because the last
  * block of each is half empty on average.
  */
@@ -56,7 +54,7 @@ export class IdLists {
   /** The list from which an entry was last evicted when any list would do. */
   #turn = 0
 
-  /** A list is added once there are more than `wanted` entries for each list. */
+  /** A list is added once lists have more than `wanted` entries on average. */
   constructor(records: KeyRecords, capacity: number, wanted = entriesWanted) {
     this.#records = records
     this.#entriesWanted = wanted
@@ -66,11 +64,15 @@ export class IdLists {
 
   /** Whether there is room for one more record with this id. */
   hasRoom(id: Int32Array): boolean {
-    if ((this.#lists[this.#listOf(id) + countAt] ?? 0) >= mostEntries) return false
+    const list = this.#listOf(id)
+    if ((this.#lists[list + countAt] ?? 0) >= mostEntries) return false
+    if ((this.#lists[list + freeAt] ?? 0) > 0) return true
+    const unused = (this.#lists[list + unusedAt] ?? 0) - 1
+    if (unused >= 0 && !isBlockEnd(unused)) return true
     return this.#spareBlock > 0 || this.#blocks < maxBlocks
   }
 
-  /** Adds a record, for which there must be room. Throws a `RangeError` if there is no memory left. */
+  /** Adds a record, for which there must be room. Throws a `RangeError` if there is no memory left; then nothing changed. */
   add(id: Int32Array, region: number): void {
     this.#append(this.#listOf(id), entryOf(id, region))
     this.#count += 1
@@ -88,12 +90,23 @@ export class IdLists {
   }
 
   /**
-   * Returns the number of the first entry that may belong to a record with this id, behind the entry `after` if that is
-   * given; -1 if there is none. Only the records of the entry's region can tell.
+   * Returns the number of the first entry, after the entry `after` if given, that may belong to a record with this id; -1
+   * if there is none. Only the records of the entry's region can tell.
    */
   find(id: Int32Array, after?: number): number {
     const first = (this.#lists[this.#listOf(id) + firstAt] ?? 0) - 1
     return this.#search(after === undefined ? first : this.#next(after), tagOf(id), tagShift)
+  }
+
+  /** Removes all entries, without a need for memory. */
+  clear(): void {
+    this.#slabs.length = 0
+    this.#blocks = 1
+    this.#spareBlock = 0
+    this.#lists.fill(0)
+    this.#listCount = 1
+    this.#count = 0
+    this.#turn = 0
   }
 
   regionOf(number: number): number {
@@ -101,19 +114,24 @@ export class IdLists {
   }
 
   /**
-   * Splits a list in two if the entries have become too many. If this throws, some records can no longer be found by
-   * their ids.
+   * Splits a list in two if the entries have become too many. Throws a `RangeError` if there is no memory left; then
+   * nothing changed.
    */
   grow(): void {
     const count = this.#listCount
     if (count === this.#maxLists || this.#count <= count * this.#entriesWanted) return
-    if (maxBlocks - this.#blocks < blocksToSplit) return
+    // A split needs at most one block more than it gives back. Whatever needs memory comes before the first change.
+    if (this.#spareBlock === 0) {
+      if (this.#blocks === maxBlocks) return
+      this.#giveBack(this.#takeBlock())
+    }
+    this.#makeRoomForList()
     // The lists are split in order, and from the first one again when their number has doubled.
     const split = (count - 2 ** (31 - Math.clz32(count))) * wordsInList
     const moved = this.#collect(split)
     let block = (this.#lists[split + firstAt] ?? 0) - 1
     this.#lists.fill(0, split, split + wordsInList)
-    this.#addList()
+    this.#listCount += 1
     while (block > 0) {
       const next = this.#at(linkOf(block))
       this.#giveBack(block)
@@ -125,9 +143,9 @@ export class IdLists {
   }
 
   /**
-   * Returns the number of the record whose entry is the oldest of the list to which this id belongs, or of another list
-   * if that one is empty or no id is given; -1 if there is no record. An entry that took the place of a removed one counts
-   * as old as that one, and after a split the search starts again from the first entry.
+   * Returns the number of the record with the oldest entry in the list of this id; if that list is empty or no id is
+   * given, in another list; -1 if there is no record. A reused entry keeps the age of the one it replaced, and a split
+   * restarts the search at the first entry.
    */
   oldest(id?: Int32Array): number {
     const own = id === undefined ? -1 : this.#oldestOf(this.#listOf(id))
@@ -146,7 +164,7 @@ export class IdLists {
     if (lists[list + countAt] === 0) return -1
     for (;;) {
       let number = (lists[list + handAt] ?? 0) - 1
-      // The hand may be behind a block's last entry, because there was no next block when it got there.
+      // The hand may rest on a block's last place, because no block followed when it got there.
       if (number === (lists[list + unusedAt] ?? 0) - 1) number = (lists[list + firstAt] ?? 0) - 1
       else if (isBlockEnd(number)) number = this.#at(number)
       lists[list + handAt] = number + 2
@@ -192,8 +210,8 @@ export class IdLists {
   }
 
   /**
-   * Returns the number of the first entry at `from` or behind it in its list whose upper bits are these, where `shift` is
-   * the number of lower bits that do not matter; -1 if there is none.
+   * Searches a list from the entry `from` on for one that equals `bits` once its `shift` lower bits are dropped. Returns
+   * its number; -1 if there is none.
    */
   #search(from: number, bits: number, shift: number): number {
     const wanted = bits >>> 0
@@ -210,14 +228,13 @@ export class IdLists {
     return -1
   }
 
-  #addList(): void {
+  #makeRoomForList(): void {
     const words = this.#listCount * wordsInList
     if (words === this.#lists.length) {
       const lists = new Int32Array(words * 2)
       lists.set(this.#lists)
       this.#lists = lists
     }
-    this.#listCount += 1
   }
 
   #listOf(id: Int32Array): number {
@@ -303,7 +320,8 @@ function entryOf(id: Int32Array, region: number): number {
 
 /** Returns eight bits of an id, which are never 0. */
 function tagOf(id: Int32Array): number {
-  return Math.max(1, (id[1] ?? 0) & 0xff)
+  // The lowest two bits are those of a time, and the same for a century.
+  return Math.max(1, ((id[1] ?? 0) >>> 2) & 0xff)
 }
 
 function isUsed(entry: number): boolean {

@@ -6,6 +6,7 @@ import { randomFrom } from '../../../test/harness/random.ts'
 import { keyPrincipal, type KeyShape, type KnownKey } from './principal.ts'
 import { KeyMemory } from './key-memory.ts'
 import { IdLists } from './id-lists.ts'
+import { KeyRecords } from './key-records.ts'
 import { keyIdOf, readDigest, readKeyId } from './words.ts'
 
 const organizations = ['org_a', 'org_b', 'org_c'] as const
@@ -23,7 +24,7 @@ function knownKey(keyId: KeyId, keyDigest: string, shape = shapeOf('org_a', 'a')
 }
 
 describe('remembered keys', () => {
-  test('are made from their records as they were, also when another key has taken their place', () => {
+  test('are rebuilt from their records unchanged, also when another key has taken their place', () => {
     const memory = new KeyMemory({ capacity: 20_000 })
     const keys = Array.from({ length: 20_000 }, (_, at) =>
       keyPrincipal(shapeOf(organizations[at % 3] ?? 'org_a', `shape ${at % 5}`), {
@@ -51,6 +52,8 @@ describe('remembered keys', () => {
       const other = own.slice(0, at) + changed.toString(16) + own.slice(at + 1)
       assert.equal(memory.get(other), undefined)
     }
+    // Nothing else of the digest is compared.
+    assert.ok(memory.get(own.slice(0, 30) + (own[30] === '0' ? '1' : '0').repeat(34)))
     for (const other of ['', own.slice(1), own.slice(0, 32), `${own}0`, own.toUpperCase()]) {
       assert.equal(memory.get(other), undefined)
     }
@@ -84,7 +87,7 @@ describe('remembered keys', () => {
     }
   })
 
-  test('of a full segment go oldest first, although there is room elsewhere', () => {
+  test('of a full list go oldest first, although other lists have room', () => {
     const memory = new KeyMemory({ capacity: 10_000_000 })
     const digests = Array.from({ length: 5000 }, (_, at) => digest(String(at)))
     for (const [at, each] of digests.entries()) {
@@ -110,6 +113,24 @@ describe('remembered keys', () => {
       digests.filter((_, at) => at % 3 !== 1),
     )
     assert.equal(memory.size, 200)
+  })
+
+  test('whose entries in a list are equal go one by one, before and after the list is split', () => {
+    for (const idsWanted of [100, 1]) {
+      const memory = new KeyMemory({ capacity: 100, idsWanted })
+      // The records are in one region, and the ids differ only in the bits that select the list.
+      const keys = ['0', '1', '2', '3'].map((digit) => {
+        const id: KeyId = `key_${'0'.repeat(22)}${digit}000`
+        return knownKey(id, '0'.repeat(63) + digit)
+      })
+      const digests = ['a', 'b', 'c', 'd'].map((digit) => '0'.repeat(8) + digit + '0'.repeat(55))
+      for (const [at, key] of keys.entries()) memory.add(digests[at] ?? '', key)
+      for (const [at, key] of keys.entries()) {
+        memory.forget(key.keyId)
+        const found = digests.filter((each) => memory.get(each) !== undefined)
+        assert.deepEqual(found, digests.slice(at + 1))
+      }
+    }
   })
 
   test('are kept as objects once they are found twice in turn, and not by one look-up of another', () => {
@@ -143,15 +164,48 @@ describe('remembered keys', () => {
     assert.ok(grownBytes < 100_000, `${grownBytes} bytes more`)
   })
 
-  test('are all forgotten if memory runs out while some of them move', (context) => {
+  for (const [name, type, method] of [
+    ['a table grows', KeyRecords, 'add'],
+    ['a list grows', IdLists, 'add'],
+    ['a list is split', IdLists, 'grow'],
+  ] as const) {
+    test(`can still be forgotten if memory runs out while ${name}`, (context) => {
+      const memory = new KeyMemory({ capacity: 1000 })
+      const ids = [createId('key'), createId('key')] as const
+      memory.add(digest('a'), knownKey(ids[0], digest('a')))
+      const failing = context.mock.method(type.prototype, method as 'add', () => {
+        throw new RangeError('Array buffer allocation failed')
+      })
+      const other = knownKey(ids[1], digest('b'))
+      memory.add(other.digest, other)
+      failing.mock.restore()
+      assert.equal(memory.get(other.digest) !== undefined, method === 'grow')
+      for (const id of ids) memory.forget(id)
+      assert.equal(memory.size, 0)
+      memory.add(other.digest, other)
+      assert.ok(memory.get(other.digest))
+    })
+  }
+
+  test('are all forgotten if their records and the lists of their ids do not agree', (context) => {
     const memory = new KeyMemory({ capacity: 1000 })
     memory.add(digest('a'), knownKey(createId('key'), digest('a')))
     context.mock.method(IdLists.prototype, 'grow', () => {
-      throw new RangeError('Array buffer allocation failed')
+      throw new Error('an entry has no record')
     })
-    assert.throws(() => memory.add(digest('b'), knownKey(createId('key'), digest('b'))), RangeError)
+    assert.throws(() => memory.add(digest('b'), knownKey(createId('key'), digest('b'))))
     assert.equal(memory.size, 0)
     assert.equal(memory.get(digest('a')), undefined)
+  })
+
+  test('keep their objects while their records move', () => {
+    const memory = new KeyMemory({ capacity: 100_000, hotKeys: 1_000_003 })
+    const [first = '', ...others] = Array.from({ length: 20_000 }, (_, at) => digest(String(at)))
+    memory.add(first, knownKey(createId('key'), first))
+    memory.get(first)
+    const kept = memory.get(first)
+    for (const each of others) memory.add(each, knownKey(createId('key'), each))
+    assert.equal(memory.get(first), kept)
   })
 
   test('make room for a new shape, and a key is not remembered where they cannot', () => {
@@ -217,6 +271,14 @@ describe('remembered keys beside a plain map', () => {
       const limits = { capacity: 1 + (seed % 20), maxShapes: 1 + (seed % 7) }
       const world = new World(seed, { ...limits, idsWanted: [1000, 1, 3][seed % 3] ?? 1 })
       for (let step = 0; step < 150; step++) world.step()
+      world.checkAll(false)
+    }
+  })
+
+  test('are never older than the map when a list has more of them than a block', () => {
+    for (let seed = 1; seed <= 30; seed++) {
+      const world = new World(seed, { capacity: 150, keys: 400, idsWanted: 1000 })
+      for (let step = 0; step < 3000; step++) world.step()
       world.checkAll(false)
     }
   })

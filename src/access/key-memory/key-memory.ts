@@ -33,15 +33,14 @@ export class KeyMemory implements CacheMemory<KnownKey> {
   readonly #capacity: number
   readonly #maxShapes: number
   readonly #hotKeys: number
-  readonly #idsWanted: number | undefined
   readonly #digest = new Int32Array(4)
   readonly #id = new Int32Array(4)
   readonly #freedId = new Int32Array(4)
-  #records: KeyRecords
-  #ids: IdLists
+  readonly #records = new KeyRecords()
+  readonly #ids: IdLists
   #shapes: Shapes
-  // Kept principals, each at the second word of its digest modulo `#hotKeys`. `#hotMarks` has the first word of the digest
-  // that was last found there. A principal is kept only if its key is found twice in turn: among millions of keys, most
+  // `#hot` keeps each principal at the second word of its digest modulo `#hotKeys`, and `#hotMarks` holds the first word
+  // of the digest last found there. A principal is kept only if its key is found twice in turn: among millions of keys, most
   // are not found again soon, and keeping their objects for a while would cost the garbage collector more than making
   // them.
   readonly #hot: (KnownKey | undefined)[]
@@ -51,9 +50,7 @@ export class KeyMemory implements CacheMemory<KnownKey> {
     this.#capacity = Math.min(limits.capacity, maxRecords)
     this.#maxShapes = Math.min(limits.maxShapes ?? maxShapes, maxShapeNumber)
     this.#hotKeys = limits.hotKeys ?? hotKeys
-    this.#idsWanted = limits.idsWanted
-    this.#records = new KeyRecords()
-    this.#ids = new IdLists(this.#records, this.#capacity, this.#idsWanted)
+    this.#ids = new IdLists(this.#records, this.#capacity, limits.idsWanted)
     this.#shapes = new Shapes(this.#maxShapes)
     this.#hot = Array.from({ length: this.#hotKeys })
     this.#hotMarks = new Int32Array(this.#hotKeys)
@@ -94,12 +91,9 @@ export class KeyMemory implements CacheMemory<KnownKey> {
     }
     const shape = this.#numberOf(known.shape)
     if (shape === 0) return
-    try {
-      this.#addRecord(shape, known.expiresAt)
-    } catch (error) {
-      // If memory ran out in the middle, a change would no longer find some of the keys, so none may be remembered.
-      this.clear()
-      throw error
+    if (!this.#addRecord(shape, known.expiresAt)) {
+      this.#shapes.release(shape)
+      return
     }
     this.#hotMarks[this.#hotPlace(this.#digest[1] ?? 0)] = this.#digest[0] ?? 0
   }
@@ -115,8 +109,8 @@ export class KeyMemory implements CacheMemory<KnownKey> {
   }
 
   clear(): void {
-    this.#records = new KeyRecords()
-    this.#ids = new IdLists(this.#records, this.#capacity, this.#idsWanted)
+    this.#records.clear()
+    this.#ids.clear()
     this.#shapes = new Shapes(this.#maxShapes)
     this.#hot.fill(undefined)
     this.#hotMarks.fill(0)
@@ -131,16 +125,30 @@ export class KeyMemory implements CacheMemory<KnownKey> {
     return readDigest(digest, this.#digest) ? this.#records.find(this.#digest) : -1
   }
 
-  /** Adds the record of the key whose digest and id were read. */
-  #addRecord(shape: number, expiresAt: number | undefined): void {
+  /**
+   * Adds the record of the key whose digest and id were read, and lists it by its id. Returns false, and leaves nothing
+   * behind, if there is no place or no memory for it.
+   */
+  #addRecord(shape: number, expiresAt: number | undefined): boolean {
     const content = { digest: this.#digest, id: this.#id, shape, expiresAt }
-    const record = this.#records.add(content)
-    if (record < 0) {
-      this.#shapes.release(shape)
-      return
+    let record = -1
+    let isListed = false
+    try {
+      record = this.#records.add(content)
+      if (record < 0) return false
+      this.#ids.add(this.#id, this.#records.regionOf(record))
+      isListed = true
+      this.#ids.grow()
+    } catch (error) {
+      if (!(error instanceof RangeError)) {
+        // If records and lists did not agree, a change would not find every key.
+        this.clear()
+        throw error
+      }
+      // A record that is not listed would outlive the revocation of its key.
+      if (record >= 0 && !isListed) this.#records.remove(record)
     }
-    this.#ids.add(this.#id, this.#records.regionOf(record))
-    this.#ids.grow()
+    return isListed
   }
 
   /** Forgets the records of every secret of the key whose id is in `#id`. */

@@ -4,22 +4,23 @@ const segments = 2 ** segmentBits
 const placeBits = 15
 const belowSegment = 2 ** placeBits - 1
 // Many small segments instead of one large table: each grows separately, so growth moves few records at once. Digests
-// are random, so no segment of a memory that may be full comes near this many places.
+// are random, so even with `maxRecords` records no segment comes near this many places.
 const mostPlaces = 2 ** placeBits
 // Fuller segments need longer searches, and emptier ones more memory.
 const maxLoad = 0.94
 const growth = 1 + 1 / 32
 const leastHomes = 8
-/** How many more places a segment gets at its end than its records need. */
+/** How many spare places an array gets after its last record or home. */
 const spareEnd = 8
 
 const wordsInRecord = 8
 const wordBytes = 4
-// An allocation of a segment's size starts 16 bytes after the start of a page. With this distance from there, a record
-// is in one line of the processor's cache.
+// glibc starts an allocation of this size 16 bytes into a page. With this padding, no record crosses a line of the
+// processor's cache.
 const padding = 16
 
-// The first three words of the digest; 12 bits of its fourth word and the shape's number; the key's id.
+// A record holds three words of the digest, then a word with 12 more bits of the digest above the shape's number, then
+// the four words of the key's id.
 const restAt = 3
 const idAt = 4
 const shapeBits = 20
@@ -30,10 +31,10 @@ const regionShift = 32 - regionBits
 const belowRegion = 2 ** regionBits - 1
 const signBit = 0x8000_0000
 
-/** The number of records for which there is room. */
+/** At most this many keys are remembered; segments have room for twice as many, so random digests fill none. */
 export const maxRecords = 14_000_000
 
-/** Shapes have numbers from 1 to this one. */
+/** The greatest number of a shape. Numbers start at 1, because 0 marks an empty place. */
 export const maxShapeNumber = shapeMask
 
 /** The content of a record; digest and id have four words each. */
@@ -47,14 +48,14 @@ export interface RecordContent {
 
 /**
  * The records of remembered keys, found by their digests: open-addressing tables with linear probing, in which records
- * are ordered by their digests. So finding a key reads one place of memory, and usually just the two or three lines of
- * the processor's cache that follow. A record has 32 bytes, which contain 108 bits of the secret's digest; ten more bits
- * say in which segment the record is. A record's number changes whenever records are added or removed.
+ * are ordered by their digests. So finding a key usually reads a few adjacent lines of the processor's cache. A record
+ * takes 32 bytes, which contain 108 bits of the secret's digest; ten more bits select the segment. A record's number may
+ * change whenever records are added or removed.
  */
 export class KeyRecords {
   readonly #segments: (Int32Array | undefined)[] = Array.from({ length: segments })
   readonly #counts = new Int32Array(segments)
-  /** How many of a segment's places are homes; those behind them have records that found no place before the end. */
+  /** How many of a segment's places are homes. The places after them hold records that were pushed past the last home. */
   readonly #homes = new Int32Array(segments)
   // Most keys never expire, so a segment has expiries (8 bytes per place) only once a key that expires is added.
   readonly #expiries: (Float64Array | undefined)[] = Array.from({ length: segments })
@@ -110,7 +111,8 @@ export class KeyRecords {
     const place = entry & belowSegment
     const words = this.#segments[segment]
     if (words === undefined) return
-    // Searches stop at empty places, so the records behind this one move up, unless they are at home.
+    // Searches stop at empty places, so each record that follows moves one place towards its home, until one is at home
+    // already.
     const homes = this.#homes[segment] ?? 0
     let end = place + 1
     while (isDisplaced(words, end, homes)) end++
@@ -137,6 +139,15 @@ export class KeyRecords {
     let entry = this.firstIn(region)
     while (entry >= 0 && !this.#hasId(entry, id)) entry = this.nextIn(region, entry)
     return entry
+  }
+
+  /** Removes all records, without a need for memory. */
+  clear(): void {
+    this.#segments.fill(undefined)
+    this.#expiries.fill(undefined)
+    this.#counts.fill(0)
+    this.#homes.fill(0)
+    this.#count = 0
   }
 
   /** Returns the number of the record's shape. */
@@ -179,7 +190,7 @@ export class KeyRecords {
     )
   }
 
-  /** Returns the number of the first record of a region at this place or behind it; -1 if there is none. */
+  /** Returns the number of the first record of a region, from this place on; -1 if there is none. */
   #nextFrom(region: number, from: number): number {
     const segment = region >>> regionBits
     const words = this.#segments[segment]
@@ -188,7 +199,7 @@ export class KeyRecords {
     for (let place = from; ; place++) {
       const at = place * wordsInRecord
       if (isEmpty(words, at)) {
-        // With many homes, those of one region have empty places between them.
+        // A region may span several homes, with empty places between its records.
         if (place >= lastHome) return -1
         continue
       }
@@ -272,14 +283,15 @@ export class KeyRecords {
   }
 }
 
-/** Returns the segment to which a digest belongs: bits that its record does not have. */
+/** Returns the segment of a digest, from ten bits that its record does not store. */
 function segmentOf(digest: Int32Array): number {
   return (digest[3] ?? 0) >>> (32 - segmentBits)
 }
 
 /**
- * Records are in the order of these numbers. The hash is the first word of a digest; that of an empty place is 0, which
- * comes last, so a search stops there.
+ * Records are ordered by this number: the hash, which is the first word of the digest, minus one as an unsigned number,
+ * with its sign bit flipped so that signed comparison works. So 0, the first word of an empty place, comes last, and
+ * searches stop there.
  */
 function orderOf(hash: number): number {
   return (hash - 1) ^ signBit
@@ -291,18 +303,19 @@ function homeOf(hash: number, homes: number): number {
 }
 
 /**
- * A region consists of the records of a segment whose hashes begin with the same 14 bits: with millions of keys, one
- * record or a few.
+ * A region consists of the records of a segment whose hashes minus one begin with the same 14 bits: with millions of
+ * keys, usually one record or a few.
  */
 function regionOf(segment: number, hash: number): number {
   return (segment << regionBits) | ((hash - 1) >>> regionShift)
 }
 
-/** Returns the first hash of a region, in the order of the records. */
+/** Returns the first hash of a region in the order of the records. */
 function lowestIn(region: number): number {
   return (((region & belowRegion) << regionShift) + 1) | 0
 }
 
+/** Returns the last hash of a region in that order. */
 function highestIn(region: number): number {
   return (lowestIn(region) + 2 ** regionShift - 1) | 0
 }
@@ -311,7 +324,7 @@ function isEmpty(words: Int32Array, at: number): boolean {
   return ((words[at + restAt] ?? 0) & shapeMask) === 0
 }
 
-/** Whether there is a record at this place, behind its home. */
+/** Whether this place holds a record whose home is an earlier place. */
 function isDisplaced(words: Int32Array, place: number, homes: number): boolean {
   const at = place * wordsInRecord
   return !isEmpty(words, at) && homeOf(words[at] ?? 0, homes) < place
@@ -323,7 +336,7 @@ function emptyFrom(words: Int32Array, from: number): number {
   return place
 }
 
-/** Returns the place behind the last record of a segment if it had this many homes. */
+/** Returns the place that would follow the last record if the segment had this many homes. */
 function endOf(words: Int32Array, homes: number): number {
   let end = 0
   for (let at = 0; at < words.length; at += wordsInRecord) {
@@ -348,7 +361,7 @@ function matches(words: Int32Array, at: number, digest: Int32Array): boolean {
   )
 }
 
-/** Returns the 12 bits behind those that say the segment. */
+/** Returns the 12 bits that follow those of the segment. */
 function digestRestOf(digest: Int32Array): number {
   return ((digest[3] ?? 0) << segmentBits) >>> shapeBits
 }
