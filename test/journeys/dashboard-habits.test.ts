@@ -7,7 +7,7 @@ import { until } from '../harness/gateway.ts'
 import { firstOwner, withLinks, type Person } from '../harness/person.ts'
 import { productForTests, type TestProduct } from '../harness/product.ts'
 
-describe('habits of the dashboard', { timeout: 120_000 }, () => {
+describe('habits of the dashboard', { timeout: 240_000 }, () => {
   let product: TestProduct
   let browser: TestBrowser
   let owner: Person

@@ -38,7 +38,7 @@ const lists: readonly ListPage[] = [
   { page: '/o/acme/audit', api: `${here}/audit`, empty: 'Nothing was changed yet' },
 ]
 
-describe('every list of the dashboard', { timeout: 120_000 }, () => {
+describe('every list of the dashboard', { timeout: 240_000 }, () => {
   let parts: Furnished
   before(async () => {
     parts = await furnishedForTests()

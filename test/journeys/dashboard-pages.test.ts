@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import { checkWithout, inTabs } from '../harness/dashboard.ts'
 import { furnishedForTests, type Furnished } from '../harness/furnished.ts'
 
-describe('every page of the dashboard', { timeout: 120_000 }, () => {
+describe('every page of the dashboard', { timeout: 240_000 }, () => {
   let parts: Furnished
   before(async () => {
     parts = await furnishedForTests()

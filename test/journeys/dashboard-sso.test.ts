@@ -12,7 +12,7 @@ import { scimCall } from '../conformance/scim/directory.ts'
 
 const minuteMs = 60_000
 
-describe('SSO in the dashboard', { timeout: 120_000 }, () => {
+describe('SSO in the dashboard', { timeout: 240_000 }, () => {
   const zone = new Map<string, TxtAnswer>()
   let product: TestProduct
   let browser: TestBrowser

@@ -14,7 +14,7 @@ import { command } from '../harness/sso.ts'
 
 const minuteMs = 60_000
 
-describe('webhooks in the dashboard', { timeout: 120_000 }, () => {
+describe('webhooks in the dashboard', { timeout: 240_000 }, () => {
   let product: TestProduct
   let browser: TestBrowser
   let owner: Person
@@ -240,7 +240,7 @@ describe('webhooks in the dashboard', { timeout: 120_000 }, () => {
   })
 })
 
-describe('a replay of 10,000 deliveries in the dashboard', { timeout: 120_000 }, () => {
+describe('a replay of 10,000 deliveries in the dashboard', { timeout: 240_000 }, () => {
   test('the dry run counts what the replay sends; pause, reload and a restart of the server lose nothing; cancel stops', async () => {
     freshDashboard()
     const parts = new AsyncDisposableStack()

@@ -29,7 +29,7 @@ const data = [
   /An API key was issued\.|Token: It did not exchange.*|There is (?:no attribute|no\s+(?:TXT\s+)?record at|a user).*/g,
 ]
 
-describe('the words of every page', { timeout: 120_000 }, () => {
+describe('the words of every page', { timeout: 240_000 }, () => {
   let parts: Furnished
   before(async () => {
     parts = await furnishedForTests()
