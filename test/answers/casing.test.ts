@@ -46,7 +46,7 @@ test('the walk finds a camelCase name at any depth, and leaves header names alon
   assert.deepEqual(otherNamesOfSchema(schema), ['/anyOf.good_one.badOne'])
 })
 
-describe('the command line', { timeout: 240_000 }, () => {
+describe('the command line', { timeout: 120_000 }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'intercept-casing-'))
   after(() => rmSync(folder, { recursive: true }))
   const env = {

@@ -16,7 +16,7 @@ interface Neutral {
   readonly happen?: (slug: string) => Promise<void>
 }
 
-describe('the health of an upstream', { timeout: 240_000 }, () => {
+describe('the health of an upstream', { timeout: 120_000 }, () => {
   let gateway: TestGateway
   let upstream: Server
   let sockets: WebSocketServer

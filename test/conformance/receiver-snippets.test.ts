@@ -121,7 +121,7 @@ function deliveryAt(ms: number): Record<string, string> {
   }
 }
 
-describe('the snippets of docs/guides/receive-webhooks.md', { timeout: 240_000 }, () => {
+describe('the snippets of docs/guides/receive-webhooks.md', { timeout: 120_000 }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'intercept-snippets-'))
   after(() => rmSync(folder, { recursive: true }))
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))

@@ -197,7 +197,7 @@ for (const engine of engines) {
   })
 }
 
-describe('retention beside others on postgres', { timeout: 240_000 }, () => {
+describe('retention beside others on postgres', { timeout: 120_000 }, () => {
   test('a delivery that is replayed while retention removes its neighbours is kept', async () => {
     await using all = await webhooksForTests('postgres', { start: false })
     const { store, webhooks, organizationId, clock } = all

@@ -29,7 +29,7 @@ interface Node {
   readonly heard: HistoryChange[]
 }
 
-describe('a database that is replaced', { timeout: 240_000 }, () => {
+describe('a database that is replaced', { timeout: 120_000 }, () => {
   for (const promoted of [false, true]) {
     const how = promoted ? 'a standby that takes over' : 'a copy started in its place'
     test(`after ${how}, which lags, a revocation holds on every node once it is answered`, async () => {

@@ -46,7 +46,7 @@ for (const engine of engines) {
   })
 }
 
-describe('leases of endpoints while somebody else writes them', { timeout: 240_000 }, () => {
+describe('leases of endpoints while somebody else writes them', { timeout: 120_000 }, () => {
   test('a release that has waited for a new taking on postgres leaves what was taken', async () => {
     await using all = await webhooksForTests('postgres', { start: false })
     const { store, clock } = all

@@ -9,7 +9,7 @@ import { upstreamForTests, type TestUpstream } from '../harness/upstream.ts'
 
 const manyCalls = 10_000
 
-describe('calls in the dashboard', { timeout: 240_000 }, () => {
+describe('calls in the dashboard', { timeout: 120_000 }, () => {
   const secrets = new Map<string, string>()
   let product: TestProduct
   let browser: TestBrowser

@@ -9,7 +9,7 @@ import { commandLine, patchUrn, scimCall, userUrn } from '../conformance/scim/di
 
 const hourMs = 3_600_000
 
-describe('the directory in the dashboard', { timeout: 240_000 }, () => {
+describe('the directory in the dashboard', { timeout: 120_000 }, () => {
   let product: TestProduct
   let browser: TestBrowser
   let token: string

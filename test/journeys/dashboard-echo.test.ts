@@ -10,7 +10,7 @@ import { productForTests, type TestProduct } from '../harness/product.ts'
 
 const at = '/organizations/acme'
 
-describe('an administrator with the built-in echo', { timeout: 240_000 }, () => {
+describe('an administrator with the built-in echo', { timeout: 120_000 }, () => {
   let product: TestProduct
   let browser: TestBrowser
   let owner: Person

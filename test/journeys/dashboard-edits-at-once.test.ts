@@ -11,7 +11,7 @@ import { command } from '../harness/sso.ts'
 
 const at = '/organizations/acme'
 
-describe('edits of one thing at once', { timeout: 240_000 }, () => {
+describe('edits of one thing at once', { timeout: 120_000 }, () => {
   let product: TestProduct
   let browser: TestBrowser
   let owner: Person

@@ -15,7 +15,7 @@ const early = {
   '/members': 'olga@acme.test',
 }
 
-describe('the first bytes of the dashboard', { timeout: 240_000 }, () => {
+describe('the first bytes of the dashboard', { timeout: 120_000 }, () => {
   let parts: Furnished
   let visitor: Visitor
   let page: Page

@@ -21,7 +21,7 @@ keys:
 `
 const at = '/organizations/acme'
 
-describe('what a file owns', { timeout: 240_000 }, () => {
+describe('what a file owns', { timeout: 120_000 }, () => {
   let product: TestProduct
   let browser: TestBrowser
   let owner: Person

@@ -14,7 +14,7 @@ import { command } from '../harness/sso.ts'
 const at = '/organizations/acme'
 const readAtOnce = 200
 
-describe('an organization with many members and calls', { timeout: 240_000 }, () => {
+describe('an organization with many members and calls', { timeout: 120_000 }, () => {
   let product: TestProduct
   let idp: TestIdp
   let browser: TestBrowser

@@ -6,7 +6,7 @@ import { freshDashboard, visitDashboard } from '../harness/dashboard.ts'
 import { firstOwner, withLinks, type Person } from '../harness/person.ts'
 import { productForTests, type TestProduct } from '../harness/product.ts'
 
-describe('while an answer is on its way', { timeout: 240_000 }, () => {
+describe('while an answer is on its way', { timeout: 120_000 }, () => {
   let product: TestProduct
   let browser: TestBrowser
   let owner: Person

@@ -9,7 +9,7 @@ import { upstreamForTests, type TestUpstream } from '../harness/upstream.ts'
 
 const at = '/organizations/acme'
 
-describe('rules in the dashboard', { timeout: 240_000 }, () => {
+describe('rules in the dashboard', { timeout: 120_000 }, () => {
   let product: TestProduct
   let browser: TestBrowser
   let upstream: TestUpstream

@@ -4,7 +4,7 @@ import type { Visitor } from '../harness/browser.ts'
 import { checkState } from '../harness/dashboard.ts'
 import { furnishedForTests, type Furnished } from '../harness/furnished.ts'
 
-describe('sign-ins and people in step in the dashboard', { timeout: 240_000 }, () => {
+describe('sign-ins and people in step in the dashboard', { timeout: 120_000 }, () => {
   let parts: Furnished
   let visitor: Visitor
   before(async () => {

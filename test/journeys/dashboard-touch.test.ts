@@ -25,7 +25,7 @@ const tooSmall = `[...document.querySelectorAll('button, select, summary, nav a,
   .filter(([box]) => box.width > 1 && (box.height < 43.5 || box.width < 43.5))
   .map(([box, name]) => name + ' ' + Math.round(box.width) + ' x ' + Math.round(box.height))`
 
-describe('the dashboard under a finger', { timeout: 240_000 }, () => {
+describe('the dashboard under a finger', { timeout: 120_000 }, () => {
   let parts: Furnished
   let visitor: Visitor
   before(async () => {

@@ -4,7 +4,7 @@ import { createId } from '../../src/ids.ts'
 import { deliveryWork, organizations } from '../../src/store/index.ts'
 import { operator, webhooksForTests } from '../harness/webhooks.ts'
 
-describe('deliveries beside publishers who wait for each other', { timeout: 240_000 }, () => {
+describe('deliveries beside publishers who wait for each other', { timeout: 120_000 }, () => {
   test('deliveries go out and the feed stays current while every other connection waits for a lock', async () => {
     await using all = await webhooksForTests('postgres')
     const { webhooks, organizationId, receiver, store, clock } = all

@@ -19,7 +19,7 @@ import { until } from '../harness/webhooks.ts'
 
 const docs = join(import.meta.dirname, '..', '..', 'docs')
 
-describe('what the documentation tells operators', { timeout: 240_000 }, () => {
+describe('what the documentation tells operators', { timeout: 120_000 }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'intercept-operate-'))
   after(() => rmSync(folder, { recursive: true }))
 

@@ -6,7 +6,7 @@ import { firstOwner, personWith, withLinks } from '../harness/person.ts'
 import { productForTests } from '../harness/product.ts'
 import { intercept } from '../harness/terminal.ts'
 
-describe('what newcomers run into', { timeout: 240_000 }, () => {
+describe('what newcomers run into', { timeout: 120_000 }, () => {
   let browser: TestBrowser
   before(async () => {
     freshDashboard()

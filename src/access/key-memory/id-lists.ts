@@ -15,8 +15,8 @@ const belowSlab = 2 ** slabBits - 1
 const maxBlocks = 2 ** (24 - placeBits)
 
 // The upper eight bits of an entry come from the id, so that most records of other keys need not be read; the lower 24
-// bits are the record's region. In an entry that is not in use, the upper bits are 0, and the lower ones are the number plus one of
-// another such entry of the list, or 0.
+// bits are the record's region. In an entry that is not in use, the upper bits are 0, and the lower ones are the number
+// plus one of another such entry of the list, or 0.
 const tagShift = 24
 const regionMask = 0xff_ff_ff
 
@@ -32,8 +32,8 @@ const handAt = 4
 
 /**
  * Finds records by the ids of their keys. The id selects the list. An entry names the region of a record instead of its
- * place, so records may move. A list is a chain of blocks. As the number of keys grows, one list after another is split in two
- * (linear hashing): few long lists would make searches slow, and many short ones would waste memory, because the last
+ * place, so records may move. A list is a chain of blocks. As the number of keys grows, one list after another is split in
+ * two (linear hashing): few long lists would make searches slow, and many short ones would waste memory, because the last
  * block of each is half empty on average.
  */
 export class IdLists {
@@ -72,7 +72,9 @@ export class IdLists {
     return this.#spareBlock > 0 || this.#blocks < maxBlocks
   }
 
-  /** Adds a record, for which there must be room. Throws a `RangeError` if there is no memory left; then nothing changed. */
+  /**
+   * Adds a record, for which there must be room. Throws a `RangeError` if there is no memory left; then nothing changed.
+   */
   add(id: Int32Array, region: number): void {
     this.#append(this.#listOf(id), entryOf(id, region))
     this.#count += 1

@@ -125,7 +125,10 @@ class World {
     assert.equal(this.#records.findById(region, id), -1)
   }
 
-  /** Most digests are close to one another; some differ only in the bits that select the segment, or in the last ones compared. */
+  /**
+   * Most digests are close to one another; some differ only in the bits that select the segment, or in the last ones
+   * compared.
+   */
   #digest(): number[] {
     const hash = hashesAtEdges[this.#below(hashesAtEdges.length)] ?? 0
     const near = this.#random() < 0.7 ? hash : hash + this.#below(40) - 20
