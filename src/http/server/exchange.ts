@@ -260,15 +260,16 @@ export class Exchange {
     }
     if (this.finished || this.#gone) return true
     this.bytesIn += chunk.length
-    if (this.#sink === undefined) {
-      this.#held ??= []
-      this.#held.push(Buffer.from(chunk))
-      this.#heldBytes += chunk.length
-      this.#bodyPaused = this.#heldBytes >= maxHeldBytes
-    } else {
-      this.#bodyPaused = !this.#sink.data(chunk)
-    }
+    this.#bodyPaused = this.#sink === undefined ? !this.#hold(chunk) : !this.#sink.data(chunk)
     return !this.#bodyPaused
+  }
+
+  /** Keeps a chunk until the body is read; returns false if no more should come. */
+  #hold(chunk: Buffer): boolean {
+    this.#held ??= []
+    this.#held.push(Buffer.from(chunk))
+    this.#heldBytes += chunk.length
+    return this.#heldBytes < maxHeldBytes
   }
 
   /** Whether more of the body is certain to arrive before this turn of the event loop ends. */
@@ -281,11 +282,21 @@ export class Exchange {
     this.#sink = sink
     const held = this.#held ?? []
     this.#held = undefined
+    this.#heldBytes = 0
     let more = true
     for (const chunk of held) more = sink.data(chunk) && more
     if (this.#bodyEnded) sink.end()
     else if (more) this.resumeBody()
     else this.#bodyPaused = true
+  }
+
+  /**
+   * Takes the body back from its sink, which passes on none of it: this chunk, if any, and what follows is held until
+   * the body is read again.
+   */
+  holdBody(chunk: Buffer | undefined): void {
+    this.#sink = undefined
+    if (chunk !== undefined) this.#hold(chunk)
   }
 
   /** The trailers of a chunked body, as a flat list; complete once the body has ended. */

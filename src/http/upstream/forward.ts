@@ -164,6 +164,15 @@ class Forwarding implements ConnectionUser, BodyOwner, ExchangeWatcher {
     })
   }
 
+  beginsElsewhere(chunk: Buffer | undefined): boolean {
+    if (this.#retried || this.#settled) return false
+    this.#retried = true
+    this.#connection = undefined
+    this.#exchange.holdBody(chunk)
+    void this.#connect()
+    return true
+  }
+
   bodyChunk(chunk: Buffer): void {
     this.#plan.tap?.request(chunk)
   }

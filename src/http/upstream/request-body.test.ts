@@ -14,6 +14,7 @@ function bodyOf(contentLength: number) {
     bodyBytes: 100,
     injectedName: undefined,
     begin: (body, ended) => begun.push(`${body.toString('latin1')} ${ended}`),
+    beginsElsewhere: () => assert.fail('the connection is open'),
     bodyChunk: () => undefined,
     bodyTooLarge: () => undefined,
     bodyFailed: (error) => assert.fail(String(error)),
@@ -26,7 +27,7 @@ function bodyOf(contentLength: number) {
     bodyIsAtHand: false,
     readBody: (given: BodySink) => (sink = given),
   } as unknown as Exchange
-  const connection = {} as unknown as UpstreamConnection
+  const connection = { alive: true } as unknown as UpstreamConnection
   const body = new RequestBody({ exchange, connection, owner, headHeld: true })
   const shared = new SharedBuffer()
   const reader = {

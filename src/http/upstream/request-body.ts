@@ -14,6 +14,11 @@ export interface BodyOwner {
    * call.
    */
   begin(body: string | Buffer, ended: boolean): void
+  /**
+   * Called if the connection closed before anything was sent. Returns true if the call goes on with another connection,
+   * and another `RequestBody` gets this chunk and all that follows it; false if the call is to fail on this connection.
+   */
+  beginsElsewhere(chunk: Buffer | undefined): boolean
   bodyChunk(chunk: Buffer): void
   bodyTooLarge(): void
   /** Ends the call with a refusal, because its body cannot be forwarded. */
@@ -54,7 +59,7 @@ export class RequestBody implements BodySink {
     // turn, bytes that the next turn reads are handled at that turn's end: after the first of these immediates and before
     // the second. A call that begins earlier in a turn waits a turn less.
     if (this.#headHeld && !this.#exchange.bodyIsAtHand) {
-      setImmediate(() => setImmediate(() => this.#releaseHead()))
+      setImmediate(() => setImmediate(() => this.#waitedForBody()))
     }
   }
 
@@ -88,7 +93,7 @@ export class RequestBody implements BodySink {
   }
 
   #take(chunk: Buffer): boolean {
-    if (this.#over) return true
+    if (this.#over || this.#beginsElsewhere(chunk)) return true
     this.#sent += chunk.length
     if (this.#sent > this.#owner.bodyBytes) {
       this.#over = true
@@ -100,7 +105,7 @@ export class RequestBody implements BodySink {
   }
 
   #finish(): void {
-    if (this.#over) return
+    if (this.#over || this.#beginsElsewhere(undefined)) return
     const trailers = this.#length === undefined ? this.#trailerLines() : ''
     this.#releaseHead()
     this.#over = true
@@ -147,6 +152,18 @@ export class RequestBody implements BodySink {
     }
     this.#owner.bodyFlows(flows)
     return flows
+  }
+
+  #waitedForBody(): void {
+    if (this.#over || this.#beginsElsewhere(undefined)) return
+    this.#releaseHead()
+  }
+
+  /** Gives the body up if the connection closed while the head waited and the call can take another one. */
+  #beginsElsewhere(chunk: Buffer | undefined): boolean {
+    if (!this.#headHeld || this.#connection.alive) return false
+    this.#over = this.#owner.beginsElsewhere(chunk)
+    return this.#over
   }
 
   #releaseHead(): void {
