@@ -61,6 +61,11 @@ describe('rate limiter', () => {
     })
   })
 
+  test('a bucket that is full again within a microsecond is full in 0 seconds, not in -0', () => {
+    const verdict = new RateLimiter().ask('k', { calls: 1e9, perSeconds: 1 }, 0, true)
+    assert.ok(Object.is(verdict.resetSeconds, 0))
+  })
+
   test('a flood of subjects grows no memory', () => {
     const limiter = new RateLimiter(1000)
     for (let subject = 0; subject < 20_000; subject++) {

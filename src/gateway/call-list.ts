@@ -6,7 +6,14 @@ import type { Call } from './call.ts'
  * the next full collection.
  */
 export class CallList {
-  readonly #calls: Call[] = []
+  // A list begins with a call, because V8 would expect numbers in an empty array and discard the compiled code of all calls
+  // when it met the first call.
+  readonly #calls: Call[]
+
+  constructor(first: Call) {
+    first.listedAt = 0
+    this.#calls = [first]
+  }
 
   get size(): number {
     return this.#calls.length

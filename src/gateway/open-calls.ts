@@ -30,7 +30,11 @@ const maxPerKey = 1000
 // would delay every call.
 const keysAtOnce = 16
 const sweepMs = 500
-const noCalls = new CallList()
+/**
+ * How many keys' lists are kept although some are empty. V8 compiles the code of a call without the part that makes a
+ * list if that part never ran under load, and discards all of it when the part runs.
+ */
+const keptLists = 256
 
 interface OpenCallsDeps {
   readonly keyCache: KeyCache
@@ -46,7 +50,7 @@ export function createOpenCalls(deps: OpenCallsDeps): OpenCalls {
 
 class CallsByKey implements OpenCalls {
   readonly #deps: OpenCallsDeps
-  /** The list of a key without calls is kept until the next sweep. */
+  /** Empty lists are kept until there are many lists. */
   readonly #byKey = new Map<KeyId, CallList>()
   /** Runs while there are calls. */
   #sweep: NodeJS.Timeout | undefined
@@ -81,13 +85,10 @@ class CallsByKey implements OpenCalls {
   }
 
   add(call: Call, keyId: KeyId): void {
-    let calls = this.#byKey.get(keyId)
-    if (calls === undefined) {
-      calls = new CallList()
-      this.#byKey.set(keyId, calls)
-    }
-    if (calls.size >= maxPerKey) throw tooManyAtOnce()
-    calls.add(call)
+    const calls = this.#byKey.get(keyId)
+    if (calls === undefined) this.#byKey.set(keyId, new CallList(call))
+    else if (calls.size < maxPerKey) calls.add(call)
+    else throw tooManyAtOnce()
     this.#size++
     this.#sweep ??= setInterval(() => this.#onSweep(), sweepMs).unref()
   }
@@ -206,7 +207,7 @@ class CallsByKey implements OpenCalls {
     const keys = [...this.#unchecked]
     this.#unchecked.clear()
     for (let at = 0; at < keys.length; at += keysAtOnce) {
-      const some = keys.slice(at, at + keysAtOnce).map((key) => this.#byKey.get(key) ?? noCalls)
+      const some = keys.slice(at, at + keysAtOnce).flatMap((key) => this.#byKey.get(key) ?? [])
       await Promise.all(some.map(async (calls) => await this.#recheck(calls)))
       await nextTurn()
     }
@@ -215,13 +216,17 @@ class CallsByKey implements OpenCalls {
 
   #onSweep(): void {
     this.#cutEnded()
-    for (const [keyId, calls] of this.#byKey) if (calls.size === 0) this.#byKey.delete(keyId)
+    if (this.#byKey.size > keptLists) this.#dropEmptyLists()
     if (this.#unchecked.size > 0) void this.#retry()
     if (this.#isEnding) this.#endStreams()
     if (this.#size > 0) return
     // The timer stops while there are no calls, so that it never wakes an idle node.
     clearInterval(this.#sweep)
     this.#sweep = undefined
+  }
+
+  #dropEmptyLists(): void {
+    for (const [keyId, calls] of this.#byKey) if (calls.size === 0) this.#byKey.delete(keyId)
   }
 
   #cutEnded(): void {
