@@ -35,9 +35,15 @@ const { values, positionals } = parseArgs({
 const isQuick = values.quick === true
 const seconds = Number(positionals[0] ?? (isQuick ? 1 : 2))
 const rounds = Number(positionals[1] ?? (isQuick ? 3 : 5))
-/** Seconds of warm-up. The very first load warms up for longer, so that only compiled code is measured. */
-const firstWarmUp = isQuick ? 4 : 10
+/** Seconds of warm-up before each load. */
 const warmUp = 1
+/**
+ * How many warm-ups of two seconds the very first load has, so that only compiled code is measured. There are several,
+ * with pauses between, because V8 compiles functions without the parts that have not run so far and must compile them
+ * again when these run: what happens between loads, such as the end of connections, must have happened before.
+ */
+const firstWarmUps = isQuick ? 2 : 5
+const firstWarmUp = 2
 const baseNames = new Map([
   ['nginx map, access log', 'nginx'],
   ['HAProxy SHA-256 map', 'HAProxy'],
@@ -97,8 +103,10 @@ async function compare(workload: Workload): Promise<void> {
   const taking = peers.filter((peer) => workload.isFor(peer))
   const results = new Map<string, Measured[]>(taking.map((peer) => [peer.name, []]))
   const task = { folder, seconds, wrk: wrk ?? '', capacity }
-  for (const peer of taking) {
-    await workload.run(peer, { ...task, seconds: warmed ? warmUp : firstWarmUp })
+  for (let turn = 0; turn < (warmed ? 1 : firstWarmUps); turn++) {
+    for (const peer of taking) {
+      await workload.run(peer, { ...task, seconds: warmed ? warmUp : firstWarmUp })
+    }
   }
   const roundSeconds = seconds * (workload.roundFactor ?? 1)
   const loop = warmed ? undefined : await loopOf(taking)
