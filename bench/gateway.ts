@@ -35,14 +35,16 @@ const { values, positionals } = parseArgs({
 const isQuick = values.quick === true
 const seconds = Number(positionals[0] ?? (isQuick ? 1 : 2))
 const rounds = Number(positionals[1] ?? (isQuick ? 3 : 5))
-/** Seconds of warm-up before each load. */
+/** Seconds of warm-up before each load but the first. */
 const warmUp = 1
 /**
- * How many warm-ups of two seconds the very first load has, so that only compiled code is measured. There are several,
- * with pauses between, because V8 compiles functions without the parts that have not run so far and must compile them
- * again when these run: what happens between loads, such as the end of connections, must have happened before.
+ * How many warm-ups the very first load has, so that only compiled code is measured. There are several, with the turns of
+ * other peers between, because V8 compiles functions without the parts that have not run so far and must compile them
+ * again when these run: what happens between loads, such as the end of connections, must have happened before anything is
+ * measured.
  */
 const firstWarmUps = isQuick ? 2 : 5
+/** Seconds of each of them. */
 const firstWarmUp = 2
 const baseNames = new Map([
   ['nginx map, access log', 'nginx'],

@@ -62,8 +62,12 @@ describe('rate limiter', () => {
   })
 
   test('a bucket that is full again within a microsecond is full in 0 seconds, not in -0', () => {
-    const verdict = new RateLimiter().ask('k', { calls: 1e9, perSeconds: 1 }, 0, true)
-    assert.ok(Object.is(verdict.resetSeconds, 0))
+    for (const calls of [1e6, 1e9]) {
+      for (const nowMs of [0, 1, 1000]) {
+        const verdict = new RateLimiter().ask('k', { calls, perSeconds: 1 }, nowMs, true)
+        assert.ok(Object.is(verdict.resetSeconds, 0), `${calls}/s at ${nowMs} ms`)
+      }
+    }
   })
 
   test('a flood of subjects grows no memory', () => {

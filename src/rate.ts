@@ -70,8 +70,8 @@ export class RateLimiter {
     return {
       admitted,
       remaining: Math.max(0, Math.floor((toleranceMs - usedMs) / intervalMs + 1e-6)),
-      // Rounded up, but never to -0: that is no integer to V8, which would discard the compiled code of a call.
-      resetSeconds: Math.floor(usedMs / 1000 + (1 - 1e-6)),
+      // Never -0, which is no integer to V8: it would discard the compiled code of a call.
+      resetSeconds: Math.max(0, Math.ceil(usedMs / 1000 - 1e-6)),
       retrySeconds: admitted ? 0 : Math.max(1, Math.ceil(excessMs / 1000 - 1e-6)),
     }
   }

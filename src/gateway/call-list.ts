@@ -6,8 +6,8 @@ import type { Call } from './call.ts'
  * the next full collection.
  */
 export class CallList {
-  // A list begins with a call, because V8 would expect numbers in an empty array and discard the compiled code of all calls
-  // when it met the first call.
+  // A list begins with a call: V8 takes an empty array for one of numbers, and would discard the compiled code of all
+  // calls when the first call was added.
   readonly #calls: Call[]
 
   constructor(first: Call) {

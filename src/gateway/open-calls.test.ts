@@ -120,6 +120,37 @@ describe('open calls', () => {
     await world.checkedAfter('key_a')
     assert.deepEqual(world.cut, ['key_a'])
   })
+
+  test('of one key are a thousand at most, and a refused one counts nothing', () => {
+    using world = openWorld()
+    for (let at = 0; at < 1000; at++) world.call('key_a', 'org_a')
+    assert.throws(() => world.call('key_a', 'org_a'), { code: 'rate_limited' })
+    assert.equal(world.open.size, 1000)
+    world.call('key_b', 'org_a')
+    world.end('key_a')
+    world.call('key_a', 'org_a')
+    assert.throws(() => world.call('key_a', 'org_a'), { code: 'rate_limited' })
+    assert.equal(world.open.size, 1001)
+  })
+
+  test('leave lists behind for a few keys only, and are checked again in a list that was empty', async (t) => {
+    t.mock.timers.enable({ apis: ['setInterval'] })
+    using world = openWorld()
+    for (let at = 0; at < 256; at++) {
+      world.call(`key_${at}`, 'org_a')
+      world.end(`key_${at}`)
+    }
+    t.mock.timers.tick(500)
+    assert.equal(world.open.lists, 256)
+    assert.equal(world.open.size, 0)
+    world.call('key_7', 'org_a')
+    assert.deepEqual(await world.checkedAfter('key_7'), ['key_7'])
+    assert.deepEqual(await world.checkedAfter('org_a'), ['key_7'])
+    world.call('key_256', 'org_a')
+    t.mock.timers.tick(500)
+    assert.equal(world.open.lists, 2)
+    assert.deepEqual(await world.checkedAfter('org_a'), ['key_256', 'key_7'])
+  })
 })
 
 /** Creates the register of open calls over a fake key cache. */
@@ -147,7 +178,11 @@ function openWorld() {
   }
   const log = { error: assert.ifError }
   const calls = createOpenCalls({ keyCache, targetCache, judgeAgain, clock, log } as never)
+  /** How to end the newest call of each key. */
+  const ends = new Map<KeyId, () => void>()
   return Object.assign(world, {
+    open: calls,
+    end: (keyId: KeyId) => ends.get(keyId)?.(),
     change: (changed: KeyId | OrganizationId | undefined) => change(changed),
     changeTarget: (targetId: TargetId) => changeTarget(targetId),
     /** Opens a call; returns its exchange. */
@@ -171,6 +206,7 @@ function openWorld() {
         calls.remove(call as never, keyId)
       }
       calls.add(call as never, keyId)
+      ends.set(keyId, () => calls.remove(call as never, keyId))
       return exchange
     },
     /** Triggers a change, waits until no more checks follow, and returns the checked keys in the order of their ids. */

@@ -18,6 +18,8 @@ export interface OpenCalls {
   add(call: Call, keyId: KeyId): void
   remove(call: Call, keyId: KeyId): void
   readonly size: number
+  /** How many keys have a list of calls; the lists of keys without calls are dropped only when there are many. */
+  readonly lists: number
   /** How many of the calls are event streams or WebSockets. */
   streams(): number
   /** Ends event streams and WebSockets, which would otherwise keep a stopping process alive. */
@@ -31,8 +33,8 @@ const maxPerKey = 1000
 const keysAtOnce = 16
 const sweepMs = 500
 /**
- * How many keys' lists are kept although some are empty. V8 compiles the code of a call without the part that makes a
- * list if that part never ran under load, and discards all of it when the part runs.
+ * Empty lists are dropped only when there are more lists than this. V8 compiles the code of a call without the part that
+ * makes a list if that part never ran under load, and discards all of that code when the part runs.
  */
 const keptLists = 256
 
@@ -82,6 +84,10 @@ class CallsByKey implements OpenCalls {
 
   get size(): number {
     return this.#size
+  }
+
+  get lists(): number {
+    return this.#byKey.size
   }
 
   add(call: Call, keyId: KeyId): void {

@@ -260,11 +260,13 @@ export class Exchange {
     }
     if (this.finished || this.#gone) return true
     this.bytesIn += chunk.length
-    this.#bodyPaused = this.#sink === undefined ? !this.#hold(chunk) : !this.#sink.data(chunk)
+    const flows = this.#sink === undefined ? this.#hold(chunk) : this.#sink.data(chunk)
+    // The sink may have given the chunk back.
+    this.#bodyPaused = !flows || this.#heldBytes >= maxHeldBytes
     return !this.#bodyPaused
   }
 
-  /** Keeps a chunk until the body is read; returns false if no more should come. */
+  /** Keeps a chunk until the body is read; returns false if no more should come for now. */
   #hold(chunk: Buffer): boolean {
     this.#held ??= []
     this.#held.push(Buffer.from(chunk))
@@ -291,8 +293,8 @@ export class Exchange {
   }
 
   /**
-   * Takes the body back from its sink, which passes on none of it: this chunk, if any, and what follows is held until
-   * the body is read again.
+   * Takes the body back from a sink that has passed on none of it: this chunk, if any, and all that follow are held
+   * until the body is read again. Must not be called while `readBody` hands over what was held before.
    */
   holdBody(chunk: Buffer | undefined): void {
     this.#sink = undefined

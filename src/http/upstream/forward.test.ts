@@ -69,7 +69,7 @@ function postOf(framing: readonly string[]) {
 
 const head = 'POST / HTTP/1.1\r\nContent-Length: 8\r\n\r\n'
 
-for (const when of ['before its body comes', 'and its body never comes soon'] as const) {
+for (const when of ['before its body comes', 'and its body does not come soon'] as const) {
   test(`a request whose idle connection closes while its head waits (${when}) goes to a new connection`, async () => {
     const post = postOf(['Content-Length', '8'])
     post.breakOff()
@@ -107,15 +107,18 @@ test('an empty chunked body goes to a new connection too', async () => {
   assert.deepEqual(post.sent(), ['', `${chunked}0\r\n\r\n`])
 })
 
-test('what comes while a new connection opens is bounded', () => {
+test('a caller is paused once 64 KiB of its body wait for a new connection', () => {
   const post = postOf(['Content-Length', '99000'])
   post.breakOff()
   assert.equal(post.exchange.bodyArrived(Buffer.alloc(30_000)), true)
   assert.equal(post.exchange.bodyArrived(Buffer.alloc(30_000)), true)
   assert.equal(post.exchange.bodyArrived(Buffer.alloc(30_000)), false)
+  const large = postOf(['Content-Length', '99000'])
+  large.breakOff()
+  assert.equal(large.exchange.bodyArrived(Buffer.alloc(70_000)), false)
 })
 
-test('a request whose new connection closes before it begins too fails, and asks for no third', async () => {
+test('a request whose new connection also closes before it begins fails, and no third is opened', async () => {
   const post = postOf(['Content-Length', '8'])
   post.breakOff()
   for (let turn = 0; turn < 4 && post.sockets.length < 2; turn++) await nextTurn()
@@ -130,12 +133,23 @@ test('a request of which bytes were sent fails with its connection, because the 
   const post = postOf(['Content-Length', '8'])
   post.exchange.bodyArrived(Buffer.from('four'))
   post.breakOff()
-  await nextTurn()
+  post.exchange.bodyArrived(Buffer.from('more'))
+  post.exchange.bodyArrived(null)
+  for (let turn = 0; turn < 4; turn++) await nextTurn()
   assert.equal(post.sockets.length, 1)
   assert.deepEqual(post.outcomes, ['upstream_invalid'])
 })
 
-test('a caller who leaves while a new connection opens leaves no request on it', async () => {
+test('a body that comes in pieces stays on the connection on which its head was sent', async () => {
+  const post = postOf(['Content-Length', '8'])
+  post.exchange.bodyArrived(Buffer.from('four'))
+  post.exchange.bodyArrived(Buffer.from('more'))
+  post.exchange.bodyArrived(null)
+  for (let turn = 0; turn < 4; turn++) await nextTurn()
+  assert.deepEqual(post.sent(), [`${head}fourmore`])
+})
+
+test('nothing is sent on a new connection if the caller leaves while it opens', async () => {
   const post = postOf(['Content-Length', '8'])
   post.breakOff()
   post.exchange.bodyArrived(Buffer.from('four'))

@@ -164,9 +164,8 @@ class Forwarding implements ConnectionUser, BodyOwner, ExchangeWatcher {
     })
   }
 
-  beginsElsewhere(chunk: Buffer | undefined): boolean {
-    if (this.#retried || this.#settled) return false
-    this.#retried = true
+  beginElsewhere(chunk: Buffer | undefined): boolean {
+    if (this.#connection === undefined || this.#connection.uses === 0) return false
     this.#connection = undefined
     this.#exchange.holdBody(chunk)
     void this.#connect()

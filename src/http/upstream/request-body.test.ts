@@ -14,7 +14,7 @@ function bodyOf(contentLength: number) {
     bodyBytes: 100,
     injectedName: undefined,
     begin: (body, ended) => begun.push(`${body.toString('latin1')} ${ended}`),
-    beginsElsewhere: () => assert.fail('the connection is open'),
+    beginElsewhere: () => assert.fail('the connection is open'),
     bodyChunk: () => undefined,
     bodyTooLarge: () => undefined,
     bodyFailed: (error) => assert.fail(String(error)),

@@ -15,10 +15,11 @@ export interface BodyOwner {
    */
   begin(body: string | Buffer, ended: boolean): void
   /**
-   * Called if the connection closed before anything was sent. Returns true if the call goes on with another connection,
-   * and another `RequestBody` gets this chunk and all that follows it; false if the call is to fail on this connection.
+   * Called if the connection closed before anything was sent. Returns true if it had carried other requests: the call
+   * goes on with a new connection, and another `RequestBody` gets this chunk and all that follow. Returns false if the
+   * call is to fail with this connection.
    */
-  beginsElsewhere(chunk: Buffer | undefined): boolean
+  beginElsewhere(chunk: Buffer | undefined): boolean
   bodyChunk(chunk: Buffer): void
   bodyTooLarge(): void
   /** Ends the call with a refusal, because its body cannot be forwarded. */
@@ -93,7 +94,7 @@ export class RequestBody implements BodySink {
   }
 
   #take(chunk: Buffer): boolean {
-    if (this.#over || this.#beginsElsewhere(chunk)) return true
+    if (this.#over || this.#beginElsewhere(chunk)) return true
     this.#sent += chunk.length
     if (this.#sent > this.#owner.bodyBytes) {
       this.#over = true
@@ -105,7 +106,7 @@ export class RequestBody implements BodySink {
   }
 
   #finish(): void {
-    if (this.#over || this.#beginsElsewhere(undefined)) return
+    if (this.#over || this.#beginElsewhere(undefined)) return
     const trailers = this.#length === undefined ? this.#trailerLines() : ''
     this.#releaseHead()
     this.#over = true
@@ -155,14 +156,17 @@ export class RequestBody implements BodySink {
   }
 
   #waitedForBody(): void {
-    if (this.#over || this.#beginsElsewhere(undefined)) return
+    if (this.#over || this.#beginElsewhere(undefined)) return
     this.#releaseHead()
   }
 
-  /** Gives the body up if the connection closed while the head waited and the call can take another one. */
-  #beginsElsewhere(chunk: Buffer | undefined): boolean {
+  /**
+   * Gives the body up if the connection closed while the head waited and the call goes on with a new connection;
+   * returns whether it did.
+   */
+  #beginElsewhere(chunk: Buffer | undefined): boolean {
     if (!this.#headHeld || this.#connection.alive) return false
-    this.#over = this.#owner.beginsElsewhere(chunk)
+    this.#over = this.#owner.beginElsewhere(chunk)
     return this.#over
   }
 
