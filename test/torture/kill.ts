@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { postgresForTests } from '../harness/postgres.ts'
 import { randomFrom } from '../harness/random.ts'
-import { prefixed, wait, type Torture, type TortureReport } from './torture.ts'
+import { prefixed, wait, waitForWork, type Torture, type TortureReport } from './torture.ts'
 import { findLosses, nothingYet, openPlace, prepare, startWriter, type Place } from './writers.ts'
 
 export const kill: Torture = {
@@ -39,10 +39,12 @@ async function killRepeatedly(
   const organizationId = await prepare(place)
   let slowestRestartMs = 0
   for (let at = 0; at < kills; at++) {
+    const issuedBefore = acknowledged.issued.size
     const startedAt = performance.now()
     const writer = await startWriter(place, organizationId, acknowledged)
     slowestRestartMs = Math.max(slowestRestartMs, performance.now() - startedAt)
     await wait(300 + random() * (options.short ? 500 : 2200))
+    await waitForWork(() => acknowledged.issued.size > issuedBefore)
     writer.kill('SIGKILL')
     await once(writer, 'close')
   }

@@ -26,6 +26,15 @@ export interface Torture {
 }
 
 /** Waits for a fixed time. Tortures may do that, because they are about what happens at random moments. */
+/** How long a torture waits for the first work of what it is about to kill. */
+const longestWaitMs = 20_000
+
+/** Waits until something has been done, 20 s at most: on a slow machine, even the first work takes long. */
+export async function waitForWork(isDone: () => boolean): Promise<void> {
+  const waitUntil = performance.now() + longestWaitMs
+  while (!isDone() && performance.now() < waitUntil) await wait(20)
+}
+
 export async function wait(ms: number): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, ms))
 }
