@@ -25,7 +25,6 @@ export interface Torture {
   run(options: TortureOptions): Promise<TortureReport>
 }
 
-/** Waits for a fixed time. Tortures may do that, because they are about what happens at random moments. */
 /** How long a torture waits for the first work of what it is about to kill. */
 const longestWaitMs = 20_000
 
@@ -35,6 +34,7 @@ export async function waitForWork(isDone: () => boolean): Promise<void> {
   while (!isDone() && performance.now() < waitUntil) await wait(20)
 }
 
+/** Waits for a fixed time. Tortures may do that, because they are about what happens at random moments. */
 export async function wait(ms: number): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, ms))
 }
