@@ -5,14 +5,18 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { LoadOrder, LoadSeen } from './gateway-load.ts'
+import type { PacedLoad } from './gateway-paced-load.ts'
 import type { Peer } from './gateway-peers.ts'
 import { cpuSeconds, pinned, untilQuiet } from './processes.ts'
 
 export interface Measured {
+  /** NaN for the upstream of the load at a fixed rate, which is the load itself. */
   readonly cpuUs: number
   readonly perSecond: number
   readonly p50Ms?: number
   readonly p99Ms?: number
+  /** The p99 of all calls, where `p99Ms` is the median of the p99s of short slices of time. */
+  readonly p99OfAllMs?: number
 }
 
 export interface Task {
@@ -21,6 +25,7 @@ export interface Task {
   readonly wrk: string
   /** Calls per second that the slowest peer can handle; undefined until it has been measured. */
   readonly capacity?: number | undefined
+  readonly paced?: PacedLoad
 }
 
 /** The requests that wrk sends; `path` is the path below the target. */
@@ -30,22 +35,20 @@ export interface WrkLoad {
   readonly bodyBytes?: number
   readonly key?: (peer: Peer) => string
   readonly connections?: number
-  /** The average pause of a connection between a response and its next request; 0 if not given. */
-  readonly pauseMs?: number
   /** Whether the calls are expected to be refused. */
   readonly refused?: boolean
 }
 
 const connections = 64
 
-/** Measures a peer under load from wrk: as many calls as it can handle or, with `pauseMs`, fewer. */
+/** Measures a peer under load from wrk: as many calls as it can handle. */
 export async function measureFull(peer: Peer, task: Task, load: WrkLoad): Promise<Measured> {
   const script = join(task.folder, 'load.lua')
-  const { method = 'GET', bodyBytes = 0, pauseMs = 0 } = load
+  const { method = 'GET', bodyBytes = 0 } = load
   const body = bodyBytes === 0 ? '' : `wrk.body = string.rep("x", ${bodyBytes})\n`
   writeFileSync(
     script,
-    `wrk.method = "${method}"\n${body}wrk.headers["X-API-Key"] = "${load.key?.(peer) ?? peer.key}"\nwrk.headers["User-Agent"] = "bench/1"\nwrk.headers["Accept"] = "application/json"\n${pauseMs === 0 ? '' : pauses(pauseMs)}`,
+    `wrk.method = "${method}"\n${body}wrk.headers["X-API-Key"] = "${load.key?.(peer) ?? peer.key}"\nwrk.headers["User-Agent"] = "bench/1"\nwrk.headers["Accept"] = "application/json"\n`,
   )
   const url = `http://127.0.0.1:${peer.port}${peer.prefix}${load.path ?? '/items/7?full=1'}`
   const [program = '', ...words] = pinned('load', [
@@ -68,9 +71,30 @@ export async function measureFull(peer: Peer, task: Task, load: WrkLoad): Promis
   }
 }
 
-/** Returns Lua code that makes each connection of wrk pause for a random time, so that they do not all send at once. */
-function pauses(averageMs: number): string {
-  return `function delay() return math.random(1, ${2 * averageMs - 1}) end\n`
+/**
+ * Measures a peer under calls at a fixed rate. The latencies are medians of those of slices of half a second, so that a
+ * machine that stands still now and then does not decide them.
+ */
+export async function measurePaced(
+  peer: Peer,
+  task: Task,
+  load: { readonly path: string; readonly perSecond: number },
+): Promise<Measured> {
+  const { paced } = peer
+  if (paced === undefined || task.paced === undefined) throw new Error(`no load for ${peer.name}`)
+  const before = cpuOf(peer)
+  const seen = await task.paced.offer({
+    ...{ port: paced.port, path: paced.prefix + load.path, key: peer.key },
+    ...{ perSecond: load.perSecond, seconds: task.seconds },
+  })
+  const used = peer.kind === 'upstream' ? Number.NaN : (await cpuWhenQuiet(peer)) - before
+  return {
+    cpuUs: (used / seen.calls) * 1e6,
+    perSecond: load.perSecond,
+    p50Ms: median(seen.slices.map(({ p50Ms }) => p50Ms)),
+    p99Ms: median(seen.slices.map(({ p99Ms }) => p99Ms)),
+    p99OfAllMs: seen.p99OfAllMs,
+  }
 }
 
 /** Measures a peer under a load that wrk cannot generate; gateway-load.ts sends it from the load's cores. */

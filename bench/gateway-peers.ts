@@ -24,12 +24,20 @@ export interface Peer {
   readonly besides?: readonly number[]
   /** What precedes the upstream's path in a request to this peer. */
   readonly prefix: string
+  /** Where this peer forwards calls to the upstream of the load at a fixed rate (gateway-paced.ts). */
+  readonly paced?: { readonly port: number; readonly prefix: string }
   readonly key: string
   /** A well-formed key that does not exist. */
   readonly unknownKey?: string
   readonly limitedKey?: string
   readonly metricsPort?: number
   end(): Promise<void>
+}
+
+/** The ports of the upstream that all loads but one use, and of the one that the load at a fixed rate is itself. */
+export interface UpstreamPorts {
+  readonly upstreamPort: number
+  readonly pacedPort: number
 }
 
 const execute = promisify(execFile)
@@ -65,7 +73,7 @@ export async function startUpstream(nginx: string, folder: string): Promise<Peer
 export async function startNginx(
   nginx: string,
   folder: string,
-  given: { upstreamPort: number; accessLog: boolean },
+  given: UpstreamPorts & { accessLog: boolean },
 ): Promise<Peer> {
   const port = await unusedPort()
   const name = given.accessLog ? 'nginx map, access log' : 'nginx map'
@@ -78,20 +86,23 @@ export async function startNginx(
     map $http_x_api_key $known { default 0; include ${home}/keys.map; }
     ${connectionUpgrade}
     upstream api { server 127.0.0.1:${given.upstreamPort}; keepalive 128; }
+    upstream paced { server 127.0.0.1:${given.pacedPort}; keepalive 128; }
     ${given.accessLog ? `access_log ${home}/access.log;` : 'access_log off;'}`
-  const guard =
-    'if ($known = 0) { return 401; } proxy_pass http://api; proxy_set_header X-API-Key "";'
+  const guard = (name: string): string =>
+    `if ($known = 0) { return 401; } proxy_pass http://${name}; proxy_set_header X-API-Key "";`
   const location = `client_max_body_size 0;
-    location ~ ^/items/(large|up|events|frames) { ${guard} ${passUpgrades} }
-    location / { ${guard} proxy_http_version 1.1; proxy_set_header Connection ""; }`
-  return { ...(await startNginxWith(nginx, folder, { name, port, http, location })), key }
+    location ~ ^/items/(large|up|events|frames) { ${guard('api')} ${passUpgrades} }
+    location /paced/ { ${guard('paced')} proxy_http_version 1.1; proxy_set_header Connection ""; }
+    location / { ${guard('api')} proxy_http_version 1.1; proxy_set_header Connection ""; }`
+  const paced = { port, prefix: '/paced' }
+  return { ...(await startNginxWith(nginx, folder, { name, port, http, location })), key, paced }
 }
 
 /** Starts HAProxy with a map of the SHA-256 digests of 100,000 keys; it refuses every other key with 401. */
 export async function startHaproxy(
   haproxy: string,
   folder: string,
-  upstreamPort: number,
+  { upstreamPort, pacedPort }: UpstreamPorts,
 ): Promise<Peer> {
   const port = await unusedPort()
   const key = freshKey()
@@ -114,29 +125,35 @@ frontend in
   http-request set-var(req.known) req.hdr(x-api-key),sha2(256),hex,map_str(${file})
   http-request deny deny_status 401 unless { var(req.known) -m found }
   http-request del-header X-API-Key
+  use_backend paced if { path_beg /paced/ }
   default_backend api
 backend api
   http-reuse always
   server api 127.0.0.1:${upstreamPort}
+backend paced
+  http-reuse always
+  server paced 127.0.0.1:${pacedPort}
 `,
   )
   const child = await startPeer(haproxy, ['-db', '-f', config], port)
   return {
     ...{ name: 'HAProxy SHA-256 map', kind: 'proxy' as const, port, pid: child.pid ?? 0 },
-    ...{ prefix: '', key },
+    ...{ prefix: '', key, paced: { port, prefix: '/paced' } },
     end: async () => void child.kill('SIGKILL'),
   }
 }
 
 /** Starts a relay of bytes on `node:net`, to show what reading and writing alone cost a Node program. */
-export async function startRelay(upstreamPort: number): Promise<Peer> {
+export async function startRelay({ upstreamPort, pacedPort }: UpstreamPorts): Promise<Peer> {
   const port = await unusedPort()
+  const other = await unusedPort()
   const file = join(import.meta.dirname, 'gateway-relay.ts')
-  const words = ['--max-semi-space-size=4', file, String(port), String(upstreamPort)]
+  const ports = [port, upstreamPort, other, pacedPort].map(String)
+  const words = ['--max-semi-space-size=4', file, ...ports]
   const child = await startPeer(process.execPath, words, port)
   return {
     ...{ name: 'bytes alone, node:net', kind: 'relay', port, pid: child.pid ?? 0 },
-    ...{ prefix: '', key: '' },
+    ...{ prefix: '', key: '', paced: { port: other, prefix: '' } },
     end: async () => void child.kill('SIGKILL'),
   }
 }
@@ -144,7 +161,7 @@ export async function startRelay(upstreamPort: number): Promise<Peer> {
 /** Starts Intercept as an operator would: with rules, rate limits on key and target, and call records. */
 export async function startIntercept(
   folder: string,
-  given: { upstreamPort: number; profile: boolean; beside?: string; workers?: number },
+  given: Partial<UpstreamPorts> & { profile: boolean; beside?: string; workers?: number },
 ): Promise<Peer> {
   const metricsPort = await unusedPort()
   const { beside } = given
@@ -169,13 +186,18 @@ export async function startIntercept(
   const rules = ['deny DELETE /admin/*', 'deny * /internal/*', 'allow * /items/*'].flatMap(
     (rule) => ['--rule', rule],
   )
-  const upstream = `http://127.0.0.1:${given.upstreamPort}`
   const rate = '1000000/s'
-  await run('target', 'set', 'bench', 'api', '--upstream', upstream, '--rate', rate, ...rules)
+  const targets = { api: given.upstreamPort, paced: given.pacedPort }
+  for (const [target, upstreamPort] of Object.entries(targets)) {
+    if (upstreamPort === undefined) continue
+    const upstream = `http://127.0.0.1:${upstreamPort}`
+    await run('target', 'set', 'bench', target, '--upstream', upstream, '--rate', rate, ...rules)
+  }
   const key = await issue(rate)
   return {
     ...{ name, kind: 'proxy', port: Number(port), pid: server.pid },
     ...{ prefix: '/api/v1/intercept/api', key, unknownKey: neverIssued(key) },
+    paced: { port: Number(port), prefix: '/api/v1/intercept/paced' },
     limitedKey: await issue('1/h'),
     metricsPort,
     end: async () => {

@@ -1,15 +1,22 @@
 // Shows the least that a proxy on node:net can cost: forwards all bytes, and reads and writes as the plain lane does.
-// Usage: node bench/gateway-relay.ts <port> <upstream port>
+// Usage: node bench/gateway-relay.ts <port> <upstream port> [<port> <upstream port> ...]
 import { connect, createServer, type Socket } from 'node:net'
 import { turnReads, turnWrites } from '../src/http/message/end-of-turn.ts'
 import { SharedBuffer } from '../src/http/message/shared-buffer.ts'
 import type { TurnReader } from '../src/http/message/turn-reads.ts'
 import { acceptUnread, readShared } from '../src/http/server/plain-lane/shared-reads.ts'
 
-const [port, upstreamPort = 0] = process.argv.slice(2).map(Number)
+const ports = process.argv.slice(2).map(Number)
 const shared = new SharedBuffer()
+for (let at = 0; at < ports.length; at += 2) relay(ports[at] ?? 0, ports[at + 1] ?? 0)
 
-const server = createServer({ noDelay: true }, (accepted) => {
+function relay(port: number, upstreamPort: number): void {
+  const server = createServer({ noDelay: true }, (accepted) => pass(accepted, upstreamPort))
+  acceptUnread(server)
+  server.listen(port, '127.0.0.1')
+}
+
+function pass(accepted: Socket, upstreamPort: number): void {
   const fromUpstream = new Passing()
   const fromCaller = new Passing()
   const upstream = connect({
@@ -31,9 +38,7 @@ const server = createServer({ noDelay: true }, (accepted) => {
     one.on('close', () => other.destroy())
   }
   caller.resume()
-})
-acceptUnread(server)
-server.listen(port, '127.0.0.1')
+}
 
 class Passing implements TurnReader {
   to: Socket | undefined

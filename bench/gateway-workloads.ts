@@ -1,6 +1,7 @@
 import {
   measureFull,
   measureLoad,
+  measurePaced,
   type Measured,
   type Task,
   type WrkLoad,
@@ -21,9 +22,6 @@ const kib = 1024
 const streams = 32
 /** The calls per second to use if the capacity was not measured in the same run. */
 const usualRate = 3000
-// Chosen so that 64 connections at most are needed, as in the other workloads: for each call, wrk searches the timers of
-// all connections. With 120, it took 70 % of a core, which it shares with the upstream.
-const pauseMs = 5
 
 export const workloads: readonly Workload[] = [
   { ...long(withRelay(full('GET 1 KB'))), tellsCapacity: true },
@@ -75,17 +73,14 @@ function long(workload: Workload): Workload {
   return { ...workload, roundFactor: 4 }
 }
 
-/** Offers about the same rate to all proxies and, for comparison, to the relay and to the upstream alone. */
+/** Offers the same rate to all proxies and, for comparison, to the relay and to the upstream alone. */
 function offered(name: string): Workload {
   return {
     name,
     isFor: ({ kind }) => kind === 'proxy' || kind === 'relay' || kind === 'upstream',
     run: async (peer, task) => {
-      const rate = task.capacity === undefined ? usualRate : task.capacity / 2
-      return await measureFull(peer, task, {
-        pauseMs,
-        connections: Math.ceil((rate * pauseMs) / 1000),
-      })
+      const perSecond = task.capacity === undefined ? usualRate : task.capacity / 2
+      return await measurePaced(peer, task, { path: '/items/7?full=1', perSecond })
     },
   }
 }

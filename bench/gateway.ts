@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { median, type Measured } from './gateway-measure.ts'
+import { startPacedLoad } from './gateway-paced-load.ts'
 import {
   startDecisions,
   startHaproxy,
@@ -20,6 +21,7 @@ import {
 } from './gateway-peers.ts'
 import type { Peer } from './gateway-peers.ts'
 import { workloads, type Workload } from './gateway-workloads.ts'
+import { machineEvenness, type Evenness } from './machine.ts'
 import { findProgram, pin, residentBytes } from './processes.ts'
 import { topOf } from './profile.ts'
 
@@ -72,21 +74,26 @@ if (wrk === undefined || nginx === undefined) process.exit(1)
 
 const peers: Peer[] = []
 let upstream: Peer | undefined
+const paced = await startPacedLoad()
 try {
   upstream = await startUpstream(nginx, folder)
   const upstreamPort = upstream.port
-  peers.push(await startNginx(nginx, folder, { upstreamPort, accessLog: false }))
-  peers.push(await startNginx(nginx, folder, { upstreamPort, accessLog: true }))
-  if (haproxy !== undefined) peers.push(await startHaproxy(haproxy, folder, upstreamPort))
-  peers.push(await startRelay(upstreamPort))
+  const ports = { upstreamPort, pacedPort: paced.port }
+  peers.push(await startNginx(nginx, folder, { ...ports, accessLog: false }))
+  peers.push(await startNginx(nginx, folder, { ...ports, accessLog: true }))
+  if (haproxy !== undefined) peers.push(await startHaproxy(haproxy, folder, ports))
+  peers.push(await startRelay(ports))
   const profile = values.profile === true
-  const intercept = await startIntercept(folder, { upstreamPort, profile })
+  const intercept = await startIntercept(folder, { ...ports, profile })
   peers.push(intercept, ...(await startDecisions(nginx, folder, { intercept, upstreamPort })))
   const { beside } = values
   if (beside !== undefined) {
-    peers.push(await startIntercept(folder, { upstreamPort, profile: false, beside }))
+    peers.push(await startIntercept(folder, { ...ports, profile: false, beside }))
   }
-  peers.push({ ...upstream, name: 'the upstream alone', kind: 'upstream', end: async () => {} })
+  peers.push({
+    ...{ ...upstream, name: 'the upstream alone', kind: 'upstream', end: async () => {} },
+    paced: { port: paced.port, prefix: '' },
+  })
   for (const peer of peers) if (peer.kind !== 'upstream') pin(peer.pid, 'peer')
   for (const workload of workloads) {
     if (values.only === undefined || workload.name.includes(values.only)) await compare(workload)
@@ -94,6 +101,7 @@ try {
 } finally {
   for (const peer of peers) await peer.end()
   await upstream?.end()
+  paced.end()
   if (values.profile === true) {
     console.log(`\nwhere Intercept's main thread spent its time:`)
     for (const line of topOf(join(folder, 'profile'))) console.log(`  ${line}`)
@@ -104,7 +112,7 @@ try {
 async function compare(workload: Workload): Promise<void> {
   const taking = peers.filter((peer) => workload.isFor(peer))
   const results = new Map<string, Measured[]>(taking.map((peer) => [peer.name, []]))
-  const task = { folder, seconds, wrk: wrk ?? '', capacity }
+  const task = { folder, seconds, wrk: wrk ?? '', capacity, paced }
   for (let turn = 0; turn < (warmed ? 1 : firstWarmUps); turn++) {
     for (const peer of taking) {
       await workload.run(peer, { ...task, seconds: warmed ? warmUp : firstWarmUp })
@@ -113,7 +121,9 @@ async function compare(workload: Workload): Promise<void> {
   const roundSeconds = seconds * (workload.roundFactor ?? 1)
   const loop = warmed ? undefined : await loopOf(taking)
   warmed = true
+  const machine: Evenness[] = []
   for (let round = 0; round < rounds; round++) {
+    if (workload.roundFactor !== undefined) machine.push(await machineEvenness(1))
     for (const peer of taking) {
       results.get(peer.name)?.push(await workload.run(peer, { ...task, seconds: roundSeconds }))
     }
@@ -132,7 +142,7 @@ async function compare(workload: Workload): Promise<void> {
   })
   for (const [name, list] of results) {
     const ratios = bases
-      .filter(([base]) => base !== name)
+      .filter(([base]) => base !== name && !list.some(({ cpuUs: us }) => Number.isNaN(us)))
       .map(([base, others]) => `${ratioText(list, others, cpuUs)} × ${baseNames.get(base)}`)
     if (bases.length === 0 && forwardedUs !== undefined) {
       const ratio = median(list.map(cpuUs)) / forwardedUs
@@ -143,6 +153,13 @@ async function compare(workload: Workload): Promise<void> {
   const p99 = workload.roundFactor === undefined ? undefined : p99Line(results)
   if (p99 !== undefined) console.log(p99)
   if (loop !== undefined) console.log(await loop.text())
+  if (machine.length > 0) {
+    const share = machine.reduce((sum, { slowShare }) => sum + slowShare, 0) / machine.length
+    const longestMs = Math.max(...machine.map((one) => one.longestMs))
+    console.log(
+      `  the machine alone, 1 s before each round: at less than a quarter of its speed for ${(share * 100).toFixed(1)} % of the time, and for up to ${longestMs.toFixed(1)} ms`,
+    )
+  }
 }
 
 /**
@@ -201,7 +218,7 @@ function p99Line(results: ReadonlyMap<string, readonly Measured[]>): string | un
   if (own === undefined) return undefined
   if (direct !== undefined) {
     const beyondMs = median(own.map(p99Ms)) - median(direct.map(p99Ms))
-    return `  Intercept's p99 is ${beyondMs.toFixed(2)} ms beyond the upstream's own`
+    return `  Intercept's p99 is ${beyondMs.toFixed(2)} ms beyond the upstream's own (medians of half seconds)`
   }
   if (proxied === undefined) return undefined
   return `  Intercept's p99 is ${ratioText(own, proxied, p99Ms)} × HAProxy's`
@@ -209,10 +226,15 @@ function p99Line(results: ReadonlyMap<string, readonly Measured[]>): string | un
 
 function lineOf(list: readonly Measured[]): string {
   const of = (pick: (one: Measured) => number): number => median(list.map(pick))
-  const cpu = `${of(cpuUs).toFixed(1).padStart(8)} µs CPU`
+  const used = of(cpuUs)
+  const cpu = Number.isNaN(used) ? ' '.repeat(15) : `${used.toFixed(1).padStart(8)} µs CPU`
   const latency =
     list[0]?.p50Ms === undefined
       ? ''
-      : `p50 ${of((one) => one.p50Ms ?? 0).toFixed(2)} ms  p99 ${of((one) => one.p99Ms ?? 0).toFixed(2)} ms`
-  return `${cpu}  ${latency}  ${Math.round(of(({ perSecond }) => perSecond))}/s`
+      : `p50 ${of((one) => one.p50Ms ?? 0).toFixed(2)} ms  p99 ${of(p99Ms).toFixed(2)} ms`
+  const ofAll =
+    list[0]?.p99OfAllMs === undefined
+      ? ''
+      : `  p99 of all calls ${of((one) => one.p99OfAllMs ?? 0).toFixed(2)} ms`
+  return `${cpu}  ${latency}${ofAll}  ${Math.round(of(({ perSecond }) => perSecond))}/s`
 }

@@ -1,0 +1,35 @@
+// The process of gateway-paced.ts, as the benchmark uses it.
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { PacedOrder, PacedSeen } from './gateway-paced.ts'
+import { pinned, unusedPort } from './processes.ts'
+
+export interface PacedLoad {
+  /** The port on which it is the upstream of its own calls. */
+  readonly port: number
+  readonly pid: number
+  /** Calls a peer; one order at a time. Throws if the process ended, which then wrote the reason to stderr. */
+  offer(order: PacedOrder): Promise<PacedSeen>
+  end(): void
+}
+
+/** Starts the process on the load's cores; it waits for orders. */
+export async function startPacedLoad(): Promise<PacedLoad> {
+  const port = await unusedPort()
+  const file = join(import.meta.dirname, 'gateway-paced.ts')
+  const [program = '', ...words] = pinned('load', [process.execPath, file, String(port)])
+  const child = spawn(program, words, { stdio: ['pipe', 'pipe', 'inherit'] })
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
+  return {
+    port,
+    pid: child.pid ?? 0,
+    offer: async (order) => {
+      child.stdin.write(`${JSON.stringify(order)}\n`)
+      const { done, value } = await lines.next()
+      if (done === true) throw new Error('the load at a fixed rate ended')
+      return JSON.parse(value) as PacedSeen
+    },
+    end: () => void child.kill('SIGKILL'),
+  }
+}

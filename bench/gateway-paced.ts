@@ -1,0 +1,192 @@
+// Offers calls at a fixed rate, which a generator that waits for responses cannot: it would send fewer while a peer, or
+// the whole machine, stands still, and not count the calls that should have come. This process is the upstream of these
+// calls too, and never waits for the kernel to wake it, because a generator and an upstream on one core would take turns
+// of several milliseconds.
+// Usage: node bench/gateway-paced.ts <port of the upstream>; reads orders as lines of JSON and answers each with one.
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
+import { createInterface } from 'node:readline'
+import { setTimeout } from 'node:timers/promises'
+import { randomFrom } from '../test/harness/random.ts'
+
+export interface PacedOrder {
+  readonly port: number
+  readonly path: string
+  readonly key: string
+  readonly perSecond: number
+  readonly seconds: number
+}
+
+export interface PacedSeen {
+  readonly calls: number
+  /** In milliseconds from when a call was due, for each slice of `sliceMs`. */
+  readonly slices: readonly { readonly p50Ms: number; readonly p99Ms: number }[]
+  readonly p99OfAllMs: number
+}
+
+const connections = 64
+const sliceMs = 500
+/** How long calls go before those that are measured, so that new connections are not measured. */
+const warmUpMs = 500
+/** How long to wait for the responses to the last calls. */
+const endMs = 10_000
+const body = 'x'.repeat(1024)
+const response = Buffer.from(
+  `HTTP/1.1 200 OK\r\nServer: bench\r\nDate: Sat, 28 Nov 2026 12:00:00 GMT\r\nContent-Type: text/plain\r\nContent-Length: ${body.length}\r\nConnection: keep-alive\r\n\r\n${body}`,
+  'latin1',
+)
+
+/** Answers each request without a body on a connection with 1 KB; nothing else of a request is looked at. */
+async function serveUpstream(port: number): Promise<void> {
+  const server = createServer({ noDelay: true }, (socket) => {
+    socket.on('error', () => socket.destroy())
+    let ended = 0
+    socket.on('data', (chunk: Buffer) => {
+      for (const byte of chunk) {
+        // An empty line ends a request: CR, LF, CR, LF.
+        if (byte === (ended % 2 === 0 ? 0x0d : 0x0a)) ended++
+        else ended = byte === 0x0d ? 1 : 0
+        if (ended < 4) continue
+        ended = 0
+        socket.write(response)
+      }
+    })
+  })
+  await once(server.listen(port, '127.0.0.1'), 'listening')
+}
+
+async function offer(order: PacedOrder): Promise<PacedSeen> {
+  const request = Buffer.from(
+    `GET ${order.path} HTTP/1.1\r\nHost: 127.0.0.1:${order.port}\r\nX-API-Key: ${order.key}\r\nUser-Agent: bench/1\r\nAccept: application/json\r\n\r\n`,
+    'latin1',
+  )
+  const calls = new Calls(request)
+  await Promise.all(
+    Array.from({ length: connections }, async () => await calls.connect(order.port)),
+  )
+  await setTimeout(100)
+  const start = performance.now()
+  const measuredFrom = start + warmUpMs
+  const end = measuredFrom + order.seconds * 1000
+  const random = randomFrom(1)
+  let due = start
+  await new Promise<void>((resolve, reject) => {
+    const turn = (): void => {
+      const now = performance.now()
+      // Gaps between calls of independent callers are distributed exponentially.
+      for (; due <= now && due < end; due -= (Math.log(1 - random()) * 1000) / order.perSecond) {
+        calls.add(due)
+      }
+      if (now < end || (calls.areOpen && now < end + endMs)) setImmediate(turn)
+      else if (calls.areOpen) reject(new Error(`calls without a response after ${endMs} ms`))
+      else resolve()
+    }
+    turn()
+  })
+  calls.close()
+  return seenOf(calls, measuredFrom, order.seconds)
+}
+
+/** The calls of one order; those for which no connection is free wait in the order in which they are due. */
+class Calls {
+  readonly dueMs: number[] = []
+  readonly tookMs: number[] = []
+  readonly #request: Buffer
+  readonly #waiting: number[] = []
+  readonly #free: Connection[] = []
+  readonly #sockets: Socket[] = []
+  #next = 0
+
+  constructor(request: Buffer) {
+    this.#request = request
+  }
+
+  get areOpen(): boolean {
+    return this.#next < this.#waiting.length || this.#free.length < this.#sockets.length
+  }
+
+  async connect(port: number): Promise<void> {
+    const connection: Connection = { dueMs: 0, missing: 0, write: () => {} }
+    const socket = connect({
+      ...{ port, host: '127.0.0.1', noDelay: true },
+      onread: {
+        buffer: Buffer.alloc(8192),
+        callback: (count, bytes) => this.#take(connection, bytes as Buffer, count),
+      },
+    })
+    await once(socket, 'connect')
+    socket.on('close', () => {
+      throw new Error('the peer closed a connection')
+    })
+    connection.write = () => socket.write(this.#request)
+    this.#sockets.push(socket)
+    this.#free.push(connection)
+  }
+
+  add(dueMs: number): void {
+    this.#waiting.push(dueMs)
+    this.#send()
+  }
+
+  close(): void {
+    for (const socket of this.#sockets) socket.removeAllListeners('close').destroy()
+  }
+
+  #send(): void {
+    while (this.#next < this.#waiting.length) {
+      const connection = this.#free.pop()
+      if (connection === undefined) return
+      connection.dueMs = this.#waiting[this.#next++] ?? 0
+      connection.write()
+    }
+  }
+
+  #take(connection: Connection, bytes: Buffer, count: number): true {
+    if (connection.missing === 0) {
+      const text = bytes.toString('latin1', 0, count)
+      const head = text.indexOf('\r\n\r\n') + 4
+      const length = /content-length: (\d+)/i.exec(text)?.[1]
+      if (!text.startsWith('HTTP/1.1 200') || head < 4 || length === undefined) {
+        throw new Error(`not a response to expect: ${text}`)
+      }
+      connection.missing = head + Number(length)
+    }
+    connection.missing -= count
+    if (connection.missing > 0) return true
+    this.dueMs.push(connection.dueMs)
+    this.tookMs.push(performance.now() - connection.dueMs)
+    this.#free.push(connection)
+    this.#send()
+    return true
+  }
+}
+
+interface Connection {
+  dueMs: number
+  /** Bytes of the response that have not arrived. */
+  missing: number
+  write(): void
+}
+
+function seenOf(calls: Calls, fromMs: number, seconds: number): PacedSeen {
+  const slices: number[][] = Array.from({ length: (seconds * 1000) / sliceMs }, () => [])
+  for (const [at, dueMs] of calls.dueMs.entries()) {
+    slices[Math.floor((dueMs - fromMs) / sliceMs)]?.push(calls.tookMs[at] ?? 0)
+  }
+  const all = slices.flat()
+  return {
+    calls: calls.dueMs.length,
+    slices: slices.map((list) => ({ p50Ms: quantile(list, 0.5), p99Ms: quantile(list, 0.99) })),
+    p99OfAllMs: quantile(all, 0.99),
+  }
+}
+
+function quantile(list: readonly number[], share: number): number {
+  const sorted = list.toSorted((a, b) => a - b)
+  return sorted[Math.floor(sorted.length * share)] ?? Number.NaN
+}
+
+await serveUpstream(Number(process.argv[2]))
+for await (const line of createInterface(process.stdin)) {
+  console.log(JSON.stringify(await offer(JSON.parse(line) as PacedOrder)))
+}
