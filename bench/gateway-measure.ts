@@ -5,8 +5,9 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { LoadOrder, LoadSeen } from './gateway-load.ts'
-import type { PacedLoad } from './gateway-paced-load.ts'
+import { sliceMs, type PacedLoad } from './gateway-paced-load.ts'
 import type { Peer } from './gateway-peers.ts'
+import { watchMachine } from './machine.ts'
 import { cpuSeconds, pinned, untilQuiet } from './processes.ts'
 
 export interface Measured {
@@ -15,8 +16,10 @@ export interface Measured {
   readonly perSecond: number
   readonly p50Ms?: number
   readonly p99Ms?: number
-  /** The p99 of all calls, where `p99Ms` is the median of the p99s of short slices of time. */
+  /** With `evenShare`: the p99 of all calls, where `p99Ms` is that of the calls while the machine was even. */
   readonly p99OfAllMs?: number
+  /** The share of the time in which no core of the machine was slow, 0 to 1. */
+  readonly evenShare?: number
 }
 
 export interface Task {
@@ -72,8 +75,8 @@ export async function measureFull(peer: Peer, task: Task, load: WrkLoad): Promis
 }
 
 /**
- * Measures a peer under calls at a fixed rate. The latencies are medians of those of slices of half a second, so that a
- * machine that stands still now and then does not decide them.
+ * Measures a peer under calls at a fixed rate. Latencies are those of slices of time during and just before which no core
+ * of the machine was slow by itself; they are NaN if there are none.
  */
 export async function measurePaced(
   peer: Peer,
@@ -82,18 +85,27 @@ export async function measurePaced(
 ): Promise<Measured> {
   const { paced } = peer
   if (paced === undefined || task.paced === undefined) throw new Error(`no load for ${peer.name}`)
+  const watch = watchMachine()
   const before = cpuOf(peer)
-  const seen = await task.paced.offer({
+  const { calls, slices } = await task.paced.offer({
     ...{ port: paced.port, path: paced.prefix + load.path, key: peer.key },
     ...{ perSecond: load.perSecond, seconds: task.seconds },
   })
+  const slowAtMs = await watch.end()
   const used = peer.kind === 'upstream' ? Number.NaN : (await cpuWhenQuiet(peer)) - before
+  // The calls that a slow slice delays are answered in the next one.
+  const even = slices.filter(
+    ({ fromMs }) => !slowAtMs.some((at) => at >= fromMs - sliceMs && at < fromMs + sliceMs),
+  )
+  const evenMs = even.flatMap(({ tookMs }) => tookMs)
+  const allMs = slices.flatMap(({ tookMs }) => tookMs)
   return {
-    cpuUs: (used / seen.calls) * 1e6,
+    cpuUs: (used / calls) * 1e6,
     perSecond: load.perSecond,
-    p50Ms: median(seen.slices.map(({ p50Ms }) => p50Ms)),
-    p99Ms: median(seen.slices.map(({ p99Ms }) => p99Ms)),
-    p99OfAllMs: seen.p99OfAllMs,
+    p50Ms: quantile(evenMs, 0.5),
+    p99Ms: quantile(evenMs, 0.99),
+    p99OfAllMs: quantile(allMs, 0.99),
+    evenShare: even.length / slices.length,
   }
 }
 
@@ -115,6 +127,11 @@ export async function measureLoad(
   const seen = JSON.parse(stdout) as LoadSeen
   if (seen.count === 0) throw new Error(`${peer.name} let nothing through`)
   return { cpuUs: (used / seen.count) * 1e6, perSecond: seen.count / task.seconds }
+}
+
+function quantile(list: readonly number[], share: number): number {
+  const sorted = list.toSorted((a, b) => a - b)
+  return sorted[Math.floor(sorted.length * share)] ?? Number.NaN
 }
 
 export function median(list: readonly number[]): number {

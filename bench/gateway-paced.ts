@@ -8,6 +8,8 @@ import { connect, createServer, type Socket } from 'node:net'
 import { createInterface } from 'node:readline'
 import { setTimeout } from 'node:timers/promises'
 import { randomFrom } from '../test/harness/random.ts'
+import { sliceMs } from './gateway-paced-load.ts'
+import { monotonicMs } from './machine.ts'
 
 export interface PacedOrder {
   readonly port: number
@@ -19,13 +21,15 @@ export interface PacedOrder {
 
 export interface PacedSeen {
   readonly calls: number
-  /** In milliseconds from when a call was due, for each slice of `sliceMs`. */
-  readonly slices: readonly { readonly p50Ms: number; readonly p99Ms: number }[]
-  readonly p99OfAllMs: number
+  readonly slices: readonly {
+    /** When the slice began, in milliseconds of `monotonicMs`. */
+    readonly fromMs: number
+    /** Milliseconds from when each of its calls was due to the end of the response. */
+    readonly tookMs: readonly number[]
+  }[]
 }
 
 const connections = 64
-const sliceMs = 500
 /** How long calls go before those that are measured, so that new connections are not measured. */
 const warmUpMs = 500
 /** How long to wait for the responses to the last calls. */
@@ -169,21 +173,14 @@ interface Connection {
 }
 
 function seenOf(calls: Calls, fromMs: number, seconds: number): PacedSeen {
-  const slices: number[][] = Array.from({ length: (seconds * 1000) / sliceMs }, () => [])
+  const clockMs = monotonicMs() - performance.now()
+  const slices = Array.from({ length: (seconds * 1000) / sliceMs }, (_, at) => {
+    return { fromMs: clockMs + fromMs + at * sliceMs, tookMs: [] as number[] }
+  })
   for (const [at, dueMs] of calls.dueMs.entries()) {
-    slices[Math.floor((dueMs - fromMs) / sliceMs)]?.push(calls.tookMs[at] ?? 0)
+    slices[Math.floor((dueMs - fromMs) / sliceMs)]?.tookMs.push(calls.tookMs[at] ?? 0)
   }
-  const all = slices.flat()
-  return {
-    calls: calls.dueMs.length,
-    slices: slices.map((list) => ({ p50Ms: quantile(list, 0.5), p99Ms: quantile(list, 0.99) })),
-    p99OfAllMs: quantile(all, 0.99),
-  }
-}
-
-function quantile(list: readonly number[], share: number): number {
-  const sorted = list.toSorted((a, b) => a - b)
-  return sorted[Math.floor(sorted.length * share)] ?? Number.NaN
+  return { calls: calls.dueMs.length, slices }
 }
 
 await serveUpstream(Number(process.argv[2]))

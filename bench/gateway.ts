@@ -21,7 +21,6 @@ import {
 } from './gateway-peers.ts'
 import type { Peer } from './gateway-peers.ts'
 import { workloads, type Workload } from './gateway-workloads.ts'
-import { machineEvenness, type Evenness } from './machine.ts'
 import { findProgram, pin, residentBytes } from './processes.ts'
 import { topOf } from './profile.ts'
 
@@ -121,9 +120,7 @@ async function compare(workload: Workload): Promise<void> {
   const roundSeconds = seconds * (workload.roundFactor ?? 1)
   const loop = warmed ? undefined : await loopOf(taking)
   warmed = true
-  const machine: Evenness[] = []
   for (let round = 0; round < rounds; round++) {
-    if (workload.roundFactor !== undefined) machine.push(await machineEvenness(1))
     for (const peer of taking) {
       results.get(peer.name)?.push(await workload.run(peer, { ...task, seconds: roundSeconds }))
     }
@@ -153,13 +150,6 @@ async function compare(workload: Workload): Promise<void> {
   const p99 = workload.roundFactor === undefined ? undefined : p99Line(results)
   if (p99 !== undefined) console.log(p99)
   if (loop !== undefined) console.log(await loop.text())
-  if (machine.length > 0) {
-    const share = machine.reduce((sum, { slowShare }) => sum + slowShare, 0) / machine.length
-    const longestMs = Math.max(...machine.map((one) => one.longestMs))
-    console.log(
-      `  the machine alone, 1 s before each round: at less than a quarter of its speed for ${(share * 100).toFixed(1)} % of the time, and for up to ${longestMs.toFixed(1)} ms`,
-    )
-  }
 }
 
 /**
@@ -218,7 +208,7 @@ function p99Line(results: ReadonlyMap<string, readonly Measured[]>): string | un
   if (own === undefined) return undefined
   if (direct !== undefined) {
     const beyondMs = median(own.map(p99Ms)) - median(direct.map(p99Ms))
-    return `  Intercept's p99 is ${beyondMs.toFixed(2)} ms beyond the upstream's own (medians of half seconds)`
+    return `  Intercept's p99 is ${beyondMs.toFixed(2)} ms beyond the upstream's own`
   }
   if (proxied === undefined) return undefined
   return `  Intercept's p99 is ${ratioText(own, proxied, p99Ms)} × HAProxy's`
@@ -232,9 +222,9 @@ function lineOf(list: readonly Measured[]): string {
     list[0]?.p50Ms === undefined
       ? ''
       : `p50 ${of((one) => one.p50Ms ?? 0).toFixed(2)} ms  p99 ${of(p99Ms).toFixed(2)} ms`
-  const ofAll =
+  const even =
     list[0]?.p99OfAllMs === undefined
       ? ''
-      : `  p99 of all calls ${of((one) => one.p99OfAllMs ?? 0).toFixed(2)} ms`
-  return `${cpu}  ${latency}${ofAll}  ${Math.round(of(({ perSecond }) => perSecond))}/s`
+      : ` while the machine was even (${Math.round(of((one) => one.evenShare ?? 0) * 100)} % of the time), ${of((one) => one.p99OfAllMs ?? 0).toFixed(2)} ms in all`
+  return `${cpu}  ${latency}${even}  ${Math.round(of(({ perSecond }) => perSecond))}/s`
 }

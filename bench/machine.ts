@@ -1,72 +1,72 @@
-// Measures how evenly the machine itself runs: on a shared host, all cores of a virtual machine can become ten times
-// slower for 10 to 40 ms, which no program on it can avoid or tell apart from its own work.
-// As a process, `node bench/machine.ts <seconds>`, it does the same small piece of work again and again on one core, and
-// prints as JSON how much of the time it was slow.
-import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
+// Watches how fast the machine itself is while something else is measured on it. On a shared host, all cores of a virtual
+// machine can become ten times slower for 10 to 40 ms, several times a second; no program on it can avoid that.
+// Each core has a process of its own, `node bench/machine.ts`, which does a small piece of work every few milliseconds.
+// The CPU time of a piece tells how fast the core is, however long the process had to wait for it; so what the measured
+// programs do themselves is never mistaken for a slow machine. At the end of its input, it prints what it saw as JSON.
+import { spawn } from 'node:child_process'
+import { text } from 'node:stream/consumers'
 import { pinned } from './processes.ts'
 
-export interface Evenness {
-  /** The share of the time in which the work took at least `slowFactor` times as long as usual, 0 to 1. */
-  readonly slowShare: number
-  readonly longestMs: number
+export interface Watch {
+  /** Ends watching; returns when a core was slow, in milliseconds of `monotonicMs`. */
+  end(): Promise<readonly number[]>
 }
 
+const everyMs = 5
+const pieceMs = 0.04
 const slowFactor = 4
-const piecesPerMs = 50
-/** Slow times with less than this between them count as one. */
-const joinedMs = 1
 
-/** Measures the cores of the peers and of the load at the same time. */
-export async function machineEvenness(seconds: number): Promise<Evenness> {
-  const cores = await Promise.all(
-    (['peer', 'load'] as const).map(async (part) => {
-      const command = [process.execPath, import.meta.filename, String(seconds)]
-      const [program = '', ...words] = pinned(part, command)
-      const { stdout } = await promisify(execFile)(program, words, { encoding: 'utf8' })
-      return JSON.parse(stdout) as Evenness
-    }),
-  )
+/** Starts watching the cores of the peers and of the load. */
+export function watchMachine(): Watch {
+  const children = (['peer', 'load'] as const).map((part) => {
+    const [program = '', ...words] = pinned(part, [process.execPath, import.meta.filename])
+    return spawn(program, words, { stdio: ['pipe', 'pipe', 'inherit'] })
+  })
   return {
-    slowShare: Math.max(...cores.map(({ slowShare }) => slowShare)),
-    longestMs: Math.max(...cores.map(({ longestMs }) => longestMs)),
+    end: async () => {
+      const seen = children.map(async (child) => {
+        child.stdin.end()
+        return JSON.parse(await text(child.stdout)) as number[]
+      })
+      return (await Promise.all(seen)).flat()
+    },
   }
 }
 
-if (import.meta.main) console.log(JSON.stringify(evennessOf(Number(process.argv[2]))))
+/** The time in milliseconds of a clock that all processes of the machine share. */
+export function monotonicMs(): number {
+  return Number(process.hrtime.bigint()) / 1e6
+}
 
-function evennessOf(seconds: number): Evenness {
+if (import.meta.main) watchCore()
+
+function watchCore(): void {
   const size = sizeOfPiece()
-  const usualMs = 1 / piecesPerMs
-  const start = performance.now()
-  const end = start + seconds * 1000
-  let slowMs = 0
-  let longestMs = 0
-  let slowFrom = 0
-  let slowTo = -joinedMs
-  for (let now = start; now < end;) {
+  const pieces: { readonly atMs: number; readonly tookUs: number }[] = []
+  const timer = setInterval(() => {
+    const { user, system } = process.cpuUsage()
     work(size)
-    const after = performance.now()
-    if (after - now >= usualMs * slowFactor) {
-      if (now - slowTo >= joinedMs) slowFrom = now
-      slowMs += after - now
-      slowTo = after
-      longestMs = Math.max(longestMs, slowTo - slowFrom)
-    }
-    now = after
-  }
-  return { slowShare: slowMs / (end - start), longestMs }
+    const after = process.cpuUsage()
+    pieces.push({ atMs: monotonicMs(), tookUs: after.user + after.system - user - system })
+  }, everyMs)
+  process.stdin.resume().on('end', () => {
+    clearInterval(timer)
+    const sorted = pieces.map(({ tookUs }) => tookUs).toSorted((a, b) => a - b)
+    const usualUs = sorted[sorted.length >> 1] ?? 0
+    const slow = pieces.filter(({ tookUs }) => tookUs >= slowFactor * usualUs)
+    console.log(JSON.stringify(slow.map(({ atMs }) => atMs)))
+  })
 }
 
-/** Returns how much work usually takes one piece of time. */
+/** Returns how often `work` must repeat its step for one piece. */
 function sizeOfPiece(): number {
   const tried = 20_000
-  const tookMs = Array.from({ length: 500 }, () => {
+  const tookMs = Array.from({ length: 100 }, () => {
     const start = performance.now()
     work(tried)
     return performance.now() - start
-  }).toSorted((a, b) => a - b)
-  return Math.round(tried / piecesPerMs / (tookMs[tookMs.length >> 2] ?? 1))
+  })
+  return Math.round((tried * pieceMs) / Math.min(...tookMs))
 }
 
 function work(times: number): number {
