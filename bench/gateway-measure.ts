@@ -5,8 +5,9 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { LoadOrder, LoadSeen } from './gateway-load.ts'
-import { sliceMs, type PacedLoad } from './gateway-paced-load.ts'
+import { pacedWarmUpMs, type PacedLoad } from './gateway-paced-load.ts'
 import type { Peer } from './gateway-peers.ts'
+import { delaysOf } from './machine-delays.ts'
 import { watchMachine } from './machine.ts'
 import { cpuSeconds, pinned, untilQuiet } from './processes.ts'
 
@@ -16,9 +17,9 @@ export interface Measured {
   readonly perSecond: number
   readonly p50Ms?: number
   readonly p99Ms?: number
-  /** With `evenShare`: the p99 of all calls, where `p99Ms` is that of the calls while the machine was even. */
+  /** With `evenShare`: the p99 of all calls, where `p99Ms` is that of the calls that no slow core delayed. */
   readonly p99OfAllMs?: number
-  /** The share of the time in which no core of the machine was slow, 0 to 1. */
+  /** The share of the calls that no slow core of the machine delayed, 0 to 1. */
   readonly evenShare?: number
 }
 
@@ -75,8 +76,8 @@ export async function measureFull(peer: Peer, task: Task, load: WrkLoad): Promis
 }
 
 /**
- * Measures a peer under calls at a fixed rate. Latencies are those of slices of time during and just before which no core
- * of the machine was slow by itself; they are NaN if there are none.
+ * Measures a peer under calls at a fixed rate. Latencies are those of the calls that no slow core of the machine delayed;
+ * they are NaN if there are none.
  */
 export async function measurePaced(
   peer: Peer,
@@ -87,25 +88,20 @@ export async function measurePaced(
   if (paced === undefined || task.paced === undefined) throw new Error(`no load for ${peer.name}`)
   const watch = watchMachine()
   const before = cpuOf(peer)
-  const { calls, slices } = await task.paced.offer({
+  const seen = await task.paced.offer({
     ...{ port: paced.port, path: paced.prefix + load.path, key: peer.key },
     ...{ perSecond: load.perSecond, seconds: task.seconds },
   })
-  const slowAtMs = await watch.end()
+  const delays = delaysOf(seen, await watch.end())
   const used = peer.kind === 'upstream' ? Number.NaN : (await cpuWhenQuiet(peer)) - before
-  // The calls that a slow slice delays are answered in the next one.
-  const even = slices.filter(
-    ({ fromMs }) => !slowAtMs.some((at) => at >= fromMs - sliceMs && at < fromMs + sliceMs),
-  )
-  const evenMs = even.flatMap(({ tookMs }) => tookMs)
-  const allMs = slices.flatMap(({ tookMs }) => tookMs)
+  const evenMs = seen.tookMs.filter((_, at) => !delays.hold(seen.dueMs[at] ?? 0))
   return {
-    cpuUs: (used / calls) * 1e6,
+    cpuUs: (used / (load.perSecond * (task.seconds + pacedWarmUpMs / 1000))) * 1e6,
     perSecond: load.perSecond,
     p50Ms: quantile(evenMs, 0.5),
     p99Ms: quantile(evenMs, 0.99),
-    p99OfAllMs: quantile(allMs, 0.99),
-    evenShare: even.length / slices.length,
+    p99OfAllMs: quantile(seen.tookMs, 0.99),
+    evenShare: evenMs.length / seen.tookMs.length,
   }
 }
 

@@ -5,8 +5,8 @@ import { createInterface } from 'node:readline'
 import type { PacedOrder, PacedSeen } from './gateway-paced.ts'
 import { pinned, unusedPort } from './processes.ts'
 
-/** The calls of an order are divided into slices of this length, by when they were due. */
-export const sliceMs = 100
+/** How long calls go before those that are measured, so that new connections are not measured. */
+export const pacedWarmUpMs = 500
 
 export interface PacedLoad {
   /** The port on which it is the upstream of its own calls. */

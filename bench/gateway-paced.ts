@@ -8,7 +8,7 @@ import { connect, createServer, type Socket } from 'node:net'
 import { createInterface } from 'node:readline'
 import { setTimeout } from 'node:timers/promises'
 import { randomFrom } from '../test/harness/random.ts'
-import { sliceMs } from './gateway-paced-load.ts'
+import { pacedWarmUpMs } from './gateway-paced-load.ts'
 import { monotonicMs } from './machine.ts'
 
 export interface PacedOrder {
@@ -19,19 +19,15 @@ export interface PacedOrder {
   readonly seconds: number
 }
 
+/** The measured calls, in the order of their responses. */
 export interface PacedSeen {
-  readonly calls: number
-  readonly slices: readonly {
-    /** When the slice began, in milliseconds of `monotonicMs`. */
-    readonly fromMs: number
-    /** Milliseconds from when each of its calls was due to the end of the response. */
-    readonly tookMs: readonly number[]
-  }[]
+  /** When each call was due, in milliseconds of `monotonicMs`. */
+  readonly dueMs: readonly number[]
+  /** Milliseconds from then to the end of the response. */
+  readonly tookMs: readonly number[]
 }
 
 const connections = 64
-/** How long calls go before those that are measured, so that new connections are not measured. */
-const warmUpMs = 500
 /** How long to wait for the responses to the last calls. */
 const endMs = 10_000
 const body = 'x'.repeat(1024)
@@ -70,7 +66,7 @@ async function offer(order: PacedOrder): Promise<PacedSeen> {
   )
   await setTimeout(100)
   const start = performance.now()
-  const measuredFrom = start + warmUpMs
+  const measuredFrom = start + pacedWarmUpMs
   const end = measuredFrom + order.seconds * 1000
   const random = randomFrom(1)
   let due = start
@@ -88,7 +84,12 @@ async function offer(order: PacedOrder): Promise<PacedSeen> {
     turn()
   })
   calls.close()
-  return seenOf(calls, measuredFrom, order.seconds)
+  const clockMs = monotonicMs() - performance.now()
+  const first = calls.dueMs.findIndex((each) => each >= measuredFrom)
+  return {
+    dueMs: calls.dueMs.slice(first).map((each) => Number((each + clockMs).toFixed(3))),
+    tookMs: calls.tookMs.slice(first).map((each) => Number(each.toFixed(3))),
+  }
 }
 
 /** The calls of one order; those for which no connection is free wait in the order in which they are due. */
@@ -170,17 +171,6 @@ interface Connection {
   /** Bytes of the response that have not arrived. */
   missing: number
   write(): void
-}
-
-function seenOf(calls: Calls, fromMs: number, seconds: number): PacedSeen {
-  const clockMs = monotonicMs() - performance.now()
-  const slices = Array.from({ length: (seconds * 1000) / sliceMs }, (_, at) => {
-    return { fromMs: clockMs + fromMs + at * sliceMs, tookMs: [] as number[] }
-  })
-  for (const [at, dueMs] of calls.dueMs.entries()) {
-    slices[Math.floor((dueMs - fromMs) / sliceMs)]?.tookMs.push(calls.tookMs[at] ?? 0)
-  }
-  return { calls: calls.dueMs.length, slices }
 }
 
 await serveUpstream(Number(process.argv[2]))

@@ -225,6 +225,6 @@ function lineOf(list: readonly Measured[]): string {
   const even =
     list[0]?.p99OfAllMs === undefined
       ? ''
-      : ` while the machine was even (${Math.round(of((one) => one.evenShare ?? 0) * 100)} % of the time), ${of((one) => one.p99OfAllMs ?? 0).toFixed(2)} ms in all`
+      : ` of the ${Math.round(of((one) => one.evenShare ?? 0) * 100)} % that no slow core delayed, ${of((one) => one.p99OfAllMs ?? 0).toFixed(2)} ms of all`
   return `${cpu}  ${latency}${even}  ${Math.round(of(({ perSecond }) => perSecond))}/s`
 }
