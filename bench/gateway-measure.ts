@@ -1,11 +1,11 @@
 // Measures one peer under one load: the CPU time per call, as the kernel reports it, the calls per second and, for
-// loads from wrk, the latency.
+// loads from wrk and at a fixed rate, the latency.
 import { execFile, execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { LoadOrder, LoadSeen } from './gateway-load.ts'
-import { pacedWarmUpMs, type PacedLoad } from './gateway-paced-load.ts'
+import type { PacedLoad } from './gateway-paced-load.ts'
 import type { Peer } from './gateway-peers.ts'
 import { delaysOf } from './machine-delays.ts'
 import { watchMachine } from './machine.ts'
@@ -17,10 +17,10 @@ export interface Measured {
   readonly perSecond: number
   readonly p50Ms?: number
   readonly p99Ms?: number
-  /** With `evenShare`: the p99 of all calls, where `p99Ms` is that of the calls that no slow core delayed. */
+  /** With `undelayedShare`: the p99 of all calls, where `p99Ms` is that of the calls that no slow core delayed. */
   readonly p99OfAllMs?: number
   /** The share of the calls that no slow core of the machine delayed, 0 to 1. */
-  readonly evenShare?: number
+  readonly undelayedShare?: number
 }
 
 export interface Task {
@@ -86,7 +86,7 @@ export async function measurePaced(
 ): Promise<Measured> {
   const { paced } = peer
   if (paced === undefined || task.paced === undefined) throw new Error(`no load for ${peer.name}`)
-  const watch = watchMachine()
+  const watch = await watchMachine()
   const before = cpuOf(peer)
   const seen = await task.paced.offer({
     ...{ port: paced.port, path: paced.prefix + load.path, key: peer.key },
@@ -94,14 +94,18 @@ export async function measurePaced(
   })
   const delays = delaysOf(seen, await watch.end())
   const used = peer.kind === 'upstream' ? Number.NaN : (await cpuWhenQuiet(peer)) - before
-  const evenMs = seen.tookMs.filter((_, at) => !delays.hold(seen.dueMs[at] ?? 0))
+  const allMs = seen.tookMs.filter((_, at) => (seen.dueMs[at] ?? 0) >= seen.measuredFromMs)
+  const undelayedMs = seen.tookMs.filter((_, at) => {
+    const due = seen.dueMs[at] ?? 0
+    return due >= seen.measuredFromMs && !delays.include(due)
+  })
   return {
-    cpuUs: (used / (load.perSecond * (task.seconds + pacedWarmUpMs / 1000))) * 1e6,
-    perSecond: load.perSecond,
-    p50Ms: quantile(evenMs, 0.5),
-    p99Ms: quantile(evenMs, 0.99),
-    p99OfAllMs: quantile(seen.tookMs, 0.99),
-    evenShare: evenMs.length / seen.tookMs.length,
+    cpuUs: (used / seen.tookMs.length) * 1e6,
+    perSecond: allMs.length / task.seconds,
+    p50Ms: quantile(undelayedMs, 0.5),
+    p99Ms: quantile(undelayedMs, 0.99),
+    p99OfAllMs: quantile(allMs, 0.99),
+    undelayedShare: undelayedMs.length / allMs.length,
   }
 }
 
@@ -127,7 +131,7 @@ export async function measureLoad(
 
 function quantile(list: readonly number[], share: number): number {
   const sorted = list.toSorted((a, b) => a - b)
-  return sorted[Math.floor(sorted.length * share)] ?? Number.NaN
+  return sorted[Math.ceil(sorted.length * share) - 1] ?? Number.NaN
 }
 
 export function median(list: readonly number[]): number {

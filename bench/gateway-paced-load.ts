@@ -11,7 +11,6 @@ export const pacedWarmUpMs = 500
 export interface PacedLoad {
   /** The port on which it is the upstream of its own calls. */
   readonly port: number
-  readonly pid: number
   /** Calls a peer; one order at a time. Throws if the process ended, which then wrote the reason to stderr. */
   offer(order: PacedOrder): Promise<PacedSeen>
   end(): void
@@ -26,7 +25,6 @@ export async function startPacedLoad(): Promise<PacedLoad> {
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
   return {
     port,
-    pid: child.pid ?? 0,
     offer: async (order) => {
       child.stdin.write(`${JSON.stringify(order)}\n`)
       const { done, value } = await lines.next()

@@ -19,12 +19,14 @@ export interface PacedOrder {
   readonly seconds: number
 }
 
-/** The measured calls, in the order of their responses. */
+/** All calls, also those before the measured ones, in the order of their responses. */
 export interface PacedSeen {
   /** When each call was due, in milliseconds of `monotonicMs`. */
   readonly dueMs: readonly number[]
   /** Milliseconds from then to the end of the response. */
   readonly tookMs: readonly number[]
+  /** Calls that were due before this time were the warm-up. */
+  readonly measuredFromMs: number
 }
 
 const connections = 64
@@ -85,10 +87,10 @@ async function offer(order: PacedOrder): Promise<PacedSeen> {
   })
   calls.close()
   const clockMs = monotonicMs() - performance.now()
-  const first = calls.dueMs.findIndex((each) => each >= measuredFrom)
   return {
-    dueMs: calls.dueMs.slice(first).map((each) => Number((each + clockMs).toFixed(3))),
-    tookMs: calls.tookMs.slice(first).map((each) => Number(each.toFixed(3))),
+    dueMs: calls.dueMs.map((each) => Number((each + clockMs).toFixed(3))),
+    tookMs: calls.tookMs.map((each) => Number(each.toFixed(3))),
+    measuredFromMs: measuredFrom + clockMs,
   }
 }
 
@@ -139,7 +141,7 @@ class Calls {
 
   #send(): void {
     while (this.#next < this.#waiting.length) {
-      const connection = this.#free.pop()
+      const connection = this.#free.shift()
       if (connection === undefined) return
       connection.dueMs = this.#waiting[this.#next++] ?? 0
       connection.write()
@@ -157,6 +159,7 @@ class Calls {
       connection.missing = head + Number(length)
     }
     connection.missing -= count
+    if (connection.missing < 0) throw new Error('bytes behind a response')
     if (connection.missing > 0) return true
     this.dueMs.push(connection.dueMs)
     this.tookMs.push(performance.now() - connection.dueMs)
@@ -177,3 +180,4 @@ await serveUpstream(Number(process.argv[2]))
 for await (const line of createInterface(process.stdin)) {
   console.log(JSON.stringify(await offer(JSON.parse(line) as PacedOrder)))
 }
+process.exit(0)

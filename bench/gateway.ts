@@ -98,9 +98,9 @@ try {
     if (values.only === undefined || workload.name.includes(values.only)) await compare(workload)
   }
 } finally {
+  paced.end()
   for (const peer of peers) await peer.end()
   await upstream?.end()
-  paced.end()
   if (values.profile === true) {
     console.log(`\nwhere Intercept's main thread spent its time:`)
     for (const line of topOf(join(folder, 'profile'))) console.log(`  ${line}`)
@@ -225,6 +225,6 @@ function lineOf(list: readonly Measured[]): string {
   const even =
     list[0]?.p99OfAllMs === undefined
       ? ''
-      : ` of the ${Math.round(of((one) => one.evenShare ?? 0) * 100)} % that no slow core delayed, ${of((one) => one.p99OfAllMs ?? 0).toFixed(2)} ms of all`
+      : ` of the ${Math.round(of((one) => one.undelayedShare ?? 0) * 100)} % that no slow core delayed, ${of((one) => one.p99OfAllMs ?? 0).toFixed(2)} ms of all`
   return `${cpu}  ${latency}${even}  ${Math.round(of(({ perSecond }) => perSecond))}/s`
 }

@@ -2,30 +2,37 @@
 import type { PacedSeen } from './gateway-paced.ts'
 
 export interface Delays {
-  /** Whether a call that was due at this time was delayed, in milliseconds of `monotonicMs`. */
-  hold(dueMs: number): boolean
+  /** Whether a call that was due at this time (in milliseconds of `monotonicMs`) was delayed. */
+  include(dueMs: number): boolean
 }
 
-/** How long before it was seen a core may have been slow, and how long after: at least twice as long as it is looked at. */
+/** How long before and after it was seen to be slow a core may have been slow: twice the interval of the watch. */
 const aroundMs = 10
-/** With this many open calls, those that waited while a core was slow have been answered. */
+/** With so few open calls, the peer has caught up with those that waited while a core was slow. */
 const fewOpen = 2
+/** How long a peer may take to catch up; what waits longer counts, so that a slow peer cannot excuse itself. */
+const longestCatchUpMs = 100
 
-/** A delay lasts from just before a core was slow until just after it, and then until only few calls are open. */
-export function delaysOf({ dueMs, tookMs }: PacedSeen, slowAtMs: readonly number[]): Delays {
+/** A delay lasts from just before a core was slow until just after it, and then until the peer has caught up. */
+export function delaysOf(
+  { dueMs, tookMs }: Pick<PacedSeen, 'dueMs' | 'tookMs'>,
+  slowAtMs: readonly number[],
+): Delays {
   const starts = dueMs.toSorted((a, b) => a - b)
   const ends = dueMs.map((due, at) => due + (tookMs[at] ?? 0)).toSorted((a, b) => a - b)
   const delays: { readonly fromMs: number; readonly toMs: number }[] = []
   for (const slowAt of slowAtMs.toSorted((a, b) => a - b)) {
     const isHeld = slowAt + aroundMs <= (delays.at(-1)?.toMs ?? 0)
     if (!isHeld) {
-      delays.push({ fromMs: slowAt - aroundMs, toMs: fewOpenFrom(starts, ends, slowAt + aroundMs) })
+      const over = slowAt + aroundMs
+      const toMs = Math.min(fewOpenFrom(starts, ends, over), over + longestCatchUpMs)
+      delays.push({ fromMs: slowAt - aroundMs, toMs })
     }
   }
-  return { hold: (due) => delays.some(({ fromMs, toMs }) => due >= fromMs && due < toMs) }
+  return { include: (due) => delays.some(({ fromMs, toMs }) => due >= fromMs && due < toMs) }
 }
 
-/** Returns the first time from `fromMs` on at which only few calls are open; infinite if there is none. */
+/** Returns the first time from `fromMs` on at which only few calls are open. */
 function fewOpenFrom(starts: readonly number[], ends: readonly number[], fromMs: number): number {
   let started = starts.findLastIndex((start) => start <= fromMs) + 1
   let ended = ends.findLastIndex((end) => end <= fromMs) + 1
@@ -35,5 +42,5 @@ function fewOpenFrom(starts: readonly number[], ends: readonly number[], fromMs:
     while ((starts[started] ?? Infinity) <= end) started++
     if (started - ended <= fewOpen) return end
   }
-  return Infinity
+  return ends.at(-1) ?? fromMs
 }

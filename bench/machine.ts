@@ -1,10 +1,12 @@
 // Watches how fast the machine itself is while something else is measured on it. On a shared host, all cores of a virtual
 // machine can become ten times slower for 10 to 40 ms, several times a second; no program on it can avoid that.
-// Each core has a process of its own, `node bench/machine.ts`, which does a small piece of work every few milliseconds.
-// The CPU time of a piece tells how fast the core is, however long the process had to wait for it; so what the measured
-// programs do themselves is never mistaken for a slow machine. At the end of its input, it prints what it saw as JSON.
+// One process, `node bench/machine.ts`, watches the core of the peers and one those of the load: it does a small piece of
+// work every few milliseconds. With more than two cores, that of the load may not be the one that is watched.
+// The CPU time of a piece tells how fast the core is, however long the process had to wait for it; so waiting for
+// the measured programs is not mistaken for a slow machine. It prints a line when it begins and, at the end of its input,
+// what it saw as JSON.
 import { spawn } from 'node:child_process'
-import { text } from 'node:stream/consumers'
+import { createInterface } from 'node:readline'
 import { pinned } from './processes.ts'
 
 export interface Watch {
@@ -16,17 +18,20 @@ const everyMs = 5
 const pieceMs = 0.04
 const slowFactor = 4
 
-/** Starts watching the cores of the peers and of the load. */
-export function watchMachine(): Watch {
+/** Watches the cores of the peers and of the load; resolves when both are being watched. */
+export async function watchMachine(): Promise<Watch> {
   const children = (['peer', 'load'] as const).map((part) => {
     const [program = '', ...words] = pinned(part, [process.execPath, import.meta.filename])
     return spawn(program, words, { stdio: ['pipe', 'pipe', 'inherit'] })
   })
+  const lines = children.map((child) => createInterface(child.stdout)[Symbol.asyncIterator]())
+  for (const each of lines) await each.next()
   return {
     end: async () => {
-      const seen = children.map(async (child) => {
+      const seen = children.map(async (child, at) => {
         child.stdin.end()
-        return JSON.parse(await text(child.stdout)) as number[]
+        const line = await lines[at]?.next()
+        return JSON.parse(line?.value ?? '[]') as number[]
       })
       return (await Promise.all(seen)).flat()
     },
@@ -42,8 +47,10 @@ if (import.meta.main) watchCore()
 
 function watchCore(): void {
   const size = sizeOfPiece()
+  console.log('watching')
   const pieces: { readonly atMs: number; readonly tookUs: number }[] = []
   const timer = setInterval(() => {
+    // Not the CPU time of the thread: Linux counts that in ticks while the thread runs.
     const { user, system } = process.cpuUsage()
     work(size)
     const after = process.cpuUsage()
