@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util'
 import type { Page } from 'playwright-core'
 import { browserForTests } from '../test/harness/browser.ts'
 import { freshDashboard, visitDashboard } from '../test/harness/dashboard.ts'
+import { percentile } from '../test/harness/percentile.ts'
 import { startServerProcess } from '../test/harness/server-process.ts'
 import { command, startUpstream } from '../test/torture/guarded.ts'
 import { fillOrganization } from './dashboard-data.ts'
@@ -141,11 +142,6 @@ async function measureSlowLine(page: Page, address: string): Promise<void> {
 
 function say(what: string, figure: number, limit: number): void {
   console.log(`${what}: ${figure.toFixed(0)} (at most ${limit}) ${figure <= limit ? 'ok' : 'OVER'}`)
-}
-
-function percentile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((one, other) => one - other)
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
 }
 
 function ms(figure: number): string {

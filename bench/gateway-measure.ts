@@ -4,6 +4,7 @@ import { execFile, execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { percentile } from '../test/harness/percentile.ts'
 import type { LoadOrder, LoadSeen } from './gateway-load.ts'
 import type { PacedLoad } from './gateway-paced-load.ts'
 import type { Peer } from './gateway-peers.ts'
@@ -102,9 +103,9 @@ export async function measurePaced(
   return {
     cpuUs: (used / seen.tookMs.length) * 1e6,
     perSecond: allMs.length / task.seconds,
-    p50Ms: quantile(undelayedMs, 0.5),
-    p99Ms: quantile(undelayedMs, 0.99),
-    p99OfAllMs: quantile(allMs, 0.99),
+    p50Ms: percentile(undelayedMs, 0.5),
+    p99Ms: percentile(undelayedMs, 0.99),
+    p99OfAllMs: percentile(allMs, 0.99),
     undelayedShare: undelayedMs.length / allMs.length,
   }
 }
@@ -127,11 +128,6 @@ export async function measureLoad(
   const seen = JSON.parse(stdout) as LoadSeen
   if (seen.count === 0) throw new Error(`${peer.name} let nothing through`)
   return { cpuUs: (used / seen.count) * 1e6, perSecond: seen.count / task.seconds }
-}
-
-function quantile(list: readonly number[], share: number): number {
-  const sorted = list.toSorted((a, b) => a - b)
-  return sorted[Math.ceil(sorted.length * share) - 1] ?? Number.NaN
 }
 
 export function median(list: readonly number[]): number {

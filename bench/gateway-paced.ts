@@ -154,7 +154,7 @@ class Calls {
       const head = text.indexOf('\r\n\r\n') + 4
       const length = /content-length: (\d+)/i.exec(text)?.[1]
       if (!text.startsWith('HTTP/1.1 200') || head < 4 || length === undefined) {
-        throw new Error(`not a response to expect: ${text}`)
+        throw new Error(`an unexpected response: ${text}`)
       }
       connection.missing = head + Number(length)
     }

@@ -222,9 +222,9 @@ function lineOf(list: readonly Measured[]): string {
     list[0]?.p50Ms === undefined
       ? ''
       : `p50 ${of((one) => one.p50Ms ?? 0).toFixed(2)} ms  p99 ${of(p99Ms).toFixed(2)} ms`
-  const even =
+  const undelayed =
     list[0]?.p99OfAllMs === undefined
       ? ''
       : ` of the ${Math.round(of((one) => one.undelayedShare ?? 0) * 100)} % that no slow core delayed, ${of((one) => one.p99OfAllMs ?? 0).toFixed(2)} ms of all`
-  return `${cpu}  ${latency}${even}  ${Math.round(of(({ perSecond }) => perSecond))}/s`
+  return `${cpu}  ${latency}${undelayed}  ${Math.round(of(({ perSecond }) => perSecond))}/s`
 }

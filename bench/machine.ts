@@ -2,9 +2,8 @@
 // machine can become ten times slower for 10 to 40 ms, several times a second; no program on it can avoid that.
 // One process, `node bench/machine.ts`, watches the core of the peers and one those of the load: it does a small piece of
 // work every few milliseconds. With more than two cores, that of the load may not be the one that is watched.
-// The CPU time of a piece tells how fast the core is, however long the process had to wait for it; so waiting for
-// the measured programs is not mistaken for a slow machine. It prints a line when it begins and, at the end of its input,
-// what it saw as JSON.
+// A piece is measured by its CPU time, so waiting for the measured programs is not mistaken for a slow machine. The
+// process prints a line when it begins and, at the end of its input, what it saw as JSON.
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { pinned } from './processes.ts'
