@@ -8,6 +8,12 @@ import { pinned, unusedPort } from './processes.ts'
 /** How long calls go before those that are measured, so that new connections are not measured. */
 export const pacedWarmUpMs = 500
 
+/**
+ * The load collects garbage often, in 0.1 ms each time, and without other threads: these would take turns of up to 4 ms
+ * on the core that they share, and the load stopped for up to 8 ms.
+ */
+const flags = ['--expose-gc', '--single-threaded-gc', '--max-semi-space-size=4']
+
 export interface PacedLoad {
   /** The port on which it is the upstream of its own calls. */
   readonly port: number
@@ -20,7 +26,7 @@ export interface PacedLoad {
 export async function startPacedLoad(): Promise<PacedLoad> {
   const port = await unusedPort()
   const file = join(import.meta.dirname, 'gateway-paced.ts')
-  const [program = '', ...words] = pinned('load', [process.execPath, file, String(port)])
+  const [program = '', ...words] = pinned('load', [process.execPath, ...flags, file, String(port)])
   const child = spawn(program, words, { stdio: ['pipe', 'pipe', 'inherit'] })
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
   return {

@@ -18,3 +18,17 @@ test('a process collects when it is idle for the first time after its start, and
   await turn()
   assert.equal(process.collected, 1)
 })
+
+test('a process that was busy from its start on never collects, and so keeps the compiled code of calls', async () => {
+  const process = { busy: 0.6, collected: 0 }
+  const turn = createIdleTurn({
+    busy: () => process.busy,
+    collect: () => {
+      process.collected++
+    },
+  })
+  for (let check = 0; check < 3; check++) await turn()
+  process.busy = 0.01
+  await turn()
+  assert.equal(process.collected, 0)
+})

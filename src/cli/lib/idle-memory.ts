@@ -13,25 +13,31 @@ export interface HeapOfProcess {
 
 const intervalMs = 5000
 const maxBusy = 0.1
+/** A process that was busy in this many checks before the first idle one never collects. */
+const maxBusyChecks = 3
 
 /**
- * Returns memory to the system once the process is almost idle: the start makes V8's young generation grow, and V8
- * would keep that memory.
+ * Returns memory to the system once the process is almost idle after its start: the start makes V8's young generation
+ * grow, and V8 would keep that memory.
  */
 export function startGivingMemoryBack(onError: (error: unknown) => void): AsyncDisposable {
   return every(intervalMs, createIdleTurn(heapOfThisProcess()), onError)
 }
 
 /**
- * Creates a check that collects garbage once, the first time it finds the process idle: a full collection also discards
- * compiled code, which makes the next calls slower.
+ * Creates a check that collects garbage once, the first time it finds the process idle, but never in a process that has
+ * been busy for longer than a start takes. Such a process has compiled code that calls need, and this collection would
+ * discard all of it that belongs to objects not in use at that moment; calls would wait for milliseconds until V8 has
+ * compiled it again.
  */
 export function createIdleTurn(heap: HeapOfProcess): () => Promise<void> {
-  let done = false
+  let [done, busyChecks] = [false, 0]
   return async () => {
-    if (done || heap.busy() > maxBusy) return
-    done = true
-    heap.collect()
+    if (done) return
+    const isBusy = heap.busy() > maxBusy
+    if (isBusy) busyChecks++
+    done = !isBusy || busyChecks === maxBusyChecks
+    if (!isBusy) heap.collect()
   }
 }
 
