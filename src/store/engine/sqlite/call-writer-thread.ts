@@ -13,15 +13,15 @@ const busyTimeoutMs = 5000
  */
 const niceness = 10
 /**
- * A checkpoint follows this many pages, and takes about 3 µs for each. SQLite's default of 1,000 would keep a shared core
- * from calls for 3 ms at once.
+ * A checkpoint follows this many pages, and takes about 5 µs for each without a rest. SQLite's default of 1,000 would keep
+ * a shared core from calls for 5 ms at once. Fewer pages would mean more waits for the disk.
  */
-const pagesToCheckpoint = 256
+const pagesToCheckpoint = 64
 /**
  * How long the thread works before it rests, in milliseconds. Without rests, calls would wait for the shared core until
  * the kernel's next tick, up to 4 ms.
  */
-const workMs = 0.1
+const workMs = 0.05
 
 // Without the worker's data, importing this file does nothing.
 const path = (workerData as { callsPath?: unknown } | null)?.callsPath
