@@ -9,8 +9,8 @@ import { pinned, unusedPort } from './processes.ts'
 export const pacedWarmUpMs = 500
 
 /**
- * The load collects garbage often, in 0.1 ms each time, and without other threads: these would take turns of up to 4 ms
- * on the core that they share, and the load stopped for up to 8 ms.
+ * The load collects garbage often, for 0.1 ms each time, and on its own thread: V8's other threads would take turns of up
+ * to 4 ms on the core that they share with the load, and stop it for up to 8 ms.
  */
 const flags = ['--expose-gc', '--single-threaded-gc', '--max-semi-space-size=4']
 

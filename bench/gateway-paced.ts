@@ -2,7 +2,8 @@
 // the whole machine, stands still, and not count the calls that should have come. This process is the upstream of these
 // calls too, and never waits for the kernel to wake it, because a generator and an upstream on one core would take turns
 // of several milliseconds.
-// Usage: node bench/gateway-paced.ts <port of the upstream>; reads orders as lines of JSON and answers each with one.
+// Usage: node <flags of gateway-paced-load.ts> bench/gateway-paced.ts <port of the upstream>; reads orders as lines of
+// JSON and answers each with one.
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { createInterface } from 'node:readline'
@@ -67,7 +68,7 @@ async function offer(order: PacedOrder): Promise<PacedSeen> {
     Array.from({ length: connections }, async () => await calls.connect(order.port)),
   )
   await setTimeout(100)
-  // A full collection takes about 16 ms; now it is not measured.
+  // A full collection takes about 16 ms, so one is made before calls are measured.
   globalThis.gc?.()
   const start = performance.now()
   const measuredFrom = start + pacedWarmUpMs
@@ -98,7 +99,7 @@ async function offer(order: PacedOrder): Promise<PacedSeen> {
 
 /** The calls of one order; those for which no connection is free wait in the order in which they are due. */
 class Calls {
-  // These arrays never grow: copying them would stop the load, and the measured peer would be blamed for that.
+  // These arrays never grow: copying them would stop the load, and the delay would count against the peer.
   readonly #dueMs: Float64Array
   readonly #tookMs: Float64Array
   readonly #waitingMs: Float64Array
@@ -150,6 +151,7 @@ class Calls {
   }
 
   add(dueMs: number): void {
+    if (this.#added === this.#waitingMs.length) throw new Error('more calls than expected')
     this.#waitingMs[this.#added++] = dueMs
     this.#send()
   }

@@ -11,7 +11,7 @@ export const serveFlags = [
   // One thread instead of four marks objects and compiles beside the calls: four threads left the calls only a fifth of a
   // shared core for tens of milliseconds.
   '--v8-pool-size=1',
-  // When a node becomes idle, V8 collects garbage but keeps the shapes of objects that are not in use at that moment.
+  // When a node becomes idle, V8 collects garbage but keeps the shapes of which there is no object at that moment.
   // Otherwise it would discard all code compiled for these shapes, which is the code of calls, and the next calls would
   // wait for milliseconds until it is compiled again.
   '--no-memory-reducer-favors-memory',

@@ -53,6 +53,7 @@ describe('a server process', () => {
       assert.match(wordsOf(id), pool)
       assert.match(wordsOf(id), /--no-parallel-scavenge /)
       assert.match(wordsOf(id), /--no-allocation-site-pretenuring /)
+      assert.match(wordsOf(id), /--no-memory-reducer-favors-memory /)
       assert.match(wordsOf(id), /--max-inlined-bytecode-size-cumulative=4000 /)
       assert.equal(threadsOfV8(id), 1)
       assert.match(environmentOf(id), /\0MALLOC_ARENA_MAX=2\0/)

@@ -19,7 +19,21 @@ test('a process collects when it is idle for the first time after its start, and
   assert.equal(process.collected, 1)
 })
 
-test('a process that was busy from its start on never collects, and so keeps the compiled code of calls', async () => {
+test('a process that is busy in its first two checks collects when it is idle then', async () => {
+  const process = { busy: 0.6, collected: 0 }
+  const turn = createIdleTurn({
+    busy: () => process.busy,
+    collect: () => {
+      process.collected++
+    },
+  })
+  for (let check = 0; check < 2; check++) await turn()
+  process.busy = 0.01
+  await turn()
+  assert.equal(process.collected, 1)
+})
+
+test('a process that is busy in its first three checks never collects', async () => {
   const process = { busy: 0.6, collected: 0 }
   const turn = createIdleTurn({
     busy: () => process.busy,

@@ -27,8 +27,8 @@ export function startGivingMemoryBack(onError: (error: unknown) => void): AsyncD
 /**
  * Creates a check that collects garbage once, the first time it finds the process idle, but never in a process that has
  * been busy for longer than a start takes. Such a process has compiled code that calls need, and this collection would
- * discard all of it that belongs to objects not in use at that moment; calls would wait for milliseconds until V8 has
- * compiled it again.
+ * discard all code compiled for objects of which none exists at that moment; calls would wait for milliseconds until V8
+ * has compiled it again. The collection itself stops calls for up to 0.1 s.
  */
 export function createIdleTurn(heap: HeapOfProcess): () => Promise<void> {
   let [done, busyChecks] = [false, 0]
