@@ -9,7 +9,6 @@ import type { LoadOrder, LoadSeen } from './gateway-load.ts'
 import type { PacedLoad } from './gateway-paced-load.ts'
 import type { Peer } from './gateway-peers.ts'
 import { delaysOf } from './machine-delays.ts'
-import { watchMachine } from './machine.ts'
 import { cpuSeconds, pinned, untilQuiet } from './processes.ts'
 
 export interface Measured {
@@ -87,13 +86,12 @@ export async function measurePaced(
 ): Promise<Measured> {
   const { paced } = peer
   if (paced === undefined || task.paced === undefined) throw new Error(`no load for ${peer.name}`)
-  const watch = await watchMachine()
   const before = cpuOf(peer)
   const seen = await task.paced.offer({
     ...{ port: paced.port, path: paced.prefix + load.path, key: peer.key },
     ...{ perSecond: load.perSecond, seconds: task.seconds },
   })
-  const delays = delaysOf(seen, await watch.end())
+  const delays = delaysOf(seen, seen.slowAtMs)
   const used = peer.kind === 'upstream' ? Number.NaN : (await cpuWhenQuiet(peer)) - before
   const allMs = seen.tookMs.filter((_, at) => (seen.dueMs[at] ?? 0) >= seen.measuredFromMs)
   const undelayedMs = seen.tookMs.filter((_, at) => {

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { PacedOrder, PacedSeen } from './gateway-paced.ts'
+import { startWatch } from './machine.ts'
 import { pinned, unusedPort } from './processes.ts'
 
 /** How long calls go before those that are measured, so that new connections are not measured. */
@@ -17,9 +18,17 @@ const flags = ['--expose-gc', '--single-threaded-gc', '--max-semi-space-size=4']
 export interface PacedLoad {
   /** The port on which it is the upstream of its own calls. */
   readonly port: number
-  /** Calls a peer; one order at a time. Throws if the process ended, which then wrote the reason to stderr. */
-  offer(order: PacedOrder): Promise<PacedSeen>
+  /**
+   * Calls a peer, and watches the machine meanwhile; one order at a time. Throws if the process ended, which then wrote
+   * the reason to stderr.
+   */
+  offer(order: PacedOrder): Promise<PacedSeenOnMachine>
   end(): void
+}
+
+export interface PacedSeenOnMachine extends PacedSeen {
+  /** When a core of the machine was slow, in milliseconds of `monotonicMs`. */
+  readonly slowAtMs: readonly number[]
 }
 
 /** Starts the process on the load's cores; it waits for orders. */
@@ -29,14 +38,19 @@ export async function startPacedLoad(): Promise<PacedLoad> {
   const [program = '', ...words] = pinned('load', [process.execPath, ...flags, file, String(port)])
   const child = spawn(program, words, { stdio: ['pipe', 'pipe', 'inherit'] })
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
+  const watch = startWatch()
   return {
     port,
     offer: async (order) => {
+      watch.begin()
       child.stdin.write(`${JSON.stringify(order)}\n`)
       const { done, value } = await lines.next()
       if (done === true) throw new Error('the load at a fixed rate ended')
-      return JSON.parse(value) as PacedSeen
+      return { ...(JSON.parse(value) as PacedSeen), slowAtMs: await watch.end() }
     },
-    end: () => void child.kill('SIGKILL'),
+    end: () => {
+      watch.stop()
+      child.kill('SIGKILL')
+    },
   }
 }
