@@ -1,13 +1,15 @@
 // npm run bench -- workers [seconds] [rounds]: measures how much more a node with WORKERS=2 can handle than one with
-// WORKERS=1, in interleaved rounds. Upstream and load generator use the same cores as the node, so calls per second
-// alone would say little: the figure that counts is calls per second of the busiest worker's CPU time, which is what
-// the node could handle if each worker had its own core. nginx and wrk are required.
+// WORKERS=1, in interleaved rounds. There are not enough cores for two workers, the upstream and the load generator, so
+// both nodes run on the core for peers, and upstream and load generator on the others. The figure that counts is calls
+// per second of the busiest worker's CPU time, which is what the node could handle if each worker had its own core.
+// Workers that take turns on one core lose time when they change, but never wait for each other's memory or locks as
+// they would on two cores. nginx and wrk are required.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { measureFull, median } from './gateway-measure.ts'
 import { startIntercept, startUpstream, type Peer } from './gateway-peers.ts'
-import { childrenOf, cpuSeconds, findProgram } from './processes.ts'
+import { childrenOf, cpuSeconds, findProgram, pin } from './processes.ts'
 
 const seconds = Number(process.argv[2] ?? 2)
 const rounds = Number(process.argv[3] ?? 5)
@@ -41,6 +43,7 @@ try {
     const given = { upstreamPort: upstream.port, profile: false, workers }
     const peer = await startIntercept(home, given)
     ends.push(peer.end)
+    pin(peer.pid, 'peer')
     nodes.set(workers, { peer, results: [] })
     await measureFull(peer, { folder, seconds: warmUp, wrk }, {})
   }
