@@ -2,7 +2,7 @@ import manifest from '../package.json' with { type: 'json' }
 import type { Config } from './config.ts'
 import { openServers } from './compose/servers.ts'
 import { openInfrastructure, type Surroundings } from './compose/infrastructure.ts'
-import { freePort } from './http/index.ts'
+import { freePort, type Acceptor } from './http/index.ts'
 import { openDomain } from './compose/domain.ts'
 import { startSchedule } from './compose/schedule.ts'
 import type { Readiness } from './operations/index.ts'
@@ -23,7 +23,10 @@ export interface Running extends AsyncDisposable {
 }
 
 /** Opens infrastructure, domain and servers, then listens; closing happens in reverse order. */
-export async function start(settings: Config, surroundings: Surroundings = {}): Promise<Running> {
+export async function start(
+  settings: Config,
+  { acceptor, ...surroundings }: Surroundings & { readonly acceptor?: Acceptor | undefined } = {},
+): Promise<Running> {
   await using opened = new AsyncDisposableStack()
   const config = await withKnownPort(settings)
   const { version } = manifest
@@ -34,7 +37,7 @@ export async function start(settings: Config, surroundings: Surroundings = {}): 
   await domain.rates.start()
   await domain.webhooks.start()
 
-  const servers = opened.use(await openServers(config, services))
+  const servers = opened.use(await openServers(config, { ...services, acceptor }))
   opened.use(startSchedule(config, { ...services, gateway: servers.gateway }))
   const { address, port } = opened.use(await servers.listen())
 

@@ -10,6 +10,7 @@ import {
   createFront,
   requestIdOf,
   watchMethods,
+  type Acceptor,
   type App,
 } from '../http/index.ts'
 import { registerPages } from '../pages/index.ts'
@@ -39,7 +40,7 @@ type Listening = AsyncDisposable & { readonly address: string; readonly port: nu
 /** Registers all routes on the app, and creates the listener in front of the app and the gateway. */
 export async function openServers(
   config: Config,
-  services: Infrastructure & Domain,
+  services: Infrastructure & Domain & { readonly acceptor: Acceptor | undefined },
 ): Promise<Servers> {
   await using opened = new AsyncDisposableStack()
   const { baseUrl, authUrl, keySchemes: enabledSchemes } = config
@@ -49,7 +50,7 @@ export async function openServers(
     status: () => services.store.status(),
     isDraining: () => ending.isDraining,
   })
-  const { clock, log, metrics, refusedByStorage } = services
+  const { acceptor, clock, log, metrics, refusedByStorage } = services
   const appDeps: AppDeps = {
     ...{ baseUrl, requestIdOf, log, refusedByStorage },
     bodyLimitBytes: config.limits.jsonBodyBytes,
@@ -78,6 +79,7 @@ export async function openServers(
     handleApp: answerWith(app),
     limits: { headBytes, urlBytes, keepAliveMs },
     lane: config.httpLane,
+    acceptor,
     ...{ gatewayPrefix, baseUrl, ownRefusals: [scimRefusals], clock, log },
   })
 

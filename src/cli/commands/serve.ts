@@ -6,8 +6,9 @@ import type { Running } from '../../main.ts'
 import { command } from '../lib/command.ts'
 import { startGivingMemoryBack } from '../lib/idle-memory.ts'
 import type { Terminal } from '../lib/terminal.ts'
-import { reportToSupervisor } from '../lib/worker-reports.ts'
-import { superviseWorkers } from '../lib/workers.ts'
+import { SupervisorAcceptor } from '../workers/acceptor.ts'
+import { reportToSupervisor } from '../workers/reports.ts'
+import { superviseWorkers } from '../workers/supervisor.ts'
 
 export const commands = {
   '': command({
@@ -54,7 +55,8 @@ async function serve(config: Config, terminal: Terminal, log: Log): Promise<void
     : terminal.untilStopped()
   // The module is imported here, because the supervisor of several workers does not need it.
   const { start } = await import('../../main.ts')
-  const running = await start(config, { log })
+  const acceptor = cluster.isWorker ? new SupervisorAcceptor() : undefined
+  const running = await start(config, { log, acceptor })
   if (cluster.isWorker) reportToSupervisor(async () => await running.report())
   for (const remark of remarks(config)) log.info({}, remark)
   if (!cluster.isWorker || cluster.worker?.id === 1) {

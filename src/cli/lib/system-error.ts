@@ -20,8 +20,7 @@ export function sentenceOf(
   if (syscall === 'connect' && code === 'ECONNREFUSED' && port !== undefined)
     return `Nothing listens at ${where}; start the database, or mend DATABASE_URL.`
   const setting = 'port' in flags ? '--port' : settingOf(port, env)
-  // If a port cannot be opened, Node's error names `bind` in a worker, and `listen` in a single process.
-  if (syscall === 'listen' || syscall === 'bind') {
+  if (syscall === 'listen') {
     if (code === 'EADDRINUSE')
       return `Another program listens at ${where}; choose another port (${setting}).`
     if (code === 'EACCES')

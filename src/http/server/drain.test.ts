@@ -5,7 +5,7 @@ import type { ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { describe, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import { Worker } from 'node:worker_threads'
+import { addOutcomes, startClosingCallers } from '../../../test/harness/closing-callers.ts'
 import { exchangeRaw } from '../../../test/harness/raw.ts'
 import { systemClock } from '../../clock.ts'
 import { Problem } from '../../errors.ts'
@@ -100,11 +100,10 @@ describe('a listener that closes', () => {
           handleGateway: () => {},
         })
         const { port } = await front.listen({ host: '127.0.0.1', port: 0 })
-        const callers = new Worker(callersCode, { eval: true, workerData: { port } })
-        await once(callers, 'message')
-        const [[counted]] = await Promise.all([once(callers, 'message'), front.drain(10_000)])
-        for (const outcome of outcomes) counts[outcome] += (counted as typeof counts)[outcome]
-        await callers.terminate()
+        const callers = await startClosingCallers(port)
+        const [counted] = await Promise.all([callers.counted, front.drain(10_000)])
+        addOutcomes(counts, counted)
+        await callers.end()
       }
       assert.ok(counts.answered > 0 && counts.refused > 0, JSON.stringify(counts))
       // Only connections whose handshake was half done may be reset. If the listener simply closed, about one
@@ -151,28 +150,3 @@ const large = 24 * 1024 * 1024
 function answerLarge(exchange: Exchange): void {
   exchange.answer(200, ['Content-Length', String(large)], 'x'.repeat(large))
 }
-
-const outcomes = ['answered', 'refused', 'reset'] as const
-
-// Runs in a thread of its own, because it must make connections while the test's thread closes the listener.
-const callersCode = `
-  const { connect } = require('node:net')
-  const { parentPort, workerData } = require('node:worker_threads')
-  const counts = { answered: 0, refused: 0, reset: 0 }
-  const callers = 16
-  let ended = 0
-  const call = () => {
-    let outcome = 'reset'
-    const socket = connect(workerData.port, '127.0.0.1')
-    socket.on('connect', () => socket.write('POST /x HTTP/1.1\\r\\nHost: a\\r\\nContent-Length: 1\\r\\nConnection: close\\r\\n\\r\\nx'))
-    socket.on('data', () => { outcome = 'answered' })
-    socket.on('error', (error) => { if (error.code === 'ECONNREFUSED') outcome = 'refused' })
-    socket.on('close', () => {
-      counts[outcome]++
-      if (outcome === 'answered' && counts.answered === 100) parentPort.postMessage('busy')
-      if (outcome !== 'refused') call()
-      else if (++ended === callers) parentPort.postMessage(counts)
-    })
-  }
-  for (let at = 0; at < callers; at++) call()
-`

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '../../clock.ts'
 import type { Exchange } from './exchange.ts'
+import type { Acceptor } from './listening/acceptor.ts'
 import type { OwnRefusals } from './problem.ts'
 
 /** The limits of one listener; sizes in bytes, times in milliseconds. */
@@ -53,6 +54,8 @@ export interface FrontDeps {
   readonly limits?: Partial<FrontLimits>
   /** The lane for ordinary gateway requests; all other requests use the standard lane in any case. */
   readonly lane?: Lane
+  /** Accepts the connections; by default, the front listens itself. */
+  readonly acceptor?: Acceptor | undefined
   /** Entry points with their own error format; all other refusals are problem documents (RFC 9457). */
   readonly ownRefusals?: readonly OwnRefusals[]
   readonly clock: Clock

@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { Problem } from '../../errors.ts'
@@ -12,16 +12,18 @@ import { frontLimits, type FrontDeps, type FrontLimits } from './front-deps.ts'
 import type { UpgradedStream } from './exchange.ts'
 import { DirectRequest } from './direct-request.ts'
 import { writeContinue } from './interim-responses.ts'
-import { checkFields, checkFraming, checkLine, isWebSocket, originForm } from './framing.ts'
+import { checkFields, checkFraming, checkLine, originForm } from './framing.ts'
 import { readRequestHead, type RequestHead } from '../message/head.ts'
 import { nodeHttp } from '../message/node-http.ts'
 import { ownRefusalsOf, renderOwn } from './problem.ts'
 import { LateChecks } from './late-checks.ts'
 import type { FrontConnection } from './lane/front-connection.ts'
+import { addressText, createServer, listen, type FrontServer } from './listener.ts'
 import { createPlainLane, type PlainLane } from './plain-lane/index.ts'
 import { acceptUnread } from './plain-lane/shared-reads.ts'
 import { StandardCarrier } from './standard-carrier.ts'
-import { listenBacklog, stopAccepting } from './stop-accepting.ts'
+import { adopt } from './listening/acceptor.ts'
+import { closeWhenUnused, stopAccepting } from './listening/stop-accepting.ts'
 
 /** The listener that serves both the gateway and the app. */
 export interface Front {
@@ -50,8 +52,6 @@ export function requestIdOf(request: IncomingMessage): string {
 export function createFront(deps: FrontDeps): Front {
   return new TwoLaneFront(deps)
 }
-
-type FrontServer = Server<typeof DirectRequest>
 
 class TwoLaneFront implements Front {
   readonly #deps: FrontDeps
@@ -89,9 +89,18 @@ class TwoLaneFront implements Front {
   }
 
   async listen(where: { host: string; port: number }): Promise<AddressInfo> {
-    const address = await listen(this.#server, where)
+    const address = await this.#accept(where)
     const { port } = address
     this.#authorities.push(`${addressText(address)}:${port}`, `localhost:${port}`)
+    return address
+  }
+
+  async #accept(where: { host: string; port: number }): Promise<AddressInfo> {
+    const { acceptor } = this.#deps
+    if (acceptor === undefined) return await listen(this.#server, where)
+    const address = await acceptor.listen(where, (socket) => adopt(this.#server, socket))
+    // node:http looks for late callers from this event on.
+    this.#server.emit('listening')
     return address
   }
 
@@ -115,9 +124,7 @@ class TwoLaneFront implements Front {
 
   async drain(graceMs: number): Promise<void> {
     const { promise: closed, resolve } = Promise.withResolvers<void>()
-    const { acceptMs } = this.#limits
-    const monotonic = (): number => this.#deps.clock.monotonic()
-    await stopAccepting(this.#server, { acceptMs, monotonic, closed: resolve })
+    await this.#stopAccepting(resolve)
     this.leave()
     const cut = setTimeout(() => {
       for (const connection of this.#connections) connection.destroy()
@@ -146,6 +153,22 @@ class TwoLaneFront implements Front {
     clearTimeout(cut)
     clearInterval(idle)
     this.#stopSweep()
+  }
+
+  async #stopAccepting(closed: () => void): Promise<void> {
+    const { acceptor, clock } = this.#deps
+    if (acceptor === undefined) {
+      const { acceptMs } = this.#limits
+      await stopAccepting(this.#server, { acceptMs, monotonic: () => clock.monotonic(), closed })
+    } else {
+      await acceptor.stop()
+      closeWhenUnused(this.#server, closed)
+    }
+  }
+
+  #closed(connection: FrontConnection): void {
+    this.#connections.delete(connection)
+    this.#deps.acceptor?.closed()
   }
 
   #createPlainLane(): PlainLane {
@@ -188,7 +211,7 @@ class TwoLaneFront implements Front {
       fail: (connection, code) => {
         this.#fail(connection.socket, connection, new ParserFailure(code))
       },
-      closed: (connection) => this.#connections.delete(connection),
+      closed: (connection) => this.#closed(connection),
     })
   }
 
@@ -200,7 +223,7 @@ class TwoLaneFront implements Front {
     if (this.#isLeaving) connection.drain()
     socket.on('close', () => {
       this.#lateChecks.closed()
-      this.#connections.delete(connection)
+      this.#closed(connection)
     })
   }
 
@@ -358,37 +381,6 @@ class TwoLaneFront implements Front {
       }
     }
   }
-}
-
-function createServer(limits: FrontLimits): FrontServer {
-  return nodeHttp.createServer<typeof DirectRequest>({
-    IncomingMessage: DirectRequest,
-    requireHostHeader: false,
-    maxHeaderSize: limits.headBytes,
-    headersTimeout: limits.headMs,
-    requestTimeout: 0,
-    keepAliveTimeout: limits.keepAliveMs,
-    optimizeEmptyRequests: true,
-    noDelay: true,
-    shouldUpgradeCallback: isWebSocket,
-  })
-}
-
-async function listen(
-  server: FrontServer,
-  where: { host: string; port: number },
-): Promise<AddressInfo> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen({ ...where, backlog: listenBacklog }, () => {
-      server.off('error', reject)
-      resolve(server.address() as AddressInfo)
-    })
-  })
-}
-
-function addressText(address: AddressInfo): string {
-  return address.family === 'IPv6' ? `[${address.address}]` : address.address
 }
 
 /** Whether a URL's path is the prefix or below it, compared byte by byte as received. */

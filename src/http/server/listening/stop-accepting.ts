@@ -1,5 +1,5 @@
 import { connect, Server, type AddressInfo, type Socket } from 'node:net'
-import { nextTurn } from '../../timers.ts'
+import { nextTurn } from '../../../timers.ts'
 
 // A turn of the event loop that is shorter than this did no work.
 const idleTurnMs = 0.1
@@ -14,7 +14,7 @@ interface Listening {
 }
 
 interface Handle {
-  /** Undefined in a worker of a cluster, whose supervisor accepts connections for it. */
+  /** Undefined if another process accepts connections for this one, as in a worker of a cluster. */
   readonly fd?: number
   listen(backlog: number): number
 }
@@ -37,9 +37,14 @@ export async function stopAccepting(
   const hasQueue = handle?.fd !== undefined && typeof address === 'object' && address !== null
   const isEmpty = hasQueue && (await acceptUpToOwn(server, address, { handle, ...given }))
   if (!isEmpty) await idleTurn(given.monotonic)
+  closeWhenUnused(server, given.closed)
+}
+
+/** Closes a server's listener, if it has one; `closed` is called when the last open connection has ended. */
+export function closeWhenUnused(server: Server, closed: () => void): void {
   // Calls the close of node:net, because that of node:http would also cut idle connections at once, although their next
-  // requests may be on their way.
-  Server.prototype.close.call(server, given.closed)
+  // requests may be on their way. Without a listener, it reports an error, which does not matter.
+  Server.prototype.close.call(server, () => closed())
 }
 
 /**

@@ -3,8 +3,9 @@ import { once } from 'node:events'
 import type { Config } from '../../config.ts'
 import { freePort } from '../../http/index.ts'
 import type { Log } from '../../telemetry/index.ts'
-import type { Terminal } from './terminal.ts'
-import { listenForWorkers } from './worker-reports.ts'
+import type { Terminal } from '../lib/terminal.ts'
+import { listenForWorkers } from './reports.ts'
+import { SharedPort } from './shared-port.ts'
 
 /**
  * Delays before a worker is started again. They grow while its starts keep failing, and begin anew once a start has
@@ -22,6 +23,7 @@ export async function superviseWorkers(
   log: Log,
 ): Promise<void> {
   const port = config.port === 0 ? await freePort(config.host) : config.port
+  const sharedPort = new SharedPort()
   const living = new Map<number, Worker>()
   const pauses = new Set<NodeJS.Timeout>()
   let isStopping = false
@@ -30,8 +32,7 @@ export async function superviseWorkers(
     const worker = cluster.fork({ PORT: String(port), METRICS_PORT: 'off' })
     living.set(index, worker)
     let hasListened = false
-    // A worker opens other listeners too, so only the one on this port shows that it has started.
-    worker.on('listening', (at) => (hasListened ||= at.port === port))
+    sharedPort.serve(worker, () => (hasListened = true))
     worker.once('exit', (code, signal) => {
       living.delete(index)
       if (isStopping) return
