@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import type { Rate } from './rate.ts'
 import { parseRecordChoice, type RecordChoice } from './record-choice.ts'
 import { hourMs, parseDuration } from './units.ts'
+import { isWeakSecret } from './weak-secret.ts'
 
 /**
  * The proxies whose X-Forwarded-For is trusted: the nearest `count` of them, or those whose addresses are in these
@@ -143,8 +144,7 @@ export function parseDatabaseUrl(text: string): string {
 
 /** Checks that each secret has at least 32 characters, ten of them different, which rules out a repeated short word. */
 export function parseMasterSecrets(text: string): string {
-  const isWeak = (part: string) => part.length < 32 || new Set(part).size < 10
-  if (text.split(',').some((part) => isWeak(part.trim()))) {
+  if (text.split(',').some((part) => isWeakSecret(part.trim()))) {
     throw new Error('is too weak: take 32 random characters or more (openssl rand -base64 32)')
   }
   return text

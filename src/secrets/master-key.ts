@@ -1,19 +1,14 @@
 import { randomBytes } from 'node:crypto'
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  writeSync,
-} from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeFolder } from '../folder.ts'
+import { finishFile } from '../new-file.ts'
+import { isWeakSecret } from '../weak-secret.ts'
 
 /**
- * Loads the master secrets, newest first: from the setting, where commas separate them, or from the file `secret.key`
- * in the data folder. The first start without the setting creates this file with mode 0600.
+ * Loads the master secrets, newest first: from the setting, where commas separate them, or from the lines of the file
+ * `secret.key` in the data folder. The first start without the setting creates this file with mode 0600. Throws if the
+ * file is empty or holds a secret that is too weak.
  */
 export function loadMasterSecrets(
   setting: string | undefined,
@@ -22,7 +17,7 @@ export function loadMasterSecrets(
   if (setting) return setting.split(',').map((part) => part.trim())
   const file = join(dataFolder, 'secret.key')
   if (!existsSync(file)) writeNew(file, dataFolder)
-  return readFileSync(file, 'utf8').trim().split('\n')
+  return read(file)
 }
 
 /** Thrown when a database exists, but the master key that sealed its secrets is missing. */
@@ -39,7 +34,8 @@ export async function loadMasterSecretsFor(database: {
 }): Promise<readonly string[]> {
   const { setting, folder } = database
   const isMissing = !setting && !existsSync(join(folder, 'secret.key'))
-  if (isMissing && (await database.isInUse())) {
+  // Another process may have created the key and begun to use the database meanwhile.
+  if (isMissing && (await database.isInUse()) && !existsSync(join(folder, 'secret.key'))) {
     throw new MissingMasterKey(
       `the master key of this database is missing: put secret.key back into ${folder}, or set INTERCEPT_SECRET`,
     )
@@ -47,16 +43,30 @@ export async function loadMasterSecretsFor(database: {
   return loadMasterSecrets(setting, folder)
 }
 
+function read(file: string): readonly string[] {
+  const lines = readFileSync(file, 'utf8').split('\n')
+  const secrets = lines.map((line) => line.trim()).filter((line) => line !== '')
+  if (secrets.length === 0 || secrets.some(isWeakSecret)) {
+    throw new Error(
+      `${file} must hold 32 random characters or more on each line; if it was damaged, put a copy back`,
+    )
+  }
+  return secrets
+}
+
 function writeNew(file: string, folder: string): void {
   makeFolder(folder)
+  // Written under another name first: otherwise, a process that starts at the same moment, or after a power failure,
+  // would find the file empty.
+  const unfinished = `${file}.${randomBytes(8).toString('hex')}`
   try {
-    const handle = openSync(file, 'wx', 0o600)
-    writeSync(handle, `${randomBytes(32).toString('base64url')}\n`)
-    fsyncSync(handle)
-    closeSync(handle)
-    chmodSync(file, 0o600)
+    const secret = randomBytes(32).toString('base64url')
+    writeFileSync(unfinished, `${secret}\n`, { mode: 0o600, flag: 'wx' })
+    finishFile(unfinished, file)
   } catch (error) {
     // Another of our processes created the key first, so that key is used.
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    if (!existsSync(file)) throw error
+  } finally {
+    rmSync(unfinished, { force: true })
   }
 }

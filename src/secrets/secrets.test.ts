@@ -1,14 +1,10 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import { inspect } from 'node:util'
 import {
   createSealer,
   credentialLength,
   credentialLookup,
-  loadMasterSecrets,
   loadSigner,
   mintCredential,
   mintSigningKeyPair,
@@ -105,18 +101,6 @@ test('an older master key opens and is replaced; an unknown one opens nothing', 
     () => createSealer(['another master key, unknown to it']).open(sealed, ['a']),
     /unknown key/,
   )
-})
-
-test('the first start makes a master key that only its owner can read, later ones find it', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'intercept-test-'))
-  try {
-    const [first] = loadMasterSecrets(undefined, join(folder, 'data'))
-    assert.deepEqual(loadMasterSecrets(undefined, join(folder, 'data')), [first])
-    assert.equal(statSync(join(folder, 'data', 'secret.key')).mode & 0o777, 0o600)
-    assert.ok((first?.length ?? 0) >= 43)
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
 })
 
 test('a token is believed only from our key, of its type, for its audience, in its time', async () => {

@@ -1,18 +1,8 @@
 import Database from 'better-sqlite3'
-import {
-  chmodSync,
-  closeSync,
-  copyFileSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs'
-import { dirname, join } from 'node:path'
+import { chmodSync, copyFileSync, existsSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { makeFolder } from '../../folder.ts'
+import { finishFile, isThere } from '../../new-file.ts'
 
 const noticedWithinMs = 1100
 
@@ -44,32 +34,6 @@ export async function restoreBackup(file: string, folder: string): Promise<void>
 }
 
 /**
- * Gives a finished file its final name, so that both the contents and the name survive a power failure. Throws if a
- * file with that name already exists.
- */
-export function finishFile(unfinished: string, place: string): void {
-  syncToDisk(unfinished)
-  try {
-    // Unlike a rename, a link overwrites nothing: a node may have created a database here in the meantime.
-    linkSync(unfinished, place)
-    rmSync(unfinished)
-  } catch (error) {
-    if (existsSync(place)) throw isThere(place)
-    const { code = '' } = error as NodeJS.ErrnoException
-    if (!withoutLinks.has(code)) throw error
-    renameSync(unfinished, place)
-  }
-  syncToDisk(dirname(place))
-}
-
-/** Error codes of file systems without hard links, such as FAT. */
-const withoutLinks: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])
-
-function isThere(path: string): Error {
-  return new Error(`${path} exists already; move it away first, for nothing is overwritten.`)
-}
-
-/**
  * Refuses a database file whose last changes are still in the write-ahead log beside it, because they would be lost.
  */
 function refuseWithoutItsLog(file: string): void {
@@ -78,12 +42,6 @@ function refuseWithoutItsLog(file: string): void {
   throw new Error(
     `${file}-wal holds changes that ${file} does not have yet: this is no backup, and restored alone it would lose them. Move both files to DATA_DIR instead.`,
   )
-}
-
-function syncToDisk(path: string): void {
-  const handle = openSync(path, 'r')
-  fsyncSync(handle)
-  closeSync(handle)
 }
 
 function checkBackup(copy: string, name: string): void {

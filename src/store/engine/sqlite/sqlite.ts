@@ -14,7 +14,7 @@ import {
 import { sealAfterMigration } from '../../tables/audit/seals.ts'
 import type { EngineHandle, EngineLane } from '../engine.ts'
 import { writeLedger } from '../ledger.ts'
-import { finishFile } from '../restore.ts'
+import { finishFile } from '../../../new-file.ts'
 import { CommitQueues } from '../shared-commits.ts'
 import { SqliteCallWriter } from './call-writer.ts'
 import { ForeignCommits } from './foreign-commits.ts'

@@ -1,0 +1,35 @@
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync } from 'node:fs'
+import { dirname } from 'node:path'
+
+/**
+ * Gives a finished file its final name, so that both the contents and the name survive a power failure. Throws if a
+ * file with that name already exists.
+ */
+export function finishFile(unfinished: string, place: string): void {
+  syncToDisk(unfinished)
+  try {
+    // Unlike a rename, a link overwrites nothing: a node may have created a database here in the meantime.
+    linkSync(unfinished, place)
+    rmSync(unfinished)
+  } catch (error) {
+    if (existsSync(place)) throw isThere(place)
+    const { code = '' } = error as NodeJS.ErrnoException
+    if (!withoutLinks.has(code)) throw error
+    renameSync(unfinished, place)
+  }
+  syncToDisk(dirname(place))
+}
+
+/** Error codes of file systems without hard links, such as FAT. */
+const withoutLinks: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])
+
+/** Returns the error for a file that nothing may overwrite. */
+export function isThere(path: string): Error {
+  return new Error(`${path} exists already; move it away first, for nothing is overwritten.`)
+}
+
+function syncToDisk(path: string): void {
+  const handle = openSync(path, 'r')
+  fsyncSync(handle)
+  closeSync(handle)
+}
