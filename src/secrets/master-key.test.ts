@@ -30,7 +30,7 @@ describe('the master key of a data folder', () => {
         const [secrets] = (await once(thread, 'message')) as [string[]]
         return secrets
       })
-      for (const thread of threads) thread.postMessage(data)
+      for (const thread of threads) thread.postMessage(data, [])
       const [first, ...others] = await Promise.all(loaded)
       assert.ok((first?.[0]?.length ?? 0) >= 43, String(first))
       for (const other of others) assert.deepEqual(other, first)

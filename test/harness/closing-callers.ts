@@ -1,5 +1,5 @@
-// Callers of a listener that is about to close: each makes one request on a new connection after the other, until one is
-// refused.
+// Callers of a listener that is about to close: each opens one connection after another, with one request on each, until
+// a connection is refused.
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 
@@ -7,10 +7,9 @@ const outcomes = ['answered', 'refused', 'reset'] as const
 
 export type Outcomes = Record<(typeof outcomes)[number], number>
 
-export interface ClosingCallers {
+export interface ClosingCallers extends AsyncDisposable {
   /** Resolves when all callers have been refused. */
   readonly counted: Promise<Outcomes>
-  end(): Promise<void>
 }
 
 /** Starts callers of a local port; resolves when some have got responses, so that the listener can be closed. */
@@ -19,7 +18,7 @@ export async function startClosingCallers(port: number): Promise<ClosingCallers>
   await once(thread, 'message')
   return {
     counted: once(thread, 'message').then(([counts]) => counts as Outcomes),
-    end: async () => void (await thread.terminate()),
+    [Symbol.asyncDispose]: async () => void (await thread.terminate()),
   }
 }
 

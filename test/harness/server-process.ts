@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { portForTests } from './ports.ts'
@@ -66,4 +67,10 @@ export async function startServerProcess(
   } finally {
     clearTimeout(deadline)
   }
+}
+
+/** Returns the ids of a process's children, in the order in which they were started; on Linux only. */
+export function childrenOf(pid: number): number[] {
+  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+  return text.split(' ').filter(Boolean).map(Number)
 }

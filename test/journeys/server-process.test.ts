@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { portForTests } from '../harness/ports.ts'
-import { startServerProcess } from '../harness/server-process.ts'
+import { childrenOf, startServerProcess } from '../harness/server-process.ts'
 
 const launch = `((words) => require('node:child_process').spawn(process.execPath, words, {
   stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
@@ -195,6 +195,25 @@ describe('a server process', () => {
     }
   })
 
+  test('workers name a HOST that is not known as a single process does', async () => {
+    const data = { DATA_DIR: join(folder, 'nowhere'), HOST: 'no-such-host.invalid' }
+    for (const WORKERS of ['1', '2']) {
+      const child = spawn(process.execPath, [launcher, 'serve'], {
+        env: { PATH: process.env['PATH'], ...data, WORKERS },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      })
+      try {
+        let text = ''
+        for (const stream of [child.stdout, child.stderr]) {
+          stream.setEncoding('utf8').on('data', (part: string) => (text += part))
+        }
+        await until(() => text.includes('The name no-such-host.invalid is not known.'))
+      } finally {
+        child.kill('SIGKILL')
+      }
+    }
+  })
+
   test('workers do not outlive a supervisor that was killed', async () => {
     const data = join(folder, 'orphans')
     await using server = await startServerProcess({ DATA_DIR: data, WORKERS: '2' })
@@ -220,11 +239,6 @@ function threadsOfV8(id: number): number {
 /** Returns a process's environment, with a zero byte before and after each variable. */
 function environmentOf(id: number): string {
   return `\0${readFileSync(`/proc/${id}/environ`, 'utf8')}`
-}
-
-function childrenOf(pid: number): number[] {
-  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
-  return text.split(' ').filter(Boolean).map(Number)
 }
 
 function isAlive(pid: number): boolean {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
+import type { ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,7 +13,7 @@ import { addOutcomes, startClosingCallers } from '../harness/closing-callers.ts'
 import { until } from '../harness/gateway.ts'
 import { portForTests } from '../harness/ports.ts'
 import { exchangeRaw, statusesOf } from '../harness/raw.ts'
-import { startServerProcess, type ServerProcess } from '../harness/server-process.ts'
+import { childrenOf, startServerProcess, type ServerProcess } from '../harness/server-process.ts'
 import { prepareGuarded, startUpstream } from '../torture/guarded.ts'
 
 const isLinux = process.platform === 'linux'
@@ -29,22 +30,52 @@ describe('workers', () => {
     }
     await using server = await startWorkers('even', 3)
     const opened = await openConnections(server, 60)
-    await untilEvery(server, [20, 20, 20])
-    for (const socket of opened.slice(0, 45)) socket.destroy()
-    await until(() => sum(connectionsOf(server)) === 15)
-    // Workers report within 20 ms what has closed; whatever comes sooner is spread by the earlier numbers.
-    await until(async () => {
-      opened.push(...(await openConnections(server, 3)))
-      return Math.max(...connectionsOf(server)) - Math.min(...connectionsOf(server)) <= 1
-    })
-    const [victim = 0] = workersOf(server)
+    await until(() => String(countsOf(server)) === '20,20,20')
+    const [first = []] = connectionsOf(server)
+    for (const socket of opened) if (first.includes(socket.localPort ?? 0)) socket.destroy()
+    await until(() => String(countsOf(server)) === '0,20,20')
+    // Until the worker has reported what closed, new ones go to all three.
+    await openUntilEven(server, opened)
+    const [victim = 0] = childrenOf(server.pid)
     process.kill(victim, 'SIGKILL')
-    await until(() => workersOf(server).length === 3 && !workersOf(server).includes(victim))
-    await until(async () => {
-      opened.push(...(await openConnections(server, 1)))
-      return Math.max(...connectionsOf(server)) - Math.min(...connectionsOf(server)) <= 1
-    })
+    await untilListening(server, 4)
+    await until(() => childrenOf(server.pid).length === 3)
+    await openUntilEven(server, opened)
     for (const socket of opened) socket.destroy()
+  })
+
+  test('that end take no connection with them: it is closed, or another worker has it', async () => {
+    await using server = await startWorkers('stopped', 2)
+    const [victim = 0] = childrenOf(server.pid)
+    process.kill(victim, 'SIGSTOP')
+    const port = Number(new URL(server.baseUrl).port)
+    const request = 'GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
+    let ended = 0
+    // The text is empty if the connection is closed; a connection that got lost would never end.
+    const said = Array.from({ length: 8 }, async () => {
+      const text = await exchangeRaw(port, request, { quietMs: 60_000 })
+      ended++
+      return text
+    })
+    await until(() => ended >= 6)
+    process.kill(victim, 'SIGKILL')
+    const statuses = (await Promise.all(said)).map((text) => String(statusesOf(text)))
+    assert.ok(statuses.filter((status) => status === '200').length >= 7, String(statuses))
+  })
+
+  test('finish open requests when their supervisor is killed', async () => {
+    const env = { DATA_DIR: join(folder, 'orphans'), PORT: String(await portForTests()) }
+    const asked = Promise.withResolvers<ServerResponse>()
+    await using upstream = await startUpstream((_request, response) => asked.resolve(response))
+    const { secret } = await prepareGuarded(env, upstream.url)
+    await using server = await startServerProcess({ ...env, WORKERS: '2' })
+    const call = `GET /api/v1/intercept/up/x HTTP/1.1\r\nHost: a\r\nX-API-Key: ${secret}\r\n\r\n`
+    const said = exchangeRaw(Number(new URL(server.baseUrl).port), call)
+    const response = await asked.promise
+    server.kill('SIGKILL')
+    await until(() => server.lines.some((line) => /Stopping: open requests/.test(line)))
+    response.end('late')
+    assert.match(await said, /late/)
   })
 
   test('answer a caller that sends its request in parts, pipelines and half-closes, on either lane', async () => {
@@ -67,15 +98,14 @@ describe('workers', () => {
     }
   })
 
-  test('answer or refuse every connection that is made while they end, and reset none', async () => {
+  test('answer or refuse every connection that is made while they end, except those whose handshake is half done', async () => {
     const counts = { answered: 0, refused: 0, reset: 0 }
     for (let turn = 0; turn < 4; turn++) {
       await using server = await startWorkers(`ends-${turn}`, 2)
-      const callers = await startClosingCallers(Number(new URL(server.baseUrl).port))
+      await using callers = await startClosingCallers(Number(new URL(server.baseUrl).port))
       server.kill('SIGTERM')
       addOutcomes(counts, await callers.counted)
       assert.deepEqual(await server.ended, { code: 0, signal: null })
-      await callers.end()
     }
     assert.ok(counts.answered > 0 && counts.refused > 0, JSON.stringify(counts))
     // Only connections whose handshake was half done may be reset.
@@ -84,7 +114,7 @@ describe('workers', () => {
 
   test('leave the port to the others when one of them ends alone', async () => {
     await using server = await startWorkers('alone', 2)
-    const [first = 0] = workersOf(server)
+    const [first = 0] = childrenOf(server.pid)
     process.kill(first, 'SIGTERM')
     const port = Number(new URL(server.baseUrl).port)
     let answers = 0
@@ -96,7 +126,8 @@ describe('workers', () => {
       )
       assert.deepEqual(statusesOf(said), [200])
       answers++
-      return workersOf(server).length === 2 && !workersOf(server).includes(first)
+      const workers = childrenOf(server.pid)
+      return workers.length === 2 && !workers.includes(first)
     })
     assert.ok(answers > 1)
   })
@@ -105,8 +136,7 @@ describe('workers', () => {
     const PORT = String(await portForTests())
     const env = { DATA_DIR: join(folder, name), WORKERS: String(count), PORT }
     const server = await startServerProcess(env)
-    const listening = () => server.lines.filter((line) => /Intercept listens at/.test(line)).length
-    await until(() => listening() === count)
+    await untilListening(server, count)
     return server
   }
 })
@@ -123,11 +153,23 @@ async function openConnections({ baseUrl }: ServerProcess, count: number): Promi
   return sockets
 }
 
-async function untilEvery(server: ServerProcess, wanted: readonly number[]): Promise<void> {
-  await until(() => String(connectionsOf(server)) === String(wanted))
+/** Resolves when so many workers have begun to listen since the server was started. */
+async function untilListening(server: ServerProcess, count: number): Promise<void> {
+  const listening = () => server.lines.filter((line) => /Intercept listens at/.test(line)).length
+  await until(() => listening() === count)
 }
 
-/** Sends each part when the one before has left; returns everything until the other side is silent or closes. */
+/** Opens one connection after another until all workers have equally many. */
+async function openUntilEven(server: ServerProcess, opened: Socket[]): Promise<void> {
+  await until(async () => {
+    opened.push(...(await openConnections(server, 1)))
+    const open = opened.filter(({ destroyed }) => !destroyed).length
+    await until(() => sum(countsOf(server)) === open)
+    return new Set(countsOf(server)).size === 1
+  })
+}
+
+/** Sends each part when the one before has left; returns what has come by the first byte of a body. */
 async function sendInParts(port: number, parts: readonly string[], then?: 'end'): Promise<string> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true })
   await once(socket, 'connect')
@@ -143,21 +185,26 @@ async function sendInParts(port: number, parts: readonly string[], then?: 'end')
   return said
 }
 
-function workersOf({ pid }: ServerProcess): number[] {
-  const ids = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
-  return ids.split(' ').filter(Boolean).map(Number)
+function countsOf(server: ServerProcess): number[] {
+  return connectionsOf(server).map(({ length }) => length)
 }
 
-/** Returns how many connections of its port each worker has, in the order in which the workers were started. */
-function connectionsOf(server: ServerProcess): number[] {
-  const port = Number(new URL(server.baseUrl).port).toString(16).toUpperCase().padStart(4, '0')
+/** Returns the callers' ports of each worker's connections, in the order in which the workers were started. */
+function connectionsOf(server: ServerProcess): number[][] {
+  const port = Number(new URL(server.baseUrl).port)
   const rows = readFileSync('/proc/net/tcp', 'utf8')
     .split('\n')
     .map((row) => row.trim().split(/\s+/))
-  // Fields of a row: local address, state (01: established), and the number of the socket.
-  const own = rows.filter((row) => row[1]?.endsWith(`:${port}`) === true && row[3] === '01')
-  const sockets = new Set(own.map((row) => `socket:[${row[9]}]`))
-  return workersOf(server).map((pid) => openFilesOf(pid).filter((file) => sockets.has(file)).length)
+    // Fields of a row: local and remote address, state (01: established), and the number of the socket.
+    .filter(([, local = '', , state]) => portOf(local) === port && state === '01')
+  const callers = new Map(rows.map((row) => [`socket:[${row[9]}]`, portOf(row[2] ?? '')]))
+  return childrenOf(server.pid).map((pid) => {
+    return openFilesOf(pid).flatMap((file) => callers.get(file) ?? [])
+  })
+}
+
+function portOf(address: string): number {
+  return Number.parseInt(address.split(':')[1] ?? '', 16)
 }
 
 function openFilesOf(pid: number): string[] {

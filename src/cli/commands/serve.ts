@@ -40,13 +40,16 @@ const endsWithinMs = 2000
 
 /**
  * Closes the worker's channel to the supervisor: an open channel would keep the worker alive even if its start failed.
- * The disconnect is marked as intended, because Node would otherwise end the worker with code 0 instead of the
- * command's own exit code.
  */
 function letGo(worker: Worker): void {
-  worker.exitedAfterDisconnect = true
+  endByOneself(worker)
   if (process.connected) process.disconnect()
   setTimeout(() => process.exit(), endsWithinMs).unref()
+}
+
+/** Otherwise, Node would end the worker with code 0 as soon as its channel to the supervisor is closed. */
+function endByOneself(worker: Worker): void {
+  worker.exitedAfterDisconnect = true
 }
 
 async function serve(config: Config, terminal: Terminal, log: Log): Promise<void> {
@@ -57,6 +60,8 @@ async function serve(config: Config, terminal: Terminal, log: Log): Promise<void
   const { start } = await import('../../main.ts')
   const acceptor = cluster.isWorker ? new SupervisorAcceptor() : undefined
   const running = await start(config, { log, acceptor })
+  // If the supervisor is killed, open requests finish first, as with SIGTERM.
+  if (cluster.worker) endByOneself(cluster.worker)
   if (cluster.isWorker) reportToSupervisor(async () => await running.report())
   for (const remark of remarks(config)) log.info({}, remark)
   if (!cluster.isWorker || cluster.worker?.id === 1) {

@@ -1,19 +1,29 @@
 import type { Acceptor, AddressInfo, Socket } from '../../http/index.ts'
 import type { FromSupervisor, FromWorker } from './port-messages.ts'
 
-/** The supervisor spreads new connections by the number of open ones, which it learns this many milliseconds late. */
+/**
+ * How long connections that close are collected before they are reported, in milliseconds; until then, the supervisor
+ * counts them as open.
+ */
 const reportsAfterMs = 20
+/** The supervisor's answer may take as long as a port that is about to close. */
+const answerWithinMs = 10_000
 
 /** Runs in a worker: takes the connections that the supervisor accepts for it. */
 export class SupervisorAcceptor implements Acceptor {
-  #closed = 0
+  #open = 0
+  /** The number of the connection that was received last. */
+  #last = 0
+  #isReporting = false
 
   async listen(
     where: { readonly host: string; readonly port: number },
     take: (socket: Socket) => void,
   ): Promise<AddressInfo> {
-    process.on('message', (message, socket) => {
-      if ((message as FromSupervisor).kind !== 'intercept:connection') return
+    process.on('message', (message: FromSupervisor, socket: unknown) => {
+      if (message.kind !== 'intercept:connection') return
+      this.#last = message.number
+      this.#open++
       if (socket === undefined) this.closed()
       else take(socket as Socket)
     })
@@ -22,16 +32,20 @@ export class SupervisorAcceptor implements Acceptor {
       'intercept:not-listening',
     ])
     if (answer?.kind === 'intercept:listening') return answer.address
-    if (answer?.kind !== 'intercept:not-listening') throw new Error('The supervisor has exited.')
+    if (answer?.kind !== 'intercept:not-listening') {
+      throw new Error(`The supervisor did not answer within ${answerWithinMs / 1000} s.`)
+    }
     const { message, ...facts } = answer.error
     throw Object.assign(new Error(message), facts)
   }
 
   closed(): void {
-    if (this.#closed++ > 0) return
+    this.#open--
+    if (this.#isReporting) return
+    this.#isReporting = true
     setTimeout(() => {
-      tell({ kind: 'intercept:closed', count: this.#closed })
-      this.#closed = 0
+      this.#isReporting = false
+      tell({ kind: 'intercept:open', open: this.#open, last: this.#last })
     }, reportsAfterMs).unref()
   }
 
@@ -41,11 +55,14 @@ export class SupervisorAcceptor implements Acceptor {
 }
 
 function tell(message: FromWorker): void {
-  // The supervisor may have exited by now; Node then ends the channel.
-  if (process.connected) process.send?.(message)
+  // The supervisor may have exited by now; without a callback, the message would end this process.
+  process.send?.(message, undefined, {}, () => {})
 }
 
-/** Resolves with the first message of one of these kinds; with undefined if the supervisor has exited. */
+/**
+ * Resolves with the first message of one of these kinds; with undefined if none comes in time, or if the supervisor has
+ * exited.
+ */
 async function ask(
   message: FromWorker,
   kinds: readonly FromSupervisor['kind'][],
@@ -55,10 +72,12 @@ async function ask(
   const onMessage = (answer: FromSupervisor): void => {
     if (kinds.includes(answer.kind)) resolve(answer)
   }
-  const onDisconnect = (): void => resolve(undefined)
-  process.on('message', onMessage).on('disconnect', onDisconnect)
+  const giveUp = (): void => resolve(undefined)
+  process.on('message', onMessage).on('disconnect', giveUp)
+  const deadline = setTimeout(giveUp, answerWithinMs)
   tell(message)
   const answer = await promise
-  process.off('message', onMessage).off('disconnect', onDisconnect)
+  clearTimeout(deadline)
+  process.off('message', onMessage).off('disconnect', giveUp)
   return answer
 }

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import type { Config } from '../../config.ts'
 import { freePort } from '../../http/index.ts'
 import type { Log } from '../../telemetry/index.ts'
+import { minuteMs } from '../../units.ts'
 import type { Terminal } from '../lib/terminal.ts'
 import { listenForWorkers } from './reports.ts'
 import { SharedPort } from './shared-port.ts'
@@ -23,7 +24,7 @@ export async function superviseWorkers(
   log: Log,
 ): Promise<void> {
   const port = config.port === 0 ? await freePort(config.host) : config.port
-  const sharedPort = new SharedPort()
+  const sharedPort = new SharedPort(warnOfLostConnections(log))
   const living = new Map<number, Worker>()
   const pauses = new Set<NodeJS.Timeout>()
   let isStopping = false
@@ -67,4 +68,21 @@ export async function superviseWorkers(
       await once(worker, 'exit')
     }),
   )
+}
+
+/** Returns a function that logs, at most once a minute, that connections were lost. */
+function warnOfLostConnections(log: Log): () => void {
+  let lost = 0
+  let isWaiting = false
+  return () => {
+    lost++
+    if (isWaiting) return
+    isWaiting = true
+    log.warn({}, 'A connection was closed because no worker could take it')
+    setTimeout(() => {
+      isWaiting = false
+      if (lost > 1) log.warn({ lost }, 'Connections were closed because no worker could take them')
+      lost = 0
+    }, minuteMs).unref()
+  }
 }

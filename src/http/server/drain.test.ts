@@ -100,10 +100,9 @@ describe('a listener that closes', () => {
           handleGateway: () => {},
         })
         const { port } = await front.listen({ host: '127.0.0.1', port: 0 })
-        const callers = await startClosingCallers(port)
+        await using callers = await startClosingCallers(port)
         const [counted] = await Promise.all([callers.counted, front.drain(10_000)])
         addOutcomes(counts, counted)
-        await callers.end()
       }
       assert.ok(counts.answered > 0 && counts.refused > 0, JSON.stringify(counts))
       // Only connections whose handshake was half done may be reset. If the listener simply closed, about one

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '../../clock.ts'
 import type { Exchange } from './exchange.ts'
 import type { Acceptor } from './listening/acceptor.ts'
+import { maxAcceptMs } from './listening/stop-accepting.ts'
 import type { OwnRefusals } from './problem.ts'
 
 /** The limits of one listener; sizes in bytes, times in milliseconds. */
@@ -33,7 +34,7 @@ export const frontLimits: FrontLimits = {
   bodyWindowMs: 20_000,
   bodyWindowBytes: 20 * 1024,
   unreadMs: 300_000,
-  acceptMs: 2000,
+  acceptMs: maxAcceptMs,
   leaveMs: 1000,
   stallMs: 5000,
 }

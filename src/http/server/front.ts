@@ -89,19 +89,18 @@ class TwoLaneFront implements Front {
   }
 
   async listen(where: { host: string; port: number }): Promise<AddressInfo> {
-    const address = await this.#accept(where)
+    const address = await this.#startAccepting(where)
     const { port } = address
     this.#authorities.push(`${addressText(address)}:${port}`, `localhost:${port}`)
     return address
   }
 
-  async #accept(where: { host: string; port: number }): Promise<AddressInfo> {
+  async #startAccepting(where: { host: string; port: number }): Promise<AddressInfo> {
     const { acceptor } = this.#deps
     if (acceptor === undefined) return await listen(this.#server, where)
-    const address = await acceptor.listen(where, (socket) => adopt(this.#server, socket))
     // node:http looks for late callers from this event on.
     this.#server.emit('listening')
-    return address
+    return await acceptor.listen(where, (socket) => adopt(this.#server, socket))
   }
 
   accept(socket: Socket): void {

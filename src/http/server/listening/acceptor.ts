@@ -5,8 +5,8 @@ export type { AddressInfo, Socket } from 'node:net'
 /** Accepts connections in another process and passes them to this one. */
 export interface Acceptor {
   /**
-   * Resolves when connections are accepted at an address; each is passed to `take`. Rejects with the system's error if
-   * the address cannot be used.
+   * Resolves when connections are accepted at an address; each is passed to `take`, the first ones possibly before this
+   * resolves. Rejects with the system's error if the address cannot be used.
    */
   listen(
     where: { readonly host: string; readonly port: number },

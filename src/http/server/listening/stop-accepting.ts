@@ -8,14 +8,15 @@ const maxIdleWaitMs = 250
 /** How many connections may wait in the kernel's queue of a listener; the system's own limit may be lower. */
 export const listenBacklog = 4096
 
+/** How long a listener that closes may take to accept the connections that callers have already made, in milliseconds. */
+export const maxAcceptMs = 2000
+
 /** Private property of a listening server: its handle. */
 interface Listening {
   readonly _handle: Handle | null
 }
 
 interface Handle {
-  /** Undefined if another process accepts connections for this one, as in a worker of a cluster. */
-  readonly fd?: number
   listen(backlog: number): number
 }
 
@@ -34,7 +35,7 @@ export async function stopAccepting(
 ): Promise<void> {
   const { _handle: handle } = server as unknown as Listening
   const address = server.address()
-  const hasQueue = handle?.fd !== undefined && typeof address === 'object' && address !== null
+  const hasQueue = handle !== null && typeof address === 'object' && address !== null
   const isEmpty = hasQueue && (await acceptUpToOwn(server, address, { handle, ...given }))
   if (!isEmpty) await idleTurn(given.monotonic)
   closeWhenUnused(server, given.closed)
@@ -43,7 +44,8 @@ export async function stopAccepting(
 /** Closes a server's listener, if it has one; `closed` is called when the last open connection has ended. */
 export function closeWhenUnused(server: Server, closed: () => void): void {
   // Calls the close of node:net, because that of node:http would also cut idle connections at once, although their next
-  // requests may be on their way. Without a listener, it reports an error, which does not matter.
+  // requests may be on their way. That of a server that never listened passes an error to its callback, which says
+  // nothing here.
   Server.prototype.close.call(server, () => closed())
 }
 
