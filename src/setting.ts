@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import type { Rate } from './rate.ts'
 import { parseRecordChoice, type RecordChoice } from './record-choice.ts'
 import { hourMs, parseDuration } from './units.ts'
-import { isWeakSecret } from './weak-secret.ts'
+import { isWeakSecret } from './credential-formats.ts'
 
 /**
  * The proxies whose X-Forwarded-For is trusted: the nearest `count` of them, or those whose addresses are in these

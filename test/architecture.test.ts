@@ -15,7 +15,7 @@ const common = [
   'clock',
   'credential-formats',
   'errors',
-  'folder',
+  'files',
   'html',
   'ids',
   'methods',

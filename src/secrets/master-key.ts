@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { makeFolder } from '../folder.ts'
-import { finishFile } from '../new-file.ts'
-import { isWeakSecret } from '../weak-secret.ts'
+import { finishFile, makeFolder } from '../files.ts'
+import { isWeakSecret } from '../credential-formats.ts'
 
 /**
  * Loads the master secrets, newest first: from the setting, where commas separate them, or from the lines of the file

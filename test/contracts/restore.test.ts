@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { createId } from '../../src/ids.ts'
 import { organizations, restoreBackup } from '../../src/store/index.ts'
-import { finishFile } from '../../src/new-file.ts'
+import { finishFile } from '../../src/files.ts'
 import { emptyPlace } from './engines.ts'
 
 let folder: string

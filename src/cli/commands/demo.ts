@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { readConfig } from '../../config.ts'
-import { makeFolder } from '../../folder.ts'
+import { makeFolder } from '../../files.ts'
 import { freePort } from '../../http/index.ts'
 import { createLog } from '../../telemetry/index.ts'
 import { start } from '../../main.ts'

@@ -1,8 +1,7 @@
 import Database from 'better-sqlite3'
 import { chmodSync, copyFileSync, existsSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { makeFolder } from '../../folder.ts'
-import { finishFile, isThere } from '../../new-file.ts'
+import { finishFile, isThere, makeFolder } from '../../files.ts'
 
 const noticedWithinMs = 1100
 

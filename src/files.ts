@@ -1,5 +1,35 @@
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
+
+/**
+ * Creates a folder and its missing parents, accessible only to their owner. Under an existing folder that accepts no
+ * children, such as /proc, Node's `recursive` option loops forever; this function throws the operating system's error.
+ */
+export function makeFolder(path: string): void {
+  if (isFolder(path)) return
+  const above = dirname(path)
+  if (above !== path) makeFolder(above)
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    // Another of our processes created the folder first.
+    if (!isFolder(path)) throw error
+  }
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
+}
 
 /**
  * Gives a finished file its final name, so that both the contents and the name survive a power failure. Throws if a

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
-import { makeFolder } from './folder.ts'
+import { makeFolder } from './files.ts'
 
 describe('a folder that is made', () => {
   const root = mkdtempSync(join(tmpdir(), 'intercept-folder-'))
