@@ -7,7 +7,7 @@ import type { FromSupervisor, FromWorker } from './port-messages.ts'
  */
 const reportsAfterMs = 20
 /** The supervisor's answer may take as long as a port that is about to close. */
-const answerWithinMs = 10_000
+const answerWithinMs = 5000
 
 /** Runs in a worker: takes the connections that the supervisor accepts for it. */
 export class SupervisorAcceptor implements Acceptor {
