@@ -17,9 +17,9 @@ export interface Measured {
   readonly perSecond: number
   readonly p50Ms?: number
   readonly p99Ms?: number
-  /** With `undelayedShare`: the p99 of all calls, where `p99Ms` is that of the calls that no slow core delayed. */
+  /** With `undelayedShare`: the p99 of all calls, where `p99Ms` is that of the calls that the machine did not delay. */
   readonly p99OfAllMs?: number
-  /** The share of the calls that no slow core of the machine delayed, 0 to 1. */
+  /** The share of the calls that the machine itself did not delay (machine.ts), 0 to 1. */
   readonly undelayedShare?: number
 }
 
@@ -76,8 +76,8 @@ export async function measureFull(peer: Peer, task: Task, load: WrkLoad): Promis
 }
 
 /**
- * Measures a peer under calls at a fixed rate. Latencies are those of the calls that no slow core of the machine delayed;
- * they are NaN if there are none.
+ * Measures a peer under calls at a fixed rate. Latencies are those of the calls that the machine itself did not delay; they
+ * are NaN if there are none.
  */
 export async function measurePaced(
   peer: Peer,
@@ -91,7 +91,7 @@ export async function measurePaced(
     ...{ port: paced.port, path: paced.prefix + load.path, key: peer.key },
     ...{ perSecond: load.perSecond, seconds: task.seconds },
   })
-  const delays = delaysOf(seen, seen.slowAtMs)
+  const delays = delaysOf(seen, seen.disturbedAtMs)
   const used = peer.kind === 'upstream' ? Number.NaN : (await cpuWhenQuiet(peer)) - before
   const allMs = seen.tookMs.filter((_, at) => (seen.dueMs[at] ?? 0) >= seen.measuredFromMs)
   const undelayedMs = seen.tookMs.filter((_, at) => {

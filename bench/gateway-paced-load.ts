@@ -27,8 +27,8 @@ export interface PacedLoad {
 }
 
 export interface PacedSeenOnMachine extends PacedSeen {
-  /** When a core of the machine was slow, in milliseconds of `monotonicMs`. */
-  readonly slowAtMs: readonly number[]
+  /** When a core of the machine was slow or `kdamond` held one, in milliseconds of `monotonicMs`. */
+  readonly disturbedAtMs: readonly number[]
 }
 
 /** Starts the process on the load's cores; it waits for orders. */
@@ -46,7 +46,7 @@ export async function startPacedLoad(): Promise<PacedLoad> {
       child.stdin.write(`${JSON.stringify(order)}\n`)
       const { done, value } = await lines.next()
       if (done === true) throw new Error('the load at a fixed rate ended')
-      return { ...(JSON.parse(value) as PacedSeen), slowAtMs: await watch.end() }
+      return { ...(JSON.parse(value) as PacedSeen), disturbedAtMs: await watch.end() }
     },
     end: () => {
       watch.stop()

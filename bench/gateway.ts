@@ -186,6 +186,10 @@ function p99Ms(one: Measured): number {
   return one.p99Ms ?? Number.NaN
 }
 
+function p99OfAllMs(one: Measured): number {
+  return one.p99OfAllMs ?? Number.NaN
+}
+
 /** Renders the median of the rounds' ratios, with the lowest and the highest. */
 function ratioText(
   list: readonly Measured[],
@@ -207,8 +211,9 @@ function p99Line(results: ReadonlyMap<string, readonly Measured[]>): string | un
   const direct = results.get('the upstream alone')
   if (own === undefined) return undefined
   if (direct !== undefined) {
-    const beyondMs = median(own.map(p99Ms)) - median(direct.map(p99Ms))
-    return `  Intercept's p99 is ${beyondMs.toFixed(2)} ms beyond the upstream's own`
+    const beyond = (of: (one: Measured) => number): string =>
+      (median(own.map(of)) - median(direct.map(of))).toFixed(2)
+    return `  Intercept's p99 is ${beyond(p99Ms)} ms beyond the upstream's own, ${beyond(p99OfAllMs)} ms with the calls that the machine delayed`
   }
   if (proxied === undefined) return undefined
   return `  Intercept's p99 is ${ratioText(own, proxied, p99Ms)} × HAProxy's`
@@ -225,6 +230,6 @@ function lineOf(list: readonly Measured[]): string {
   const undelayed =
     list[0]?.p99OfAllMs === undefined
       ? ''
-      : ` of the ${Math.round(of((one) => one.undelayedShare ?? 0) * 100)} % that no slow core delayed, ${of((one) => one.p99OfAllMs ?? 0).toFixed(2)} ms of all`
+      : ` of the ${Math.round(of((one) => one.undelayedShare ?? 0) * 100)} % that the machine did not delay, ${of((one) => one.p99OfAllMs ?? 0).toFixed(2)} ms of all`
   return `${cpu}  ${latency}${undelayed}  ${Math.round(of(({ perSecond }) => perSecond))}/s`
 }

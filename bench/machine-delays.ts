@@ -1,4 +1,4 @@
-// Finds which calls a slow machine delayed, so that a peer is not judged by them.
+// Finds which calls the machine itself delayed (machine.ts), so that a peer is not judged by them.
 import type { PacedSeen } from './gateway-paced.ts'
 
 export interface Delays {
@@ -6,27 +6,27 @@ export interface Delays {
   include(dueMs: number): boolean
 }
 
-/** How long before and after it was seen to be slow a core may have been slow: twice the interval of the watch. */
+/** How long before and after it was seen a disturbance may have lasted: twice the interval of the watch. */
 const aroundMs = 10
-/** With so few open calls, the peer has caught up with those that waited while a core was slow. */
+/** With so few open calls, the peer has caught up with those that waited. */
 const fewOpen = 2
 /** How long a peer may take to catch up; what waits longer counts, so that a slow peer cannot excuse itself. */
 const longestCatchUpMs = 100
 
-/** A delay lasts from just before a core was slow until just after it, and then until the peer has caught up. */
+/** A delay lasts from just before a disturbance until just after it, and then until the peer has caught up. */
 export function delaysOf(
   { dueMs, tookMs }: Pick<PacedSeen, 'dueMs' | 'tookMs'>,
-  slowAtMs: readonly number[],
+  disturbedAtMs: readonly number[],
 ): Delays {
   const starts = dueMs.toSorted((a, b) => a - b)
   const ends = dueMs.map((due, at) => due + (tookMs[at] ?? 0)).toSorted((a, b) => a - b)
   const delays: { readonly fromMs: number; readonly toMs: number }[] = []
-  for (const slowAt of slowAtMs.toSorted((a, b) => a - b)) {
-    const isHeld = slowAt + aroundMs <= (delays.at(-1)?.toMs ?? 0)
+  for (const disturbedAt of disturbedAtMs.toSorted((a, b) => a - b)) {
+    const isHeld = disturbedAt + aroundMs <= (delays.at(-1)?.toMs ?? 0)
     if (!isHeld) {
-      const over = slowAt + aroundMs
+      const over = disturbedAt + aroundMs
       const toMs = Math.min(fewOpenFrom(starts, ends, over), over + longestCatchUpMs)
-      delays.push({ fromMs: slowAt - aroundMs, toMs })
+      delays.push({ fromMs: disturbedAt - aroundMs, toMs })
     }
   }
   return { include: (due) => delays.some(({ fromMs, toMs }) => due >= fromMs && due < toMs) }

@@ -1,17 +1,23 @@
-// Watches how fast the machine itself is while something else is measured on it. On a shared host, all cores of a virtual
-// machine can become ten times slower for 10 to 40 ms, several times a second; no program on it can avoid that.
+// Watches what the machine itself does while something else is measured on it; no program on it can avoid either:
+// - On a shared host, all cores of a virtual machine can become ten times slower for 10 to 40 ms, several times a second.
+// - `kdamond`, a thread of some kernels that checks for the host which memory is in use, holds a core for 1 to 4 ms twice
+//   a second. Threads of the kernel that work for programs, such as those that write files, are not watched.
 // One process, `node bench/machine.ts`, watches the core of the peers and one those of the load: it does a small piece of
 // work every few milliseconds. With more than two cores, that of the load may not be the one that is watched.
 // A piece is measured by its CPU time, so waiting for the measured programs is not mistaken for a slow machine. For each
 // line of its input, the process begins to watch, or ends and prints what it saw as JSON.
 import { spawn } from 'node:child_process'
+import { openSync, readFileSync, readSync, readdirSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { pinned } from './processes.ts'
 
-/** Watches the cores of the peers and of the load. */
+/** Watches the machine, and in particular the cores of the peers and of the load. */
 export interface Watch {
   begin(): void
-  /** Returns when a core was slow since `begin`, in milliseconds of `monotonicMs`. */
+  /**
+   * Returns when a core was slow or `kdamond` held one since `begin`, in milliseconds of `monotonicMs`: each time, a
+   * moment up to `aroundMs` (machine-delays.ts) away.
+   */
   end(): Promise<readonly number[]>
   stop(): void
 }
@@ -19,6 +25,8 @@ export interface Watch {
 const everyMs = 5
 const pieceMs = 0.04
 const slowFactor = 4
+/** Shorter runs of `kdamond` are not reported. */
+const heldMs = 0.25
 
 /** Otherwise, V8's other threads would take turns of up to 1 ms on the cores that are watched. */
 const flags = ['--single-threaded']
@@ -60,27 +68,73 @@ if (import.meta.main) watchCore()
 
 function watchCore(): void {
   const size = sizeOfPiece()
-  let pieces: { readonly atMs: number; readonly tookUs: number }[] = []
+  const scanMs = memoryScans()
+  let pieces: Piece[] = []
   let timer: NodeJS.Timeout | undefined
   const orders = createInterface(process.stdin)
   // Ends with the benchmark, also if that was killed while this process watched.
   orders.on('close', () => process.exit())
   orders.on('line', () => {
     if (timer === undefined) {
-      timer = setInterval(() => pieces.push(piece(size)), everyMs)
+      scanMs()
+      timer = setInterval(() => pieces.push({ ...piece(size), scanMs: scanMs() }), everyMs)
       return
     }
     clearInterval(timer)
     timer = undefined
     const sorted = pieces.map(({ tookUs }) => tookUs).toSorted((a, b) => a - b)
     const usualUs = sorted[sorted.length >> 1] ?? 0
-    const slow = pieces.filter(({ tookUs }) => tookUs >= slowFactor * usualUs)
+    const disturbed = pieces.filter(
+      (one) => one.tookUs >= slowFactor * usualUs || one.scanMs >= heldMs,
+    )
     pieces = []
-    console.log(JSON.stringify(slow.map(({ atMs }) => atMs)))
+    console.log(JSON.stringify(disturbed.map(({ atMs }) => atMs)))
   })
 }
 
-function piece(size: number): { readonly atMs: number; readonly tookUs: number } {
+interface Piece {
+  readonly atMs: number
+  readonly tookUs: number
+  /** How long `kdamond` ran since the piece before. */
+  readonly scanMs: number
+}
+
+/** Returns a function that tells how long `kdamond` has run since it was last called, in milliseconds. */
+function memoryScans(): () => number {
+  const files = threadsOfKernel('kdamond').map((pid) => openSync(`/proc/${pid}/schedstat`, 'r'))
+  const bytes = Buffer.alloc(100)
+  let beforeMs = 0
+  return () => {
+    // The first number is the thread's time on a core, in nanoseconds.
+    const nowMs = files.reduce((sum, file) => {
+      return (
+        sum + Number.parseInt(bytes.toString('latin1', 0, readSync(file, bytes, 0, 100, 0))) / 1e6
+      )
+    }, 0)
+    const ranMs = nowMs - beforeMs
+    beforeMs = nowMs
+    return ranMs
+  }
+}
+
+function threadsOfKernel(name: string): number[] {
+  if (process.platform !== 'linux') return []
+  const pids = readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))
+  return pids.filter((pid) => isThreadOfKernel(pid, name)).map(Number)
+}
+
+function isThreadOfKernel(pid: string, name: string): boolean {
+  try {
+    // Threads of the kernel have no command line.
+    const isKernels = readFileSync(`/proc/${pid}/cmdline`).length === 0
+    return isKernels && readFileSync(`/proc/${pid}/comm`, 'utf8').startsWith(name)
+  } catch {
+    // The process has ended since.
+    return false
+  }
+}
+
+function piece(size: number): Omit<Piece, 'scanMs'> {
   // Not the CPU time of the thread: Linux counts that in ticks while the thread runs.
   const { user, system } = process.cpuUsage()
   work(size)
