@@ -1,10 +1,11 @@
 /** All settings: read once from the environment and parsed; an invalid one is reported in one sentence. */
 import { resolve } from 'node:path'
-import { complainAboutNode, complainAboutPairs } from './setting-checks.ts'
 import { misspeltWarnings, misspelt, type KnownNames } from './setting-names.ts'
 import { telemetryTable } from './setting-telemetry.ts'
 import { readSecretFile, textOfFile, type ReadFile } from './setting-files.ts'
 import {
+  complainAboutNode,
+  complainAboutPairs,
   isLoopback,
   parseCallRecords,
   parseCount,

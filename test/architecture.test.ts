@@ -24,6 +24,7 @@ const common = [
   'record-choice',
   'storable',
   'strict-json',
+  'thread-priority',
   'timers',
   'units',
   'telemetry',
@@ -74,14 +75,7 @@ const everyFolder = [...Object.keys(mayImport), 'cli']
 /** `main`, `embed` and the command line may import every folder. Besides them, only `compose` reads the settings. */
 const starters = ['main', 'embed', 'cli']
 /** Files at the root of src that parse the settings. */
-const settings = [
-  'config',
-  'setting',
-  'setting-checks',
-  'setting-files',
-  'setting-names',
-  'setting-telemetry',
-]
+const settings = ['config', 'setting', 'setting-files', 'setting-names', 'setting-telemetry']
 
 /**
  * Which folders may import each outside library and risky Node module; a file at the root of src is listed by its own

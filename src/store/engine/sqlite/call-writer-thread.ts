@@ -4,7 +4,7 @@ import { flushCompileCache } from 'node:module'
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
 import { batchInserter, type CallBatch, type CallsWritten } from './call-batch-insert.ts'
 import { boundPageCache } from './page-cache.ts'
-import { createRest, yieldToCalls } from './thread-priority.ts'
+import { createRest, yieldToCalls } from '../../../thread-priority.ts'
 
 const busyTimeoutMs = 5000
 /**

@@ -6,7 +6,7 @@ import { addBlockFunctions } from './block-functions.ts'
 import { addFoldCase } from './fold-case.ts'
 import { boundPageCache } from './page-cache.ts'
 import type { ReadResponse, ReadRequest } from './slow-reads.ts'
-import { yieldToCalls } from './thread-priority.ts'
+import { yieldToCalls } from '../../../thread-priority.ts'
 
 const maxStatements = 100
 /** How far this thread lowers its priority: an export may take longer, so that calls beside it do not. */

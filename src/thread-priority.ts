@@ -2,14 +2,17 @@ import { getPriority, setPriority } from 'node:os'
 
 const leastPriority = 19
 
+/** The id by which Linux takes the calling thread. */
+const callingThread = 0
+
 /**
- * Lowers the priority of the calling thread by this much, so that its work does not delay calls when both share a core.
- * Does nothing except on Linux: elsewhere it would lower the priority of the whole process.
+ * Lowers the priority of a thread by this much, so that its work does not delay calls when both share a core. Does nothing
+ * except on Linux: elsewhere it would lower the priority of the whole process.
  */
-export function yieldToCalls(niceness: number): void {
+export function yieldToCalls(niceness: number, threadId = callingThread): void {
   if (process.platform !== 'linux') return
   try {
-    setPriority(0, Math.min(leastPriority, getPriority() + niceness))
+    setPriority(threadId, Math.min(leastPriority, getPriority(threadId) + niceness))
   } catch {
     // A sandbox may forbid the change of priority; the thread works all the same.
   }
