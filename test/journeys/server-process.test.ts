@@ -3,7 +3,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
+import { getPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { portForTests } from '../harness/ports.ts'
@@ -55,7 +55,7 @@ describe('a server process', () => {
       assert.match(wordsOf(id), /--no-allocation-site-pretenuring /)
       assert.match(wordsOf(id), /--no-memory-reducer-favors-memory /)
       assert.match(wordsOf(id), /--max-inlined-bytecode-size-cumulative=4000 /)
-      assert.equal(threadsOfV8(id), 1)
+      assert.equal(threadsOfV8(id).length, 1)
       assert.match(environmentOf(id), /\0MALLOC_ARENA_MAX=2\0/)
       assert.match(environmentOf(id), /\0MALLOC_MMAP_THRESHOLD_=32768\0/)
     }
@@ -70,7 +70,23 @@ describe('a server process', () => {
     await using wide = await startServerProcess(four)
     assert.doesNotMatch(wordsOf(wide.pid), pool)
     assert.match(wordsOf(wide.pid), flag)
-    assert.equal(threadsOfV8(wide.pid), 4)
+    assert.equal(threadsOfV8(wide.pid).length, 4)
+  })
+
+  test('the threads in which V8 compiles and collects garbage yield to calls, in its workers too', async (t) => {
+    if (process.platform !== 'linux') {
+      t.skip('only Linux has priorities of threads')
+      return
+    }
+    await using server = await startServerProcess({ DATA_DIR: join(folder, 'yields') })
+    const settings = { DATA_DIR: join(folder, 'workers-yield'), WORKERS: '2' }
+    await using supervisor = await startServerProcess(settings)
+    await until(() => childrenOf(supervisor.pid).length === 2)
+    for (const id of [server.pid, ...childrenOf(supervisor.pid)]) {
+      await until(() => threadsOfV8(id).every((thread) => getPriority(thread) >= 5))
+      assert.equal(threadsOfV8(id).length, 1)
+      assert.equal(getPriority(id), getPriority())
+    }
   })
 
   test('wrong settings end it with 1 and one sentence each', async () => {
@@ -228,12 +244,12 @@ function wordsOf(id: number): string {
   return readFileSync(`/proc/${id}/cmdline`, 'utf8').replaceAll('\0', ' ')
 }
 
-/** Counts the threads in which V8 compiles and collects garbage. */
-function threadsOfV8(id: number): number {
-  const names = readdirSync(`/proc/${id}/task`).map((thread) =>
-    readFileSync(`/proc/${id}/task/${thread}/comm`, 'utf8'),
+/** Returns the ids of the threads in which V8 compiles and collects garbage. */
+function threadsOfV8(id: number): number[] {
+  const threads = readdirSync(`/proc/${id}/task`).filter(
+    (thread) => readFileSync(`/proc/${id}/task/${thread}/comm`, 'utf8') === 'V8Worker\n',
   )
-  return names.filter((name) => name === 'V8Worker\n').length
+  return threads.map(Number)
 }
 
 /** Returns a process's environment, with a zero byte before and after each variable. */

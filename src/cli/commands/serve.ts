@@ -6,6 +6,7 @@ import type { Running } from '../../main.ts'
 import { command } from '../lib/command.ts'
 import { startGivingMemoryBack } from '../lib/idle-memory.ts'
 import type { Terminal } from '../lib/terminal.ts'
+import { letV8YieldToCalls } from '../lib/v8-threads.ts'
 import { SupervisorAcceptor } from '../workers/acceptor.ts'
 import { reportToSupervisor } from '../workers/reports.ts'
 import { superviseWorkers } from '../workers/supervisor.ts'
@@ -60,6 +61,7 @@ async function serve(config: Config, terminal: Terminal, log: Log): Promise<void
   const { start } = await import('../../main.ts')
   const acceptor = cluster.isWorker ? new SupervisorAcceptor() : undefined
   const running = await start(config, { log, acceptor })
+  letV8YieldToCalls()
   // If the supervisor is killed, open requests finish first, as with SIGTERM.
   if (cluster.worker) endByOneself(cluster.worker)
   if (cluster.isWorker) reportToSupervisor(async () => await running.report())

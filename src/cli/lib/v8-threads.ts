@@ -1,0 +1,40 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { yieldToCalls } from '../../thread-priority.ts'
+
+/** What Node names each thread on which V8 works beside the main thread. */
+const name = 'V8Worker'
+/**
+ * How far these threads lower their priority: they get a quarter of a core that the main thread wants too. With half of
+ * it, the rest would not do for a node that is three quarters busy. With a tenth, a collection would take so long that
+ * the heap grows meanwhile (decision 021).
+ */
+const niceness = 5
+const tasks = '/proc/self/task'
+
+/**
+ * Lowers the priority of the threads on which V8 compiles code and looks for garbage. Otherwise, calls would wait while
+ * these share a core with them: for tens of milliseconds, at each full collection and whenever V8 compiles a large
+ * function. Does nothing except on Linux.
+ */
+export function letV8YieldToCalls(): void {
+  if (process.platform !== 'linux') return
+  for (const id of threadsOfV8()) yieldToCalls(niceness, id)
+}
+
+function threadsOfV8(): number[] {
+  try {
+    return readdirSync(tasks).filter(isOfV8).map(Number)
+  } catch {
+    // A sandbox may have no /proc; the threads then keep their priority.
+    return []
+  }
+}
+
+function isOfV8(id: string): boolean {
+  try {
+    return readFileSync(`${tasks}/${id}/comm`, 'utf8').trimEnd() === name
+  } catch {
+    // The thread has ended since.
+    return false
+  }
+}
