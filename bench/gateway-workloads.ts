@@ -14,6 +14,8 @@ export interface Workload {
   readonly tellsCapacity?: boolean
   /** How many times as long its rounds are as those of other workloads; 1 if not given. */
   readonly roundFactor?: number
+  /** Whether each round also measures a forwarded call, with which the others are compared. */
+  readonly isBesideForwarding?: boolean
   isFor(peer: Peer): boolean
   run(peer: Peer, task: Task): Promise<Measured>
 }
@@ -54,7 +56,11 @@ function withRelay(workload: Workload): Workload {
 }
 
 function ours(name: string, what: WrkLoad = {}): Workload {
-  return { ...full(name, what), isFor: ({ name: peer }) => peer === 'Intercept' }
+  return {
+    ...full(name, what),
+    isBesideForwarding: true,
+    isFor: ({ name: peer }) => peer === 'Intercept',
+  }
 }
 
 function load(name: string, what: Parameters<typeof measureLoad>[2]): Workload {

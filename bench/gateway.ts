@@ -9,7 +9,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { median, type Measured } from './gateway-measure.ts'
+import { measureFull, median, type Measured, type Task } from './gateway-measure.ts'
 import { startPacedLoad } from './gateway-paced-load.ts'
 import {
   startDecisions,
@@ -51,11 +51,11 @@ const baseNames = new Map([
   ['nginx map, access log', 'nginx'],
   ['HAProxy SHA-256 map', 'HAProxy'],
   ['Intercept beside', 'the code beside'],
+  ['Intercept, forwarding', 'a forwarded call'],
 ])
 /** The calls per second that the slowest peer can handle; undefined until measured. */
 let capacity: number | undefined
 let warmed = false
-let forwardedUs: number | undefined
 const folder = mkdtempSync(join(tmpdir(), 'intercept-bench-'))
 const nginx = findProgram('nginx')
 const haproxy = findProgram('haproxy')
@@ -110,28 +110,32 @@ try {
 
 async function compare(workload: Workload): Promise<void> {
   const taking = peers.filter((peer) => workload.isFor(peer))
-  const results = new Map<string, Measured[]>(taking.map((peer) => [peer.name, []]))
+  const runs = taking.map((peer) => ({
+    name: peer.name,
+    run: async (task: Task) => await workload.run(peer, task),
+  }))
+  const forwarding = peers.find(({ name }) => name === 'Intercept')
+  if (workload.isBesideForwarding === true && forwarding !== undefined) {
+    const run = async (task: Task): Promise<Measured> => await measureFull(forwarding, task, {})
+    runs.unshift({ name: 'Intercept, forwarding', run })
+  }
+  const results = new Map<string, Measured[]>(runs.map(({ name }) => [name, []]))
   const task = { folder, seconds, wrk: wrk ?? '', capacity, paced }
   for (let turn = 0; turn < (warmed ? 1 : firstWarmUps); turn++) {
-    for (const peer of taking) {
-      await workload.run(peer, { ...task, seconds: warmed ? warmUp : firstWarmUp })
-    }
+    for (const { run } of runs) await run({ ...task, seconds: warmed ? warmUp : firstWarmUp })
   }
   const roundSeconds = seconds * (workload.roundFactor ?? 1)
   const loop = warmed ? undefined : await loopOf(taking)
   warmed = true
   for (let round = 0; round < rounds; round++) {
-    for (const peer of taking) {
-      results.get(peer.name)?.push(await workload.run(peer, { ...task, seconds: roundSeconds }))
+    for (const { name, run } of runs) {
+      results.get(name)?.push(await run({ ...task, seconds: roundSeconds }))
     }
   }
   const slowest = Math.min(
     ...[...results.values()].map((list) => median(list.map(({ perSecond }) => perSecond))),
   )
-  if (workload.tellsCapacity) {
-    capacity = slowest
-    forwardedUs = median((results.get('Intercept') ?? []).map(cpuUs))
-  }
+  if (workload.tellsCapacity) capacity = slowest
   console.log(`\n${workload.name}, ${rounds} × ${roundSeconds} s`)
   const bases = [...baseNames.keys()].flatMap((name) => {
     const list = results.get(name)
@@ -141,10 +145,6 @@ async function compare(workload: Workload): Promise<void> {
     const ratios = bases
       .filter(([base]) => base !== name && !list.some(({ cpuUs: us }) => Number.isNaN(us)))
       .map(([base, others]) => `${ratioText(list, others, cpuUs)} × ${baseNames.get(base)}`)
-    if (bases.length === 0 && forwardedUs !== undefined) {
-      const ratio = median(list.map(cpuUs)) / forwardedUs
-      ratios.push(`${ratio.toFixed(2)} × a forwarded call`)
-    }
     console.log(`  ${name.padEnd(24)} ${lineOf(list)}   ${ratios.join('  ')}`)
   }
   const p99 = workload.roundFactor === undefined ? undefined : p99Line(results)
