@@ -27,7 +27,7 @@ export interface Task {
   readonly folder: string
   readonly seconds: number
   readonly wrk: string
-  /** Calls per second that the slowest peer can handle; undefined until it has been measured. */
+  /** Calls per second that the slowest peer can handle; only for workloads that need it. */
   readonly capacity?: number | undefined
   readonly paced?: PacedLoad
 }

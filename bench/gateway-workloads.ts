@@ -10,8 +10,10 @@ import type { Peer } from './gateway-peers.ts'
 
 export interface Workload {
   readonly name: string
-  /** Whether this workload measures how much a peer can handle. */
+  /** Whether this workload tells which peer can handle the fewest calls. */
   readonly tellsCapacity?: boolean
+  /** Whether its rate depends on the capacity of that peer, which is measured before each round. */
+  readonly needsCapacity?: boolean
   /** How many times as long its rounds are as those of other workloads; 1 if not given. */
   readonly roundFactor?: number
   /** Whether each round also measures a forwarded call, with which the others are compared. */
@@ -22,8 +24,6 @@ export interface Workload {
 
 const kib = 1024
 const streams = 32
-/** The calls per second to use if the capacity was not measured in the same run. */
-const usualRate = 3000
 
 export const workloads: readonly Workload[] = [
   { ...long(withRelay(full('GET 1 KB'))), tellsCapacity: true },
@@ -83,10 +83,12 @@ function long(workload: Workload): Workload {
 function offered(name: string): Workload {
   return {
     name,
+    needsCapacity: true,
     isFor: ({ kind }) => kind === 'proxy' || kind === 'relay' || kind === 'upstream',
     run: async (peer, task) => {
-      const perSecond = task.capacity === undefined ? usualRate : task.capacity / 2
-      return await measurePaced(peer, task, { path: '/items/7?full=1', perSecond })
+      if (task.capacity === undefined) throw new Error('the capacity was not measured')
+      const load = { path: '/items/7?full=1', perSecond: task.capacity / 2 }
+      return await measurePaced(peer, task, load)
     },
   }
 }

@@ -53,8 +53,10 @@ const baseNames = new Map([
   ['Intercept beside', 'the code beside'],
   ['Intercept, forwarding', 'a forwarded call'],
 ])
-/** The calls per second that the slowest peer can handle; undefined until measured. */
-let capacity: number | undefined
+/** Seconds for which the slowest peer's capacity is measured. */
+const capacitySeconds = 3
+/** The name of the peer that can handle the fewest calls; Intercept until this is measured. */
+let slowest = 'Intercept'
 let warmed = false
 const folder = mkdtempSync(join(tmpdir(), 'intercept-bench-'))
 const nginx = findProgram('nginx')
@@ -120,22 +122,28 @@ async function compare(workload: Workload): Promise<void> {
     runs.unshift({ name: 'Intercept, forwarding', run })
   }
   const results = new Map<string, Measured[]>(runs.map(({ name }) => [name, []]))
-  const task = { folder, seconds, wrk: wrk ?? '', capacity, paced }
+  const task: Task = { folder, seconds, wrk: wrk ?? '', paced }
   for (let turn = 0; turn < (warmed ? 1 : firstWarmUps); turn++) {
-    for (const { run } of runs) await run({ ...task, seconds: warmed ? warmUp : firstWarmUp })
+    const capacity = await capacityFor(workload, task)
+    for (const { run } of runs) {
+      await run({ ...task, capacity, seconds: warmed ? warmUp : firstWarmUp })
+    }
   }
   const roundSeconds = seconds * (workload.roundFactor ?? 1)
   const loop = warmed ? undefined : await loopOf(taking)
   warmed = true
   for (let round = 0; round < rounds; round++) {
+    const capacity = await capacityFor(workload, task)
     for (const { name, run } of runs) {
-      results.get(name)?.push(await run({ ...task, seconds: roundSeconds }))
+      results.get(name)?.push(await run({ ...task, capacity, seconds: roundSeconds }))
     }
   }
-  const slowest = Math.min(
-    ...[...results.values()].map((list) => median(list.map(({ perSecond }) => perSecond))),
-  )
-  if (workload.tellsCapacity) capacity = slowest
+  if (workload.tellsCapacity === true) {
+    const handled = (list: readonly Measured[]): number =>
+      median(list.map(({ perSecond }) => perSecond))
+    const [least] = [...results].toSorted(([, a], [, b]) => handled(a) - handled(b))
+    slowest = least?.[0] ?? slowest
+  }
   console.log(`\n${workload.name}, ${rounds} × ${roundSeconds} s`)
   const bases = [...baseNames.keys()].flatMap((name) => {
     const list = results.get(name)
@@ -150,6 +158,17 @@ async function compare(workload: Workload): Promise<void> {
   const p99 = workload.roundFactor === undefined ? undefined : p99Line(results)
   if (p99 !== undefined) console.log(p99)
   if (loop !== undefined) console.log(await loop.text())
+}
+
+/**
+ * Returns how many calls per second the slowest peer can handle at this moment, for a load whose rate depends on it;
+ * undefined for others. A shared host may be much slower than a few minutes ago, and half of the capacity it had then
+ * could be nearly all that it has now.
+ */
+async function capacityFor(workload: Workload, task: Task): Promise<number | undefined> {
+  const peer = peers.find(({ name }) => name === slowest)
+  if (workload.needsCapacity !== true || peer === undefined) return undefined
+  return (await measureFull(peer, { ...task, seconds: capacitySeconds }, {})).perSecond
 }
 
 /**
