@@ -2,19 +2,19 @@ import { getPriority, setPriority } from 'node:os'
 
 const leastPriority = 19
 
-/** The id by which Linux takes the calling thread. */
+/** The id that stands for the calling thread. */
 const callingThread = 0
 
 /**
  * Lowers the priority of a thread by this much, so that its work does not delay calls when both share a core. Does nothing
- * except on Linux: elsewhere it would lower the priority of the whole process.
+ * except on Linux: elsewhere, only whole processes have a priority.
  */
 export function yieldToCalls(niceness: number, threadId = callingThread): void {
   if (process.platform !== 'linux') return
   try {
     setPriority(threadId, Math.min(leastPriority, getPriority(threadId) + niceness))
   } catch {
-    // A sandbox may forbid the change of priority; the thread works all the same.
+    // A sandbox may forbid this, or the thread may have ended.
   }
 }
 

@@ -4,15 +4,16 @@ import { yieldToCalls } from '../../thread-priority.ts'
 /** What Node names each thread on which V8 works beside the main thread. */
 const name = 'V8Worker'
 /**
- * How far these threads lower their priority: they get a quarter of a core that the main thread wants too. With half of
- * it, the rest would not do for a node that is three quarters busy. With a tenth, a collection would take so long that
- * the heap grows meanwhile (decision 021).
+ * How much the niceness of each of these threads rises. One thread (`--v8-pool-size=1`) then gets a quarter of a core that
+ * the main thread wants too; four get more than half, instead of four fifths. With an equal share, too little would be
+ * left for calls on a node that is three quarters busy. With a rise of 10, one thread would get a tenth, and a collection
+ * would take so long that the heap grows meanwhile (decision 021).
  */
 const niceness = 5
 const tasks = '/proc/self/task'
 
 /**
- * Lowers the priority of the threads on which V8 compiles code and looks for garbage. Otherwise, calls would wait while
+ * Lowers the priority of the threads on which V8 compiles code and collects garbage. Otherwise, calls would wait while
  * these share a core with them: for tens of milliseconds, at each full collection and whenever V8 compiles a large
  * function. Does nothing except on Linux.
  */
@@ -23,7 +24,9 @@ export function letV8YieldToCalls(): void {
 
 function threadsOfV8(): number[] {
   try {
-    return readdirSync(tasks).filter(isOfV8).map(Number)
+    const ids = readdirSync(tasks)
+    // In a sandbox, /proc may show the ids of another namespace, where ours mean other threads.
+    return ids.includes(String(process.pid)) ? ids.filter(isOfV8).map(Number) : []
   } catch {
     // A sandbox may have no /proc; the threads then keep their priority.
     return []
