@@ -16,7 +16,7 @@ export interface Workload {
   readonly needsCapacity?: boolean
   /** How many times as long its rounds are as those of other workloads; 1 if not given. */
   readonly roundFactor?: number
-  /** Whether each round also measures a forwarded call, with which the others are compared. */
+  /** Whether each round also measures forwarded calls, to compare with. */
   readonly isBesideForwarding?: boolean
   isFor(peer: Peer): boolean
   run(peer: Peer, task: Task): Promise<Measured>

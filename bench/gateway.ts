@@ -130,10 +130,13 @@ async function compare(workload: Workload): Promise<void> {
     }
   }
   const roundSeconds = seconds * (workload.roundFactor ?? 1)
-  const loop = warmed ? undefined : await loopOf(taking)
+  const needsCapacity = workload.needsCapacity === true
+  const loop = warmed || needsCapacity ? undefined : await loopOf(taking)
   warmed = true
+  const offered: number[] = []
   for (let round = 0; round < rounds; round++) {
     const capacity = await capacityFor(workload, task)
+    if (capacity !== undefined) offered.push(capacity / 2)
     for (const { name, run } of runs) {
       results.get(name)?.push(await run({ ...task, capacity, seconds: roundSeconds }))
     }
@@ -145,6 +148,8 @@ async function compare(workload: Workload): Promise<void> {
     slowest = least?.[0] ?? slowest
   }
   console.log(`\n${workload.name}, ${rounds} × ${roundSeconds} s`)
+  if (offered.length > 0)
+    console.log(`  calls a second offered in each round: ${offered.map(Math.round).join(', ')}`)
   const bases = [...baseNames.keys()].flatMap((name) => {
     const list = results.get(name)
     return list === undefined ? [] : [[name, list] as const]
@@ -161,9 +166,9 @@ async function compare(workload: Workload): Promise<void> {
 }
 
 /**
- * Returns how many calls per second the slowest peer can handle at this moment, for a load whose rate depends on it;
- * undefined for others. A shared host may be much slower than a few minutes ago, and half of the capacity it had then
- * could be nearly all that it has now.
+ * Returns how many calls per second the slowest peer can handle just before a round, if this workload's rate depends on
+ * it. A shared host may have become much slower within minutes; half of its earlier capacity could then be nearly all of
+ * its present one.
  */
 async function capacityFor(workload: Workload, task: Task): Promise<number | undefined> {
   const peer = peers.find(({ name }) => name === slowest)
