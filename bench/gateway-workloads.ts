@@ -11,7 +11,7 @@ import type { Peer } from './gateway-peers.ts'
 export interface Workload {
   readonly name: string
   /** Whether this workload tells which peer can handle the fewest calls. */
-  readonly tellsCapacity?: boolean
+  readonly tellsSlowest?: boolean
   /** Whether its rate depends on the capacity of that peer, which is measured before each round. */
   readonly needsCapacity?: boolean
   /** How many times as long its rounds are as those of other workloads; 1 if not given. */
@@ -26,7 +26,7 @@ const kib = 1024
 const streams = 32
 
 export const workloads: readonly Workload[] = [
-  { ...long(withRelay(full('GET 1 KB'))), tellsCapacity: true },
+  { ...long(withRelay(full('GET 1 KB'))), tellsSlowest: true },
   long(withRelay(full('POST 1 KB', { method: 'POST', bodyBytes: kib }))),
   long(offered('GET 1 KB offered at half of what the slowest takes')),
   full('1 MB down', { path: '/items/large', connections: 16 }),

@@ -141,7 +141,7 @@ async function compare(workload: Workload): Promise<void> {
       results.get(name)?.push(await run({ ...task, capacity, seconds: roundSeconds }))
     }
   }
-  if (workload.tellsCapacity === true) {
+  if (workload.tellsSlowest === true) {
     const handled = (list: readonly Measured[]): number =>
       median(list.map(({ perSecond }) => perSecond))
     const [least] = [...results].toSorted(([, a], [, b]) => handled(a) - handled(b))

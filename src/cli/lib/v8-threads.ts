@@ -6,8 +6,7 @@ const name = 'V8Worker'
 /**
  * How much the niceness of each of these threads rises. One thread (`--v8-pool-size=1`) then gets a quarter of a core that
  * the main thread wants too; four get more than half, instead of four fifths. With an equal share, too little would be
- * left for calls on a node that is three quarters busy. With a rise of 10, one thread would get a tenth, and a collection
- * would take so long that the heap grows meanwhile (decision 021).
+ * left for calls on a node that is three quarters busy. A rise of 10 delayed calls more than one of 5 (decision 021).
  */
 const niceness = 5
 const tasks = '/proc/self/task'
