@@ -20,9 +20,10 @@ import type { Scheme } from './schemes.ts'
 export interface KeyCache {
   /**
    * Returns the principal of a cached key, by the key's digest and without waiting; undefined if the key must be read
-   * with `identify`. Throws `credential_revoked`, `credential_expired` (401).
+   * with `identify`. `nowMs` is a reading of the monotonic clock made in this very moment, if the caller has one. Throws
+   * `credential_revoked`, `credential_expired` (401).
    */
-  known(keyDigest: string): KeyPrincipal | undefined
+  known(keyDigest: string, nowMs?: number): KeyPrincipal | undefined
   /**
    * Returns the principal of a presented key, without waiting if the key is cached and the change feed is current;
    * otherwise reads the database. Throws `credential_invalid`, `credential_revoked`, `credential_expired` (401), or
@@ -95,8 +96,8 @@ class FeedKeyCache implements KeyCache {
     return this.#cache.size
   }
 
-  known(keyDigest: string): KeyPrincipal | undefined {
-    const known = this.#cache.peek(keyDigest)
+  known(keyDigest: string, nowMs?: number): KeyPrincipal | undefined {
+    const known = this.#cache.peek(keyDigest, nowMs)
     return known && this.#admit(known)
   }
 

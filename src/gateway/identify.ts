@@ -23,8 +23,15 @@ type Head = Pick<
 /** The caller, or why the request is refused; frequent refusals are returned, because throwing one costs too much. */
 export type Identified = KeyPrincipal | Problem
 
-/** Identifies the caller from a request's head and address; refuses with 400, 401, 429 or 503. */
-export type Identify = (head: Head, address: string) => Identified | Promise<Identified>
+/**
+ * Identifies the caller from a request's head and address; refuses with 400, 401, 429 or 503. `nowMs` is a reading of the
+ * monotonic clock made in this very moment.
+ */
+export type Identify = (
+  head: Head,
+  address: string,
+  nowMs: number,
+) => Identified | Promise<Identified>
 
 /**
  * Limits failures per source: further failures of a source over its limit become 429, and all such sources share a few
@@ -61,14 +68,14 @@ export function createIdentify(deps: {
     }
   }
 
-  return (head, address) => {
+  return (head, address, nowMs) => {
     const atHand = head.keyDigest ?? digestAtHand(head, enabledSchemes)
-    const cached = atHand && keyCache.known(atHand)
+    const cached = atHand && keyCache.known(atHand, nowMs)
     if (cached) return cached
     const presented = present(head, enabledSchemes)
     if (presented instanceof Problem) return refuse(address, presented)
     const keyDigest = atHand ?? digest(presented.text)
-    const known = atHand === undefined ? keyCache.known(keyDigest) : undefined
+    const known = atHand === undefined ? keyCache.known(keyDigest, nowMs) : undefined
     if (known) return known
     // A source over its limit may make few look-ups. Only keys that this node has not cached get this far.
     const retrySeconds = failures.beforeLookUp(address)

@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { yieldToCalls } from '../../thread-priority.ts'
+import { readFileSync } from 'node:fs'
+import { idsOfThreads, threadsFolder, yieldToCalls } from '../../thread-priority.ts'
 
 /** What Node names each thread on which V8 works beside the main thread. */
 const name = 'V8Worker'
@@ -9,7 +9,6 @@ const name = 'V8Worker'
  * left for calls on a node that is three quarters busy. A rise of 10 delayed calls more than one of 5 (decision 021).
  */
 const niceness = 5
-const tasks = '/proc/self/task'
 
 /**
  * Lowers the priority of the threads on which V8 compiles code and collects garbage. Otherwise, calls would wait while
@@ -17,24 +16,12 @@ const tasks = '/proc/self/task'
  * function. Does nothing except on Linux.
  */
 export function letV8YieldToCalls(): void {
-  if (process.platform !== 'linux') return
-  for (const id of threadsOfV8()) yieldToCalls(niceness, id)
+  for (const id of idsOfThreads()) if (isOfV8(id)) yieldToCalls(niceness, id)
 }
 
-function threadsOfV8(): number[] {
+function isOfV8(id: number): boolean {
   try {
-    const ids = readdirSync(tasks)
-    // In a sandbox, /proc may show the ids of another namespace, where ours mean other threads.
-    return ids.includes(String(process.pid)) ? ids.filter(isOfV8).map(Number) : []
-  } catch {
-    // A sandbox may have no /proc; the threads then keep their priority.
-    return []
-  }
-}
-
-function isOfV8(id: string): boolean {
-  try {
-    return readFileSync(`${tasks}/${id}/comm`, 'utf8').trimEnd() === name
+    return readFileSync(`${threadsFolder}/${id}/comm`, 'utf8').trimEnd() === name
   } catch {
     // The thread has ended since.
     return false

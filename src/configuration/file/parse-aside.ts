@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { Problem } from '../../errors.ts'
+import { startYielding } from '../../thread-priority.ts'
 import type { ParsedFile } from './parse.ts'
 
 /** The limits for parsing one file. */
@@ -10,6 +11,8 @@ export interface ReadingBounds {
 
 /** A crafted text of 4 MiB can take a minute and 4 GB, while a file that people write takes about a second. */
 const usualBounds: ReadingBounds = { withinMs: 15_000, megabytes: 384 }
+/** How much lower than ours the priority of the thread is, so that reading a large file does not delay calls. */
+const niceness = 10
 const maxWaiting = 8
 /** Files of up to this many characters don't wait for larger ones. */
 const smallLength = 64 * 1024
@@ -41,10 +44,12 @@ export async function parseAside(text: string, bounds = usualBounds): Promise<Pa
 
 async function onThread(text: string, bounds: ReadingBounds): Promise<ParsedFile> {
   const { promise, resolve, reject } = Promise.withResolvers<ParsedFile>()
-  const worker = new Worker(new URL('./parse-thread.ts', import.meta.url), {
+  const file = new URL('./parse-thread.ts', import.meta.url)
+  const options = {
     workerData: { configurationText: text },
     resourceLimits: { maxOldGenerationSizeMb: bounds.megabytes },
-  })
+  }
+  const worker = startYielding(niceness, () => new Worker(file, options))
   const deadline = setTimeout(() => void worker.terminate(), bounds.withinMs)
   worker.once('message', resolve)
   worker.once('error', (error) => reject(isOutOfMemory(error) ? tooMuch() : error))

@@ -60,9 +60,9 @@ export class FollowingCache<Value extends object> {
     return this.#memory.size
   }
 
-  /** Returns the remembered value if it may be trusted right now; never waits. */
-  peek(key: string): Value | undefined {
-    return this.#deps.feed.isCurrent() ? this.#memory.get(key) : undefined
+  /** Returns the remembered value if it may be trusted right now (`nowMs` as for `isCurrent`); never waits. */
+  peek(key: string, nowMs?: number): Value | undefined {
+    return this.#deps.feed.isCurrent(nowMs) ? this.#memory.get(key) : undefined
   }
 
   /** Like `peek`, but first proves the feed after a time in which nobody needed it. */

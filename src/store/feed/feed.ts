@@ -63,9 +63,10 @@ export interface Feed {
   onReset(reset: () => void | Promise<void>): void
   /**
    * Whether the feed was read within the last second and other nodes wait for this one: only then may caches be
-   * trusted.
+   * trusted. A caller that has read the clock in this very moment passes its monotonic milliseconds; an older reading
+   * would make an old feed seem current.
    */
-  isCurrent(): boolean
+  isCurrent(nowMs?: number): boolean
   /**
    * Like `isCurrent`, but if the feed is not current only because nobody needed it, waits for one read of it, 200 ms
    * at most unless told. It does not count as relying on the feed.
@@ -155,10 +156,9 @@ export class ChangeFeed implements Feed {
     this.#resets.push(reset)
   }
 
-  isCurrent(): boolean {
-    const now = this.#clock.monotonic()
-    this.#polls.rely(now)
-    return this.#isFresh(now) && this.#standing.covers(this.#readAt, now)
+  isCurrent(nowMs = this.#clock.monotonic()): boolean {
+    this.#polls.rely(nowMs)
+    return this.#isFresh(nowMs) && this.#standing.covers(this.#readAt, nowMs)
   }
 
   async prove(withinMs = proveWithinMs): Promise<boolean> {

@@ -6,11 +6,8 @@ import { addBlockFunctions } from './block-functions.ts'
 import { addFoldCase } from './fold-case.ts'
 import { boundPageCache } from './page-cache.ts'
 import type { ReadResponse, ReadRequest } from './slow-reads.ts'
-import { yieldToCalls } from '../../../thread-priority.ts'
 
 const maxStatements = 100
-/** How far this thread lowers its priority: an export may take longer, so that calls beside it do not. */
-const niceness = 10
 
 // Without the worker's data, importing this file does nothing.
 const path = (workerData as { slowReadsPath?: unknown } | null)?.slowReadsPath
@@ -19,7 +16,6 @@ if (parentPort !== null && typeof path === 'string') serve(parentPort, path)
 function serve(port: MessagePort, file: string): void {
   // The compile cache is written now, because a thread that is terminated gets no chance to write it.
   flushCompileCache()
-  yieldToCalls(niceness)
   const database = new Database(file, { readonly: true })
   boundPageCache(database, 'passing')
   addFoldCase(database)

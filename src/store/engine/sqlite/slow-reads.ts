@@ -9,6 +9,7 @@ import {
 } from 'kysely'
 import { Worker } from 'node:worker_threads'
 import { Problem } from '../../../errors.ts'
+import { startYielding } from '../../../thread-priority.ts'
 import type { Db } from '../../db/db.ts'
 import type { Tables } from '../../tables/index.ts'
 import { PlannedOnceCompiler } from './dialect.ts'
@@ -19,6 +20,8 @@ const answerWithinMs = 30_000
 const againAfterSeconds = 5
 /** A thread without a query for this long is ended, because it takes about 10 MB. */
 const idleMs = 60_000
+/** How much lower than ours the priority of the threads is: an export may take longer, so that calls beside it do not. */
+const niceness = 10
 
 /** A query that is sent to a thread; the thread replies with a `ReadResponse`. */
 export interface ReadRequest {
@@ -105,9 +108,9 @@ class ReaderThreads {
   }
 
   #start(): Reader {
-    const worker = new Worker(new URL('./slow-reads-thread.ts', import.meta.url), {
-      workerData: { slowReadsPath: this.#path },
-    })
+    const file = new URL('./slow-reads-thread.ts', import.meta.url)
+    const workerData = { slowReadsPath: this.#path }
+    const worker = startYielding(niceness, () => new Worker(file, { workerData }))
     worker.unref()
     const reader: Reader = { worker, question: undefined, deadline: undefined, isEnding: false }
     const ended = (): void => {
