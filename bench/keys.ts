@@ -27,7 +27,7 @@ const probes = Math.min(total, Number(process.argv[3] ?? 300_000))
 const remembered = Number(process.argv[4] ?? total)
 const passes = 5
 const turnMs = 50
-/** How many look-ups share a reading of the clock. */
+/** How many look-ups share a reading of the clock, which the gateway makes for each call anyway. */
 const clockEvery = 100
 const enabledSchemes = ['x-api-key', 'bearer'] as const
 const folder = mkdtempSync(join(tmpdir(), 'intercept-keys-'))
@@ -185,7 +185,7 @@ async function passOver(
     const asked = ask(text)
     if (asked !== undefined) await asked
     // Yields so that the change feed can be polled: a node that cannot read the feed stops trusting its cache.
-    if (at++ % 1000 !== 0 || performance.now() - turnedAt < turnMs) continue
+    if (++at % 1000 !== 0 || performance.now() - turnedAt < turnMs) continue
     await new Promise((resolve) => setImmediate(resolve))
     turnedAt = performance.now()
   }

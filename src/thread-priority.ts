@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { getPriority, setPriority } from 'node:os'
+import type { Worker } from 'node:worker_threads'
 
 const leastPriority = 19
 
@@ -10,27 +11,30 @@ const callingThread = 0
 export const threadsFolder = '/proc/self/task'
 
 /**
- * Lowers the priority of a thread by this much, so that its work does not delay calls when both share a core. Does nothing
- * except on Linux: elsewhere, only whole processes have a priority.
+ * Makes a thread's niceness this much higher than the main thread's, so that its work does not delay calls when both share
+ * a core; doing so again changes nothing. Does nothing except on Linux: elsewhere, only whole processes have a priority.
  */
 export function yieldToCalls(niceness: number, threadId = callingThread): void {
   if (process.platform !== 'linux') return
   try {
-    setPriority(threadId, Math.min(leastPriority, getPriority(threadId) + niceness))
+    setPriority(threadId, Math.min(leastPriority, getPriority(process.pid) + niceness))
   } catch {
     // A sandbox may forbid this, or the thread may have ended.
   }
 }
 
 /**
- * Starts a thread with a lower priority than ours (`yieldToCalls`), and returns what `start` returns. A thread that lowered
- * its priority by itself would have delayed calls before: starting takes 70 to 120 ms of CPU time until its own code runs.
+ * Starts a thread and lowers its priority at once (`yieldToCalls`). A thread that lowers its own has delayed calls by then:
+ * it takes 70 to 120 ms of CPU time before its own code runs. It should do so too, for sandboxes without `/proc`.
  */
-export function startYielding<T>(niceness: number, start: () => T): T {
+export function startYielding(niceness: number, start: () => Worker): Worker {
   const before = new Set(idsOfThreads())
-  const started = start()
-  for (const id of idsOfThreads()) if (!before.has(id)) yieldToCalls(niceness, id)
-  return started
+  const worker = start()
+  const [started, ...others] = idsOfThreads().filter((id) => !before.has(id))
+  // With more than one new id, the first reading failed or something else started a thread too; a thread's priority can
+  // be lowered but not raised again.
+  if (started !== undefined && others.length === 0) yieldToCalls(niceness, started)
+  return worker
 }
 
 /** Returns the ids of the threads of this process; none where they are not known. */

@@ -20,7 +20,7 @@ import type { Scheme } from './schemes.ts'
 export interface KeyCache {
   /**
    * Returns the principal of a cached key, by the key's digest and without waiting; undefined if the key must be read
-   * with `identify`. `nowMs` is a reading of the monotonic clock made in this very moment, if the caller has one. Throws
+   * with `identify`. `nowMs` is a reading of the monotonic clock since which nothing was awaited, if there is one. Throws
    * `credential_revoked`, `credential_expired` (401).
    */
   known(keyDigest: string, nowMs?: number): KeyPrincipal | undefined

@@ -25,7 +25,7 @@ export type Identified = KeyPrincipal | Problem
 
 /**
  * Identifies the caller from a request's head and address; refuses with 400, 401, 429 or 503. `nowMs` is a reading of the
- * monotonic clock made in this very moment.
+ * monotonic clock since which nothing was awaited.
  */
 export type Identify = (
   head: Head,

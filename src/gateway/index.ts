@@ -42,6 +42,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     const address = addresses.of(exchange.peerAddress, exchange.head.forwardedFor)
     const arrival = arrivalOf(exchange, address, clock.monotonic())
     try {
+      // The clock was read just above; after any wait, `startedAt` is too old to judge the feed by.
       const found = identify(exchange.head, arrival.address, arrival.startedAt) // 400 401 429 503
       // A cached key is checked synchronously: a promise would cost more than the checks.
       if (found instanceof Promise) void identified(arrival, found)

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import { getPriority } from 'node:os'
 import { test } from 'node:test'
 import { Problem } from '../../errors.ts'
+import { idsOfThreads } from '../../thread-priority.ts'
 import { parseAside } from './parse-aside.ts'
 import { readFileAside } from './read.ts'
 
@@ -24,6 +26,18 @@ test('a file of 10,000 targets is read while the process serves others', async (
   const reading = readFileAside(`${head}targets:\n${targets.join('\n')}\n`, 'f')
   assert.ok((await turnsDuring(reading)) > 50)
   assert.equal((await reading).entries.targets.size, 10_000)
+})
+
+test('the thread that reads a file yields to calls', async (context) => {
+  if (process.platform !== 'linux') return context.skip('only Linux has priorities of threads')
+  const before = new Set(idsOfThreads())
+  const reading = parseAside('a: 1')
+  const lowered = Math.min(19, getPriority(process.pid) + 5)
+  // The thread has been started by then, and cannot have ended.
+  await new Promise((resolve) => setImmediate(resolve))
+  const started = idsOfThreads().filter((id) => !before.has(id))
+  assert.ok(started.some((id) => getPriority(id) === lowered))
+  await reading
 })
 
 test('the process serves others while a file of 20,000 unknown names is read and refused', async () => {

@@ -11,8 +11,11 @@ export interface ReadingBounds {
 
 /** A crafted text of 4 MiB can take a minute and 4 GB, while a file that people write takes about a second. */
 const usualBounds: ReadingBounds = { withinMs: 15_000, megabytes: 384 }
-/** How much lower than ours the priority of the thread is, so that reading a large file does not delay calls. */
-const niceness = 10
+/**
+ * How much the niceness of the thread rises. It gets a quarter of a core that calls want too, so that even then a file that
+ * takes a second is read long before the deadline.
+ */
+const niceness = 5
 const maxWaiting = 8
 /** Files of up to this many characters don't wait for larger ones. */
 const smallLength = 64 * 1024
@@ -46,7 +49,7 @@ async function onThread(text: string, bounds: ReadingBounds): Promise<ParsedFile
   const { promise, resolve, reject } = Promise.withResolvers<ParsedFile>()
   const file = new URL('./parse-thread.ts', import.meta.url)
   const options = {
-    workerData: { configurationText: text },
+    workerData: { configurationText: text, niceness },
     resourceLimits: { maxOldGenerationSizeMb: bounds.megabytes },
   }
   const worker = startYielding(niceness, () => new Worker(file, options))

@@ -63,8 +63,8 @@ export interface Feed {
   onReset(reset: () => void | Promise<void>): void
   /**
    * Whether the feed was read within the last second and other nodes wait for this one: only then may caches be
-   * trusted. A caller that has read the clock in this very moment passes its monotonic milliseconds; an older reading
-   * would make an old feed seem current.
+   * trusted. A caller may pass a reading of the monotonic clock since which it has awaited nothing; an older one would
+   * make an old feed seem current.
    */
   isCurrent(nowMs?: number): boolean
   /**

@@ -6,14 +6,17 @@ import { addBlockFunctions } from './block-functions.ts'
 import { addFoldCase } from './fold-case.ts'
 import { boundPageCache } from './page-cache.ts'
 import type { ReadResponse, ReadRequest } from './slow-reads.ts'
+import { yieldToCalls } from '../../../thread-priority.ts'
 
 const maxStatements = 100
 
 // Without the worker's data, importing this file does nothing.
-const path = (workerData as { slowReadsPath?: unknown } | null)?.slowReadsPath
+const given = workerData as { slowReadsPath?: unknown; niceness?: number } | null
+const path = given?.slowReadsPath
 if (parentPort !== null && typeof path === 'string') serve(parentPort, path)
 
 function serve(port: MessagePort, file: string): void {
+  yieldToCalls(given?.niceness ?? 0)
   // The compile cache is written now, because a thread that is terminated gets no chance to write it.
   flushCompileCache()
   const database = new Database(file, { readonly: true })

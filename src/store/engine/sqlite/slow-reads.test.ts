@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { getPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { sql } from 'kysely'
 import { until } from '../../../../test/harness/gateway.ts'
+import { idsOfThreads } from '../../../thread-priority.ts'
 import { openSlowReads } from './slow-reads.ts'
 
 const idleMs = 50
@@ -32,6 +33,20 @@ test('a thread without queries is ended, and the next query starts another', asy
       assert.ok(countThreads() > threadsBefore)
       await until(() => countThreads() === threadsBefore)
     }
+  } finally {
+    await reads.close()
+  }
+})
+
+test('the thread yields to calls', async (context) => {
+  if (process.platform !== 'linux') return context.skip('only Linux has priorities of threads')
+  const before = new Set(idsOfThreads())
+  const reads = openSlowReads(path)
+  try {
+    await sql`select count(*) as n from number`.execute(reads.connection.query)
+    const started = idsOfThreads().filter((id) => !before.has(id))
+    const lowered = Math.min(19, getPriority(process.pid) + 10)
+    assert.ok(started.some((id) => getPriority(id) === lowered))
   } finally {
     await reads.close()
   }

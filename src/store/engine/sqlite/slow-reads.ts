@@ -18,9 +18,9 @@ const maxThreads = 2
 const maxWaiting = 64
 const answerWithinMs = 30_000
 const againAfterSeconds = 5
-/** A thread without a query for this long is ended, because it takes about 10 MB. */
+/** A thread without a query for this long is ended, because it takes 10 to 16 MB. */
 const idleMs = 60_000
-/** How much lower than ours the priority of the threads is: an export may take longer, so that calls beside it do not. */
+/** How much the niceness of these threads rises: an export may take longer, so that calls beside it do not. */
 const niceness = 10
 
 /** A query that is sent to a thread; the thread replies with a `ReadResponse`. */
@@ -109,7 +109,7 @@ class ReaderThreads {
 
   #start(): Reader {
     const file = new URL('./slow-reads-thread.ts', import.meta.url)
-    const workerData = { slowReadsPath: this.#path }
+    const workerData = { slowReadsPath: this.#path, niceness }
     const worker = startYielding(niceness, () => new Worker(file, { workerData }))
     worker.unref()
     const reader: Reader = { worker, question: undefined, deadline: undefined, isEnding: false }
