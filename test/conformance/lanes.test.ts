@@ -66,6 +66,21 @@ describe('the plain lane beside the standard lane', () => {
     }
   })
 
+  test('both lanes ignore bytes after an answered request with Connection: close, also those that come with its body', async () => {
+    const head = `POST ${guarded}/later/1 HTTP/1.1\r\nConnection: close\r\nHost: a\r\nContent-Length: 2\r\n\r\n`
+    const next = `GET ${guarded}/later/2 HTTP/1.1\r\nHost: a\r\n\r\n`
+    for (const texts of [
+      [head, `ab${next}`],
+      [`${head}ab`, next],
+    ]) {
+      const pieces = texts.map((text) => Buffer.from(text, 'latin1'))
+      await agree(pieces)
+      const { received, state } = await lanes.standard.observe(pieces)
+      assert.match(received, /^HTTP\/1.1 200 OK\r\n[^]*\r\n\r\nPOST [^]*ab$/)
+      assert.equal(state, 'ended')
+    }
+  })
+
   test(`the lanes agree on ${randomMessages} mutated messages`, async () => {
     const random = randomFrom(seed)
     for (let left = randomMessages; left > 0; left--) await agree(randomPieces(random))

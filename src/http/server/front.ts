@@ -38,6 +38,11 @@ export interface Front {
 }
 
 const lingerMs = 1000
+/**
+ * Node's code for bytes after a request with `Connection: close`. They are never processed (RFC 9112, section 9.6), so
+ * nothing follows the last response.
+ */
+const bytesAfterLast = 'HPE_CLOSED_CONNECTION'
 const requestIds = new WeakMap<IncomingMessage, string>()
 
 /** Returns the id that was given to a request; a new id if none was given. */
@@ -271,6 +276,10 @@ class TwoLaneFront implements Front {
   }
 
   #fail(socket: Duplex, connection: FrontConnection | undefined, error: ParserError): void {
+    if (error.code === bytesAfterLast && connection?.owesNothing === true) {
+      connection.endInOrder()
+      return
+    }
     const problem = parserProblem(error, this.#limits.urlBytes)
     if (problem === undefined || connection?.mayAnswerRaw !== true) {
       if (connection?.isAnswered === true) connection.endInOrder()
