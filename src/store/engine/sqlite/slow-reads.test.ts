@@ -10,7 +10,7 @@ import { until } from '../../../../test/harness/gateway.ts'
 import { idsOfThreads } from '../../../thread-priority.ts'
 import { openSlowReads } from './slow-reads.ts'
 
-const idleMs = 50
+const idle = { firstMs: 50, againMs: 50 }
 let folder: string
 let path: string
 
@@ -23,7 +23,7 @@ after(() => rmSync(folder, { recursive: true }))
 
 test('a thread without queries is ended, and the next query starts another', async (context) => {
   if (process.platform !== 'linux') return context.skip('only Linux lists the threads of a process')
-  const reads = openSlowReads(path, idleMs)
+  const reads = openSlowReads(path, idle)
   const threadsBefore = countThreads()
   const ask = async () =>
     await sql`select count(*) as n from number`.execute(reads.connection.query)
@@ -33,6 +33,24 @@ test('a thread without queries is ended, and the next query starts another', asy
       assert.ok(countThreads() > threadsBefore)
       await until(() => countThreads() === threadsBefore)
     }
+  } finally {
+    await reads.close()
+  }
+})
+
+test('a thread that is needed again soon is kept longer than the first', async (context) => {
+  if (process.platform !== 'linux') return context.skip('only Linux lists the threads of a process')
+  const reads = openSlowReads(path, { firstMs: 1, againMs: 60_000 })
+  const threadsBefore = countThreads()
+  const ask = async () =>
+    await sql`select count(*) as n from number`.execute(reads.connection.query)
+  try {
+    await ask()
+    await until(() => countThreads() === threadsBefore)
+    await ask()
+    // The first thread would have ended within this time.
+    await setTimeout(200)
+    assert.ok(countThreads() > threadsBefore)
   } finally {
     await reads.close()
   }
@@ -53,7 +71,7 @@ test('the thread yields to calls', async (context) => {
 })
 
 test('queries that come while threads end are all answered', async () => {
-  const reads = openSlowReads(path, 1)
+  const reads = openSlowReads(path, { firstMs: 1, againMs: 1 })
   const ask = async () =>
     await sql`select count(*) as n from number`.execute(reads.connection.query)
   try {

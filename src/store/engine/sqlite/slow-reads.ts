@@ -18,8 +18,12 @@ const maxThreads = 2
 const maxWaiting = 64
 const answerWithinMs = 30_000
 const againAfterSeconds = 5
-/** A thread without a query for this long is ended, because it takes 10 to 16 MB. */
-const idleMs = 60_000
+/**
+ * How long a thread without a query is kept, because it takes 10 to 16 MB: briefly at first, since hourly tasks need it
+ * for a moment; longer if its predecessor had ended not long before, since somebody is using the dashboard then, and the
+ * start of a thread delays a page by 100 ms or more.
+ */
+const usualIdle: IdleLimits = { firstMs: 5000, againMs: 60_000 }
 /** How much the niceness of these threads rises: an export may take longer, so that calls beside it do not. */
 const niceness = 10
 
@@ -35,6 +39,12 @@ export type ReadResponse =
       readonly byteColumns: readonly string[]
     }
   | { readonly error: string; readonly code: string | undefined }
+
+interface IdleLimits {
+  readonly firstMs: number
+  /** Applies to threads that start within this time after all threads ended. */
+  readonly againMs: number
+}
 
 interface Question extends ReadRequest {
   resolve(rows: unknown[]): void
@@ -57,12 +67,16 @@ class ReaderThreads {
   readonly #path: string
   readonly #readers = new Set<Reader>()
   readonly #queue: Question[] = []
-  readonly #idleMs: number
+  readonly #idle: IdleLimits
+  #idleMs: number
+  /** When the last of the threads ended, in monotonic milliseconds. */
+  #allEndedAt = Number.NEGATIVE_INFINITY
   #closed = false
 
-  constructor(path: string, idleAfterMs: number) {
+  constructor(path: string, idle: IdleLimits) {
     this.#path = path
-    this.#idleMs = idleAfterMs
+    this.#idle = idle
+    this.#idleMs = idle.firstMs
   }
 
   async ask(sql: string, parameters: readonly unknown[]): Promise<unknown[]> {
@@ -108,6 +122,10 @@ class ReaderThreads {
   }
 
   #start(): Reader {
+    if (this.#readers.size === 0) {
+      const { firstMs, againMs } = this.#idle
+      this.#idleMs = performance.now() - this.#allEndedAt < againMs ? againMs : firstMs
+    }
     const file = new URL('./slow-reads-thread.ts', import.meta.url)
     const workerData = { slowReadsPath: this.#path, niceness }
     const worker = startYielding(niceness, () => new Worker(file, { workerData }))
@@ -115,6 +133,7 @@ class ReaderThreads {
     const reader: Reader = { worker, question: undefined, deadline: undefined, isEnding: false }
     const ended = (): void => {
       if (!this.#readers.delete(reader)) return
+      if (this.#readers.size === 0) this.#allEndedAt = performance.now()
       finish(reader)?.reject(unavailable())
       if (!this.#closed) this.#dispatch()
     }
@@ -159,13 +178,13 @@ function withBuffers(rows: unknown[], byteColumns: readonly string[]): unknown[]
 
 export function openSlowReads(
   path: string,
-  idleAfterMs = idleMs,
+  idle = usualIdle,
 ): {
   connection: Db
   restart(): Promise<void>
   close(): Promise<void>
 } {
-  const readers = new ReaderThreads(path, idleAfterMs)
+  const readers = new ReaderThreads(path, idle)
   const dialect = dialectOver(async (sql, parameters) => await readers.ask(sql, parameters))
   return {
     connection: { query: new Kysely<Tables>({ dialect }), engine: 'sqlite' },
