@@ -14,8 +14,9 @@ const triesForShape = 64
 
 interface KeyMemoryLimits {
   readonly capacity: number
-  /** How many shapes there may be, and how many principals are kept as objects. */
+  /** How many shapes there may be. */
   readonly maxShapes?: number
+  /** How many principals are kept as objects; a power of two. */
   readonly hotKeys?: number
   /** How many keys there may be for each list of ids before a list is added. */
   readonly idsWanted?: number
@@ -61,13 +62,15 @@ export class KeyMemory implements CacheMemory<KnownKey> {
   }
 
   get(digest: string): KnownKey | undefined {
-    const record = this.#find(digest)
-    if (record < 0) return undefined
-    const shape = this.#shapes.at(this.#records.shapeOf(record))
-    if (shape === undefined) return undefined
+    if (!readDigest(digest, this.#digest)) return undefined
+    // The mark is read before the record, so that the processor waits for both from memory at the same time.
     const mark = this.#digest[0] ?? 0
     const place = this.#hotPlace(this.#digest[1] ?? 0)
     const isSeenAgain = this.#hotMarks[place] === mark
+    const record = this.#records.find(this.#digest)
+    if (record < 0) return undefined
+    const shape = this.#shapes.at(this.#records.shapeOf(record))
+    if (shape === undefined) return undefined
     if (isSeenAgain) {
       const hot = this.#hot[place]
       if (hot?.digest === digest) return hot
@@ -185,6 +188,6 @@ export class KeyMemory implements CacheMemory<KnownKey> {
   }
 
   #hotPlace(word: number): number {
-    return (word >>> 0) % this.#hotKeys
+    return word & (this.#hotKeys - 1)
   }
 }
