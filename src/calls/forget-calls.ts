@@ -9,6 +9,7 @@ import {
   type CountsBySubject,
   type Store,
 } from '../store/index.ts'
+import { nextTurn } from '../timers.ts'
 import { dayMs } from '../units.ts'
 
 const rowsInCommit = 512
@@ -40,10 +41,8 @@ export async function forgetCalls(store: Store, olderThanMs: number): Promise<vo
     const organizationId = id
     let isMore = true
     while (isMore) {
-      isMore = await store.transactionOnCalls(
-        async (tx) =>
-          await calls.forget(tx, { organizationId, beforeId: before, limit: rowsInCommit }),
-      )
+      isMore = await store.forgetCalls({ organizationId, beforeId: before, limit: rowsInCommit })
+      await nextTurn()
     }
     id = await calls.nextOrganization(store.calls, organizationId)
   }

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts'
 import type { RecordChoice } from '../record-choice.ts'
-import { calls, type CallRecord, type Store } from '../store/index.ts'
+import type { CallRecord, Store } from '../store/index.ts'
 import type { Metrics } from '../telemetry/index.ts'
 import { nextTurn } from '../timers.ts'
 import { minuteMs } from '../units.ts'
@@ -138,13 +138,10 @@ class CallRecorder implements Recorder {
 
   async #merge(): Promise<void> {
     this.#mergeDueAt = this.#clock.monotonic() + mergeEveryMs
-    if (this.#store.engine !== 'sqlite') return
     const olderThanMs = this.#clock.now() - mergeAfterMs
     let isMore = true
     while (isMore && !this.#isEnding) {
-      isMore = await this.#store.transactionOnCalls(
-        async (tx) => await calls.merge(tx, olderThanMs),
-      )
+      isMore = await this.#store.mergeCalls(olderThanMs)
       await nextTurn()
     }
   }

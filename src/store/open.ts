@@ -81,6 +81,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     accompanied: async (companion, work) => await companions.run(companion, work),
     transactionOnCalls: async (work) => await handle.transactCalls(work),
     insertCalls: async (rows, counts = []) => await handle.insertCalls(rows, counts),
+    mergeCalls: async (olderThanMs) => await handle.mergeCalls(olderThanMs),
+    forgetCalls: async (old) => await handle.forgetCalls(old),
     async transactionConfirmed(work, { isNeeded, queue } = {}) {
       const lane = queue === undefined ? handle.urgent : handle
       const { result, changes } = await link.patiently(

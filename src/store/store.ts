@@ -5,6 +5,7 @@ import { unconfirmed, type StoreStatus } from './engine/node-link.ts'
 import type { Confirmation } from './feed/confirmation.ts'
 import type { Feed } from './feed/feed.ts'
 import type { CallRows } from './tables/calls/call-rows.ts'
+import type { OldCalls } from './tables/calls/calls.ts'
 import type { CountRows } from './tables/calls/count-rows.ts'
 
 /** The open database, with the same interface on SQLite and PostgreSQL. */
@@ -65,6 +66,16 @@ export interface Store extends Db {
    * adds the next one.
    */
   insertCalls(rows: CallRows, counts?: readonly CountRows[]): Promise<void>
+  /**
+   * Merges some small blocks of call records whose calls all arrived before the given time; returns whether more may be
+   * left. Only SQLite has blocks.
+   */
+  mergeCalls(olderThanMs: number): Promise<boolean>
+  /**
+   * Deletes up to about `limit` of an organization's call records in one commit; returns whether more may be left.
+   * PostgreSQL drops whole daily partitions elsewhere, so this deletes only what has no partition of its own.
+   */
+  forgetCalls(old: OldCalls): Promise<boolean>
   /** Copies the main database into a new file, which gets its name only when it is complete; SQLite only. */
   backup(file: string): Promise<void>
   [Symbol.asyncDispose](): Promise<void>

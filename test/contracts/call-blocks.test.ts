@@ -41,8 +41,7 @@ for (const engine of engines) {
         await checkAll(store, records, random)
         if (engine === 'postgres') return
         const before = await blocksOf(store)
-        while (await store.transactionOnCalls(async (tx) => await calls.merge(tx, now + 1)))
-          continue
+        while (await store.mergeCalls(now + 1)) continue
         assert.ok((await blocksOf(store)) < before)
         await checkAll(store, records, random)
       })
@@ -58,7 +57,7 @@ describe('blocks of call records', () => {
     const middle = now - 40_000
     for (const organizationId of organizations) {
       const gone = { organizationId, beforeId: createId('req', middle), limit: 50 }
-      while (await store.transactionOnCalls(async (tx) => await calls.forget(tx, gone))) continue
+      while (await store.forgetCalls(gone)) continue
       const left = await calls.list(store.calls, organizationId, { limit: 10_000 })
       const own = records.filter((record) => record.organizationId === organizationId)
       const due = own.filter(({ id }) => timeOfId(id) >= middle)
@@ -83,17 +82,9 @@ describe('blocks of call records', () => {
       const record = { ...recordOf(randomFrom(at), now - at * 20_000), organizationId }
       await store.transactionOnCalls(async (tx) => await calls.insert(tx, [record]))
     }
-    const merge = async () =>
-      await store.transactionOnCalls(async (tx) => await calls.merge(tx, now + 1))
-    const forget = async () =>
-      await store.transactionOnCalls(
-        async (tx) =>
-          await calls.forget(tx, {
-            organizationId,
-            beforeId: createId('req', now + 1),
-            limit: 512,
-          }),
-      )
+    const merge = async () => await store.mergeCalls(now + 1)
+    const gone = { organizationId, beforeId: createId('req', now + 1), limit: 512 }
+    const forget = async () => await store.forgetCalls(gone)
     for (const left of [136, 72, 8, 0]) {
       assert.equal(await merge(), left > 0)
       assert.equal(await smallBlocksOf(store), left)

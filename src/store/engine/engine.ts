@@ -3,6 +3,7 @@ import type { Change, FeedMark } from '../db/changes.ts'
 import type { Db, Engine, Tx } from '../db/db.ts'
 import type { FeedPace } from '../feed/feed-polls.ts'
 import type { CallRows } from '../tables/calls/call-rows.ts'
+import type { OldCalls } from '../tables/calls/calls.ts'
 import type { CountRows } from '../tables/calls/count-rows.ts'
 import type { Tables } from '../tables/index.ts'
 
@@ -63,6 +64,13 @@ export interface EngineHandle extends EngineLane {
    * next one.
    */
   insertCalls(rows: CallRows, counts: readonly CountRows[]): Promise<void>
+  /**
+   * Merges some small blocks of calls that all arrived before the given time; returns whether more may be left. Only
+   * SQLite has blocks.
+   */
+  mergeCalls(olderThanMs: number): Promise<boolean>
+  /** Deletes old calls in one commit; returns whether more may be left. */
+  forgetCalls(old: OldCalls): Promise<boolean>
   /** Whether another process may have committed since this was last called. */
   hasForeignCommit(): Promise<boolean>
   /**

@@ -4,7 +4,7 @@ import type { Clock } from '../../../clock.ts'
 import type { Change } from '../../db/changes.ts'
 import { createTransaction } from '../../db/db.ts'
 import type { Collected, Db, LedgerSettings, Tx } from '../../db/db.ts'
-import type { BackgroundLane, EngineHandle, PoolState } from '../engine.ts'
+import type { BackgroundLane, EngineHandle, EngineLane, PoolState } from '../engine.ts'
 import { writeLedger } from '../ledger.ts'
 import { commitChanges } from './commit-changes.ts'
 import { serverIdentity, serverStart } from './greeting.ts'
@@ -16,6 +16,7 @@ import { idleTurnMs } from '../../../timers.ts'
 import { isPlanGone, openPool } from './pool.ts'
 import { CommitQueues, type SharedTransaction } from '../shared-commits.ts'
 import { sealAfterMigration } from '../../tables/audit/seals.ts'
+import { forgetRows } from '../../tables/calls/calls.ts'
 import type { Tables } from '../../tables/index.ts'
 
 const statementTimeoutMs = 4500
@@ -74,7 +75,6 @@ export async function openPostgres(
   const main = openLane(greeted, deps)
   const background = openLane({ ...greeted, max: backgroundConnections }, deps)
   const urgent = openLane({ ...greeted, max: urgentConnections }, deps)
-  const calls: Db = { query: main.query, engine: 'postgres' }
   const slowReads = openSlowReads(greeted)
   const listener = new PostgresListener(settings, servers)
 
@@ -85,11 +85,9 @@ export async function openPostgres(
     urgent,
     // PostgreSQL waits for the disk in its own process, so a separate lane would gain nothing.
     mayBeLost: main,
-    calls,
     slowReads,
     slowCallReads: slowReads,
-    transactCalls: async (work) => (await main.transact(work)).result,
-    insertCalls: createBatchInsert(main),
+    ...callRecordsOver(main),
     hasForeignCommit: async () => true,
     get pace() {
       const restPollMs = listener.isListening ? idleTurnMs : undefined
@@ -108,6 +106,22 @@ export async function openPostgres(
       await slowReads.query.destroy()
       await urgent.query.destroy()
     },
+  }
+}
+
+/** Call records are in the same database as everything else, but are inserted in batches. */
+function callRecordsOver(
+  main: EngineLane,
+): Pick<EngineHandle, 'calls' | 'transactCalls' | 'insertCalls' | 'mergeCalls' | 'forgetCalls'> {
+  const transactCalls: EngineHandle['transactCalls'] = async (work) =>
+    (await main.transact(work)).result
+  return {
+    calls: { query: main.query, engine: 'postgres' },
+    transactCalls,
+    insertCalls: createBatchInsert(main),
+    // Only SQLite has blocks.
+    mergeCalls: async () => false,
+    forgetCalls: async (old) => await transactCalls(async (tx) => await forgetRows(tx, old)),
   }
 }
 

@@ -1,11 +1,9 @@
 import type Database from 'better-sqlite3'
 import { BlockMatcher, type BlockQuestion } from '../../tables/calls/blocks/block-match.ts'
-import { recordsOf } from '../../tables/calls/blocks/call-block.ts'
 
 /**
- * Defines the SQL functions that read blocks of call records, so that a slow read decodes blocks on its own thread. The
- * aggregate `newest_rows(rows, question)` returns the rows that match, newest first, as JSON; `keys_of(rows)` returns the
- * keys of a block's calls as a JSON array.
+ * Defines the SQL aggregate `newest_rows(rows, question)`, which reads blocks of call records and returns the rows that
+ * match, newest first, as JSON. So a slow read decodes blocks on its own thread.
  */
 export function addBlockFunctions(file: Database.Database): void {
   file.aggregate('newest_rows', {
@@ -16,9 +14,6 @@ export function addBlockFunctions(file: Database.Database): void {
     result: (matcher: unknown) =>
       JSON.stringify((matcher as BlockMatcher | undefined)?.newest() ?? []),
   })
-  file.function('keys_of', { deterministic: true }, (rows: unknown) =>
-    JSON.stringify([...new Set(recordsOf(rows as Uint8Array).map(({ keyId }) => keyId))]),
-  )
 }
 
 function addRows(

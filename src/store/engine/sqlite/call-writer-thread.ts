@@ -1,8 +1,8 @@
-// The worker side of call-writer.ts: a thread that writes call records, one commit after the other.
+// The worker side of call-writer.ts: a thread that writes, merges and deletes call records, one commit after the other.
 import Database from 'better-sqlite3'
 import { flushCompileCache } from 'node:module'
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
-import { batchInserter, type CallBatch, type CallsWritten } from './call-batch-insert.ts'
+import { createCallJobs, type CallJob, type CallJobDone } from './call-jobs.ts'
 import { boundPageCache } from './page-cache.ts'
 import { createRest, yieldToCalls } from '../../../thread-priority.ts'
 
@@ -39,15 +39,15 @@ function serve(port: MessagePort, file: string): void {
   database.pragma(`wal_autocheckpoint = ${pagesToCheckpoint}`)
   // It writes few pages again and again; the operating system's cache serves the others.
   boundPageCache(database, 'passing')
-  const insert = batchInserter(database, createRest(workMs))
-  port.on('message', (batch: CallBatch) => {
-    let written: CallsWritten = {}
-    try {
-      insert(batch)
-    } catch (error) {
-      const { message, code } = error as { message: string; code?: string }
-      written = { error: message, code }
-    }
-    port.postMessage(written)
-  })
+  const run = createCallJobs(database, createRest(workMs))
+  port.on('message', (job: CallJob) => port.postMessage(done(run, job)))
+}
+
+function done(run: (job: CallJob) => boolean, job: CallJob): CallJobDone {
+  try {
+    return { isMore: run(job) }
+  } catch (error) {
+    const { message, code } = error as { message: string; code?: string }
+    return { error: message, code }
+  }
 }

@@ -1,6 +1,7 @@
 import type Database from 'better-sqlite3'
 import { Worker } from 'node:worker_threads'
-import { batchInserter, type CallBatch, type CallsWritten } from './call-batch-insert.ts'
+import type { OldCalls } from '../../tables/calls/calls.ts'
+import { createCallJobs, type CallBatch, type CallJob, type CallJobDone } from './call-jobs.ts'
 
 /**
  * The first batch with at least this many records and counts starts the thread; a node with few calls never starts it.
@@ -9,36 +10,21 @@ const rowsForThread = 128
 const youngMegabytes = 2
 
 /**
- * Writes call records on a separate thread, so that neither inserts nor checkpoints (which wait for the disk) delay
- * calls. Until a large batch starts that thread, batches are written on the main thread.
+ * Writes, merges and deletes call records on a separate thread, so that neither this work nor checkpoints (which wait for
+ * the disk) delay calls. Until a large batch starts that thread, the main thread does this.
  */
 export class SqliteCallWriter {
   readonly #path: string
   readonly #file: Database.Database
-  readonly #insert: (batch: CallBatch) => void
-  readonly #others: { idle(): Promise<void> }
-  #writing: Promise<void> | undefined
+  readonly #do: (job: CallJob) => boolean
+  #working: Promise<unknown> | undefined
   #worker: Worker | undefined
-  #answer: PromiseWithResolvers<void> | undefined
+  #done: PromiseWithResolvers<boolean> | undefined
 
-  constructor(given: {
-    path: string
-    file: Database.Database
-    /** This process's other transactions on the same file; a batch must not overlap with them. */
-    others: { idle(): Promise<void> }
-  }) {
-    this.#path = given.path
-    this.#file = given.file
-    this.#others = given.others
-    this.#insert = batchInserter(given.file)
-  }
-
-  /**
-   * Resolves when no batch is being written; a transaction must wait for this, or it would contend with the batch for
-   * the file's lock.
-   */
-  async idle(): Promise<void> {
-    while (this.#writing !== undefined) await this.#writing.catch(() => undefined)
+  constructor(path: string, file: Database.Database) {
+    this.#path = path
+    this.#file = file
+    this.#do = createCallJobs(file)
   }
 
   /**
@@ -46,31 +32,45 @@ export class SqliteCallWriter {
    * adds the next one.
    */
   async write(batch: CallBatch, records: number): Promise<void> {
-    await this.idle()
-    this.#writing = this.#writeAfterOthers(batch, records)
-    try {
-      await this.#writing
-    } finally {
-      this.#writing = undefined
-    }
+    const rows = batch.counts.reduce((sum, { count }) => sum + count, records)
+    await this.alone(async () => {
+      if (rows >= rowsForThread) this.#worker ??= this.#start()
+      await this.#run({ kind: 'insert', ...batch })
+    })
   }
 
-  async #writeAfterOthers(batch: CallBatch, records: number): Promise<void> {
-    await this.#others.idle()
-    const rows = batch.counts.reduce((sum, { count }) => sum + count, records)
-    if (this.#worker === undefined && rows < rowsForThread) {
-      this.#insert(batch)
-      return
+  /** Merges some small blocks of calls that all arrived before this time; returns whether more may be left. */
+  async merge(olderThanMs: number): Promise<boolean> {
+    return await this.alone(async () => await this.#run({ kind: 'merge', olderThanMs }))
+  }
+
+  /** Deletes old calls in one commit; returns whether more may be left. */
+  async forget(old: OldCalls): Promise<boolean> {
+    return await this.alone(async () => await this.#run({ kind: 'forget', ...old }))
+  }
+
+  /** Does work while this process writes nothing else to the file: otherwise both would contend for the file's lock. */
+  async alone<T>(work: () => Promise<T>): Promise<T> {
+    while (this.#working !== undefined) await this.#working.catch(() => undefined)
+    const working = work()
+    this.#working = working
+    try {
+      return await working
+    } finally {
+      this.#working = undefined
     }
-    this.#worker ??= this.#start()
-    this.#answer = Promise.withResolvers()
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
-    this.#worker.postMessage(batch)
-    await this.#answer.promise
   }
 
   async close(): Promise<void> {
-    await this.#worker?.terminate()
+    await this.alone(async () => await this.#worker?.terminate())
+  }
+
+  async #run(job: CallJob): Promise<boolean> {
+    if (this.#worker === undefined) return this.#do(job)
+    this.#done = Promise.withResolvers()
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+    this.#worker.postMessage(job)
+    return await this.#done.promise
   }
 
   #start(): Worker {
@@ -81,13 +81,13 @@ export class SqliteCallWriter {
     })
     worker.unref()
     this.#file.pragma('wal_autocheckpoint = 0')
-    worker.on('message', ({ error, code }: CallsWritten) => {
-      if (error === undefined) this.#answer?.resolve()
-      else this.#answer?.reject(Object.assign(new Error(error), { code }))
+    worker.on('message', (done: CallJobDone) => {
+      if ('isMore' in done) this.#done?.resolve(done.isMore)
+      else this.#done?.reject(Object.assign(new Error(done.error), { code: done.code }))
     })
     const ended = (cause?: Error): void => {
       if (this.#worker === worker) this.#worker = undefined
-      this.#answer?.reject(cause ?? new Error('the thread that writes call records ended'))
+      this.#done?.reject(cause ?? new Error('the thread that writes call records ended'))
     }
     worker.on('error', ended)
     worker.on('exit', () => ended())

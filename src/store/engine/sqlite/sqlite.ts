@@ -95,21 +95,23 @@ async function openCalls(path: string, { clock, mayUpgrade }: Omit<SqliteDeps, '
   const calls = connectionOver(() => file)
   const slowReads = openSlowReads(path)
   const commits = createCommitQueue(() => file, calls, clock)
-  const writer = new SqliteCallWriter({ path, file, others: commits })
-  const handle: Pick<EngineHandle, 'calls' | 'slowCallReads' | 'transactCalls' | 'insertCalls'> = {
+  const writer = new SqliteCallWriter(path, file)
+  const handle: Pick<
+    EngineHandle,
+    'calls' | 'slowCallReads' | 'transactCalls' | 'insertCalls' | 'mergeCalls' | 'forgetCalls'
+  > = {
     calls,
     slowCallReads: slowReads.connection,
-    async transactCalls(work) {
-      await writer.idle()
-      return (await commits.transact(work)).result
-    },
+    transactCalls: async (work) =>
+      await writer.alone(async () => (await commits.transact(work)).result),
     insertCalls: async (rows, counts) =>
       await writer.write({ parts: rows.parts, counts }, rows.count),
+    mergeCalls: async (olderThanMs) => await writer.merge(olderThanMs),
+    forgetCalls: async (old) => await writer.forget(old),
   }
   return {
     handle,
     async close() {
-      await commits.idle()
       await writer.close()
       await slowReads.close()
       file.close()

@@ -2,7 +2,6 @@ import { CompiledQuery } from 'kysely'
 import type { OrganizationId } from '../../../ids.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import { ownRow } from '../../db/own-rows.ts'
-import { forgetBlocks, type OldCalls } from './blocks/block-forget.ts'
 import { insertBlocks } from './blocks/block-insert.ts'
 import { readNewest } from './blocks/block-search.ts'
 import { blocksOfParts, maxBlockSpanMs, textOf } from './blocks/call-block.ts'
@@ -17,6 +16,13 @@ import { insertRowsText, rowsOf, type CallRows } from './call-rows.ts'
 import { nextOrganizationIn } from './next-organization.ts'
 import { callsThat } from './record/call-condition.ts'
 import { idBefore, type CallFilter, type CallSlice } from './record/call-filter.ts'
+
+/** An organization's calls with ids below `beforeId`, up to about `limit` of them. */
+export interface OldCalls {
+  readonly organizationId: OrganizationId
+  readonly beforeId: string
+  readonly limit: number
+}
 
 export async function insert(tx: Tx, calls: readonly CallRecord[]): Promise<void> {
   if (calls.length > 0) await insertRows(tx, rowsOf(calls))
@@ -122,15 +128,13 @@ export async function nextOrganization(db: Db, after: string): Promise<Organizat
 }
 
 /**
- * Deletes up to about `limit` of an organization's calls with ids below `beforeId`. SQLite deletes whole blocks;
- * PostgreSQL drops whole daily partitions elsewhere, so that only the default partition remains. Returns whether more
- * may be left.
+ * Deletes up to `limit` of an organization's calls with ids below `beforeId` from PostgreSQL's default partition; whole
+ * daily partitions are dropped elsewhere. Returns whether more may be left.
  */
-export async function forget(
+export async function forgetRows(
   tx: Tx,
   { organizationId, beforeId, limit }: OldCalls,
 ): Promise<boolean> {
-  if (tx.engine === 'sqlite') return await forgetBlocks(tx, { organizationId, beforeId, limit })
   const { numDeletedRows } = await tx.query
     .deleteFrom('call_other')
     .where('organization_id', '=', organizationId)
@@ -145,5 +149,3 @@ export async function forget(
     .executeTakeFirstOrThrow()
   return Number(numDeletedRows) === limit
 }
-
-export { mergeBlocks as merge } from './blocks/block-merge.ts'

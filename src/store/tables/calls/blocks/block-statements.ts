@@ -28,8 +28,25 @@ export function restOfBlock({ keys, rows, ...block }: CallBlock, no: number): St
   return [[rowsText, [no, rows]], ...list]
 }
 
+/** Deletes a block with this number, whose calls have these keys. */
+export function deletionOf(
+  {
+    organizationId,
+    lastId,
+    no,
+  }: Pick<CallBlock, 'organizationId' | 'lastId'> & { readonly no: number },
+  keyIds: readonly string[],
+): Statement[] {
+  const list = keyIds.map((keyId): Statement => [deleteKeyText, [organizationId, keyId, lastId]])
+  return [...list, [deleteRowsText, [no]], [deleteText, [organizationId, lastId]]]
+}
+
 const startText = `insert into call_block (organization_id, last_id, first_id, calls, failed, may_merge, no)
   values (?, ?, ?, ?, ?, ?, ?) on conflict do nothing`
 const rowsText = 'insert into call_block_rows (no, rows) values (?, ?)'
 const keyText = `insert into call_block_key (organization_id, key_id, last_id, first_id, calls, no)
   values (?, ?, ?, ?, ?, ?)`
+const deleteText = 'delete from call_block where organization_id = ? and last_id = ?'
+const deleteRowsText = 'delete from call_block_rows where no = ?'
+const deleteKeyText =
+  'delete from call_block_key where organization_id = ? and key_id = ? and last_id = ?'

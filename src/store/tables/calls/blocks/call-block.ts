@@ -132,6 +132,14 @@ function asBlock(rows: Uint8Array, spanMs: number): CallBlock | undefined {
   }
 }
 
+/** Returns the keys of the calls in a block. */
+export function keyIdsOf(rows: Uint8Array): string[] {
+  const reader = new BlockReader(rows)
+  const numbers = new Set<number>()
+  for (let row = 0; row < reader.rows; row++) numbers.add(reader.textNumber(row, 'key_id'))
+  return [...numbers].map((number) => reader.text(number) ?? '')
+}
+
 /** Returns the records of a part. */
 export function recordsOf(part: RowsPart): CallRecord[] {
   if (!isBlock(part)) return (JSON.parse(textOf(part)) as CallValues[]).map(recordOfValues)
