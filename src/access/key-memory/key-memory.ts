@@ -63,7 +63,7 @@ export class KeyMemory implements CacheMemory<KnownKey> {
 
   get(digest: string): KnownKey | undefined {
     if (!readDigest(digest, this.#digest)) return undefined
-    // The mark is read before the record, so that the processor waits for both from memory at the same time.
+    // The mark is read before the record, so that the processor fetches both from memory at the same time.
     const mark = this.#digest[0] ?? 0
     const place = this.#hotPlace(this.#digest[1] ?? 0)
     const isSeenAgain = this.#hotMarks[place] === mark

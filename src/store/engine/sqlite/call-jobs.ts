@@ -19,8 +19,9 @@ import {
 } from '../../tables/calls/blocks/call-block.ts'
 import type { OldCalls } from '../../tables/calls/calls.ts'
 import { addRowText, type CountRows } from '../../tables/calls/count-rows.ts'
+import type { CallRecord } from '../../tables/calls/record/call-record.ts'
 
-/** Bounds the work of a merge or a deletion, together with the number of calls. */
+/** Bounds the work of a merge or a deletion, together with the limit on calls. */
 const maxBlocksAtOnce = 64
 /** The most calls that one job merges. */
 const maxMerged = 512
@@ -108,23 +109,30 @@ class CallJobs {
     return blocks.length < found.length || found.length === maxBlocksAtOnce
   }
 
-  /** Merges blocks of one organization; if none fit together, they are not looked at again. */
+  /** Merges blocks of one organization; if that makes no fewer blocks, they are not considered again. */
   #mergeAll(blocks: readonly ListedBlock[]): void {
-    const records = blocks.flatMap((block) => {
-      const some = recordsOf(this.#rowsOf(block))
-      this.#between()
-      return some
-    })
-    const merged = blocksOf(records, maxBlockSpanMs)
-    this.#between()
-    if (merged.length >= blocks.length) {
+    const merged = blocks.length === 1 ? undefined : this.#mergedOf(blocks)
+    if (merged === undefined || merged.length >= blocks.length) {
       for (const { organizationId, lastId } of blocks) {
         this.#change([keepText, [organizationId, lastId]])
       }
       return
     }
     this.#delete(blocks)
-    this.#add(merged, false)
+    const { added } = this.#add(merged, false)
+    if (added < merged.length) throw new Error('a merged block of call records exists already')
+  }
+
+  /** Returns the merged blocks; undefined if the file is damaged and lacks the rows of one. */
+  #mergedOf(blocks: readonly ListedBlock[]): CallBlock[] | undefined {
+    const records: CallRecord[] = []
+    for (const block of blocks) {
+      const rows = this.#rowsOf(block)
+      if (rows === undefined) return undefined
+      records.push(...recordsOf(rows))
+      this.#between()
+    }
+    return blocksOf(records, maxBlockSpanMs, this.#between)
   }
 
   /** Deletes the oldest of an organization's blocks whose calls are all old, with about `limit` calls together. */
@@ -157,15 +165,15 @@ class CallJobs {
 
   #delete(blocks: readonly ListedBlock[]): void {
     for (const block of blocks) {
-      for (const statement of deletionOf(block, keyIdsOf(this.#rowsOf(block)))) {
-        this.#change(statement)
-      }
+      const rows = this.#rowsOf(block)
+      const keyIds = rows === undefined ? [] : keyIdsOf(rows)
+      for (const statement of deletionOf(block, keyIds)) this.#change(statement)
       this.#between()
     }
   }
 
-  #rowsOf({ no }: ListedBlock): Buffer {
-    return this.#statement(rowsText).pluck().get(no) as Buffer
+  #rowsOf({ no }: ListedBlock): Buffer | undefined {
+    return this.#statement(rowsText).pluck().get(no) as Buffer | undefined
   }
 
   #change([text, parameters]: Statement): number {

@@ -8,16 +8,19 @@ import { createCallJobs, type CallBatch, type CallJob, type CallJobDone } from '
  */
 const rowsForThread = 128
 const youngMegabytes = 2
+/** After how many pages the main thread makes checkpoints while the thread does not run; SQLite's default. */
+const usualCheckpointPages = 1000
 
 /**
  * Writes, merges and deletes call records on a separate thread, so that neither this work nor checkpoints (which wait for
- * the disk) delay calls. Until a large batch starts that thread, the main thread does this.
+ * the disk) delay calls. Until a large batch starts that thread, the main thread does this work.
  */
 export class SqliteCallWriter {
   readonly #path: string
   readonly #file: Database.Database
   readonly #do: (job: CallJob) => boolean
-  #working: Promise<unknown> | undefined
+  #last: Promise<unknown> = Promise.resolve()
+  #isClosed = false
   #worker: Worker | undefined
   #done: PromiseWithResolvers<boolean> | undefined
 
@@ -49,20 +52,25 @@ export class SqliteCallWriter {
     return await this.alone(async () => await this.#run({ kind: 'forget', ...old }))
   }
 
-  /** Does work while this process writes nothing else to the file: otherwise both would contend for the file's lock. */
+  /**
+   * Does work while this process writes nothing else to the file, because two writers would contend for the file's lock.
+   * Must not be called within such work, which would wait for itself.
+   */
   async alone<T>(work: () => Promise<T>): Promise<T> {
-    while (this.#working !== undefined) await this.#working.catch(() => undefined)
-    const working = work()
-    this.#working = working
-    try {
-      return await working
-    } finally {
-      this.#working = undefined
-    }
+    const done = this.#last.then(async () => {
+      if (this.#isClosed) throw new TypeError('The database connection is not open')
+      return await work()
+    })
+    this.#last = done.catch(() => undefined)
+    return await done
   }
 
+  /** Ends the thread after the work that waits; refuses later work. */
   async close(): Promise<void> {
-    await this.alone(async () => await this.#worker?.terminate())
+    await this.alone(async () => {
+      this.#isClosed = true
+      await this.#worker?.terminate()
+    })
   }
 
   async #run(job: CallJob): Promise<boolean> {
@@ -82,11 +90,15 @@ export class SqliteCallWriter {
     worker.unref()
     this.#file.pragma('wal_autocheckpoint = 0')
     worker.on('message', (done: CallJobDone) => {
+      if (this.#worker !== worker) return
       if ('isMore' in done) this.#done?.resolve(done.isMore)
       else this.#done?.reject(Object.assign(new Error(done.error), { code: done.code }))
     })
     const ended = (cause?: Error): void => {
-      if (this.#worker === worker) this.#worker = undefined
+      // After an error, the exit follows when another thread may already be at work.
+      if (this.#worker !== worker) return
+      this.#worker = undefined
+      if (this.#file.open) this.#file.pragma(`wal_autocheckpoint = ${usualCheckpointPages}`)
       this.#done?.reject(cause ?? new Error('the thread that writes call records ended'))
     }
     worker.on('error', ended)

@@ -19,9 +19,9 @@ const maxWaiting = 64
 const answerWithinMs = 30_000
 const againAfterSeconds = 5
 /**
- * How long a thread without a query is kept, because it takes 10 to 16 MB: briefly at first, since hourly tasks need it
- * for a moment; longer if its predecessor had ended not long before, since somebody is using the dashboard then, and the
- * start of a thread delays a page by 100 ms or more.
+ * A thread takes 10 to 16 MB, so one without a query is kept only briefly at first: hourly tasks need it for a moment. It
+ * is kept longer if its predecessor had ended not long before, because somebody is probably using the dashboard then, and
+ * the start of a thread delays a page by 100 ms or more.
  */
 const usualIdle: IdleLimits = { firstMs: 5000, againMs: 60_000 }
 /** How much the niceness of these threads rises: an export may take longer, so that calls beside it do not. */
@@ -41,8 +41,9 @@ export type ReadResponse =
   | { readonly error: string; readonly code: string | undefined }
 
 interface IdleLimits {
+  /** How long a thread without a query is kept at first. */
   readonly firstMs: number
-  /** Applies to threads that start within this time after all threads ended. */
+  /** How soon after the last thread ended a new one counts as needed again, and how long it is then kept. */
   readonly againMs: number
 }
 
@@ -90,13 +91,13 @@ class ReaderThreads {
 
   /** Ends the threads, which hold the file open; the next query starts a new one. */
   async restart(): Promise<void> {
-    await Promise.all([...this.#readers].map(end))
+    await Promise.all([...this.#readers].map(async (reader) => await this.#end(reader)))
   }
 
   async close(): Promise<void> {
     this.#closed = true
     for (const question of this.#queue.splice(0)) question.reject(unavailable())
-    await Promise.all([...this.#readers].map(end))
+    await Promise.all([...this.#readers].map(async (reader) => await this.#end(reader)))
   }
 
   #dispatch(): void {
@@ -109,7 +110,7 @@ class ReaderThreads {
     const { sql, parameters } = question
     clearTimeout(reader.deadline)
     reader.question = question
-    reader.deadline = setTimeout(() => void end(reader), answerWithinMs)
+    reader.deadline = setTimeout(() => void this.#end(reader), answerWithinMs)
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
     worker.postMessage({ sql, parameters } satisfies ReadRequest)
   }
@@ -122,7 +123,7 @@ class ReaderThreads {
   }
 
   #start(): Reader {
-    if (this.#readers.size === 0) {
+    if (this.#isEnded()) {
       const { firstMs, againMs } = this.#idle
       this.#idleMs = performance.now() - this.#allEndedAt < againMs ? againMs : firstMs
     }
@@ -132,14 +133,15 @@ class ReaderThreads {
     worker.unref()
     const reader: Reader = { worker, question: undefined, deadline: undefined, isEnding: false }
     const ended = (): void => {
-      if (!this.#readers.delete(reader)) return
-      if (this.#readers.size === 0) this.#allEndedAt = performance.now()
+      if (!this.#readers.has(reader)) return
+      this.#noteEnd(reader)
+      this.#readers.delete(reader)
       finish(reader)?.reject(unavailable())
       if (!this.#closed) this.#dispatch()
     }
     worker.on('message', (answer: ReadResponse) => {
       const question = finish(reader)
-      reader.deadline = setTimeout(() => void end(reader), this.#idleMs).unref()
+      reader.deadline = setTimeout(() => void this.#end(reader), this.#idleMs).unref()
       this.#dispatch()
       if ('rows' in answer) question?.resolve(withBuffers(answer.rows, answer.byteColumns))
       else question?.reject(Object.assign(new Error(answer.error), { code: answer.code }))
@@ -149,11 +151,22 @@ class ReaderThreads {
     this.#readers.add(reader)
     return reader
   }
-}
 
-async function end(reader: Reader): Promise<void> {
-  reader.isEnding = true
-  await reader.worker.terminate()
+  async #end(reader: Reader): Promise<void> {
+    this.#noteEnd(reader)
+    await reader.worker.terminate()
+  }
+
+  #noteEnd(reader: Reader): void {
+    if (reader.isEnding) return
+    reader.isEnding = true
+    if (this.#isEnded()) this.#allEndedAt = performance.now()
+  }
+
+  /** Whether every thread has ended or is ending. */
+  #isEnded(): boolean {
+    return [...this.#readers].every(({ isEnding }) => isEnding)
+  }
 }
 
 /** Detaches the query from a reader whose thread has replied or ended, and returns it; undefined if there was none. */

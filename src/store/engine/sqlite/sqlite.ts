@@ -42,7 +42,12 @@ export async function openSqlite(
   const calls = await openCalls(join(folder, 'calls.db'), { clock, mayUpgrade })
   const slowReads = openSlowReads(path)
   const writer = { ...connectionOver(main.writer), ...ledger }
-  const commits = createCommitQueue(main.writer, writer, clock)
+  const commits = createCommitQueue({
+    live: main.writer,
+    writer,
+    clock,
+    alone: async (work) => await work(),
+  })
   const foreignCommits = new ForeignCommits(path, main.writer)
   let onOther: () => void = () => undefined
 
@@ -94,16 +99,20 @@ async function openCalls(path: string, { clock, mayUpgrade }: Omit<SqliteDeps, '
   })
   const calls = connectionOver(() => file)
   const slowReads = openSlowReads(path)
-  const commits = createCommitQueue(() => file, calls, clock)
   const writer = new SqliteCallWriter(path, file)
+  const commits = createCommitQueue({
+    live: () => file,
+    writer: calls,
+    clock,
+    alone: async (work) => await writer.alone(work),
+  })
   const handle: Pick<
     EngineHandle,
     'calls' | 'slowCallReads' | 'transactCalls' | 'insertCalls' | 'mergeCalls' | 'forgetCalls'
   > = {
     calls,
     slowCallReads: slowReads.connection,
-    transactCalls: async (work) =>
-      await writer.alone(async () => (await commits.transact(work)).result),
+    transactCalls: async (work) => (await commits.transact(work)).result,
     insertCalls: async (rows, counts) =>
       await writer.write({ parts: rows.parts, counts }, rows.count),
     mergeCalls: async (olderThanMs) => await writer.merge(olderThanMs),
@@ -112,6 +121,7 @@ async function openCalls(path: string, { clock, mayUpgrade }: Omit<SqliteDeps, '
   return {
     handle,
     async close() {
+      await commits.idle()
       await writer.close()
       await slowReads.close()
       file.close()
@@ -154,21 +164,20 @@ function lanesOver(
   }
 }
 
-/** Creates the one queue for all jobs of a file, because a file has only one writer at a time. */
-function createCommitQueue(
-  live: () => Database.Database,
-  writer: Db,
-  clock: Pick<Clock, 'now' | 'monotonic'>,
-): {
-  transact<T>(
-    work: (tx: Tx) => Promise<T>,
-    mayBeLost?: boolean,
-  ): Promise<{ result: T; changes: Change[] }>
-  idle(): Promise<void>
-} {
+/** A file into which this process commits. */
+interface CommitFile {
+  readonly live: () => Database.Database
+  readonly writer: Db
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>
+  /** Does the work of a commit while nothing else writes to the file. */
+  readonly alone: <T>(work: () => Promise<T>) => Promise<T>
+}
+
+/** Returns a function that does work in one commit. */
+function createCommit({ live, writer, clock, alone }: CommitFile) {
   async function commit<T>(
     work: (tx: Tx, collected: Collected) => Promise<T>,
-    mayBeLost = false,
+    mayBeLost: boolean,
   ): Promise<{ result: T; changes: Change[] }> {
     const file = live()
     // Such a commit does not wait for the disk, but the next durable commit flushes it too.
@@ -189,6 +198,23 @@ function createCommitQueue(
     }
   }
 
+  return async <T>(
+    work: (tx: Tx, collected: Collected) => Promise<T>,
+    mayBeLost = false,
+  ): Promise<{ result: T; changes: Change[] }> =>
+    await alone(async () => await commit(work, mayBeLost))
+}
+
+/** Creates the one queue for all jobs of a file, because a file has only one writer at a time. */
+function createCommitQueue(given: CommitFile): {
+  transact<T>(
+    work: (tx: Tx) => Promise<T>,
+    mayBeLost?: boolean,
+  ): Promise<{ result: T; changes: Change[] }>
+  idle(): Promise<void>
+} {
+  const { live, clock } = given
+  const commit = createCommit(given)
   const queues = new CommitQueues({
     alone: commit,
     isWorthAnotherTry: () => false,

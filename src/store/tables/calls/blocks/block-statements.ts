@@ -28,7 +28,7 @@ export function restOfBlock({ keys, rows, ...block }: CallBlock, no: number): St
   return [[rowsText, [no, rows]], ...list]
 }
 
-/** Deletes a block with this number, whose calls have these keys. */
+/** Returns the statements that delete the block with this number, whose calls have these keys. */
 export function deletionOf(
   {
     organizationId,

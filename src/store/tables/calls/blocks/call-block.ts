@@ -61,8 +61,15 @@ export function* blocksOfParts(parts: readonly RowsPart[], spanMs: number): Gene
   if (others.length > 0) yield* blocksOf(others, spanMs)
 }
 
-/** Divides records into blocks, each of at most this span. The order of the records does not matter. */
-export function blocksOf(records: readonly CallRecord[], spanMs: number): CallBlock[] {
+/**
+ * Divides records into blocks, each of at most this span. The order of the records does not matter. Calls `between` after
+ * each block.
+ */
+export function blocksOf(
+  records: readonly CallRecord[],
+  spanMs: number,
+  between: () => void = () => undefined,
+): CallBlock[] {
   const sorted = records.toSorted(
     (a, b) => compare(a.organizationId, b.organizationId) || compare(a.id, b.id),
   )
@@ -72,6 +79,7 @@ export function blocksOf(records: readonly CallRecord[], spanMs: number): CallBl
   for (const [index, record] of sorted.entries()) {
     if (first === undefined || isFull(encoder) || !isTogether(first, record, spanMs)) {
       encoded.push(...endBlock(encoder))
+      between()
       encoder.use(memoryFor(sorted.length - index))
       first = record
     }
