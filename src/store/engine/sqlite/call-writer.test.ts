@@ -92,9 +92,10 @@ describe('the writer of call records', () => {
     written.close()
   })
 
-  test('finishes a job before it closes, and refuses later ones', async () => {
+  test('finishes a job before it closes, may be closed again, and refuses later jobs', async () => {
     const writing = write(records(128))
     await Promise.all([writing, writer.close()])
+    await writer.close()
     assert.deepEqual(listed(), { blocks: 1, calls: 128 })
     await assert.rejects(write(records(128)), /^TypeError: The database connection is not open$/)
     writer = new SqliteCallWriter(join(folder, 'calls.db'), file)

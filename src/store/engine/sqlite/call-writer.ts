@@ -67,6 +67,7 @@ export class SqliteCallWriter {
 
   /** Ends the thread after the work that waits; refuses later work. */
   async close(): Promise<void> {
+    if (this.#isClosed) return
     await this.alone(async () => {
       this.#isClosed = true
       await this.#worker?.terminate()
