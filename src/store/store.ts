@@ -73,8 +73,8 @@ export interface Store extends Db {
   mergeCalls(olderThanMs: number): Promise<boolean>
   /**
    * Deletes up to about `limit` of an organization's call records with ids below `beforeId` in one commit; returns
-   * whether more may be left.
-   * PostgreSQL drops whole daily partitions elsewhere, so this deletes only what has no partition of its own.
+   * whether more may be left. PostgreSQL drops whole daily partitions elsewhere, so this deletes only what has no
+   * partition of its own.
    */
   forgetCalls(old: OldCalls): Promise<boolean>
   /** Copies the main database into a new file, which gets its name only when it is complete; SQLite only. */

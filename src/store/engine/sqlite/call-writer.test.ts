@@ -94,7 +94,7 @@ describe('the writer of call records', () => {
 
   test('finishes a job before it closes, may be closed again, and refuses later jobs', async () => {
     const writing = write(records(128))
-    await Promise.all([writing, writer.close()])
+    await Promise.all([writing, writer.close(), writer.close()])
     await writer.close()
     assert.deepEqual(listed(), { blocks: 1, calls: 128 })
     await assert.rejects(write(records(128)), /^TypeError: The database connection is not open$/)

@@ -21,6 +21,7 @@ export class SqliteCallWriter {
   readonly #do: (job: CallJob) => boolean
   #last: Promise<unknown> = Promise.resolve()
   #isClosed = false
+  #closing: Promise<void> | undefined
   #worker: Worker | undefined
   #done: PromiseWithResolvers<boolean> | undefined
 
@@ -67,11 +68,11 @@ export class SqliteCallWriter {
 
   /** Ends the thread after the work that waits; refuses later work. */
   async close(): Promise<void> {
-    if (this.#isClosed) return
-    await this.alone(async () => {
+    this.#closing ??= this.alone(async () => {
       this.#isClosed = true
       await this.#worker?.terminate()
     })
+    await this.#closing
   }
 
   async #run(job: CallJob): Promise<boolean> {
