@@ -64,8 +64,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     query: handle.query,
     authenticator,
     background: {
-      engine: handle.engine,
-      query: handle.background.query,
+      ...{ engine: handle.engine, query: handle.background.query },
       transaction: async (work) => (await transact(work, { lane: handle.background })).result,
     },
     calls: handle.calls,
@@ -80,6 +79,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       (await transact(work, { lane: handle.mayBeLost })).result,
     accompanied: async (companion, work) => await companions.run(companion, work),
     transactionOnCalls: async (work) => await handle.transactCalls(work),
+    transactionThroughLocks: async (work) =>
+      await link.throughLocks(async () => await handle.transactCalls(work)),
     insertCalls: async (rows, counts = []) => await handle.insertCalls(rows, counts),
     mergeCalls: async (olderThanMs) => await handle.mergeCalls(olderThanMs),
     forgetCalls: async (old) => await handle.forgetCalls(old),

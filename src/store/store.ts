@@ -62,6 +62,11 @@ export interface Store extends Db {
   /** Runs a transaction on the database that holds call records; it must record no audit entries, events or changes. */
   transactionOnCalls<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /**
+   * Like `transactionOnCalls`, for rows that all nodes lock again and again: while the database responds, it is tried
+   * again for up to 3 s if another node's lock keeps it waiting.
+   */
+  transactionThroughLocks<T>(work: (tx: Tx) => Promise<T>): Promise<T>
+  /**
    * Adds call records and counts of calls in a separate commit. The caller must wait until a batch is written before it
    * adds the next one.
    */

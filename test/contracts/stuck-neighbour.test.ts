@@ -1,14 +1,23 @@
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer, connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { sql } from 'kysely'
 import { Keys } from '../../src/access/index.ts'
 import { systemClock as clock } from '../../src/clock.ts'
+import { createId } from '../../src/ids.ts'
 import { Organizations } from '../../src/organizations/index.ts'
-import { openStore, type Actor } from '../../src/store/index.ts'
+import {
+  keySecrets,
+  openStore,
+  rateShares,
+  traffic,
+  type Actor,
+  type Store,
+  type Tx,
+} from '../../src/store/index.ts'
+import { startDatabaseProxy } from '../harness/database-proxy.ts'
 import { until } from '../harness/gateway.ts'
 import { postgresForTests } from '../harness/postgres.ts'
 
@@ -46,84 +55,110 @@ describe('an organization whose lock is held for long', { timeout: 60_000 }, () 
 describe('a node that is cut off in the middle of its transactions', { timeout: 60_000 }, () => {
   for (const whose of ['the same', 'another']) {
     test(`keeps nobody from revoking in ${whose} organization`, async () => {
-      await using opened = new AsyncDisposableStack()
-      const database = opened.use(await postgresForTests({ migrated: true }))
-      const folder = mkdtempSync(join(tmpdir(), 'intercept-proxy-'))
-      opened.defer(() => rmSync(folder, { recursive: true }))
-      const proxy = opened.use(await blackHole(socketOf(database.url), folder))
-
-      const healthy = opened.use(
-        await openStore({ databaseUrl: database.url, folder, clock, isNode: true }),
-      )
-      const organizations = new Organizations({ store: healthy })
-      const acme = await organizations.create({ slug: 'acme' }, operator)
-      const other = await organizations.create({ slug: 'other' }, operator)
+      await using world = await besideStuck('update organization_head')
+      const { healthy, organizationId } = world
+      const other = await new Organizations({ store: healthy }).create({ slug: 'other' }, operator)
       const keys = new Keys({ store: healthy, clock })
-      const { key } = await keys.issue(acme.id, input, operator)
+      const { key } = await keys.issue(organizationId, input, operator)
 
-      const through = database.url.replace(/host=[^&]*/, `host=${encodeURIComponent(folder)}`)
-      const stuck = await openStore({ databaseUrl: through, folder, clock, isNode: false })
-      opened.defer(async () => {
-        proxy.cut()
-        await stuck[Symbol.asyncDispose]()
-      })
-      proxy.swallowFrom('update organization_head')
-      const works = new Keys({ store: stuck, clock })
-      const organizationId = whose === 'another' ? other.id : acme.id
-      const lost = Array.from(
-        { length: stuckWorks },
-        async () => await works.issue(organizationId, input, operator).catch(() => undefined),
+      const busy = whose === 'another' ? other.id : organizationId
+      await world.stick(
+        async (store) => await new Keys({ store, clock }).issue(busy, input, operator),
       )
-      await until(() => proxy.swallowed() > 0)
-      const { confirmation } = await keys.revoke(acme.id, key.id, operator)
+      const { confirmation } = await keys.revoke(organizationId, key.id, operator)
       assert.equal(confirmation.nodes, 1)
-      proxy.cut()
-      await Promise.all(lost)
     })
   }
+
+  test('keeps nobody from revoking a key whose last use it notes', async () => {
+    await using world = await besideStuck('update "api_key"')
+    const { healthy, organizationId } = world
+    const keys = new Keys({ store: healthy, clock })
+    const { key } = await keys.issue(organizationId, input, operator)
+    const how = { address: '127.0.0.1', agent: undefined, targetId: undefined }
+    const use = { organizationId, keyId: key.id, digest: '', at: clock.now(), ...how }
+    const note = async (store: Store) =>
+      await store.transactionThatMayBeLost(async (tx) => {
+        await keySecrets.noteUses(tx, [use])
+        return await briefness(tx)
+      })
+    assert.deepEqual(await note(healthy), brief)
+
+    await world.stick(note)
+    const { confirmation } = await keys.revoke(organizationId, key.id, operator)
+    assert.equal(confirmation.nodes, 1)
+  })
+
+  test('keeps nobody from claiming a share of the same rate', async () => {
+    await using world = await besideStuck('into "rate_share"')
+    const { healthy, organizationId } = world
+    const subject = { id: createId('key'), organizationId }
+    const lock = async (store: Store) =>
+      await store.transactionThroughLocks(async (tx) => {
+        await rateShares.lockSubjects(tx, [subject])
+        return await briefness(tx)
+      })
+
+    await world.stick(lock)
+    assert.deepEqual(await lock(healthy), brief)
+  })
+
+  test('keeps nobody from claiming calls of the same quota', async () => {
+    await using world = await besideStuck('update quota_use')
+    const { healthy, organizationId } = world
+    const counts = { periodAt: 0, limit: 100, spent: 0, wanted: 1, returned: 0 }
+    const claim = { organizationId, subjectId: createId('key'), ...counts }
+    const take = async (store: Store) =>
+      await store.transactionThroughLocks(async (tx) => {
+        await traffic.claimQuotas(tx, [claim])
+        return await briefness(tx)
+      })
+    await take(healthy)
+
+    await world.stick(take)
+    assert.deepEqual(await take(healthy), brief)
+  })
 })
 
-function socketOf(url: string): string {
-  return `${new URL(url).searchParams.get('host') ?? ''}/.s.PGSQL.5432`
+const brief = { idle: '300ms', wait: '600ms' }
+
+/** Returns how long PostgreSQL lets a transaction be idle, and wait for a lock. */
+async function briefness(tx: Tx): Promise<unknown> {
+  const { rows } = await sql`select current_setting('idle_in_transaction_session_timeout') as idle,
+    current_setting('lock_timeout') as wait`.execute(tx.query)
+  return rows[0]
 }
 
 /**
- * Starts a proxy to the database that drops everything after a given statement: the database executes the statement,
- * but its response never arrives.
+ * Opens a store with an organization, and another store whose connections are cut off once they have sent a statement
+ * with the given words: the database executes the statement, but its response never arrives. `stick` starts the same
+ * work several times on that store, and waits until one of them hangs.
  */
-async function blackHole(target: string, folder: string) {
-  let words: string | undefined
-  let swallowed = 0
-  const sockets = new Set<Socket>()
-  const server = createServer((inside) => {
-    const outside = connect(target)
-    let isLost = false
-    for (const socket of [inside, outside]) {
-      sockets.add(socket)
-      socket.on('error', () => undefined)
-      socket.on('close', () => sockets.delete(socket))
-    }
-    inside.on('data', (bytes) => {
-      if (isLost) return
-      outside.write(bytes)
-      if (words === undefined || !bytes.includes(words)) return
-      isLost = true
-      swallowed += 1
-    })
-    outside.on('data', (bytes) => void (isLost || inside.write(bytes)))
-    inside.on('close', () => void (isLost || outside.end()))
-    outside.on('close', () => void (isLost || inside.end()))
+async function besideStuck(words: string) {
+  const opened = new AsyncDisposableStack()
+  const database = opened.use(await postgresForTests({ migrated: true }))
+  const folder = mkdtempSync(join(tmpdir(), 'intercept-locks-'))
+  opened.defer(() => rmSync(folder, { recursive: true }))
+  const healthy = opened.use(
+    await openStore({ databaseUrl: database.url, folder, clock, isNode: true }),
+  )
+  const { id } = await new Organizations({ store: healthy }).create({ slug: 'acme' }, operator)
+  const proxy = opened.use(await startDatabaseProxy(database.url))
+  const stuck = await openStore({ databaseUrl: proxy.url, folder, clock, isNode: false })
+  const lost: Promise<unknown>[] = []
+  opened.defer(async () => {
+    proxy.cut()
+    await stuck[Symbol.asyncDispose]()
+    await Promise.all(lost)
   })
-  await new Promise<void>((resolve) => server.listen(join(folder, '.s.PGSQL.5432'), resolve))
   return {
-    swallowFrom: (text: string) => void (words = text),
-    swallowed: () => swallowed,
-    cut: () => {
-      for (const socket of sockets) socket.destroy()
+    healthy,
+    organizationId: id,
+    async stick(work: (store: Store) => Promise<unknown>): Promise<void> {
+      proxy.blackHoleAfter(words)
+      for (let at = 0; at < stuckWorks; at++) lost.push(work(stuck).catch(() => undefined))
+      await until(() => proxy.lost() > 0)
     },
-    async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy()
-      await new Promise((resolve) => server.close(resolve))
-    },
+    [Symbol.asyncDispose]: async () => await opened.disposeAsync(),
   }
 }

@@ -13,6 +13,8 @@ export interface DatabaseProxy extends AsyncDisposable {
    * executed, but its response never arrives.
    */
   blackHoleAfter(words: string): void
+  /** How many connections have sent the text after which everything is dropped. */
+  lost(): number
   /**
    * Closes a connection when the response to a statement with this text reaches the proxy: the statement is executed,
    * but the client never gets the response.
@@ -32,6 +34,7 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
   let delayMs = 0
   let fatalWords: string | undefined
   let isCutThen = false
+  let lost = 0
 
   const server = createServer((client) => {
     if (mode === 'cut') return void client.destroy()
@@ -40,7 +43,9 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
     pass(client, database, way)
     pass(database, client, way)
     client.on('data', (chunk) => {
-      if (fatalWords !== undefined) way.isLost ||= chunk.includes(fatalWords)
+      if (fatalWords === undefined || way.isLost || !chunk.includes(fatalWords)) return
+      way.isLost = true
+      lost += 1
     })
   })
 
@@ -82,6 +87,7 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
       isCutThen = false
       destroyAll()
     },
+    lost: () => lost,
     cutAfter(words) {
       fatalWords = words
       isCutThen = true

@@ -26,8 +26,12 @@ export async function nodeOver(store: Store): Promise<RatesNode> {
   let isDead = false
   const alive = {
     ...store,
-    transactionOnCalls: async <T>(work: Parameters<typeof store.transactionOnCalls<T>>[0]) =>
-      isDead ? await new Promise<never>(() => undefined) : await store.transactionOnCalls(work),
+    transactionThroughLocks: async <T>(
+      work: Parameters<typeof store.transactionThroughLocks<T>>[0],
+    ) =>
+      isDead
+        ? await new Promise<never>(() => undefined)
+        : await store.transactionThroughLocks(work),
   }
   const rates = new SharedRates({ store: alive, clock: systemClock, onError: () => undefined })
   await rates.start()

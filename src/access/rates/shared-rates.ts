@@ -171,7 +171,7 @@ export class SharedRates implements AsyncDisposable {
     try {
       const held = [...this.#holdings.values()].filter(({ share }) => share > 0)
       await this.#settler.settleAll(held, (holding) => this.#yieldAll(holding))
-      await this.#deps.store.transactionOnCalls(
+      await this.#deps.store.transactionThroughLocks(
         async (tx) => await rateShares.leaveNode(tx, this.#nodeId),
       )
     } catch (error) {
@@ -248,7 +248,7 @@ export class SharedRates implements AsyncDisposable {
     const { store, clock } = this.#deps
     const startedAt = clock.monotonic()
     const resets = this.#resets
-    const { dealt, nodes } = await store.transactionOnCalls(async (tx) => {
+    const { dealt, nodes } = await store.transactionThroughLocks(async (tx) => {
       const renewed = await rateShares.renewNode(tx, { id: this.#nodeId, ttlMs: leaseMs })
       const records = await rateShares.lockSubjects(
         tx,
@@ -344,7 +344,7 @@ export class SharedRates implements AsyncDisposable {
   async #listen(startedAt: number): Promise<void> {
     const { store } = this.#deps
     const nodeId = this.#nodeId
-    const { nodes, changed, next } = await store.transactionOnCalls(async (tx) => {
+    const { nodes, changed, next } = await store.transactionThroughLocks(async (tx) => {
       const renewed = await rateShares.renewNode(tx, { id: nodeId, ttlMs: leaseMs })
       if (startedAt - this.#forgotAt > forgetEveryMs) {
         this.#forgotAt = startedAt
@@ -382,7 +382,7 @@ export class SharedRates implements AsyncDisposable {
     const { store } = this.#deps
     const isStillAlone = await this.#settler.inTurn(
       async () =>
-        await store.transactionOnCalls(async (tx) => {
+        await store.transactionThroughLocks(async (tx) => {
           const { live } = await rateShares.renewNode(tx, { id: this.#nodeId, ttlMs: 1 })
           if (live.size <= 1) await rateShares.forgetAll(tx)
           return live.size <= 1

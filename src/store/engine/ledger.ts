@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { createId } from '../../ids.ts'
 import { digest, randomHex } from '../../secrets/index.ts'
 import { toStorable } from '../../storable.ts'
+import { briefLockSettings } from '../db/brief-locks.ts'
 import { subjectText, type Change, type ChangeDraft } from '../db/changes.ts'
 import type { AuditDraft, Collected, EventDraft, Tx } from '../db/db.ts'
 import { headParts, sealHolds, sealOf } from '../tables/audit/seals.ts'
@@ -10,12 +11,6 @@ import { insertion } from '../db/insertion.ts'
 import { snakeCased } from '../db/snake-case.ts'
 import { together, togetherThen, type Write } from '../db/together.ts'
 
-// PostgreSQL ends a transaction that stays idle this long while it holds an organization's lock, for example because
-// its node paused.
-const idleUnderLockMs = 300
-// A transaction that waits longer for that lock fails, and may be tried again. Otherwise the paused node's own waiting
-// transactions would get the lock, one after the other, before any other node.
-const maxLockWaitMs = 600
 const eventApiVersion = 'v1'
 const tokenBytes = 8
 const endpointsNamed = 10
@@ -92,9 +87,7 @@ async function lockHead(
   const settled =
     tx.engine === 'sqlite'
       ? sql`settled as (select 1)`
-      : sql`settled as materialized (select
-          set_config('idle_in_transaction_session_timeout', ${String(idleUnderLockMs)}, true),
-          set_config('lock_timeout', ${String(maxLockWaitMs)}, true))`
+      : sql`settled as materialized (select ${briefLockSettings()})`
   const { rows } = await sql<Omit<Head, 'organizationId'>>`with ${settled}
     update organization_head
     set audit_sequence = audit_sequence + ${audits.length},
