@@ -18,7 +18,7 @@ import {
 import { systemClock } from '../src/clock.ts'
 import { Problem } from '../src/errors.ts'
 import { createId, type OrganizationId } from '../src/ids.ts'
-import { digest, mintCredential } from '../src/secrets/index.ts'
+import { digest, digestBytes, mintCredential } from '../src/secrets/index.ts'
 import { openStore, organizations, type Store } from '../src/store/index.ts'
 import { median } from './gateway-measure.ts'
 
@@ -79,7 +79,7 @@ async function reportRemembered(store: Store, secrets: readonly string[]): Promi
     const every = Math.max(1, Math.floor(count / probes))
     for (let made = 0; made < count; made++) {
       const text = made % every === 0 ? secrets[made / every] : undefined
-      const keyDigest = digest(text ?? `key ${made}`)
+      const keyDigest = digestBytes(text ?? `key ${made}`)
       await filled.identify({ text: '', scheme: 'x-api-key', digest: keyDigest })
       if (made % 1000 === 0) await new Promise((resolve) => setImmediate(resolve))
     }
@@ -91,13 +91,13 @@ async function reportRemembered(store: Store, secrets: readonly string[]): Promi
   const keyCache = await fillCache(remembered)
   const each = (bytesUsed() - before) / keyCache.size
   const missed = new Set<string>()
-  const digestUs = await report('digest alone (SHA-256)', secrets, (text) => void digest(text))
+  const digestUs = await report('digest alone (SHA-256)', secrets, (text) => void digestBytes(text))
   await report('digest, and one read from memory', secrets, readerOf(keyCache.size))
   let [nowMs, asked] = [0, 0]
   const wholeUs = await report('remembered, with the digest', secrets, (text) => {
     // A call reads the clock when it arrives, and its look-up uses that reading.
     if (asked++ % clockEvery === 0) nowMs = systemClock.monotonic()
-    if (keyCache.known(digest(atHand(text)), nowMs) === undefined) missed.add(text)
+    if (keyCache.known(digestBytes(atHand(text)), nowMs) === undefined) missed.add(text)
   })
   console.log(
     `  ${'of which beyond the digest'.padEnd(34)} ${(wholeUs - digestUs).toFixed(2)} µs CPU`,
@@ -117,7 +117,7 @@ function readerOf(count: number): (text: string) => void {
   const words = 8
   const records = new Uint32Array(count * words).fill(1)
   return (text) => {
-    const found = digest(text)
+    const found = digestBytes(text)
     let place = 0
     for (let at = 0; at < 8; at++) place = (Math.imul(place, 31) + found.charCodeAt(at)) >>> 0
     if (records[(place % count) * words] !== 1) throw new Error('there is no such record')

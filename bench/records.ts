@@ -10,6 +10,7 @@ import { sql } from 'kysely'
 import { createRecorder } from '../src/calls/index.ts'
 import { systemClock } from '../src/clock.ts'
 import { createId } from '../src/ids.ts'
+import { digestBytes } from '../src/secrets/index.ts'
 import { openStore, type CallRecord, type Engine } from '../src/store/index.ts'
 import { createMetrics } from '../src/telemetry/index.ts'
 import { postgresForTests } from '../test/harness/postgres.ts'
@@ -36,6 +37,7 @@ async function measure(engine: Engine, perSecond: number): Promise<void> {
     const before = usage()
     const startedAt = performance.now()
     const record = recordMaker()
+    const secret = { digest: digestBytes('bench'), isOldSecret: false }
     let made = 0
     while (made < perSecond * seconds) {
       const due = Math.min(
@@ -43,7 +45,7 @@ async function measure(engine: Engine, perSecond: number): Promise<void> {
         ((performance.now() - startedAt) / 1000) * perSecond,
       )
       for (; made < due; made++) {
-        recorder.record(record(), { digest: 'bench', isOldSecret: false }, 'all')
+        recorder.record(record(), secret, 'all')
       }
       await setTimeout(tickMs)
     }

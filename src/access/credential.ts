@@ -1,5 +1,5 @@
 import { Problem } from '../errors.ts'
-import { credentialLength } from '../secrets/index.ts'
+import { credentialLength, type DigestBytes } from '../secrets/index.ts'
 import { schemeOfKey, schemes, type Scheme } from './schemes.ts'
 
 const plainPrefix = schemes['x-api-key'].prefix
@@ -10,7 +10,7 @@ export interface PresentedKey {
   readonly text: string
   readonly scheme: Scheme
   /** The digest of the text, if it has been computed already. */
-  readonly digest?: string | undefined
+  readonly digest?: DigestBytes | undefined
 }
 
 /**

@@ -1,7 +1,7 @@
 import { ForwardClock, type Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import type { KeyId, OrganizationId } from '../ids.ts'
-import { digest } from '../secrets/index.ts'
+import { digestBytes, hexOf, type DigestBytes } from '../secrets/index.ts'
 import { FollowingCache, keyLookUp, type Store } from '../store/index.ts'
 import { challenge, invalid, type PresentedKey } from './credential.ts'
 import { keyFault } from './key-fault.ts'
@@ -23,7 +23,7 @@ export interface KeyCache {
    * with `identify`. `nowMs` is a reading of the monotonic clock since which nothing was awaited, if there is one. Throws
    * `credential_revoked`, `credential_expired` (401).
    */
-  known(keyDigest: string, nowMs?: number): KeyPrincipal | undefined
+  known(keyDigest: DigestBytes, nowMs?: number): KeyPrincipal | undefined
   /**
    * Returns the principal of a presented key, without waiting if the key is cached and the change feed is current;
    * otherwise reads the database. Throws `credential_invalid`, `credential_revoked`, `credential_expired` (401), or
@@ -73,7 +73,7 @@ class FeedKeyCache implements KeyCache {
   readonly #organizations = new OrganizationParts()
   // Keys are found by their digests, so that no secret stays in memory.
   readonly #memory: KeyMemory
-  readonly #cache: FollowingCache<KnownKey>
+  readonly #cache: FollowingCache<KnownKey, DigestBytes>
   readonly #clock: ForwardClock
 
   constructor(deps: KeyCacheDeps) {
@@ -82,27 +82,27 @@ class FeedKeyCache implements KeyCache {
     this.#memory = new KeyMemory(deps)
     const follow = {
       feed: deps.store.feed,
-      read: async (keyDigest: string) => await this.#read(keyDigest),
+      read: async (keyDigest: DigestBytes) => await this.#read(keyDigest),
       subjectsOf: ({ keyId, organizationId }: KnownKey) => [keyId, organizationId],
       forgets: {
         key: ({ subjectId }: { subjectId: KeyId }) => subjectId,
         organization: ({ subjectId }: { subjectId: OrganizationId }) => subjectId,
       },
     }
-    this.#cache = new FollowingCache<KnownKey>(follow, this.#memory)
+    this.#cache = new FollowingCache<KnownKey, DigestBytes>(follow, this.#memory)
   }
 
   get size(): number {
     return this.#cache.size
   }
 
-  known(keyDigest: string, nowMs?: number): KeyPrincipal | undefined {
+  known(keyDigest: DigestBytes, nowMs?: number): KeyPrincipal | undefined {
     const known = this.#cache.peek(keyDigest, nowMs)
     return known && this.#admit(known)
   }
 
   identify(presented: PresentedKey): KeyPrincipal | Promise<KeyPrincipal> {
-    const keyDigest = presented.digest ?? digest(presented.text)
+    const keyDigest = presented.digest ?? digestBytes(presented.text)
     return this.known(keyDigest) ?? this.#admitFound(this.#cache.find(keyDigest))
   }
 
@@ -117,7 +117,9 @@ class FeedKeyCache implements KeyCache {
 
   async describe(principal: KeyPrincipal): Promise<KeyDescription> {
     const { store } = this.#deps
-    const found = await asked(async () => await keyLookUp.findByDigest(store, principal.digest))
+    const found = await asked(
+      async () => await keyLookUp.findByDigest(store, hexOf(principal.digest)),
+    )
     if (found === undefined) throw invalid(this.#deps.enabledSchemes)
     return { name: found.key.name, hint: found.secret.hint }
   }
@@ -142,9 +144,9 @@ class FeedKeyCache implements KeyCache {
     return this.#admit(found)
   }
 
-  async #read(keyDigest: string): Promise<KnownKey | undefined> {
+  async #read(keyDigest: DigestBytes): Promise<KnownKey | undefined> {
     return await asked(async () => {
-      const found = await keyLookUp.findCaller(this.#deps.store, keyDigest)
+      const found = await keyLookUp.findCaller(this.#deps.store, hexOf(keyDigest))
       if (found === undefined) return undefined
       const { keyId, expiresAt } = found
       return keyPrincipal(this.#shapeOf(found), { keyId, digest: keyDigest, expiresAt })

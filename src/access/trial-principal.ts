@@ -1,4 +1,5 @@
 import { Problem } from '../errors.ts'
+import { digestBytesOf } from '../secrets/index.ts'
 import type { OrganizationRecord } from '../store/index.ts'
 import { keyFault } from './key-fault.ts'
 import type { Key } from './keys.ts'
@@ -24,7 +25,7 @@ export function principalOf(
   }
   const principal = keyPrincipal(shape, {
     keyId: key.id,
-    digest: current?.digest ?? '',
+    digest: digestBytesOf(current?.digest ?? ''),
     expiresAt,
   })
   const fault = keyFault(principal, { now: () => nowMs })

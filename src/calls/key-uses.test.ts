@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { digestBytes, digestBytesOf } from '../secrets/index.ts'
 import type { CallRecord, Store } from '../store/index.ts'
 import { KeyUses } from './key-uses.ts'
 
@@ -15,7 +16,7 @@ test('callers with an old secret that could not be written are written later, ev
   } as unknown as Store
   const uses = new KeyUses(store, { monotonic: () => 0 })
   const call = { address: '192.0.2.1', keyId: 'key_1', at: 1 } as unknown as CallRecord
-  uses.note({ digest: 'd', isOldSecret: true }, call)
+  uses.note({ digest: digestBytes('d'), isOldSecret: true }, call)
   await assert.rejects(uses.write(false), /away/)
   isAway = false
   await uses.write(false)
@@ -27,9 +28,9 @@ test('callers with an old secret that could not be written are written later, ev
 test('uses are written in the order of keys and then of secrets, whichever was used first', async () => {
   const forward: string[] = []
   const backward: string[] = []
-  const noted = ['b', 'a', 'd', 'c'].map((digest) => ({
-    digest,
-    call: { keyId: digest < 'c' ? 'key_2' : 'key_1', at: 1 } as unknown as CallRecord,
+  const noted = ['bb', 'aa', 'dd', 'cc'].map((hex) => ({
+    digest: digestBytesOf(hex),
+    call: { keyId: hex < 'cc' ? 'key_2' : 'key_1', at: 1 } as unknown as CallRecord,
   }))
   for (const [order, written] of [
     [noted, forward],
@@ -39,7 +40,7 @@ test('uses are written in the order of keys and then of secrets, whichever was u
     for (const { digest, call } of order) uses.note({ digest, isOldSecret: false }, call)
     await uses.write(true)
   }
-  assert.deepEqual(forward, ['key_1', 'c', 'key_1', 'd', 'key_2', 'a', 'key_2', 'b'])
+  assert.deepEqual(forward, ['key_1', 'cc', 'key_1', 'dd', 'key_2', 'aa', 'key_2', 'bb'])
   assert.deepEqual(backward, forward)
 })
 

@@ -1,8 +1,9 @@
+import { hexOf, type DigestBytes } from '../secrets/index.ts'
 import { keySecrets, type CallRecord, type KeyUse, type Store } from '../store/index.ts'
 import { createOldSecretCallers } from './old-secret-callers.ts'
 
 export interface UsedSecret {
-  readonly digest: string
+  readonly digest: DigestBytes
   /** Whether this is the old secret of a rotated key. Such a secret is valid only for a while. */
   readonly isOldSecret: boolean
 }
@@ -15,7 +16,7 @@ export class KeyUses {
   readonly #store: Store
   readonly #clock: { monotonic(): number }
   readonly #oldSecretCallers = createOldSecretCallers()
-  #last = new Map<string, CallRecord>()
+  #last = new Map<DigestBytes, CallRecord>()
   #dueAt = -Infinity
 
   constructor(store: Store, clock: { monotonic(): number }) {
@@ -75,11 +76,11 @@ function compare(one: string, other: string): number {
   return one === other ? 0 : one < other ? -1 : 1
 }
 
-function useOf(digest: string, entry: CallRecord): KeyUse {
+function useOf(digest: DigestBytes, entry: CallRecord): KeyUse {
   return {
     organizationId: entry.organizationId,
     keyId: entry.keyId,
-    digest,
+    digest: hexOf(digest),
     at: entry.at,
     address: entry.address,
     agent: entry.agent,

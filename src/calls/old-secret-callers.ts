@@ -1,3 +1,4 @@
+import { hexOf, type DigestBytes } from '../secrets/index.ts'
 import { keyCallers, type CallRecord, type Store } from '../store/index.ts'
 
 const maxWaiting = 2000
@@ -7,7 +8,7 @@ const maxWaiting = 2000
  */
 export interface OldSecretCallers {
   readonly size: number
-  note(digest: string, call: CallRecord): void
+  note(digest: DigestBytes, call: CallRecord): void
   /** Writes the remembered callers, and keeps them if that fails. */
   write(store: Store): Promise<void>
 }
@@ -18,7 +19,7 @@ type Use = { -readonly [K in keyof keyCallers.OldSecretUse]: keyCallers.OldSecre
 export function createOldSecretCallers(): OldSecretCallers {
   let noted = new Map<string, Use>()
 
-  function note(digest: string, call: CallRecord): void {
+  function note(digest: DigestBytes, call: CallRecord): void {
     const { address, agent = '' } = call
     const name = `${digest} ${address} ${agent}`
     const known = noted.get(name)
@@ -29,7 +30,15 @@ export function createOldSecretCallers(): OldSecretCallers {
     } else if (noted.size < maxWaiting) {
       const { organizationId, keyId, targetId, at } = call
       const seen = { calls: 1, firstSeenAt: at, lastSeenAt: at }
-      noted.set(name, { digest, address, agent, organizationId, keyId, targetId, ...seen })
+      noted.set(name, {
+        digest: hexOf(digest),
+        address,
+        agent,
+        organizationId,
+        keyId,
+        targetId,
+        ...seen,
+      })
     }
   }
 

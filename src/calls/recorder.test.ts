@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { digestBytes } from '../secrets/index.ts'
 import type { CallRecord, Store } from '../store/index.ts'
 import { createMetrics } from '../telemetry/index.ts'
 import { nextTurn } from '../timers.ts'
@@ -31,7 +32,7 @@ test(
       ...{ bytesIn: 0, bytesOut: 0, durationUs: 1 },
     } as unknown as CallRecord
     const recorder = createRecorder({ store, clock, metrics: createMetrics(), log, alsoFlush: {} })
-    recorder.record(call, { digest: 'd', isOldSecret: false }, 'none')
+    recorder.record(call, { digest: digestBytes('d'), isOldSecret: false }, 'none')
     now += minuteMs
     context.mock.timers.tick(250)
     for (let turn = 0; turn < 1000 && merges.count < 3; turn++) await nextTurn()

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { KeyPrincipal, KeyCache, Scheme } from '../access/index.ts'
 import { Problem } from '../errors.ts'
 import { createIdentify } from './identify.ts'
-import { digest, mintCredential } from '../secrets/index.ts'
+import { digestBytes, mintCredential } from '../secrets/index.ts'
 
 const schemes: readonly Scheme[] = ['x-api-key', 'bearer']
 const known = mintCredential('svc_live_').secret.reveal()
@@ -15,7 +15,7 @@ function identifyForTests() {
   const clock = { now: () => nowMs, monotonic: () => nowMs }
   const principal = { kind: 'key' } as KeyPrincipal
   const keyCache: KeyCache = {
-    known: (keyDigest) => (keyDigest === digest(known) ? principal : undefined),
+    known: (keyDigest) => (keyDigest === digestBytes(known) ? principal : undefined),
     identify(presented) {
       if (presented.text === known) return principal
       reads++

@@ -11,14 +11,14 @@ import {
 } from '../access/index.ts'
 import type { Clock } from '../clock.ts'
 import { Problem } from '../errors.ts'
-import { digest } from '../secrets/index.ts'
+import { digestBytes, type DigestBytes } from '../secrets/index.ts'
 import type { Exchange } from '../http/index.ts'
 import type { Rate } from '../rate.ts'
 
 type Head = Pick<
   Exchange['head'],
   'apiKey' | 'apiKeyCount' | 'authorization' | 'authorizationCount'
-> & { keyDigest?: string | undefined }
+> & { keyDigest?: DigestBytes | undefined }
 
 /** The caller, or why the request is refused; frequent refusals are returned, because throwing one costs too much. */
 export type Identified = KeyPrincipal | Problem
@@ -74,7 +74,7 @@ export function createIdentify(deps: {
     if (cached) return cached
     const presented = present(head, enabledSchemes)
     if (presented instanceof Problem) return refuse(address, presented)
-    const keyDigest = atHand ?? digest(presented.text)
+    const keyDigest = atHand ?? digestBytes(presented.text)
     const known = atHand === undefined ? keyCache.known(keyDigest, nowMs) : undefined
     if (known) return known
     // A source over its limit may make few look-ups. Only keys that this node has not cached get this far.
@@ -102,9 +102,9 @@ const guesses: ReadonlySet<string> = new Set([
  * Returns the digest of a key that may be cached; undefined if `readKey` must read the key. The digest is stored in the
  * head, which later requests with the same header lines share.
  */
-function digestAtHand(head: Head, enabled: readonly Scheme[]): string | undefined {
+function digestAtHand(head: Head, enabled: readonly Scheme[]): DigestBytes | undefined {
   const atHand = keyAtHand(head, enabled)
-  if (atHand !== undefined) head.keyDigest = digest(atHand)
+  if (atHand !== undefined) head.keyDigest = digestBytes(atHand)
   return head.keyDigest
 }
 

@@ -8,7 +8,17 @@ export {
   mintCredential,
   randomBase62,
 } from './mint.ts'
-export { digest, digestBase64url, randomHex, randomToken, sameSecret } from './digest.ts'
+export {
+  digest,
+  digestBase64url,
+  digestBytes,
+  digestBytesOf,
+  hexOf,
+  randomHex,
+  randomToken,
+  sameSecret,
+} from './digest.ts'
+export type { DigestBytes } from '../ids.ts'
 export { createSealer, sealerWithoutKey, type Authenticator, type Sealer } from './seal.ts'
 export { loadMasterSecrets, loadMasterSecretsFor, MissingMasterKey } from './master-key.ts'
 export { loadSigner, mintSigningKeyPair, signToken, verifyToken, type Signer } from './tokens.ts'

@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { CallCounts } from '../../src/calls/call-counts.ts'
 import { countsOf, createRecorder } from '../../src/calls/index.ts'
 import { createId, type OrganizationId } from '../../src/ids.ts'
+import { digestBytes } from '../../src/secrets/index.ts'
 import {
   callCounts,
   calls,
@@ -16,7 +17,7 @@ import {
 import { createMetrics } from '../../src/telemetry/index.ts'
 import { engines, steadyClock, storeForTests } from '../harness/store.ts'
 
-const secret = { digest: 'x', isOldSecret: false }
+const secret = { digest: digestBytes('x'), isOldSecret: false }
 const rowsOfCounts = (counts: readonly CountRows[]) =>
   counts.reduce((sum, { count }) => sum + count, 0)
 

@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import { createRecorder, countsOf, createTraffic, type Traffic } from '../../src/calls/index.ts'
 import { forgetCalls } from '../../src/calls/forget-calls.ts'
 import { createId } from '../../src/ids.ts'
+import { digestBytes } from '../../src/secrets/index.ts'
 import {
   callCounts,
   calls,
@@ -19,7 +20,7 @@ const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 const keyIds = [createId('key'), createId('key'), createId('key')] as const
 const targetIds = [createId('tgt'), createId('tgt')] as const
-const secret = { digest: 'x', isOldSecret: false }
+const secret = { digest: digestBytes('x'), isOldSecret: false }
 
 function callAt(organizationId: CallRecord['organizationId'], at: number, index: number) {
   const stoppedAt = [undefined, undefined, 'rules', undefined, 'forward'][index % 5]

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { countsOf, createRecorder } from '../../src/calls/index.ts'
 import { createId, type OrganizationId } from '../../src/ids.ts'
+import { digestBytes } from '../../src/secrets/index.ts'
 import {
   callCounts,
   callPartitions,
@@ -157,7 +158,7 @@ for (const engine of engines) {
 }
 
 const targetId = createId('tgt')
-const secret = { digest: 'x', isOldSecret: false }
+const secret = { digest: digestBytes('x'), isOldSecret: false }
 
 function recorderOver(store: Store, clock: TestClock) {
   return createRecorder({

@@ -5,7 +5,7 @@ import { systemClock } from '../../src/clock.ts'
 import { Problem } from '../../src/errors.ts'
 import { createId, type KeyId } from '../../src/ids.ts'
 import { Organizations } from '../../src/organizations/index.ts'
-import { digest, type Secret } from '../../src/secrets/index.ts'
+import { digestBytes, type Secret } from '../../src/secrets/index.ts'
 import type { Actor, Store } from '../../src/store/index.ts'
 import { emptyPlace, engines } from './engines.ts'
 
@@ -151,7 +151,7 @@ async function openWorld(engine: (typeof engines)[number]) {
     },
     known(secret: Secret): Found {
       try {
-        return keyCache.known(digest(secret.reveal())) ?? 'unknown'
+        return keyCache.known(digestBytes(secret.reveal())) ?? 'unknown'
       } catch (error) {
         return codeOf(error)
       }

@@ -1,25 +1,15 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createId, type KeyId, type OrganizationId } from '../../ids.ts'
-import { digest } from '../../secrets/index.ts'
-import { randomFrom } from '../../../test/harness/random.ts'
-import { keyPrincipal, type KeyShape, type KnownKey } from './principal.ts'
+import { digestBytes, digestBytesOf, hexOf, type DigestBytes } from '../../secrets/index.ts'
+import { organizations, shapeOf } from '../../../test/harness/key-shapes.ts'
+import { keyPrincipal, type KnownKey } from './principal.ts'
 import { KeyMemory } from './key-memory.ts'
 import { IdLists } from './id-lists.ts'
 import { KeyRecords } from './key-records.ts'
 import { keyIdOf, readDigest, readKeyId } from './words.ts'
 
-const organizations = ['org_a', 'org_b', 'org_c'] as const
-
-function shapeOf(organizationId: OrganizationId, text: string): KeyShape {
-  return {
-    ...{ organizationId, text, organizationSlug: text, scheme: 'bearer' },
-    ...{ isOldSecret: false, isRevoked: false, organizationRate: undefined },
-    ...{ grants: undefined, cidrs: undefined, rateLimit: undefined, quota: undefined },
-  }
-}
-
-function knownKey(keyId: KeyId, keyDigest: string, shape = shapeOf('org_a', 'a')): KnownKey {
+function knownKey(keyId: KeyId, keyDigest: DigestBytes, shape = shapeOf('org_a', 'a')): KnownKey {
   return keyPrincipal(shape, { keyId, digest: keyDigest, expiresAt: undefined })
 }
 
@@ -29,7 +19,7 @@ describe('remembered keys', () => {
     const keys = Array.from({ length: 20_000 }, (_, at) =>
       keyPrincipal(shapeOf(organizations[at % 3] ?? 'org_a', `shape ${at % 5}`), {
         keyId: createId('key', at * 7_777_777),
-        digest: digest(String(at)),
+        digest: digestBytes(String(at)),
         expiresAt: at % 4 === 0 ? at : undefined,
       }),
     )
@@ -44,18 +34,19 @@ describe('remembered keys', () => {
 
   test('are found by 118 bits of the digest and by nothing less', () => {
     const memory = new KeyMemory({ capacity: 10 })
-    const own = digest('own')
+    const own = digestBytes('own')
     memory.add(own, knownKey(createId('key'), own))
     for (let bit = 0; bit < 118; bit++) {
-      const at = Math.floor(bit / 4)
-      const changed = Number.parseInt(own[at] ?? '', 16) ^ (8 >> (bit % 4))
-      const other = own.slice(0, at) + changed.toString(16) + own.slice(at + 1)
-      assert.equal(memory.get(other), undefined)
+      const other = Buffer.from(own, 'latin1')
+      other[bit >> 3] = (other[bit >> 3] ?? 0) ^ (128 >> (bit & 7))
+      assert.equal(memory.get(other.toString('latin1') as DigestBytes), undefined)
     }
     // Nothing else of the digest is compared.
-    assert.ok(memory.get(own.slice(0, 30) + (own[30] === '0' ? '1' : '0').repeat(34)))
-    for (const other of ['', own.slice(1), own.slice(0, 32), `${own}0`, own.toUpperCase()]) {
-      assert.equal(memory.get(other), undefined)
+    const hex = hexOf(own)
+    const rest = (hex[30] === '0' ? '1' : '0').repeat(34)
+    assert.ok(memory.get(digestBytesOf(hex.slice(0, 30) + rest)))
+    for (const other of ['', own.slice(1), `${own}0`, hex, `Ā${own.slice(1)}`]) {
+      assert.equal(memory.get(other as DigestBytes), undefined)
     }
     assert.equal(memory.get(own)?.digest, own)
   })
@@ -71,15 +62,15 @@ describe('remembered keys', () => {
     const others = ['', 'key_1', id.slice(1), `${id}0`, id.toUpperCase(), id.replace('key', 'kez')]
     const digits = ['u', 'i', 'é', '8'].map((digit) => `key_${digit}${id.slice(5)}`)
     for (const other of [...others, ...digits]) assert.equal(readKeyId(other, words), false, other)
-    assert.equal(readDigest('g'.repeat(64), words), false)
+    assert.equal(readDigest('Ā'.repeat(32) as DigestBytes, words), false)
     const memory = new KeyMemory({ capacity: 10 })
-    memory.add(digest('x'), knownKey('key_1', digest('x')))
+    memory.add(digestBytes('x'), knownKey('key_1', digestBytes('x')))
     assert.equal(memory.size, 0)
   })
 
   test('go oldest first when there are too many', () => {
     const memory = new KeyMemory({ capacity: 3 })
-    const digests = Array.from({ length: 10 }, (_, at) => digest(String(at)))
+    const digests = Array.from({ length: 10 }, (_, at) => digestBytes(String(at)))
     for (const [at, each] of digests.entries()) {
       memory.add(each, knownKey(createId('key'), each))
       const found = digests.filter((one) => memory.get(one) !== undefined)
@@ -89,7 +80,7 @@ describe('remembered keys', () => {
 
   test('of a full list go oldest first, although other lists have room', () => {
     const memory = new KeyMemory({ capacity: 10_000_000 })
-    const digests = Array.from({ length: 5000 }, (_, at) => digest(String(at)))
+    const digests = Array.from({ length: 5000 }, (_, at) => digestBytes(String(at)))
     for (const [at, each] of digests.entries()) {
       const id = createId('key', at)
       memory.add(each, knownKey(`${id.slice(0, -6)}000${id.slice(-3)}` as KeyId, each))
@@ -102,7 +93,7 @@ describe('remembered keys', () => {
 
   test('of all secrets of a key go at once, wherever they are', () => {
     const memory = new KeyMemory({ capacity: 1000 })
-    const digests = Array.from({ length: 300 }, (_, at) => digest(String(at)))
+    const digests = Array.from({ length: 300 }, (_, at) => digestBytes(String(at)))
     const ids = [createId('key'), createId('key'), createId('key')] as const
     for (const [at, each] of digests.entries())
       memory.add(each, knownKey(ids[at % 3] ?? ids[0], each))
@@ -121,10 +112,12 @@ describe('remembered keys', () => {
       // The records are in one region, and the ids differ only in the bits that select the list.
       const keys = ['0', '1', '2', '3'].map((digit) => {
         const id: KeyId = `key_${'0'.repeat(22)}${digit}000`
-        return knownKey(id, '0'.repeat(63) + digit)
+        return knownKey(id, digestBytesOf('0'.repeat(63) + digit))
       })
-      const digests = ['a', 'b', 'c', 'd'].map((digit) => '0'.repeat(8) + digit + '0'.repeat(55))
-      for (const [at, key] of keys.entries()) memory.add(digests[at] ?? '', key)
+      const digests = ['a', 'b', 'c', 'd'].map((digit) =>
+        digestBytesOf('0'.repeat(8) + digit + '0'.repeat(55)),
+      )
+      for (const [at, key] of keys.entries()) memory.add(digests[at] ?? key.digest, key)
       for (const [at, key] of keys.entries()) {
         memory.forget(key.keyId)
         const found = digests.filter((each) => memory.get(each) !== undefined)
@@ -135,7 +128,7 @@ describe('remembered keys', () => {
 
   test('are kept as objects once they are found twice in turn, and not by one look-up of another', () => {
     const memory = new KeyMemory({ capacity: 10, hotKeys: 1 })
-    const [first, second] = [digest('first'), digest('second')]
+    const [first, second] = [digestBytes('first'), digestBytes('second')]
     for (const each of [first, second]) memory.add(each, knownKey(createId('key'), each))
     memory.get(first)
     const kept = memory.get(first)
@@ -153,7 +146,7 @@ describe('remembered keys', () => {
     const memory = new KeyMemory({ capacity: 1000 })
     const add = (from: number, to: number): void => {
       for (let at = from; at < to; at++) {
-        const each = digest(String(at))
+        const each = digestBytes(String(at))
         memory.add(each, knownKey(createId('key'), each))
       }
     }
@@ -172,11 +165,11 @@ describe('remembered keys', () => {
     test(`can still be forgotten if memory runs out while ${name}`, (context) => {
       const memory = new KeyMemory({ capacity: 1000 })
       const ids = [createId('key'), createId('key')] as const
-      memory.add(digest('a'), knownKey(ids[0], digest('a')))
+      memory.add(digestBytes('a'), knownKey(ids[0], digestBytes('a')))
       const failing = context.mock.method(type.prototype, method as 'add', () => {
         throw new RangeError('Array buffer allocation failed')
       })
-      const other = knownKey(ids[1], digest('b'))
+      const other = knownKey(ids[1], digestBytes('b'))
       memory.add(other.digest, other)
       failing.mock.restore()
       assert.equal(memory.get(other.digest) !== undefined, method === 'grow')
@@ -189,18 +182,19 @@ describe('remembered keys', () => {
 
   test('are all forgotten if their records and the lists of their ids do not agree', (context) => {
     const memory = new KeyMemory({ capacity: 1000 })
-    memory.add(digest('a'), knownKey(createId('key'), digest('a')))
+    memory.add(digestBytes('a'), knownKey(createId('key'), digestBytes('a')))
     context.mock.method(IdLists.prototype, 'grow', () => {
       throw new Error('an entry has no record')
     })
-    assert.throws(() => memory.add(digest('b'), knownKey(createId('key'), digest('b'))))
+    assert.throws(() => memory.add(digestBytes('b'), knownKey(createId('key'), digestBytes('b'))))
     assert.equal(memory.size, 0)
-    assert.equal(memory.get(digest('a')), undefined)
+    assert.equal(memory.get(digestBytes('a')), undefined)
   })
 
   test('keep their objects while their records move', () => {
     const memory = new KeyMemory({ capacity: 100_000, hotKeys: 2 ** 20 })
-    const [first = '', ...others] = Array.from({ length: 20_000 }, (_, at) => digest(String(at)))
+    const first = digestBytes('first')
+    const others = Array.from({ length: 20_000 }, (_, at) => digestBytes(String(at)))
     memory.add(first, knownKey(createId('key'), first))
     memory.get(first)
     const kept = memory.get(first)
@@ -211,23 +205,26 @@ describe('remembered keys', () => {
   test('make room for a new shape, and a key is not remembered where they cannot', () => {
     const memory = new KeyMemory({ capacity: 1000, maxShapes: 2 })
     const add = (name: string, text: string): void => {
-      memory.add(digest(name), knownKey(createId('key'), digest(name), shapeOf('org_a', text)))
+      memory.add(
+        digestBytes(name),
+        knownKey(createId('key'), digestBytes(name), shapeOf('org_a', text)),
+      )
     }
     for (let at = 0; at < 200; at++) add(`common ${at}`, 'common')
     add('own', 'own')
     add('other', 'other')
-    assert.ok(memory.get(digest('own')))
-    assert.equal(memory.get(digest('other')), undefined)
+    assert.ok(memory.get(digestBytes('own')))
+    assert.equal(memory.get(digestBytes('other')), undefined)
     assert.ok(memory.size < 200)
     for (let at = 0; at < 10; at++) add(`other ${at}`, 'other')
-    assert.ok(memory.get(digest('other 9')))
+    assert.ok(memory.get(digestBytes('other 9')))
   })
 
   test('keep their own shapes, also when these are more than 16 bits can number', () => {
     const memory = new KeyMemory({ capacity: 10_000_000 })
     const keys = Array.from({ length: 70_000 }, (_, at) => {
       const shape = shapeOf(organizations[at % 3] ?? 'org_a', `shape ${at}`)
-      return knownKey(createId('key', at), digest(String(at)), shape)
+      return knownKey(createId('key', at), digestBytes(String(at)), shape)
     })
     for (const key of keys) memory.add(key.digest, key)
     for (const key of keys) {
@@ -240,161 +237,18 @@ describe('remembered keys', () => {
     const memory = new KeyMemory({ capacity: 1000 })
     const add = (name: string, organizationId: OrganizationId): void => {
       const shape = shapeOf(organizationId, 'same')
-      memory.add(digest(name), knownKey(createId('key'), digest(name), shape))
+      memory.add(digestBytes(name), knownKey(createId('key'), digestBytes(name), shape))
     }
     for (let at = 0; at < 100; at++) add(`a ${at}`, 'org_a')
     for (let at = 0; at < 100; at++) add(`b ${at}`, 'org_b')
     memory.forget('org_a')
     assert.equal(memory.size, 100)
-    assert.equal(memory.get(digest('a 7')), undefined)
+    assert.equal(memory.get(digestBytes('a 7')), undefined)
     assert.equal(memory.shapeOf('org_a', 'same'), undefined)
-    assert.ok(memory.get(digest('b 7')))
+    assert.ok(memory.get(digestBytes('b 7')))
     add('a 7', 'org_a')
-    assert.ok(memory.get(digest('a 7')))
-    assert.equal(memory.get(digest('a 8')), undefined)
+    assert.ok(memory.get(digestBytes('a 7')))
+    assert.equal(memory.get(digestBytes('a 8')), undefined)
     assert.equal(memory.size, 101)
   })
 })
-
-describe('remembered keys beside a plain map', () => {
-  test('are the same after any changes, when there is room for all', () => {
-    for (let seed = 1; seed <= 1000; seed++) {
-      // There is one segment, or one for every one or three keys.
-      const world = new World(seed, { capacity: 1000, idsWanted: [1000, 1, 3][seed % 3] ?? 1 })
-      for (let step = 0; step < 150; step++) world.step()
-      world.checkAll(true)
-    }
-  })
-
-  test('are never older than the map and never too many, when some have to go', () => {
-    for (let seed = 1; seed <= 1000; seed++) {
-      const limits = { capacity: 1 + (seed % 20), maxShapes: 1 + (seed % 7) }
-      const world = new World(seed, { ...limits, idsWanted: [1000, 1, 3][seed % 3] ?? 1 })
-      for (let step = 0; step < 150; step++) world.step()
-      world.checkAll(false)
-    }
-  })
-
-  test('are never older than the map when a list has more of them than a block', () => {
-    for (let seed = 1; seed <= 30; seed++) {
-      const world = new World(seed, { capacity: 150, keys: 400, idsWanted: 1000 })
-      for (let step = 0; step < 3000; step++) world.step()
-      world.checkAll(false)
-    }
-  })
-
-  test('are the same while thousands come and go in the same places', () => {
-    const world = new World(7, { capacity: 100_000, keys: 20_000, idsWanted: 100 })
-    for (let step = 0; step < 20_000; step++) world.step()
-    world.checkAll(true)
-  })
-})
-
-interface Limits {
-  readonly capacity: number
-  readonly maxShapes?: number
-  readonly keys?: number
-  readonly idsWanted?: number
-}
-
-/** A key memory, and a plain map of the keys that the memory may contain: every operation is applied to both. */
-class World {
-  readonly #random: () => number
-  readonly #limits: Limits
-  readonly #memory: KeyMemory
-  readonly #map = new Map<string, KnownKey>()
-  readonly #digests: readonly string[]
-  readonly #ids: readonly KeyId[]
-  readonly #seed: number
-
-  constructor(seed: number, limits: Limits) {
-    this.#seed = seed
-    this.#random = randomFrom(seed)
-    this.#limits = limits
-    this.#memory = new KeyMemory({ hotKeys: 4, ...limits })
-    const count = limits.keys ?? 60
-    // Many digests begin with the same digits, so that searches must skip many other records.
-    this.#digests = Array.from({ length: count }, (_, at) => {
-      const start = digest(String(this.#below(4))).slice(0, 3 + this.#below(9))
-      const rest = digest(String(this.#random()))
-      // Some digests differ only in the last bits that the memory compares, or in those that say the segment.
-      if (at < 16) return at.toString(16).padStart(29, '0') + rest.slice(29)
-      if (at < 20) return at.toString(16).padStart(25, '0') + rest.slice(25)
-      return start + rest.slice(start.length)
-    })
-    this.#ids = Array.from({ length: Math.ceil(count / 2) }, (): KeyId => {
-      // Half of the ids belong to one segment, and differ only in their first or last words.
-      if (this.#random() < 0.5) return createId('key', this.#below(1000))
-      return `key_0000000${this.#below(4)}${'0'.repeat(17)}${this.#below(4)}`
-    })
-  }
-
-  step(): void {
-    const dice = this.#random()
-    const often = this.#limits.keys === undefined ? 1 : 0.02
-    if (dice < 0.4) this.#add()
-    else if (dice < 0.75) this.#check(this.#one(this.#digests), false)
-    else if (dice < 0.83) this.#drop()
-    else if (dice < 0.93) this.#forget(({ keyId }) => keyId, this.#one(this.#ids))
-    else if (dice < 0.93 + 0.05 * often) {
-      this.#forget(({ organizationId }) => organizationId, this.#one(organizations))
-    } else if (dice < 0.93 + 0.055 * often) {
-      this.#memory.clear()
-      this.#map.clear()
-    }
-  }
-
-  checkAll(isExact: boolean): void {
-    const found = this.#digests.filter((each) => this.#check(each, isExact))
-    assert.equal(this.#memory.size, new Set(found).size, this.#name)
-    assert.ok(this.#memory.size <= this.#limits.capacity)
-  }
-
-  #add(): void {
-    const keyDigest = this.#one(this.#digests)
-    const organizationId = this.#one(organizations)
-    const text = `shape ${this.#below(6)}`
-    const shape = this.#memory.shapeOf(organizationId, text) ?? shapeOf(organizationId, text)
-    const expiresAt = this.#random() < 0.3 ? this.#below(1e12) : undefined
-    const key = { keyId: this.#one(this.#ids), digest: keyDigest, expiresAt }
-    this.#memory.add(keyDigest, keyPrincipal(shape, key))
-    this.#map.set(keyDigest, keyPrincipal(shape, key))
-  }
-
-  #drop(): void {
-    const keyDigest = this.#one(this.#digests)
-    this.#memory.drop(keyDigest)
-    this.#map.delete(keyDigest)
-  }
-
-  #forget(subjectOf: (key: KnownKey) => string, subject: string): void {
-    this.#memory.forget(subject)
-    for (const [each, key] of this.#map) if (subjectOf(key) === subject) this.#map.delete(each)
-  }
-
-  #check(keyDigest: string, isExact: boolean): boolean {
-    const found = this.#memory.get(keyDigest)
-    const expected = this.#map.get(keyDigest)
-    if (found !== undefined || isExact) assert.equal(textOf(found), textOf(expected), this.#name)
-    return found !== undefined
-  }
-
-  get #name(): string {
-    return `seed ${this.#seed}`
-  }
-
-  #below(limit: number): number {
-    return Math.floor(this.#random() * limit)
-  }
-
-  #one<T>(list: readonly T[]): T {
-    return list[this.#below(list.length)] as T
-  }
-}
-
-/** Renders a principal as text, with every property in which the keys of this test can differ. */
-function textOf(known: KnownKey | undefined): string {
-  if (known === undefined) return 'unknown'
-  const { organizationId, shape, keyId, digest: keyDigest, expiresAt } = known
-  return `${organizationId} ${shape.text} ${keyId} ${keyDigest} ${expiresAt}`
-}

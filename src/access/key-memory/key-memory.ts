@@ -1,4 +1,5 @@
 import type { OrganizationId } from '../../ids.ts'
+import type { DigestBytes } from '../../secrets/index.ts'
 import type { CacheMemory } from '../../store/index.ts'
 import { keyPrincipal, type KeyShape, type KnownKey } from './principal.ts'
 import { IdLists } from './id-lists.ts'
@@ -30,7 +31,7 @@ interface KeyMemoryLimits {
  * cached under the principal object. A kept object is returned only if its record is found and the record's shape has not
  * been forgotten.
  */
-export class KeyMemory implements CacheMemory<KnownKey> {
+export class KeyMemory implements CacheMemory<KnownKey, DigestBytes> {
   readonly #capacity: number
   readonly #maxShapes: number
   readonly #hotKeys: number
@@ -61,7 +62,7 @@ export class KeyMemory implements CacheMemory<KnownKey> {
     return this.#records.count - this.#shapes.forgottenUses
   }
 
-  get(digest: string): KnownKey | undefined {
+  get(digest: DigestBytes): KnownKey | undefined {
     if (!readDigest(digest, this.#digest)) return undefined
     // The mark is read before the record, so that the processor fetches both from memory at the same time.
     const mark = this.#digest[0] ?? 0
@@ -83,7 +84,7 @@ export class KeyMemory implements CacheMemory<KnownKey> {
     return known
   }
 
-  add(digest: string, known: KnownKey): void {
+  add(digest: DigestBytes, known: KnownKey): void {
     this.drop(digest)
     // A key whose digest or id does not have the expected format is not remembered, so each of its calls reads the
     // database.
@@ -101,7 +102,7 @@ export class KeyMemory implements CacheMemory<KnownKey> {
     this.#hotMarks[this.#hotPlace(this.#digest[1] ?? 0)] = this.#digest[0] ?? 0
   }
 
-  drop(digest: string): void {
+  drop(digest: DigestBytes): void {
     const record = this.#find(digest)
     if (record >= 0) this.#free(record)
   }
@@ -124,7 +125,7 @@ export class KeyMemory implements CacheMemory<KnownKey> {
     return this.#shapes.find(organizationId, text)
   }
 
-  #find(digest: string): number {
+  #find(digest: DigestBytes): number {
     return readDigest(digest, this.#digest) ? this.#records.find(this.#digest) : -1
   }
 

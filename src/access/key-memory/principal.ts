@@ -1,4 +1,5 @@
 import type { KeyId, OrganizationId } from '../../ids.ts'
+import type { DigestBytes } from '../../secrets/index.ts'
 import type { Rate } from '../../rate.ts'
 import type { Grant, KeySharedPart, Quota, Scheme } from '../../store/index.ts'
 
@@ -9,7 +10,7 @@ export interface KeyPrincipal {
   readonly keyId: KeyId
   readonly scheme: Scheme
   /** The digest of the secret that was used; it distinguishes the old secret from the new one during a rotation. */
-  readonly digest: string
+  readonly digest: DigestBytes
   /** Whether the secret was rotated out and works only until the overlap ends. */
   readonly isOldSecret: boolean
   /** Undefined = every target, every method. */

@@ -1,35 +1,35 @@
 import { idAlphabet, type KeyId } from '../../ids.ts'
+import type { DigestBytes } from '../../secrets/index.ts'
 
 const none = 255
-const hexValues = valuesOf('0123456789abcdef')
 const idValues = valuesOf(idAlphabet)
 /** For each ten bits, the codes of the two characters that stand for them: the first one in the upper byte. */
 const idPairs = Uint16Array.from({ length: 1024 }, (_, bits) => {
   return (idAlphabet.charCodeAt(bits >> 5) << 8) | idAlphabet.charCodeAt(bits & 31)
 })
-const digestLength = 64
+const digestLength = 32
 const prefix = 'key_'
 const idLength = prefix.length + 26
 
 /**
- * Reads the first 128 bits of a SHA-256 digest in hex into four words; returns false if the text is no such digest.
+ * Reads the first 128 bits of a SHA-256 digest into four words; returns false if the text is no such digest.
  *
  * Of these, 118 identify a key: with ten million keys remembered, a caller who may try a million keys a second needs
  * 10^15 years to find one by chance. We mint the keys, so nobody can choose two that collide.
  */
-export function readDigest(text: string, words: Int32Array): boolean {
-  if (text.length !== digestLength) return false
+export function readDigest(bytes: DigestBytes, words: Int32Array): boolean {
+  if (bytes.length !== digestLength) return false
   let seen = 0
   for (let word = 0; word < 4; word++) {
     let bits = 0
-    for (let at = word * 8; at < word * 8 + 8; at++) {
-      const value = hexValues[text.charCodeAt(at)] ?? none
-      seen |= value
-      bits = (bits << 4) | value
+    for (let at = word * 4; at < word * 4 + 4; at++) {
+      const byte = bytes.charCodeAt(at)
+      seen |= byte
+      bits = (bits << 8) | byte
     }
     words[word] = bits
   }
-  return seen < 16
+  return seen < 256
 }
 
 /**

@@ -1,3 +1,5 @@
+import type { DigestBytes } from '../../ids.ts'
+
 /**
  * The parts of a request head that Intercept itself uses. They are read once from the raw header lines, because Node's
  * parsed headers hide duplicates.
@@ -28,7 +30,7 @@ export interface RequestHead {
   forwardedHost: string | undefined
   traceparent: string | undefined
   /** The digest of the request's key, once the gateway has computed it. */
-  keyDigest: string | undefined
+  keyDigest: DigestBytes | undefined
   /** The request's header lines for an upstream, once rendered. */
   forwardedLines: ForwardedLines | undefined
   /** The lines that tell an upstream where the request came from, once rendered for this connection. */

@@ -1,10 +1,10 @@
 /** Holds the values of a cache, and finds those that were built from a subject. */
-export interface CacheMemory<Value> {
+export interface CacheMemory<Value, Key extends string = string> {
   readonly size: number
-  get(key: string): Value | undefined
+  get(key: Key): Value | undefined
   /** Adds a value, which may evict others or may itself not be kept. */
-  add(key: string, value: Value): void
-  drop(key: string): void
+  add(key: Key, value: Value): void
+  drop(key: Key): void
   /** Drops every value that was built from this subject. */
   forget(subject: string): void
   clear(): void

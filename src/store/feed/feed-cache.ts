@@ -4,15 +4,15 @@ import type { Feed } from './feed.ts'
 
 const maxReads = 10
 
-interface FollowingCacheDeps<Value> {
+interface FollowingCacheDeps<Value, Key extends string = string> {
   readonly feed: Feed
   /** Reads from the database; a missing value is not remembered. */
-  readonly read: (key: string) => Promise<Value | undefined>
+  readonly read: (key: Key) => Promise<Value | undefined>
   /**
    * The subjects a value was built from, such as the ids of a session and its user; a change to any of them drops the
    * value.
    */
-  readonly subjectsOf: (value: Value, key: string) => string | readonly string[]
+  readonly subjectsOf: (value: Value, key: Key) => string | readonly string[]
   /** For each kind of change that affects this cache, the subject whose values the change drops. */
   readonly forgets: {
     readonly [Kind in ChangeKind]?: (change: ChangeOf<Kind>) => string
@@ -31,13 +31,13 @@ interface Overlap {
  * Caches database reads, and trusts them only while the change feed is current. A change drops the values built from
  * its subject; a different database history drops everything.
  */
-export class FollowingCache<Value extends object> {
-  readonly #deps: FollowingCacheDeps<Value>
-  readonly #memory: CacheMemory<Value>
+export class FollowingCache<Value extends object, Key extends string = string> {
+  readonly #deps: FollowingCacheDeps<Value, Key>
+  readonly #memory: CacheMemory<Value, Key>
   readonly #listeners = new Set<(change: Change | undefined) => void>()
   readonly #reading = new Set<Overlap>()
 
-  constructor(deps: FollowingCacheDeps<Value>, memory: CacheMemory<Value>) {
+  constructor(deps: FollowingCacheDeps<Value, Key>, memory: CacheMemory<Value, Key>) {
     this.#deps = deps
     this.#memory = memory
     for (const [kind, touches] of Object.entries(deps.forgets)) {
@@ -61,17 +61,17 @@ export class FollowingCache<Value extends object> {
   }
 
   /** Returns the remembered value if it may be trusted right now (`nowMs` as for `isCurrent`); never waits. */
-  peek(key: string, nowMs?: number): Value | undefined {
+  peek(key: Key, nowMs?: number): Value | undefined {
     return this.#deps.feed.isCurrent(nowMs) ? this.#memory.get(key) : undefined
   }
 
   /** Like `peek`, but first proves the feed after a time in which nobody needed it. */
-  async peekProven(key: string): Promise<Value | undefined> {
+  async peekProven(key: Key): Promise<Value | undefined> {
     return (await this.#deps.feed.prove()) ? this.#memory.get(key) : undefined
   }
 
   /** Returns the remembered value if it may be trusted, and reads it otherwise. */
-  async find(key: string): Promise<Value | undefined> {
+  async find(key: Key): Promise<Value | undefined> {
     return this.peek(key) ?? (await this.peekProven(key)) ?? (await this.read(key))
   }
 
@@ -79,7 +79,7 @@ export class FollowingCache<Value extends object> {
    * Reads a value from the database and remembers it. If the value changes during the read, it is read again; if it
    * changes during each of ten reads, the last value is returned but not remembered.
    */
-  async read(key: string): Promise<Value | undefined> {
+  async read(key: Key): Promise<Value | undefined> {
     const overlap: Overlap = { subjects: new Set(), isEverything: false }
     // Changes are collected until the value is in memory, because before that they have nothing to drop.
     this.#reading.add(overlap)
@@ -110,7 +110,7 @@ export class FollowingCache<Value extends object> {
     return () => void this.#listeners.delete(heard)
   }
 
-  #isTouched(value: Value, key: string, { subjects, isEverything }: Overlap): boolean {
+  #isTouched(value: Value, key: Key, { subjects, isEverything }: Overlap): boolean {
     return (
       isEverything ||
       listOf(this.#deps.subjectsOf(value, key)).some((subject) => subjects.has(subject))
