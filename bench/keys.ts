@@ -27,7 +27,7 @@ const probes = Math.min(total, Number(process.argv[3] ?? 300_000))
 const remembered = Number(process.argv[4] ?? total)
 const passes = 5
 const turnMs = 50
-/** How many look-ups share a reading of the clock, which the gateway makes for each call anyway. */
+/** How many look-ups share a reading of the clocks, which the gateway makes for each call anyway. */
 const clockEvery = 100
 const enabledSchemes = ['x-api-key', 'bearer'] as const
 const folder = mkdtempSync(join(tmpdir(), 'intercept-keys-'))
@@ -93,11 +93,12 @@ async function reportRemembered(store: Store, secrets: readonly string[]): Promi
   const missed = new Set<string>()
   const digestUs = await report('digest alone (SHA-256)', secrets, (text) => void digestBytes(text))
   await report('digest, and one read from memory', secrets, readerOf(keyCache.size))
-  let [nowMs, asked] = [0, 0]
+  let asked = 0
+  let moment = store.moment()
   const wholeUs = await report('remembered, with the digest', secrets, (text) => {
-    // A call reads the clock when it arrives, and its look-up uses that reading.
-    if (asked++ % clockEvery === 0) nowMs = systemClock.monotonic()
-    if (keyCache.known(digestBytes(atHand(text)), nowMs) === undefined) missed.add(text)
+    // A call reads the clocks when it arrives, and its look-up uses that reading.
+    if (asked++ % clockEvery === 0) moment = store.moment()
+    if (keyCache.known(digestBytes(atHand(text)), moment) === undefined) missed.add(text)
   })
   console.log(
     `  ${'of which beyond the digest'.padEnd(34)} ${(wholeUs - digestUs).toFixed(2)} µs CPU`,

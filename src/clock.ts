@@ -8,6 +8,16 @@ export interface Clock {
   monotonic(): number
 }
 
+/** The same moment by several clocks, in milliseconds. */
+export interface Moment {
+  /** Since 1970, by the clock whose times nodes compare. */
+  readonly nowMs: number
+  /** Since 1970, by this machine's own wall clock. */
+  readonly machineMs: number
+  /** By this machine's monotonic clock. */
+  readonly monotonicMs: number
+}
+
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),

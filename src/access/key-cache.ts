@@ -1,4 +1,4 @@
-import { ForwardClock, type Clock } from '../clock.ts'
+import { ForwardClock, type Clock, type Moment } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import type { KeyId, OrganizationId } from '../ids.ts'
 import { digestBytes, hexOf, type DigestBytes } from '../secrets/index.ts'
@@ -20,10 +20,10 @@ import type { Scheme } from './schemes.ts'
 export interface KeyCache {
   /**
    * Returns the principal of a cached key, by the key's digest and without waiting; undefined if the key must be read
-   * with `identify`. `nowMs` is a reading of the monotonic clock since which nothing was awaited, if there is one. Throws
+   * with `identify`. `moment` is one since which nothing was awaited, if the caller has one. Throws
    * `credential_revoked`, `credential_expired` (401).
    */
-  known(keyDigest: DigestBytes, nowMs?: number): KeyPrincipal | undefined
+  known(keyDigest: DigestBytes, moment?: Moment): KeyPrincipal | undefined
   /**
    * Returns the principal of a presented key, without waiting if the key is cached and the change feed is current;
    * otherwise reads the database. Throws `credential_invalid`, `credential_revoked`, `credential_expired` (401), or
@@ -96,8 +96,8 @@ class FeedKeyCache implements KeyCache {
     return this.#cache.size
   }
 
-  known(keyDigest: DigestBytes, nowMs?: number): KeyPrincipal | undefined {
-    const known = this.#cache.peek(keyDigest, nowMs)
+  known(keyDigest: DigestBytes, moment?: Moment): KeyPrincipal | undefined {
+    const known = this.#cache.peek(keyDigest, moment)
     return known && this.#admit(known)
   }
 

@@ -1,4 +1,5 @@
 import type { KeyPrincipal } from '../access/index.ts'
+import type { Moment } from '../clock.ts'
 import { Problem, type ProblemCode } from '../errors.ts'
 import type { Exchange } from '../http/index.ts'
 import type { RequestId } from '../ids.ts'
@@ -17,8 +18,7 @@ export interface Arrival {
   readonly exchange: Exchange
   /** The caller's address; behind the operator's proxies, the address that they report. */
   readonly address: string
-  /** Monotonic milliseconds. */
-  readonly startedAt: number
+  readonly moment: Moment
   /** The path without the query. */
   readonly path: string
   /**
@@ -99,14 +99,14 @@ export class Call {
     return ['Intercept-Request-Id', this.exchange.requestId, ...this.limitHeaders]
   }
 
-  record(passed: Passed, nowMs: number, monotonicMs: number): CallRecord {
+  record(passed: Passed, endedAt: number): CallRecord {
     const { principal, exchange, arrival, known, refusal } = this
     const decision = decisionOf(known)
     const allowed = decision?.allowed === true ? decision : undefined
-    const durationMs = monotonicMs - arrival.startedAt
+    const durationMs = endedAt - arrival.moment.monotonicMs
     return {
       id: exchange.requestId as RequestId,
-      at: Math.round(nowMs - durationMs),
+      at: Math.round(arrival.moment.nowMs),
       organizationId: principal.organizationId,
       keyId: principal.keyId,
       targetId: this.target?.id,

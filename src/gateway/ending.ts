@@ -68,8 +68,7 @@ class CallEnding implements Ending {
     this.#metrics.count({ status, refusal: code, target, principal }, undefined)
     if (!this.#isReported) return
     const how = { method: exchange.method, path, status, refusal: code, check: 'shape' } as const
-    const { clock } = this.#deps
-    this.#report({ arrival, ...how, nowMs: clock.now(), monotonicMs: clock.monotonic() })
+    this.#report({ arrival, ...how, endedAt: this.#deps.clock.monotonic() })
   }
 
   readonly refuse = (call: Call, error: unknown, passed: Passed = notPassed): void => {
@@ -84,12 +83,12 @@ class CallEnding implements Ending {
     const { clock, callLog, callRecords } = this.#deps
     const { principal, refusal } = call
     this.#openCalls.remove(call, principal.keyId)
-    const [nowMs, monotonicMs] = [clock.now(), clock.monotonic()]
-    const record = call.record(passed, nowMs, monotonicMs)
+    const endedAt = clock.monotonic()
+    const record = call.record(passed, endedAt)
     this.#metrics.count(call, record)
     callLog?.add(callLogOf(record))
     this.#recorder.record(record, principal, call.target?.settings.records ?? callRecords)
-    if (this.#isReported) this.#report(endedCall(call, passed, { nowMs, monotonicMs }))
+    if (this.#isReported) this.#report(endedCall(call, passed, endedAt))
     if (refusal === undefined) return
     if (refusal === 'browser_origin_refused') this.announcer.exposed(record)
     this.announcer.refused(record)

@@ -91,7 +91,7 @@ class ForwardedCall implements ForwardOwner {
     this.#trace = tracer && {
       place: tracer.place(exchange.head.traceparent),
       upstreamSpanId: tracer.spanId(),
-      upstreamAfterMs: clock.monotonic() - call.arrival.startedAt,
+      upstreamAfterMs: clock.monotonic() - call.arrival.moment.monotonicMs,
     }
   }
 

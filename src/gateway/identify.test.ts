@@ -36,7 +36,7 @@ function identifyForTests() {
     pass: (ms: number) => (nowMs += ms),
     async ask(key: string, address = '192.0.2.7'): Promise<string> {
       const head = { apiKey: key, apiKeyCount: 1, authorization: undefined, authorizationCount: 0 }
-      const found = await identify(head, address, nowMs)
+      const found = await identify(head, address, { nowMs, machineMs: nowMs, monotonicMs: nowMs })
       if (found instanceof Problem) return found.code
       return found === principal ? 'admitted' : 'somebody else'
     },

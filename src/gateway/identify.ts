@@ -9,7 +9,7 @@ import {
   type PresentedKey,
   type Scheme,
 } from '../access/index.ts'
-import type { Clock } from '../clock.ts'
+import type { Clock, Moment } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import { digestBytes, type DigestBytes } from '../secrets/index.ts'
 import type { Exchange } from '../http/index.ts'
@@ -24,13 +24,13 @@ type Head = Pick<
 export type Identified = KeyPrincipal | Problem
 
 /**
- * Identifies the caller from a request's head and address; refuses with 400, 401, 429 or 503. `nowMs` is a reading of the
- * monotonic clock since which nothing was awaited.
+ * Identifies the caller from a request's head and address; refuses with 400, 401, 429 or 503. `moment` is one since
+ * which nothing was awaited.
  */
 export type Identify = (
   head: Head,
   address: string,
-  nowMs: number,
+  moment: Moment,
 ) => Identified | Promise<Identified>
 
 /**
@@ -68,14 +68,14 @@ export function createIdentify(deps: {
     }
   }
 
-  return (head, address, nowMs) => {
+  return (head, address, moment) => {
     const atHand = head.keyDigest ?? digestAtHand(head, enabledSchemes)
-    const cached = atHand && keyCache.known(atHand, nowMs)
+    const cached = atHand && keyCache.known(atHand, moment)
     if (cached) return cached
     const presented = present(head, enabledSchemes)
     if (presented instanceof Problem) return refuse(address, presented)
     const keyDigest = atHand ?? digestBytes(presented.text)
-    const known = atHand === undefined ? keyCache.known(keyDigest, nowMs) : undefined
+    const known = atHand === undefined ? keyCache.known(keyDigest, moment) : undefined
     if (known) return known
     // A source over its limit may make few look-ups. Only keys that this node has not cached get this far.
     const retrySeconds = failures.beforeLookUp(address)

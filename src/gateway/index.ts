@@ -1,4 +1,5 @@
 /** The gateway at /api/v1/intercept/…: identify, check, forward, record. */
+import type { Moment } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import type { Exchange } from '../http/index.ts'
 import { gatewayPrefix } from '../targets/index.ts'
@@ -27,11 +28,11 @@ export interface Gateway extends AsyncDisposable {
 }
 
 export function createGateway(deps: GatewayDeps): Gateway {
-  const { clock, addresses } = deps
+  const { addresses, store } = deps
   const identify = createIdentify({ ...deps, failures: deps.failedCredentials })
   const openCalls = createOpenCalls({ ...deps, judgeAgain: createJudgeAgain(deps) })
   // The end of a key must cut its open streams within a second.
-  deps.store.feed.keepAwakeWhile(() => openCalls.size > 0)
+  store.feed.keepAwakeWhile(() => openCalls.size > 0)
   const origins = createOrigins(deps.upstreams)
   const ending = createEnding(deps, openCalls)
   const handlers = createHandlers({ ...deps, openCalls, origins, ending })
@@ -40,10 +41,10 @@ export function createGateway(deps: GatewayDeps): Gateway {
 
   function handle(exchange: Exchange): void {
     const address = addresses.of(exchange.peerAddress, exchange.head.forwardedFor)
-    const arrival = arrivalOf(exchange, address, clock.monotonic())
+    const arrival = arrivalOf(exchange, address, store.moment())
     try {
-      // The clock was read just above; after any wait, `startedAt` is too old to judge the feed by.
-      const found = identify(exchange.head, arrival.address, arrival.startedAt) // 400 401 429 503
+      // The clocks were read just above; after any wait, `moment` is too old to judge the feed by.
+      const found = identify(exchange.head, arrival.address, arrival.moment) // 400 401 429 503
       // A cached key is checked synchronously: a promise would cost more than the checks.
       if (found instanceof Promise) void identified(arrival, found)
       else dispatch(arrival, found)
@@ -94,9 +95,9 @@ function handleCall(call: Call, handlers: Handlers): void {
   else handlers.guard(call)
 }
 
-function arrivalOf(exchange: Exchange, address: string, startedAt: number): Arrival {
+function arrivalOf(exchange: Exchange, address: string, moment: Moment): Arrival {
   const path = pathOf(exchange.url)
-  return { exchange, address, startedAt, path, isQuestion: isBelow(path, checkPlace) }
+  return { exchange, address, moment, path, isQuestion: isBelow(path, checkPlace) }
 }
 
 function pathOf(url: string): string {

@@ -18,21 +18,16 @@ export interface Ended {
   readonly target?: GuardedTarget | undefined
   readonly upstreamUs?: number | undefined
   readonly trace?: CallTrace | undefined
-  /** The end of the request, in milliseconds since 1970 and by the monotonic clock. */
-  readonly nowMs: number
-  readonly monotonicMs: number
+  /** The end of the request by the monotonic clock, in milliseconds. */
+  readonly endedAt: number
 }
 
-export function endedCall(
-  call: Call,
-  passed: Passed,
-  at: { readonly nowMs: number; readonly monotonicMs: number },
-): Ended {
+export function endedCall(call: Call, passed: Passed, endedAt: number): Ended {
   const { arrival, method, path, status, refusal, check, principal, target } = call
   const { upstreamUs, trace } = passed
   return {
     ...{ arrival, method, path, status, refusal, check, principal, target },
-    ...{ upstreamUs, trace, ...at },
+    ...{ upstreamUs, trace, endedAt },
   }
 }
 
@@ -40,9 +35,9 @@ export function endedCall(
 export function accessEntryOf(ended: Ended): AccessEntry {
   const { arrival, principal, upstreamUs } = ended
   const { exchange } = arrival
-  const durationMs = ended.monotonicMs - arrival.startedAt
+  const durationMs = ended.endedAt - arrival.moment.monotonicMs
   return {
-    time: new Date(ended.nowMs - durationMs).toISOString(),
+    time: new Date(arrival.moment.nowMs).toISOString(),
     area: 'call',
     method: ended.method,
     path: ended.path,
@@ -70,12 +65,12 @@ export function spansOf(ended: Ended, tracer: Pick<Tracer, 'place'>): Span[] {
   const { exchange } = arrival
   const place = trace?.place ?? tracer.place(exchange.head.traceparent)
   if (!isSampled(place.flags)) return []
-  const durationMs = ended.monotonicMs - arrival.startedAt
+  const durationMs = ended.endedAt - arrival.moment.monotonicMs
   const span: Span = {
     ...place,
     kind: 'server',
     name: `${ended.method} ${target?.slug ?? '(no target)'}`,
-    startedAt: ended.nowMs - durationMs,
+    startedAt: arrival.moment.nowMs,
     durationUs: Math.round(durationMs * 1000),
     isError: ended.status >= 500,
     attributes: {

@@ -5,6 +5,10 @@ import {
   createSealer,
   credentialLength,
   credentialLookup,
+  digest,
+  digestBytes,
+  digestBytesOf,
+  hexOf,
   loadSigner,
   mintCredential,
   mintSigningKeyPair,
@@ -23,6 +27,13 @@ test('a minted key carries 256 random bits, a public id and a checksum', () => {
   assert.equal(text.length, credentialLength(prefix))
   assert.equal(credentialLookup(text, prefix), lookup)
   assert.notEqual(mintCredential(prefix).secret.reveal(), text)
+})
+
+test('a digest as bytes is the one that the database has in hex', () => {
+  const text = mintCredential(prefix).secret.reveal()
+  assert.equal(hexOf(digestBytes(text)), digest(text))
+  assert.equal(digestBytesOf(digest(text)), digestBytes(text))
+  assert.equal(digestBytes(text).length, 32)
 })
 
 test('one changed character anywhere in a key is noticed without any look-up', () => {

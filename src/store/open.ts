@@ -64,26 +64,21 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     query: handle.query,
     authenticator,
     background: {
-      ...{ engine: handle.engine, query: handle.background.query },
+      engine: handle.engine,
+      query: handle.background.query,
       transaction: async (work) => (await transact(work, { lane: handle.background })).result,
     },
-    calls: handle.calls,
+    ...callRecordsIn(handle, link),
     slowReads: { ...handle.slowReads, authenticator },
-    slowCallReads: handle.slowCallReads,
     feed: link.feed,
     clock,
+    moment: () => link.moment(),
     pool: () => handle.pool?.(),
     status: () => link.status(),
     transaction: async (work) => (await transact(work)).result,
     transactionThatMayBeLost: async (work) =>
       (await transact(work, { lane: handle.mayBeLost })).result,
     accompanied: async (companion, work) => await companions.run(companion, work),
-    transactionOnCalls: async (work) => await handle.transactCalls(work),
-    transactionThroughLocks: async (work) =>
-      await link.throughLocks(async () => await handle.transactCalls(work)),
-    insertCalls: async (rows, counts = []) => await handle.insertCalls(rows, counts),
-    mergeCalls: async (olderThanMs) => await handle.mergeCalls(olderThanMs),
-    forgetCalls: async (old) => await handle.forgetCalls(old),
     async transactionConfirmed(work, { isNeeded, queue } = {}) {
       const lane = queue === undefined ? handle.urgent : handle
       const { result, changes } = await link.patiently(
@@ -97,6 +92,32 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       await link[Symbol.asyncDispose]()
       await handle.close()
     },
+  }
+}
+
+/** The part of the store that concerns the database of call records. */
+function callRecordsIn(
+  handle: EngineHandle,
+  link: NodeLink,
+): Pick<
+  Store,
+  | 'calls'
+  | 'slowCallReads'
+  | 'transactionOnCalls'
+  | 'transactionThroughLocks'
+  | 'insertCalls'
+  | 'mergeCalls'
+  | 'forgetCalls'
+> {
+  return {
+    calls: handle.calls,
+    slowCallReads: handle.slowCallReads,
+    transactionOnCalls: async (work) => await handle.transactCalls(work),
+    transactionThroughLocks: async (work) =>
+      await link.throughLocks(async () => await handle.transactCalls(work)),
+    insertCalls: async (rows, counts = []) => await handle.insertCalls(rows, counts),
+    mergeCalls: async (olderThanMs) => await handle.mergeCalls(olderThanMs),
+    forgetCalls: async (old) => await handle.forgetCalls(old),
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts'
+import type { Clock, Moment } from '../clock.ts'
 import type { Db, Engine, Tx } from './db/db.ts'
 import type { PoolState } from './engine/engine.ts'
 import { unconfirmed, type StoreStatus } from './engine/node-link.ts'
@@ -14,6 +14,8 @@ export interface Store extends Db {
   readonly feed: Feed
   /** The database's clock if the store follows it, otherwise the machine's. */
   readonly clock: Clock
+  /** Reads all clocks at once; `nowMs` is by `clock`. */
+  moment(): Moment
   /** The state of this node's link to the database and to the other nodes. */
   status(): StoreStatus
   /**

@@ -29,7 +29,7 @@ for (const engine of engines) {
     const identify = createIdentify({ keyCache, enabledSchemes, clock: still, failures })
     const ask = async (key: string, address: string): Promise<string> => {
       const head = { apiKey: key, apiKeyCount: 1, authorization: undefined, authorizationCount: 0 }
-      const found = await identify(head, address, clock.monotonic())
+      const found = await identify(head, address, store.moment())
       return found instanceof Problem ? found.code : 'admitted'
     }
     // Every second key is well-formed, so that only the database can tell that it does not exist.

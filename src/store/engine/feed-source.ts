@@ -3,7 +3,7 @@ import { storedChange, type Change } from '../db/changes.ts'
 import type { ServerMark } from '../db/db.ts'
 import { keepQuery } from '../db/kept-query.ts'
 import type { DatabaseClock } from '../feed/database-clock.ts'
-import type { FeedSource } from '../feed/feed.ts'
+import type { FeedSource } from '../feed/feed-deps.ts'
 import { serverNow } from '../tables/nodes/database-server.ts'
 import type { EngineHandle } from './engine.ts'
 

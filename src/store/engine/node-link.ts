@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts'
+import type { Clock, Moment } from '../../clock.ts'
 import { createId } from '../../ids.ts'
 import type { Change } from '../db/changes.ts'
 import {
@@ -96,6 +96,12 @@ export class NodeLink implements AsyncDisposable {
       link.#stops.push(systemTimers.every(forgetChangesMs, forget))
     }
     return link
+  }
+
+  moment(): Moment {
+    if (this.#clock instanceof DatabaseClock) return this.#clock.moment()
+    const nowMs = this.#clock.now()
+    return { nowMs, machineMs: nowMs, monotonicMs: this.#clock.monotonic() }
   }
 
   status(): StoreStatus {

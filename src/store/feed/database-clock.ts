@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts'
+import type { Clock, Moment } from '../../clock.ts'
 
 const maxSampleMs = 500
 
@@ -15,6 +15,13 @@ export class DatabaseClock implements Clock {
   now(): number {
     if (this.#aheadMs === undefined) return this.#machine.now()
     return Math.round(this.#machine.monotonic() + this.#aheadMs)
+  }
+
+  moment(): Moment {
+    const machineMs = this.#machine.now()
+    const monotonicMs = this.#machine.monotonic()
+    const nowMs = this.#aheadMs === undefined ? machineMs : Math.round(monotonicMs + this.#aheadMs)
+    return { nowMs, machineMs, monotonicMs }
   }
 
   monotonic(): number {

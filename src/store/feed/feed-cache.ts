@@ -1,3 +1,4 @@
+import type { Moment } from '../../clock.ts'
 import type { Change, ChangeKind, ChangeOf } from '../db/changes.ts'
 import { listOf, MapMemory, type CacheMemory } from './cache-memory.ts'
 import type { Feed } from './feed.ts'
@@ -60,9 +61,9 @@ export class FollowingCache<Value extends object, Key extends string = string> {
     return this.#memory.size
   }
 
-  /** Returns the remembered value if it may be trusted right now (`nowMs` as for `isCurrent`); never waits. */
-  peek(key: Key, nowMs?: number): Value | undefined {
-    return this.#deps.feed.isCurrent(nowMs) ? this.#memory.get(key) : undefined
+  /** Returns the remembered value if it may be trusted right now (`moment` as for `isCurrent`); never waits. */
+  peek(key: Key, moment?: Moment): Value | undefined {
+    return this.#deps.feed.isCurrent(moment) ? this.#memory.get(key) : undefined
   }
 
   /** Like `peek`, but first proves the feed after a time in which nobody needed it. */

@@ -225,3 +225,13 @@ test('a caller waits 200 ms for a database that hangs, and those after it wait n
   assert.equal(await first, false)
   assert.equal(await feed.prove(), false)
 })
+
+test('a moment is judged by both clocks, so that nothing is trusted after the machine was suspended', async () => {
+  const { feed, pass } = await pollingFeed()
+  await pass(10_000, () => void feed.isCurrent())
+  const awake = { nowMs: 10_000, machineMs: 10_000, monotonicMs: 10_000 }
+  assert.equal(feed.isCurrent(awake), true)
+  // The monotonic clock stands still meanwhile, the wall clock does not.
+  assert.equal(feed.isCurrent({ ...awake, nowMs: minuteMs, machineMs: minuteMs }), false)
+  assert.equal(feed.isCurrent({ ...awake, monotonicMs: minuteMs }), false)
+})

@@ -1,9 +1,10 @@
-import type { Clock } from '../../clock.ts'
+import type { Clock, Moment } from '../../clock.ts'
 import { isAt, type Change, type ChangeKind, type ChangeOf, type FeedMark } from '../db/changes.ts'
 import type { ServerMark } from '../db/db.ts'
 import { endOf } from '../../timers.ts'
 import { minuteMs } from '../../units.ts'
-import { FeedPolls, systemTimers, type FeedPace, type Timers } from './feed-polls.ts'
+import type { FeedSource, Standing } from './feed-deps.ts'
+import { FeedPolls, systemTimers, type Timers } from './feed-polls.ts'
 
 const trustMs = 1000
 const proveWithinMs = 200
@@ -15,30 +16,6 @@ const maxOwn = 10_000
 const maxRecent = 2000
 // The database keeps changes for an hour; a node that has not read the feed for half an hour starts over.
 const resetAfterMs = 30 * minuteMs
-
-/** Where the feed is read from; a simulation in the tests has its own source. */
-export interface FeedSource {
-  readonly pace: FeedPace
-  /** Whether another process may have committed since this was last called. */
-  hasForeignCommit(): Promise<boolean>
-  /** Reads the changes from a position on; the first is the one at that position, if it still exists. */
-  read(from: FeedMark, limit: number): Promise<{ server: ServerMark; changes: readonly Change[] }>
-  /** Returns the position of the last change in the feed. */
-  head(): Promise<{ server: ServerMark; mark: FeedMark }>
-  /**
-   * Calls `onHint` when there may be new changes, with the latest position if the notification contains it.
-   * Notifications may get lost.
-   */
-  listen(onHint: (upTo: FeedMark | undefined) => void): void
-}
-
-/** Says whether other nodes wait for this one to confirm changes; only then may this node trust its caches. */
-export interface Standing {
-  /** Whether other nodes have been waiting for this one since before a read began; `now` is monotonic. */
-  covers(readStartedAt: number, now: number): boolean
-  /** Registers this node anew: only reads that begin after this may make its caches trusted. */
-  renew(): Promise<void>
-}
 
 /** Reports that the database is now a different server, or that it lacks changes this node has heard. */
 export interface HistoryChange {
@@ -63,10 +40,10 @@ export interface Feed {
   onReset(reset: () => void | Promise<void>): void
   /**
    * Whether the feed was read within the last second and other nodes wait for this one: only then may caches be
-   * trusted. A caller may pass a reading of the monotonic clock since which it has awaited nothing; an older one would
-   * make an old feed seem current.
+   * trusted. A caller may pass a moment since which it has awaited nothing; an older one would make an old feed seem
+   * current.
    */
-  isCurrent(nowMs?: number): boolean
+  isCurrent(moment?: Moment): boolean
   /**
    * Like `isCurrent`, but if the feed is not current only because nobody needed it, waits for one read of it, 200 ms
    * at most unless told. It does not count as relying on the feed.
@@ -156,9 +133,10 @@ export class ChangeFeed implements Feed {
     this.#resets.push(reset)
   }
 
-  isCurrent(nowMs = this.#clock.monotonic()): boolean {
-    this.#polls.rely(nowMs)
-    return this.#isFresh(nowMs) && this.#standing.covers(this.#readAt, nowMs)
+  isCurrent(moment?: Moment): boolean {
+    const monotonicMs = moment?.monotonicMs ?? this.#clock.monotonic()
+    this.#polls.rely(monotonicMs)
+    return this.#isTrusted(monotonicMs, moment?.machineMs)
   }
 
   async prove(withinMs = proveWithinMs): Promise<boolean> {
@@ -167,8 +145,7 @@ export class ChangeFeed implements Feed {
       const reading = this.#reading ?? this.read()
       await endOf(reading, this.#timers, this.#readingSince + withinMs - now)
     }
-    const provenAt = this.#clock.monotonic()
-    return this.#isFresh(provenAt) && this.#standing.covers(this.#readAt, provenAt)
+    return this.#isTrusted(this.#clock.monotonic())
   }
 
   keepAwakeWhile(isNeeded: () => boolean): void {
@@ -364,9 +341,13 @@ export class ChangeFeed implements Feed {
     if (this.#recent.size > maxRecent && oldest !== undefined) this.#recent.delete(oldest)
   }
 
-  #isFresh(now: number): boolean {
+  #isTrusted(monotonicMs: number, machineMs?: number): boolean {
+    return this.#isFresh(monotonicMs, machineMs) && this.#standing.covers(this.#readAt, monotonicMs)
+  }
+
+  #isFresh(monotonicMs: number, machineMs = this.#clock.now()): boolean {
     // The monotonic clock stands still while a virtual machine is suspended.
-    return now - this.#readAt < trustMs && this.#clock.now() - this.#readAtWall < trustMs
+    return monotonicMs - this.#readAt < trustMs && machineMs - this.#readAtWall < trustMs
   }
 
   #poll(): void {

@@ -2,7 +2,7 @@ import type { FeedMark } from '../db/changes.ts'
 import type { Clock } from '../../clock.ts'
 import type { NodeRow } from '../tables/nodes/nodes.ts'
 import type { Timers } from './feed-polls.ts'
-import type { Standing } from './feed.ts'
+import type { Standing } from './feed-deps.ts'
 
 const heartbeatMs = 5000
 // A node that cannot write its heartbeat for this long stops trusting its caches.
