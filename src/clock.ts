@@ -10,7 +10,7 @@ export interface Clock {
 
 /** The same moment by several clocks, in milliseconds. */
 export interface Moment {
-  /** Since 1970, by the clock whose times nodes compare. */
+  /** Since 1970, by the store's clock, which may follow the database's. */
   readonly nowMs: number
   /** Since 1970, by this machine's own wall clock. */
   readonly machineMs: number

@@ -62,3 +62,15 @@ export function formatOf(text: string): CredentialFormat | undefined {
 export function isWeakSecret(text: string): boolean {
   return text.length < 32 || new Set(text).size < 10
 }
+
+declare const isDigestBytes: unique symbol
+
+/**
+ * The SHA-256 digest of a key as text with one character for each of its 32 bytes (latin1). It is cheaper to make and to
+ * read than hex. It is not a `string` for the compiler, so that nobody passes it to the database, which has digests in hex.
+ */
+export interface DigestBytes {
+  readonly [isDigestBytes]: true
+  readonly length: number
+  charCodeAt(at: number): number
+}

@@ -154,11 +154,3 @@ function digitsOf(value: number, count: number): string {
   }
   return text
 }
-
-declare const isDigestBytes: unique symbol
-
-/**
- * A SHA-256 digest as text with one character for each of its 32 bytes (latin1). It is cheaper to make and to read than hex;
- * the database, which has digests in hex, must never get it.
- */
-export type DigestBytes = string & { readonly [isDigestBytes]: true }

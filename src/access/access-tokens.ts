@@ -5,6 +5,7 @@ import { Problem } from '../errors.ts'
 import { createId, type OrganizationId } from '../ids.ts'
 import { credentialLookup, digest, mintCredential } from '../secrets/index.ts'
 import {
+  limitLocks,
   accessTokens,
   FeedCache,
   type AccessTokenId,
@@ -191,6 +192,7 @@ export class AccessTokens {
   /** Announces up to 100 tokens that expire within two weeks and have not been announced yet; returns how many. */
   async announceExpiring() {
     return await this.#store.transaction(async (tx) => {
+      await limitLocks(tx)
       const before = tx.now + expiringWithinMs
       const found = await accessTokens.takeExpiring(tx, before, announcedAtOnce)
       for (const token of found) announceExpiring(tx, token)

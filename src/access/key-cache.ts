@@ -1,7 +1,7 @@
 import { ForwardClock, type Clock, type Moment } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import type { KeyId, OrganizationId } from '../ids.ts'
-import { digestBytes, hexOf, type DigestBytes } from '../secrets/index.ts'
+import { digestBytes, digestToHex, type DigestBytes } from '../secrets/index.ts'
 import { FollowingCache, keyLookUp, type Store } from '../store/index.ts'
 import { challenge, invalid, type PresentedKey } from './credential.ts'
 import { keyFault } from './key-fault.ts'
@@ -20,7 +20,7 @@ import type { Scheme } from './schemes.ts'
 export interface KeyCache {
   /**
    * Returns the principal of a cached key, by the key's digest and without waiting; undefined if the key must be read
-   * with `identify`. `moment` is one since which nothing was awaited, if the caller has one. Throws
+   * with `identify`. `moment`, if given, must have been taken after the caller's last await. Throws
    * `credential_revoked`, `credential_expired` (401).
    */
   known(keyDigest: DigestBytes, moment?: Moment): KeyPrincipal | undefined
@@ -118,7 +118,7 @@ class FeedKeyCache implements KeyCache {
   async describe(principal: KeyPrincipal): Promise<KeyDescription> {
     const { store } = this.#deps
     const found = await asked(
-      async () => await keyLookUp.findByDigest(store, hexOf(principal.digest)),
+      async () => await keyLookUp.findByDigest(store, digestToHex(principal.digest)),
     )
     if (found === undefined) throw invalid(this.#deps.enabledSchemes)
     return { name: found.key.name, hint: found.secret.hint }
@@ -146,7 +146,7 @@ class FeedKeyCache implements KeyCache {
 
   async #read(keyDigest: DigestBytes): Promise<KnownKey | undefined> {
     return await asked(async () => {
-      const found = await keyLookUp.findCaller(this.#deps.store, hexOf(keyDigest))
+      const found = await keyLookUp.findCaller(this.#deps.store, digestToHex(keyDigest))
       if (found === undefined) return undefined
       const { keyId, expiresAt } = found
       return keyPrincipal(this.#shapeOf(found), { keyId, digest: keyDigest, expiresAt })

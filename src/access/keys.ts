@@ -3,6 +3,7 @@ import { Problem } from '../errors.ts'
 import { createId, type KeyId, type OrganizationId } from '../ids.ts'
 import { digest, mintCredential, type Secret } from '../secrets/index.ts'
 import {
+  limitLocks,
   keyCallers,
   keyLookUp,
   keyNames,
@@ -232,6 +233,7 @@ export class Keys {
   /** Announces up to 100 keys that have expired and have not been announced yet; returns how many. */
   async announceExpired(): Promise<number> {
     return await this.#store.transaction(async (tx) => {
+      await limitLocks(tx)
       const expired = await keys.takeExpired(tx, announcedAtOnce)
       for (const key of expired) {
         announce(tx, key, { change: 'expired', actor: { kind: 'system' } })
@@ -246,6 +248,7 @@ export class Keys {
    */
   async announceSilent(): Promise<number> {
     return await this.#store.transaction(async (tx) => {
+      await limitLocks(tx)
       const silent = await keySecrets.takeSilent(tx, tx.now - silentAfterMs, announcedAtOnce)
       for (const { organizationId, keyId, hint, lastUsedAt, validUntil } of silent) {
         const last_used_at = lastUsedAt ? new Date(lastUsedAt).toISOString() : null

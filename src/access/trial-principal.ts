@@ -1,5 +1,5 @@
 import { Problem } from '../errors.ts'
-import { digestBytesOf } from '../secrets/index.ts'
+import { digestBytes, digestFromHex } from '../secrets/index.ts'
 import type { OrganizationRecord } from '../store/index.ts'
 import { keyFault } from './key-fault.ts'
 import type { Key } from './keys.ts'
@@ -25,7 +25,7 @@ export function principalOf(
   }
   const principal = keyPrincipal(shape, {
     keyId: key.id,
-    digest: digestBytesOf(current?.digest ?? ''),
+    digest: current === undefined ? digestBytes('') : digestFromHex(current.digest),
     expiresAt,
   })
   const fault = keyFault(principal, { now: () => nowMs })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { digestBytes, digestBytesOf } from '../secrets/index.ts'
+import { digestBytes, digestFromHex } from '../secrets/index.ts'
 import type { CallRecord, Store } from '../store/index.ts'
 import { KeyUses } from './key-uses.ts'
 
@@ -29,7 +29,7 @@ test('uses are written in the order of keys and then of secrets, whichever was u
   const forward: string[] = []
   const backward: string[] = []
   const noted = ['bb', 'aa', 'dd', 'cc'].map((hex) => ({
-    digest: digestBytesOf(hex),
+    digest: digestFromHex(hex),
     call: { keyId: hex < 'cc' ? 'key_2' : 'key_1', at: 1 } as unknown as CallRecord,
   }))
   for (const [order, written] of [

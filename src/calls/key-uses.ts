@@ -1,4 +1,4 @@
-import { hexOf, type DigestBytes } from '../secrets/index.ts'
+import { digestToHex, type DigestBytes } from '../secrets/index.ts'
 import { keySecrets, type CallRecord, type KeyUse, type Store } from '../store/index.ts'
 import { createOldSecretCallers } from './old-secret-callers.ts'
 
@@ -9,7 +9,8 @@ export interface UsedSecret {
 }
 
 const everyMs = 2000
-const usesInCommit = 512
+// Few, because a revocation of one of these keys waits until the commit.
+const usesInCommit = 64
 
 /** Tracks when, where and by whom secrets were last used, and who still uses old ones. */
 export class KeyUses {
@@ -51,7 +52,7 @@ export class KeyUses {
     // All nodes write keys and their secrets in the same order, to avoid deadlocks on their rows.
     const waiting = [...this.#last].toSorted(
       ([digest, { keyId }], [otherDigest, other]) =>
-        compare(keyId, other.keyId) || compare(digest, otherDigest),
+        compare(keyId, other.keyId) || compare(digestToHex(digest), digestToHex(otherDigest)),
     )
     this.#last = new Map()
     try {
@@ -80,7 +81,7 @@ function useOf(digest: DigestBytes, entry: CallRecord): KeyUse {
   return {
     organizationId: entry.organizationId,
     keyId: entry.keyId,
-    digest: hexOf(digest),
+    digest: digestToHex(digest),
     at: entry.at,
     address: entry.address,
     agent: entry.agent,

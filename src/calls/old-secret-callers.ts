@@ -1,4 +1,4 @@
-import { hexOf, type DigestBytes } from '../secrets/index.ts'
+import { digestToHex, type DigestBytes } from '../secrets/index.ts'
 import { keyCallers, type CallRecord, type Store } from '../store/index.ts'
 
 const maxWaiting = 2000
@@ -31,7 +31,7 @@ export function createOldSecretCallers(): OldSecretCallers {
       const { organizationId, keyId, targetId, at } = call
       const seen = { calls: 1, firstSeenAt: at, lastSeenAt: at }
       noted.set(name, {
-        digest: hexOf(digest),
+        digest: digestToHex(digest),
         address,
         agent,
         organizationId,

@@ -9,6 +9,7 @@ import type { AccessLog, LogRecord, LossySender, Metrics, Tracer } from '../tele
 
 export interface GatewayDeps {
   readonly store: Store
+  /** The store's clock. */
   readonly clock: Clock
   readonly log: {
     error(fields: object, text: string): void

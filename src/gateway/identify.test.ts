@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KeyPrincipal, KeyCache, Scheme } from '../access/index.ts'
+import type { Moment } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import { createIdentify } from './identify.ts'
 import { digestBytes, mintCredential } from '../secrets/index.ts'
@@ -12,11 +13,17 @@ const known = mintCredential('svc_live_').secret.reveal()
 function identifyForTests() {
   let nowMs = 1000
   let reads = 0
+  const moments: (Moment | undefined)[] = []
   const clock = { now: () => nowMs, monotonic: () => nowMs }
   const principal = { kind: 'key' } as KeyPrincipal
   const keyCache: KeyCache = {
-    known: (keyDigest) => (keyDigest === digestBytes(known) ? principal : undefined),
-    identify(presented) {
+    known: (keyDigest, moment) => {
+      moments.push(moment)
+      return keyDigest === digestBytes(known) ? principal : undefined
+    },
+    identify(presented, ...more) {
+      // The database may have been awaited by then, so no reading of the clocks may come along.
+      assert.equal(more.length, 0)
       if (presented.text === known) return principal
       reads++
       return Promise.reject(new Problem('credential_invalid', 'The API key is not valid.'))
@@ -32,6 +39,7 @@ function identifyForTests() {
   })
   return {
     principal,
+    moments,
     reads: () => reads,
     pass: (ms: number) => (nowMs += ms),
     async ask(key: string, address = '192.0.2.7'): Promise<string> {
@@ -75,4 +83,13 @@ test('what no key can look like costs no look-up at all, below the limit and abo
   const { ask, reads } = identifyForTests()
   for (let call = 0; call < 500; call++) await ask(`${known.slice(0, -1)}!`)
   assert.equal(reads(), 0)
+})
+
+test('a remembered key is judged by the clocks as they were read when the call arrived, and never by those after a wait', async () => {
+  const { ask, moments } = identifyForTests()
+  const arrival = { nowMs: 1000, machineMs: 1000, monotonicMs: 1000 }
+  assert.equal(await ask(known), 'admitted')
+  assert.deepEqual(moments, [arrival])
+  // This one is looked up: the stub refuses a moment then.
+  assert.equal(await ask(unknownKey()), 'credential_invalid')
 })

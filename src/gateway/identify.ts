@@ -24,8 +24,8 @@ type Head = Pick<
 export type Identified = KeyPrincipal | Problem
 
 /**
- * Identifies the caller from a request's head and address; refuses with 400, 401, 429 or 503. `moment` is one since
- * which nothing was awaited.
+ * Identifies the caller from a request's head and address; refuses with 400, 401, 429 or 503. `moment` must
+ * have been taken after the caller's last await.
  */
 export type Identify = (
   head: Head,

@@ -156,7 +156,7 @@ class CallsByKey implements OpenCalls {
    * checked on its own, because a rotated key's old and new secrets end at different times.
    */
   async #recheck(calls: CallList): Promise<void> {
-    const verdicts = new Map<string, Promise<KeyPrincipal | Problem>>()
+    const verdicts = new Map<KeyPrincipal['digest'], Promise<KeyPrincipal | Problem>>()
     for (const call of calls) {
       const { principal } = call
       const asked = verdicts.get(principal.digest) ?? this.#deps.keyCache.recheck(principal)

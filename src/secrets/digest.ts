@@ -1,5 +1,6 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
-import { RandomDigits, type DigestBytes } from '../ids.ts'
+import type { DigestBytes } from '../credential-formats.ts'
+import { RandomDigits } from '../ids.ts'
 
 /** Returns the SHA-256 digest in hex. Neither salt nor a slow hash is needed for secrets with 256 random bits. */
 export function digest(text: string): string {
@@ -8,16 +9,16 @@ export function digest(text: string): string {
 
 /** Returns the SHA-256 digest as bytes. */
 export function digestBytes(text: string): DigestBytes {
-  return hash('sha256', text, 'binary') as DigestBytes
+  return hash('sha256', text, 'binary') as unknown as DigestBytes
 }
 
-export function hexOf(bytes: DigestBytes): string {
-  return Buffer.from(bytes, 'latin1').toString('hex')
+export function digestToHex(bytes: DigestBytes): string {
+  return Buffer.from(bytes as unknown as string, 'latin1').toString('hex')
 }
 
-/** The inverse of `hexOf`. */
-export function digestBytesOf(hex: string): DigestBytes {
-  return Buffer.from(hex, 'hex').toString('latin1') as DigestBytes
+/** The inverse of `digestToHex`. */
+export function digestFromHex(hex: string): DigestBytes {
+  return Buffer.from(hex, 'hex').toString('latin1') as unknown as DigestBytes
 }
 
 /** SHA-256 in base64url, as PKCE's S256 requires (RFC 7636, section 4.2). */

@@ -12,13 +12,13 @@ export {
   digest,
   digestBase64url,
   digestBytes,
-  digestBytesOf,
-  hexOf,
+  digestFromHex,
+  digestToHex,
   randomHex,
   randomToken,
   sameSecret,
 } from './digest.ts'
-export type { DigestBytes } from '../ids.ts'
+export type { DigestBytes } from '../credential-formats.ts'
 export { createSealer, sealerWithoutKey, type Authenticator, type Sealer } from './seal.ts'
 export { loadMasterSecrets, loadMasterSecretsFor, MissingMasterKey } from './master-key.ts'
 export { loadSigner, mintSigningKeyPair, signToken, verifyToken, type Signer } from './tokens.ts'

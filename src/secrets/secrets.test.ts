@@ -7,8 +7,8 @@ import {
   credentialLookup,
   digest,
   digestBytes,
-  digestBytesOf,
-  hexOf,
+  digestFromHex,
+  digestToHex,
   loadSigner,
   mintCredential,
   mintSigningKeyPair,
@@ -29,10 +29,10 @@ test('a minted key carries 256 random bits, a public id and a checksum', () => {
   assert.notEqual(mintCredential(prefix).secret.reveal(), text)
 })
 
-test('a digest as bytes is the one that the database has in hex', () => {
+test('a digest as bytes is the same digest that the database stores in hex', () => {
   const text = mintCredential(prefix).secret.reveal()
-  assert.equal(hexOf(digestBytes(text)), digest(text))
-  assert.equal(digestBytesOf(digest(text)), digestBytes(text))
+  assert.equal(digestToHex(digestBytes(text)), digest(text))
+  assert.equal(digestFromHex(digest(text)), digestBytes(text))
   assert.equal(digestBytes(text).length, 32)
 })
 

@@ -48,6 +48,8 @@ export * as keys from './tables/keys/keys.ts'
 export * as managed from './tables/configuration/managed.ts'
 export * as memberships from './tables/people/memberships.ts'
 export * as operations from './tables/settings/operations.ts'
+export { limitLocks } from './db/brief-locks.ts'
+export * as organizationHeads from './tables/organizations/heads.ts'
 export * as organizations from './tables/organizations/organizations.ts'
 export * as providerSessions from './tables/sessions/provider-sessions.ts'
 export * as sessions from './tables/sessions/sessions.ts'
@@ -73,6 +75,7 @@ export {
   asStorageProblem,
   changedNothing,
   isKeptOut,
+  isLockWaitTooLong,
   isRefusedForGood,
   isWaitTooLong,
 } from './engine/unavailable.ts'

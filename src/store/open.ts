@@ -104,7 +104,7 @@ function callRecordsIn(
   | 'calls'
   | 'slowCallReads'
   | 'transactionOnCalls'
-  | 'transactionThroughLocks'
+  | 'transactionOnCallsThroughLocks'
   | 'insertCalls'
   | 'mergeCalls'
   | 'forgetCalls'
@@ -113,7 +113,7 @@ function callRecordsIn(
     calls: handle.calls,
     slowCallReads: handle.slowCallReads,
     transactionOnCalls: async (work) => await handle.transactCalls(work),
-    transactionThroughLocks: async (work) =>
+    transactionOnCallsThroughLocks: async (work) =>
       await link.throughLocks(async () => await handle.transactCalls(work)),
     insertCalls: async (rows, counts = []) => await handle.insertCalls(rows, counts),
     mergeCalls: async (olderThanMs) => await handle.mergeCalls(olderThanMs),

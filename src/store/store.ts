@@ -14,7 +14,7 @@ export interface Store extends Db {
   readonly feed: Feed
   /** The database's clock if the store follows it, otherwise the machine's. */
   readonly clock: Clock
-  /** Reads all clocks at once; `nowMs` is by `clock`. */
+  /** Reads all clocks at once; `nowMs` comes from `clock`. */
   moment(): Moment
   /** The state of this node's link to the database and to the other nodes. */
   status(): StoreStatus
@@ -64,10 +64,10 @@ export interface Store extends Db {
   /** Runs a transaction on the database that holds call records; it must record no audit entries, events or changes. */
   transactionOnCalls<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /**
-   * Like `transactionOnCalls`, for rows that all nodes lock again and again: while the database responds, it is tried
-   * again for up to 3 s if another node's lock keeps it waiting.
+   * Like `transactionOnCalls`, for rows that all nodes keep locking. While the database responds, retries it for up to
+   * 3 s if it waited too long for a lock.
    */
-  transactionThroughLocks<T>(work: (tx: Tx) => Promise<T>): Promise<T>
+  transactionOnCallsThroughLocks<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /**
    * Adds call records and counts of calls in a separate commit. The caller must wait until a batch is written before it
    * adds the next one.

@@ -96,7 +96,9 @@ interface QuotaBook {
 export function createQuotas({ store, clock }: { store: Store; clock: Clock }): Quotas {
   const book: QuotaBook = {
     claim: async (claims) =>
-      await store.transactionThroughLocks(async (tx) => await traffic.claimQuotas(tx, claims)),
+      await store.transactionOnCallsThroughLocks(
+        async (tx) => await traffic.claimQuotas(tx, claims),
+      ),
     changedNothing,
     announce: async (crossing) => await announce(store, crossing),
     onReset: (reset) => store.feed.onReset(reset),

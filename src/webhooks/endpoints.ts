@@ -5,7 +5,7 @@ import { createId, type EventId } from '../ids.ts'
 import { mintWebhookKeyPair, type Sealer } from '../secrets/index.ts'
 import {
   deliveries,
-  deliveryWork,
+  organizationHeads,
   endpoints,
   type Actor,
   type EndpointRecord,
@@ -168,7 +168,7 @@ export class Endpoints {
     if (!sample) throw new Problem('not_found', `There is no event type ${type.slice(0, 60)}.`)
     const eventId = createId('evt', this.#deps.clock.now())
     await this.#deps.store.transaction(async (tx) => {
-      await deliveryWork.lockOrganization(tx, organizationId)
+      await organizationHeads.lockHead(tx, organizationId)
       const endpoint = found(await endpoints.find(tx, organizationId, id))
       const { health } = endpoint
       if (health.state === 'disabled') {
@@ -224,7 +224,7 @@ export class Endpoints {
     work: (tx: Tx) => Promise<EndpointRecord>,
   ): Promise<EndpointRecord> {
     return await this.#deps.store.transaction(async (tx) => {
-      await deliveryWork.lockOrganization(tx, organizationId)
+      await organizationHeads.lockHead(tx, organizationId)
       const changed = await work(tx)
       tx.changed({ kind: 'endpoint', organizationId, endpointIds: [id] })
       return changed

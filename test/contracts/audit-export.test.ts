@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, mock, test } from 'node:test'
 import { AuditExport, record } from '../../src/audit/index.ts'
 import { createId, type OrganizationId } from '../../src/ids.ts'
-import { organizations, type Store } from '../../src/store/index.ts'
+import { auditExport, organizations, type Store } from '../../src/store/index.ts'
 import { CollectorRefusal, createMetrics } from '../../src/telemetry/index.ts'
 import { until } from '../harness/gateway.ts'
 import { readLogs } from '../harness/otlp.ts'
@@ -96,6 +96,25 @@ for (const engine of engines) {
         await nodes[0]?.[Symbol.asyncDispose]()
       } finally {
         mock.timers.reset()
+      }
+    })
+
+    test('of two nodes that want to send at the same time, one may', async () => {
+      const clock = steadyClock()
+      await using opened = await storeForTests(engine, clock)
+      const stores = [opened.store, await opened.another()]
+      for (let round = 0; round < 20; round++) {
+        const turns = stores.map(
+          async (store, at) =>
+            await store.transaction(
+              async (tx) =>
+                await auditExport.takeTurn(tx, { holder: `${round}-${at}`, ttlMs: 1000 }),
+            ),
+        )
+        const taken = await Promise.all(turns)
+        assert.equal(taken.filter(Boolean).length, 1)
+        // The turn ends before the next round.
+        clock.forward(2000)
       }
     })
 

@@ -5,7 +5,7 @@ import type { Clock } from '../../src/clock.ts'
 import { Problem } from '../../src/errors.ts'
 import { createId, type OrganizationId } from '../../src/ids.ts'
 import { Organizations } from '../../src/organizations/index.ts'
-import { hexOf, mintCredential, type Secret } from '../../src/secrets/index.ts'
+import { digestToHex, mintCredential, type Secret } from '../../src/secrets/index.ts'
 import {
   accessTokens,
   auditEntries,
@@ -140,7 +140,7 @@ for (const engine of engines) {
             {
               organizationId,
               keyId: first.key.id,
-              digest: hexOf(digest),
+              digest: digestToHex(digest),
               at: tx.now,
               address: '127.0.0.9',
               agent: 'old',

@@ -60,8 +60,8 @@ for (const engine of engines) {
       let batches = 0
       const failing: Store = {
         ...place.store,
-        transactionThroughLocks: async (work) =>
-          await place.store.transactionThroughLocks(async (tx) => {
+        transactionOnCalls: async (work) =>
+          await place.store.transactionOnCalls(async (tx) => {
             const result = await work(tx)
             batches += 1
             if (failures === 0) return result
@@ -88,8 +88,8 @@ for (const engine of engines) {
       let joined: Promise<RatesNode> | undefined
       const late: Store = {
         ...place.store,
-        transactionThroughLocks: async (work) => {
-          const result = await place.store.transactionThroughLocks(work)
+        transactionOnCalls: async (work) => {
+          const result = await place.store.transactionOnCalls(work)
           // Only the transaction that finds the node alone returns true. From then on, the node spends whole rates.
           if (result === true && joined === undefined) {
             joined = nodeOver(await place.another())

@@ -104,9 +104,9 @@ for (const engine of engines) {
       let transactions = 0
       const counted: Store = {
         ...place.store,
-        transactionThroughLocks: async (work) => {
+        transactionOnCalls: async (work) => {
           transactions += 1
-          return await place.store.transactionThroughLocks(work)
+          return await place.store.transactionOnCalls(work)
         },
       }
       await using nodes = await nodesOver([counted, await place.another()])

@@ -26,12 +26,8 @@ export async function nodeOver(store: Store): Promise<RatesNode> {
   let isDead = false
   const alive = {
     ...store,
-    transactionThroughLocks: async <T>(
-      work: Parameters<typeof store.transactionThroughLocks<T>>[0],
-    ) =>
-      isDead
-        ? await new Promise<never>(() => undefined)
-        : await store.transactionThroughLocks(work),
+    transactionOnCalls: async <T>(work: Parameters<typeof store.transactionOnCalls<T>>[0]) =>
+      isDead ? await new Promise<never>(() => undefined) : await store.transactionOnCalls(work),
   }
   const rates = new SharedRates({ store: alive, clock: systemClock, onError: () => undefined })
   await rates.start()

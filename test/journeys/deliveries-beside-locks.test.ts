@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
+import { sql } from 'kysely'
 import { describe, test } from 'node:test'
 import { createId } from '../../src/ids.ts'
-import { deliveryWork, organizations } from '../../src/store/index.ts'
+import { organizationHeads, organizations } from '../../src/store/index.ts'
 import { operator, webhooksForTests } from '../harness/webhooks.ts'
 
 describe('deliveries beside publishers who wait for each other', { timeout: 120_000 }, () => {
@@ -23,7 +24,10 @@ describe('deliveries beside publishers who wait for each other', { timeout: 120_
     const gate = Promise.withResolvers<void>()
     const locked = Promise.withResolvers<void>()
     const holder = store.transaction(async (tx) => {
-      await deliveryWork.lockOrganization(tx, busyId)
+      // Without the limits of `lockHead`, so that the lock is held until the gate opens.
+      await sql`select 1 from organization_head where organization_id = ${busyId} for update`.execute(
+        tx.query,
+      )
       locked.resolve()
       await gate.promise
     })
@@ -33,7 +37,7 @@ describe('deliveries beside publishers who wait for each other', { timeout: 120_
     const over = new AbortController()
     const waiting = Array.from({ length: 12 }, async () => {
       const lock = async (): Promise<void> =>
-        await store.transaction(async (tx) => await deliveryWork.lockOrganization(tx, busyId))
+        await store.transaction(async (tx) => await organizationHeads.lockHead(tx, busyId))
       while (!over.signal.aborted) await lock().catch(() => undefined)
     })
     const settled = Promise.allSettled([holder, ...waiting])

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { organizations, shapeOf } from '../../../test/harness/key-shapes.ts'
 import { randomFrom } from '../../../test/harness/random.ts'
 import { createId, type KeyId } from '../../ids.ts'
-import { digest, digestBytesOf, type DigestBytes } from '../../secrets/index.ts'
+import { digest, digestFromHex, type DigestBytes } from '../../secrets/index.ts'
 import { KeyMemory } from './key-memory.ts'
 import { keyPrincipal, type KnownKey } from './principal.ts'
 
@@ -69,9 +69,9 @@ class World {
       const start = digest(String(this.#below(4))).slice(0, 3 + this.#below(9))
       const rest = digest(String(this.#random()))
       // Some digests differ only in the last bits that the memory compares, or in those that say the segment.
-      if (at < 16) return digestBytesOf(at.toString(16).padStart(29, '0') + rest.slice(29))
-      if (at < 20) return digestBytesOf(at.toString(16).padStart(25, '0') + rest.slice(25))
-      return digestBytesOf(start + rest.slice(start.length))
+      if (at < 16) return digestFromHex(at.toString(16).padStart(29, '0') + rest.slice(29))
+      if (at < 20) return digestFromHex(at.toString(16).padStart(25, '0') + rest.slice(25))
+      return digestFromHex(start + rest.slice(start.length))
     })
     this.#ids = Array.from({ length: Math.ceil(count / 2) }, (): KeyId => {
       // Half of the ids belong to one segment, and differ only in their first or last words.

@@ -12,7 +12,7 @@ const prefix = 'key_'
 const idLength = prefix.length + 26
 
 /**
- * Reads the first 128 bits of a SHA-256 digest into four words; returns false if the text is no such digest.
+ * Reads the first 128 bits of a SHA-256 digest into four words; returns false unless it is 32 characters of one byte each.
  *
  * Of these, 118 identify a key: with ten million keys remembered, a caller who may try a million keys a second needs
  * 10^15 years to find one by chance. We mint the keys, so nobody can choose two that collide.

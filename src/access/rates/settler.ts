@@ -1,4 +1,5 @@
 import { nextTurn } from '../../timers.ts'
+import { isLockWaitTooLong } from '../../store/index.ts'
 import type { ShareRequest } from './deal.ts'
 import type { Holding } from './holding.ts'
 
@@ -6,6 +7,8 @@ import type { Holding } from './holding.ts'
 const maxSettled = 64
 // How many holdings to examine before yielding to the event loop: few enough that calls are not delayed.
 const maxLookedAt = 2048
+// How long a claim is tried again while another node's lock keeps it waiting, in milliseconds.
+const patienceMs = 3000
 
 type Requests = readonly (readonly [Holding, ShareRequest])[]
 
@@ -15,10 +18,13 @@ export interface SettlerDeps {
   readonly claimOf: (holding: Holding) => ShareRequest
   /** Whether this is still the node's holding for its subject; the node may have dropped it and created another. */
   readonly isCurrent: (holding: Holding) => boolean
+  /** Returns the time of a monotonic clock, in milliseconds. */
+  readonly monotonic: () => number
 }
 
 interface Claim extends PromiseWithResolvers<void> {
   readonly holding: Holding
+  readonly madeAt: number
 }
 
 /**
@@ -44,7 +50,8 @@ export class Settler {
     // The earlier claim is for a holding that the node has dropped since, so its waiters must ask again with the new
     // holding.
     known?.resolve()
-    const claim = { holding, ...Promise.withResolvers<void>() }
+    const madeAt = this.#deps.monotonic()
+    const claim = { holding, madeAt, ...Promise.withResolvers<void>() }
     this.#claims.set(id, claim)
     if (!this.#isSettling) void this.#settleClaims()
     await claim.promise
@@ -90,8 +97,20 @@ export class Settler {
       }
       for (const { resolve } of some) resolve()
     } catch (error) {
-      for (const { reject } of some) reject(error)
+      for (const claim of some) this.#failed(claim, error)
     }
+  }
+
+  /**
+   * Puts a claim back that only waited too long for a lock. Work that waits for its turn comes first, such as the renewal
+   * of the node's lease.
+   */
+  #failed(claim: Claim, error: unknown): void {
+    const { id } = claim.holding.subject
+    const isPatient = this.#deps.monotonic() - claim.madeAt < patienceMs
+    if (!isPatient || !isLockWaitTooLong(error)) claim.reject(error)
+    else if (this.#claims.has(id)) claim.resolve()
+    else this.#claims.set(id, claim)
   }
 
   /** Runs this work after all earlier work has ended, even if that failed. */

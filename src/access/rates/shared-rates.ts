@@ -1,7 +1,8 @@
 import { createId, type Id } from '../../ids.ts'
 import { RateLimiter, type Rate, type RateVerdict } from '../../rate.ts'
 import { rateShares } from '../../store/index.ts'
-import { deal, whole, type Dealt, type ShareRequest } from './deal.ts'
+import { dealAll } from './deal-all.ts'
+import { whole, type Dealt, type ShareRequest } from './deal.ts'
 import type { Holding, LimitedRate, RateSubject } from './holding.ts'
 import { Holdings } from './holdings.ts'
 import { Settler } from './settler.ts'
@@ -61,6 +62,7 @@ export class SharedRates implements AsyncDisposable {
       settle: async (requests) => await this.#settle(requests),
       claimOf: (holding) => this.#claimOf(holding),
       isCurrent: (holding) => this.#holdings.get(holding.subject.id) === holding,
+      monotonic: () => deps.clock.monotonic(),
     })
   }
 
@@ -171,7 +173,7 @@ export class SharedRates implements AsyncDisposable {
     try {
       const held = [...this.#holdings.values()].filter(({ share }) => share > 0)
       await this.#settler.settleAll(held, (holding) => this.#yieldAll(holding))
-      await this.#deps.store.transactionThroughLocks(
+      await this.#deps.store.transactionOnCalls(
         async (tx) => await rateShares.leaveNode(tx, this.#nodeId),
       )
     } catch (error) {
@@ -246,23 +248,12 @@ export class SharedRates implements AsyncDisposable {
 
   async #settle(requests: readonly (readonly [Holding, ShareRequest])[]): Promise<void> {
     const { store, clock } = this.#deps
-    const startedAt = clock.monotonic()
     const resets = this.#resets
-    const { dealt, nodes } = await store.transactionThroughLocks(async (tx) => {
-      const renewed = await rateShares.renewNode(tx, { id: this.#nodeId, ttlMs: leaseMs })
-      const records = await rateShares.lockSubjects(
-        tx,
-        requests.map(([{ subject }]) => subject),
-      )
-      const bySubject = Map.groupBy(records, ({ subjectId }) => subjectId)
-      const results = requests.map(([, request]) =>
-        deal(request, bySubject.get(request.subjectId) ?? [], renewed),
-      )
-      await rateShares.write(tx, {
-        rows: results.flatMap(({ rows }) => rows),
-        gone: results.flatMap(({ gone }) => gone),
-      })
-      return { dealt: results, nodes: renewed }
+    const node = { id: this.#nodeId, ttlMs: leaseMs }
+    const { dealt, nodes, startedAt } = await store.transactionOnCalls(async (tx) => {
+      // The lease counts from before the database reads its clock, in the try that is committed.
+      const startedAt = clock.monotonic()
+      return { startedAt, ...(await dealAll(tx, requests, node)) }
     })
     // The feed was reset during the transaction, so by now these shares may belong to another node.
     if (resets !== this.#resets) return
@@ -312,7 +303,10 @@ export class SharedRates implements AsyncDisposable {
         .finally(() => {
           this.#ticking = undefined
           for (const resolve of this.#tickEnds.splice(0)) resolve()
-          if (this.#isShared && !this.#closed) this.#tickSoon(tickMs)
+          if (!this.#isShared || this.#closed) return
+          // After a long tick, the next one comes at once, because the lease must not end in between.
+          const nextAt = this.#tickedAt + tickMs
+          this.#tickSoon(Math.max(0, nextAt - this.#deps.clock.monotonic()))
         })
     }, ms).unref()
   }
@@ -325,7 +319,7 @@ export class SharedRates implements AsyncDisposable {
     const visited = this.#holdings.takeVisited(startedAt)
     for (const holding of visited) holding.roll(elapsedMs)
     try {
-      await this.#listen(startedAt)
+      await this.#listen()
       // Adds the holdings about which other nodes have just written.
       const all = [...new Set([...visited, ...this.#holdings.takeVisited(startedAt)])]
       visited.splice(0, visited.length, ...all)
@@ -341,17 +335,19 @@ export class SharedRates implements AsyncDisposable {
   }
 
   /** Renews this node's lease and reads what others have written. */
-  async #listen(startedAt: number): Promise<void> {
-    const { store } = this.#deps
+  async #listen(): Promise<void> {
+    const { store, clock } = this.#deps
     const nodeId = this.#nodeId
-    const { nodes, changed, next } = await store.transactionThroughLocks(async (tx) => {
+    const { nodes, startedAt, changed, next } = await store.transactionOnCalls(async (tx) => {
+      const startedAt = clock.monotonic()
       const renewed = await rateShares.renewNode(tx, { id: nodeId, ttlMs: leaseMs })
       if (startedAt - this.#forgotAt > forgetEveryMs) {
         this.#forgotAt = startedAt
         const { now } = renewed
         await rateShares.forgetOld(tx, { before: now - keptMs, sourcesBefore: now - sourceKeptMs })
       }
-      return { nodes: renewed, ...(await rateShares.listChanged(tx, nodeId, this.#readFrom)) }
+      const found = await rateShares.listChanged(tx, nodeId, this.#readFrom)
+      return { nodes: renewed, startedAt, ...found }
     })
     this.#renewed(nodes, startedAt)
     const changedAt = nodes.now - lookBackMs
@@ -382,7 +378,7 @@ export class SharedRates implements AsyncDisposable {
     const { store } = this.#deps
     const isStillAlone = await this.#settler.inTurn(
       async () =>
-        await store.transactionThroughLocks(async (tx) => {
+        await store.transactionOnCalls(async (tx) => {
           const { live } = await rateShares.renewNode(tx, { id: this.#nodeId, ttlMs: 1 })
           if (live.size <= 1) await rateShares.forgetAll(tx)
           return live.size <= 1

@@ -2,6 +2,7 @@ import { ForwardClock, type Clock } from '../../clock.ts'
 import { Problem } from '../../errors.ts'
 import { createId, type OrganizationId, type SessionId, type UserId } from '../../ids.ts'
 import {
+  limitLocks,
   identities,
   sessions,
   users,
@@ -243,7 +244,12 @@ export class Sessions {
   #noteSeen(session: SessionRecord, address: string | undefined): void {
     const seen = { id: session.id, userId: session.userId, at: this.#clock.now(), address }
     // No request waits for this, and the next write makes up for a lost one.
-    this.#store.transaction(async (tx) => await sessions.noteSeen(tx, seen)).catch(() => undefined)
+    const note = async (tx: Tx): Promise<void> => {
+      // The end of the session waits for the same row.
+      await limitLocks(tx)
+      await sessions.noteSeen(tx, seen)
+    }
+    this.#store.transaction(note).catch(() => undefined)
   }
 
   /** Ends an expired session in the database, so that setting a clock back cannot revive it. */

@@ -1,4 +1,4 @@
-import type { DigestBytes } from '../../ids.ts'
+import type { DigestBytes } from '../../credential-formats.ts'
 
 /**
  * The parts of a request head that Intercept itself uses. They are read once from the raw header lines, because Node's

@@ -1,23 +1,24 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Tx } from './db.ts'
 
-// PostgreSQL ends a transaction that stays idle this long while it holds locks that all nodes need, for example because
-// its node paused.
+// PostgreSQL ends the session of a transaction that stays idle this long while it holds locks that all nodes need, for
+// example because its node paused.
 const idleUnderLockMs = 300
-// A transaction that waits longer for such a lock fails, and may be tried again. Otherwise the paused node's own waiting
-// transactions would get the lock, one after the other, before any other node.
+// A transaction that waits longer for such a lock fails, and may be tried again. Otherwise each of the paused node's own
+// waiting transactions would get the lock in turn before any other node could.
 const maxLockWaitMs = 600
 
 /**
- * Limits how long the rest of a transaction may be idle and wait for locks; to be run before it locks rows that all nodes
- * lock again and again. SQLite needs no limits, because its locks end with the process that holds them.
+ * Limits how long the transaction may be idle and wait for each lock from now on; to be run before it locks rows that all
+ * nodes keep locking. Everything that follows in the transaction is limited too. SQLite has no such limits; there, only a
+ * process that is paused could keep its lock.
  */
-export async function lockBriefly(tx: Tx): Promise<void> {
-  if (tx.engine === 'postgres') await sql`select ${briefLockSettings()}`.execute(tx.query)
+export async function limitLocks(tx: Tx): Promise<void> {
+  if (tx.engine === 'postgres') await sql`select ${lockLimits()}`.execute(tx.query)
 }
 
 /** The same as an expression, for statements that lock rows themselves; PostgreSQL only. */
-export function briefLockSettings(): RawBuilder<unknown> {
+export function lockLimits(): RawBuilder<unknown> {
   return sql`set_config('idle_in_transaction_session_timeout', ${String(idleUnderLockMs)}, true),
     set_config('lock_timeout', ${String(maxLockWaitMs)}, true)`
 }

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { createId } from '../../ids.ts'
 import { digest, randomHex } from '../../secrets/index.ts'
 import { toStorable } from '../../storable.ts'
-import { briefLockSettings } from '../db/brief-locks.ts'
+import { lockLimits } from '../db/brief-locks.ts'
 import { subjectText, type Change, type ChangeDraft } from '../db/changes.ts'
 import type { AuditDraft, Collected, EventDraft, Tx } from '../db/db.ts'
 import { headParts, sealHolds, sealOf } from '../tables/audit/seals.ts'
@@ -87,7 +87,7 @@ async function lockHead(
   const settled =
     tx.engine === 'sqlite'
       ? sql`settled as (select 1)`
-      : sql`settled as materialized (select ${briefLockSettings()})`
+      : sql`settled as materialized (select ${lockLimits()})`
   const { rows } = await sql<Omit<Head, 'organizationId'>>`with ${settled}
     update organization_head
     set audit_sequence = audit_sequence + ${audits.length},

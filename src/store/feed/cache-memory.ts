@@ -1,5 +1,5 @@
 /** Holds the values of a cache, and finds those that were built from a subject. */
-export interface CacheMemory<Value, Key extends string = string> {
+export interface CacheMemory<Value, Key = string> {
   readonly size: number
   get(key: Key): Value | undefined
   /** Adds a value, which may evict others or may itself not be kept. */

@@ -5,7 +5,7 @@ import type { Feed } from './feed.ts'
 
 const maxReads = 10
 
-interface FollowingCacheDeps<Value, Key extends string = string> {
+interface FollowingCacheDeps<Value, Key = string> {
   readonly feed: Feed
   /** Reads from the database; a missing value is not remembered. */
   readonly read: (key: Key) => Promise<Value | undefined>
@@ -32,7 +32,7 @@ interface Overlap {
  * Caches database reads, and trusts them only while the change feed is current. A change drops the values built from
  * its subject; a different database history drops everything.
  */
-export class FollowingCache<Value extends object, Key extends string = string> {
+export class FollowingCache<Value extends object, Key = string> {
   readonly #deps: FollowingCacheDeps<Value, Key>
   readonly #memory: CacheMemory<Value, Key>
   readonly #listeners = new Set<(change: Change | undefined) => void>()

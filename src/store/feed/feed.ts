@@ -40,8 +40,8 @@ export interface Feed {
   onReset(reset: () => void | Promise<void>): void
   /**
    * Whether the feed was read within the last second and other nodes wait for this one: only then may caches be
-   * trusted. A caller may pass a moment since which it has awaited nothing; an older one would make an old feed seem
-   * current.
+   * trusted. A caller may pass a moment that it took after its last await; an older one would make an old feed
+   * seem current.
    */
   isCurrent(moment?: Moment): boolean
   /**

@@ -3,7 +3,7 @@ import { Problem } from '../../errors.ts'
 import { createId } from '../../ids.ts'
 import {
   deliveries,
-  deliveryWork,
+  organizationHeads,
   endpoints,
   operations,
   type Actor,
@@ -54,7 +54,7 @@ export class Replay {
    */
   async one(organizationId: string, deliveryId: string, actor: Actor): Promise<void> {
     await this.#deps.store.transaction(async (tx) => {
-      await deliveryWork.lockOrganization(tx, organizationId)
+      await organizationHeads.lockHead(tx, organizationId)
       const delivery = await deliveries.find(tx, organizationId, deliveryId)
       if (!delivery) throw new Problem('not_found', 'There is no such delivery.')
       await refuseDisabled(tx, organizationId, delivery.endpointId)
@@ -164,7 +164,7 @@ export class Replay {
     await store.transaction(async (tx) => {
       // The lock keeps endpoints from being disabled while their deliveries become pending; such deliveries would wait
       // forever.
-      await deliveryWork.lockOrganization(tx, organizationId)
+      await organizationHeads.lockHead(tx, organizationId)
       const ids = await deliveries.idsAmong(tx, { organizationId, filter }, found)
       // The cursor moves in the same transaction, so a step counts once however often a node dies.
       const mine = await operations.advance(tx, operation, { cursor, done: ids.length, finished })

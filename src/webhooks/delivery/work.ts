@@ -2,6 +2,7 @@ import type { Clock } from '../../clock.ts'
 import {
   deliveries,
   deliveryWork,
+  organizationHeads,
   endpointLeases,
   endpoints,
   type AttemptOutcome,
@@ -97,7 +98,7 @@ async function complete(
   for (const organizationId of new Set(
     disabled.map(({ endpoint }) => endpoint.organizationId).toSorted(),
   )) {
-    await deliveryWork.lockOrganization(tx, organizationId)
+    await organizationHeads.lockHead(tx, organizationId)
   }
   const newlyDisabled: HealthOutcome[] = []
   for (const one of disabled) {

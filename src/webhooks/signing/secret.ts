@@ -3,7 +3,7 @@ import { Problem } from '../../errors.ts'
 import { createId } from '../../ids.ts'
 import { mintWebhookSecret, webhookSecret, type Sealer, type Secret } from '../../secrets/index.ts'
 import {
-  deliveryWork,
+  organizationHeads,
   webhookSecrets,
   type Actor,
   type Store,
@@ -66,7 +66,7 @@ export class WebhookSecrets {
    */
   async rotate(organizationId: string, actor: Actor, overlapMs = usualOverlapMs): Promise<Secret> {
     return await this.#deps.store.transaction(async (tx) => {
-      await deliveryWork.lockOrganization(tx, organizationId)
+      await organizationHeads.lockHead(tx, organizationId)
       const signing = await webhookSecrets.listValid(tx, organizationId, tx.now)
       if (overlapMs > 0 && signing.length >= maxSigning) {
         const detail = `Up to ${maxSigning} secrets sign at a time: end the overlap of the old ones first.`
@@ -83,7 +83,7 @@ export class WebhookSecrets {
 
   async endOverlap(organizationId: string, actor: Actor): Promise<void> {
     await this.#deps.store.transaction(async (tx) => {
-      await deliveryWork.lockOrganization(tx, organizationId)
+      await organizationHeads.lockHead(tx, organizationId)
       await webhookSecrets.endOlder(tx, organizationId, tx.now)
       note(tx, organizationId, { actor, verb: 'overlap_ended', detail: {} })
       tx.changed({ kind: 'endpoint', organizationId, endpointIds: 'all' })
@@ -96,7 +96,7 @@ export class WebhookSecrets {
     if (found.length > 0) return found
     return await this.#deps.store.transaction(async (tx) => {
       // The lock keeps two concurrent first uses from creating two secrets.
-      await deliveryWork.lockOrganization(tx, organizationId)
+      await organizationHeads.lockHead(tx, organizationId)
       const inside = await webhookSecrets.listValid(tx, organizationId, tx.now)
       if (inside.length > 0) return inside
       await this.#mint(tx, organizationId)

@@ -1,5 +1,5 @@
 import type { Id, OrganizationId, UserId } from '../../../ids.ts'
-import { lockBriefly } from '../../db/brief-locks.ts'
+import { limitLocks } from '../../db/brief-locks.ts'
 import { columns, lastUse, json, maybe, text, time } from '../../db/columns.ts'
 import type { RecordOf, TableOf } from '../../db/columns.ts'
 import type { Db, Tx } from '../../db/db.ts'
@@ -217,7 +217,7 @@ export async function noteUse(
   tx: Tx,
   use: { id: string; at: number; address: string | undefined; agent: string | undefined },
 ): Promise<void> {
-  await lockBriefly(tx)
+  await limitLocks(tx)
   await tx.query
     .updateTable('access_token')
     .set(toRow({ lastUsedAt: use.at, lastUsedAddress: use.address, lastUsedAgent: use.agent }))

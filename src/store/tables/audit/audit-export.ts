@@ -105,8 +105,9 @@ export async function takeTurn(
   tx: Tx,
   turn: { readonly holder: string; readonly ttlMs: number },
 ): Promise<boolean> {
-  const [holder, until] = (await settings.find(tx, leaseName))?.split(' ') ?? []
+  const before = await settings.find(tx, leaseName)
+  const [holder, until] = before?.split(' ') ?? []
   if (holder !== undefined && holder !== turn.holder && Number(until) > tx.now) return false
-  await settings.set(tx, leaseName, `${turn.holder} ${tx.now + turn.ttlMs}`)
-  return true
+  const value = `${turn.holder} ${tx.now + turn.ttlMs}`
+  return await settings.swap(tx, { name: leaseName, before, value })
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { idBound } from '../../../ids.ts'
+import { limitLocks } from '../../db/brief-locks.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import { dayMs } from '../../../units.ts'
 
@@ -7,9 +8,9 @@ const daysAhead = 7
 // Dropping a day's partition locks its table, its indexes and its TOAST table, and PostgreSQL can hold only a limited
 // number of locks.
 const daysInDrop = 8
-const lockTimeout = '2s'
 // An arbitrary number for the advisory lock that keeps two nodes from creating or dropping partitions at once.
 const lockKey = 7_203_311
+const lockTimeout = '2s'
 
 /**
  * On PostgreSQL, creates the partitions for today and the next seven days, except for days that already have rows in
@@ -74,9 +75,10 @@ export async function listPartitions(db: Db): Promise<string[]> {
   return rows.map(({ name }) => name)
 }
 
-// Creating or dropping a partition needs a lock behind which calls would queue. The transaction therefore waits for
-// locks no longer than `lockTimeout`, and then fails; a later run tries again.
+// Creating or dropping a partition needs a lock behind which calls would queue. The transaction therefore must not
+// stand still while it has the lock, and waits for locks no longer than `lockTimeout`; a later run tries again.
 async function takeLock(tx: Tx): Promise<void> {
+  await limitLocks(tx)
   await sql`select set_config('lock_timeout', ${lockTimeout}, true), pg_advisory_xact_lock(${sql.lit(lockKey)})`.execute(
     tx.query,
   )

@@ -1,6 +1,6 @@
 import { sql, type Expression, type RawBuilder } from 'kysely'
 import type { OrganizationId } from '../../../ids.ts'
-import { lockBriefly } from '../../db/brief-locks.ts'
+import { limitLocks } from '../../db/brief-locks.ts'
 import type { Db, Tx } from '../../db/db.ts'
 
 const claimsInStatement = 256
@@ -209,7 +209,7 @@ export async function claimQuotas(tx: Tx, claims: readonly QuotaClaim[]): Promis
   // All nodes use the same order, so they can't deadlock on each other's rows.
   const ordered = claims.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
   const standings = new Map<string, QuotaStanding>()
-  await lockBriefly(tx)
+  await limitLocks(tx)
   for (let at = 0; at < ordered.length; at += claimsInStatement) {
     const part = ordered.slice(at, at + claimsInStatement)
     for (const row of await settleClaims(tx, part)) standings.set(row.name, row)

@@ -1,5 +1,5 @@
 import type { Id, OrganizationId } from '../../../ids.ts'
-import { lockBriefly } from '../../db/brief-locks.ts'
+import { limitLocks } from '../../db/brief-locks.ts'
 import { columns, lastUse, maybe, text, time } from '../../db/columns.ts'
 import type { RecordOf, TableOf } from '../../db/columns.ts'
 import type { Db, Tx } from '../../db/db.ts'
@@ -141,7 +141,7 @@ export async function noteUse(
   tx: Tx,
   use: { id: string; at: number; address: string | undefined; agent: string | undefined },
 ): Promise<void> {
-  await lockBriefly(tx)
+  await limitLocks(tx)
   await tx.query
     .updateTable('directory_token')
     .set(toRow({ lastUsedAt: use.at, lastUsedAddress: use.address, lastUsedAgent: use.agent }))

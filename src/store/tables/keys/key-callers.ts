@@ -1,5 +1,5 @@
 import type { KeyId, OrganizationId } from '../../../ids.ts'
-import { lockBriefly } from '../../db/brief-locks.ts'
+import { limitLocks } from '../../db/brief-locks.ts'
 import { besideIds } from '../../db/beside-ids.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import { listColumns } from '../calls/calls.ts'
@@ -44,7 +44,7 @@ const maxPerSecret = 200
 
 /** Records the callers that used old secrets; once a secret has 200 callers, further ones are not recorded. */
 export async function noteOldSecretUses(tx: Tx, uses: readonly OldSecretUse[]): Promise<void> {
-  await lockBriefly(tx)
+  await limitLocks(tx)
   for (const use of uses) {
     if (await addTo(tx, use)) continue
     const { known } = await tx.query

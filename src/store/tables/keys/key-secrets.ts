@@ -1,5 +1,5 @@
 import type { KeyId, OrganizationId } from '../../../ids.ts'
-import { lockBriefly } from '../../db/brief-locks.ts'
+import { limitLocks } from '../../db/brief-locks.ts'
 import { columns, lastUse, maybe, text, time } from '../../db/columns.ts'
 import type { RecordOf, TableOf } from '../../db/columns.ts'
 import { currentFirst } from '../../db/current-first.ts'
@@ -107,7 +107,7 @@ export interface KeyUse {
 
 /** Records the last uses of keys and their secrets; an older use never overwrites a newer one. */
 export async function noteUses(tx: Tx, uses: readonly KeyUse[]): Promise<void> {
-  await lockBriefly(tx)
+  await limitLocks(tx)
   for (const use of uses) {
     const columns = {
       last_used_at: use.at,

@@ -1,5 +1,5 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely'
-import { lockBriefly } from '../../db/brief-locks.ts'
+import { limitLocks } from '../../db/brief-locks.ts'
 import type { Db, Tx } from '../../db/db.ts'
 
 export interface RateShareTable {
@@ -75,7 +75,7 @@ export async function forgetOld(
   tx: Tx,
   { before, sourcesBefore }: { readonly before: number; readonly sourcesBefore: number },
 ): Promise<void> {
-  await lockBriefly(tx)
+  await limitLocks(tx)
   await tx.query.deleteFrom('rate_node').where('until', '<', before).execute()
   await tx.query
     .deleteFrom('rate_share')
@@ -98,7 +98,7 @@ export async function forgetOld(
 
 /** Deletes all shares and nodes, so that sharing starts over. */
 export async function forgetAll(tx: Tx): Promise<void> {
-  await lockBriefly(tx)
+  await limitLocks(tx)
   await tx.query.deleteFrom('rate_share').execute()
   await tx.query.deleteFrom('rate_node').execute()
 }
@@ -111,7 +111,7 @@ export async function lockSubjects(
   // All nodes use the same order, so they can't deadlock on each other's rows.
   const ordered = subjects.toSorted((a, b) => (a.id < b.id ? -1 : 1))
   const found: RateShareRecord[] = []
-  await lockBriefly(tx)
+  await limitLocks(tx)
   for (let at = 0; at < ordered.length; at += rowsInStatement) {
     const part = ordered.slice(at, at + rowsInStatement)
     // An upsert locks the row whether or not it existed; the update changes nothing.

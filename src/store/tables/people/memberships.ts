@@ -7,6 +7,7 @@ import { contains } from '../../db/contains.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import { removeOwn } from '../../db/own-rows.ts'
 import type { OrganizationRecord, Plan } from '../organizations/organizations.ts'
+import { lockHead } from '../organizations/heads.ts'
 import { listByEmailKeys as listPeople } from './users.ts'
 
 export type MembershipRole = 'owner' | 'admin' | 'developer' | 'viewer'
@@ -280,11 +281,7 @@ export async function remove(tx: Tx, organizationId: OrganizationId, id: string)
  * remove an owner, the second one sees the first one's change.
  */
 export async function countOwners(tx: Tx, organizationId: OrganizationId): Promise<number> {
-  await tx.query
-    .updateTable('organization_head')
-    .set((eb) => ({ audit_sequence: eb.ref('audit_sequence') }))
-    .where('organization_id', '=', organizationId)
-    .execute()
+  await lockHead(tx, organizationId)
   const row = await tx.query
     .selectFrom('membership')
     .innerJoin('user', 'user.id', 'membership.user_id')

@@ -1,5 +1,4 @@
 import type { OrganizationId, SessionId, UserId } from '../../../ids.ts'
-import { lockBriefly } from '../../db/brief-locks.ts'
 import { columns, maybe, text, time } from '../../db/columns.ts'
 import type { RecordOf, TableOf } from '../../db/columns.ts'
 import type { Db, Tx } from '../../db/db.ts'
@@ -218,7 +217,6 @@ export async function noteSeen(
   tx: Tx,
   seen: { id: SessionId; userId: UserId; at: number; address: string | undefined },
 ): Promise<void> {
-  await lockBriefly(tx)
   await tx.query
     .updateTable('session')
     .set({

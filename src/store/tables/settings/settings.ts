@@ -15,6 +15,31 @@ export async function find(db: Db, name: string): Promise<string | undefined> {
   return row?.value
 }
 
+/**
+ * Stores a value under a name if its value is still `before` (undefined if it had none); returns whether it was. Of
+ * several transactions that do so at once, one succeeds.
+ */
+export async function swap(
+  tx: Tx,
+  { name, before, value }: { name: string; before: string | undefined; value: string },
+): Promise<boolean> {
+  if (before === undefined) {
+    const { numInsertedOrUpdatedRows } = await tx.query
+      .insertInto('setting')
+      .values({ name, value })
+      .onConflict((conflict) => conflict.doNothing())
+      .executeTakeFirstOrThrow()
+    return Number(numInsertedOrUpdatedRows) > 0
+  }
+  const { numUpdatedRows } = await tx.query
+    .updateTable('setting')
+    .set({ value })
+    .where('name', '=', name)
+    .where('value', '=', before)
+    .executeTakeFirstOrThrow()
+  return Number(numUpdatedRows) > 0
+}
+
 /** Stores a value under a name, replacing any previous one. */
 export async function set(tx: Tx, name: string, value: string): Promise<void> {
   await tx.query

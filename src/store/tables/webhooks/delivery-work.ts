@@ -252,15 +252,3 @@ function* inParts<T>(rows: readonly T[]): Generator<readonly T[]> {
     for (; rows.length - at >= size; at += size) yield rows.slice(at, at + size)
   }
 }
-
-/**
- * Locks an organization's head until the transaction ends, so that no event is published meanwhile. Call it before
- * locking anything else, to avoid deadlocks.
- */
-export async function lockOrganization(tx: Tx, organizationId: string): Promise<void> {
-  await tx.query
-    .updateTable('organization_head')
-    .set((eb) => ({ event_sequence: eb.ref('event_sequence') }))
-    .where('organization_id', '=', organizationId)
-    .execute()
-}
