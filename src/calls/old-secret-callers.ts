@@ -21,7 +21,8 @@ export function createOldSecretCallers(): OldSecretCallers {
 
   function note(digest: DigestBytes, call: CallRecord): void {
     const { address, agent = '' } = call
-    const name = `${digest} ${address} ${agent}`
+    const hex = digestToHex(digest)
+    const name = `${hex} ${address} ${agent}`
     const known = noted.get(name)
     if (known !== undefined) {
       known.calls++
@@ -31,7 +32,7 @@ export function createOldSecretCallers(): OldSecretCallers {
       const { organizationId, keyId, targetId, at } = call
       const seen = { calls: 1, firstSeenAt: at, lastSeenAt: at }
       noted.set(name, {
-        digest: digestToHex(digest),
+        digest: hex,
         address,
         agent,
         organizationId,

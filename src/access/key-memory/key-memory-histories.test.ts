@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { organizations, shapeOf } from '../../../test/harness/key-shapes.ts'
 import { randomFrom } from '../../../test/harness/random.ts'
 import { createId, type KeyId } from '../../ids.ts'
-import { digest, digestFromHex, type DigestBytes } from '../../secrets/index.ts'
+import { digest, digestFromHex, digestToHex, type DigestBytes } from '../../secrets/index.ts'
 import { KeyMemory } from './key-memory.ts'
 import { keyPrincipal, type KnownKey } from './principal.ts'
 
@@ -147,5 +147,5 @@ class World {
 function textOf(known: KnownKey | undefined): string {
   if (known === undefined) return 'unknown'
   const { organizationId, shape, keyId, digest: keyDigest, expiresAt } = known
-  return `${organizationId} ${shape.text} ${keyId} ${keyDigest} ${expiresAt}`
+  return `${organizationId} ${shape.text} ${keyId} ${digestToHex(keyDigest)} ${expiresAt}`
 }

@@ -45,7 +45,7 @@ describe('remembered keys', () => {
     const hex = digestToHex(own)
     const rest = (hex[30] === '0' ? '1' : '0').repeat(34)
     assert.ok(memory.get(digestFromHex(hex.slice(0, 30) + rest)))
-    const text = String(own)
+    const text = own as unknown as string
     for (const other of ['', text.slice(1), `${text}0`, hex, `Ā${text.slice(1)}`]) {
       assert.equal(memory.get(other as unknown as DigestBytes), undefined)
     }
