@@ -5,9 +5,9 @@ import { Problem } from '../errors.ts'
 import { createId, type OrganizationId } from '../ids.ts'
 import { credentialLookup, digest, mintCredential } from '../secrets/index.ts'
 import {
-  limitLocks,
   accessTokens,
   FeedCache,
+  limitLocks,
   type AccessTokenId,
   type Actor,
   type KnownAccessToken,

@@ -3,12 +3,12 @@ import { Problem } from '../errors.ts'
 import { createId, type KeyId, type OrganizationId } from '../ids.ts'
 import { digest, mintCredential, type Secret } from '../secrets/index.ts'
 import {
-  limitLocks,
   keyCallers,
   keyLookUp,
   keyNames,
   keys,
   keySecrets,
+  limitLocks,
   organizations,
   type Actor,
   type Confirmation,

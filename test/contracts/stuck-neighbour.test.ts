@@ -10,9 +10,9 @@ import { createId } from '../../src/ids.ts'
 import { CallCounts } from '../../src/calls/call-counts.ts'
 import { Organizations } from '../../src/organizations/index.ts'
 import {
+  callCounts,
   keySecrets,
   memberships,
-  noCallRows,
   openStore,
   organizationHeads,
   rateShares,
@@ -175,12 +175,13 @@ describe('a node that is cut off in the middle of its transactions', { timeout: 
     counts.add({ ...how, organizationId, keyId: createId('key') } as CallRecord)
     const rows = counts.take(1)
 
-    await world.hang(async (store) => await store.insertCalls(noCallRows, rows))
-    await until(async () => {
-      await healthy.insertCalls(noCallRows, rows).catch(() => undefined)
-      const found = await sql`select 1 from call_minute`.execute(healthy.calls.query)
-      return found.rows.length > 0
-    })
+    const count = async (store: Store) =>
+      await store.transactionOnCallsThroughLocks(async (tx) => {
+        await callCounts.add(tx, rows)
+        return await lockLimits(tx)
+      })
+    await world.hang(count)
+    assert.deepEqual(await count(healthy), brief)
   })
 
   test('keeps nobody from claiming calls of the same quota', async () => {

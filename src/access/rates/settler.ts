@@ -102,8 +102,8 @@ export class Settler {
   }
 
   /**
-   * Puts a claim back that only waited too long for a lock. Work that waits for its turn comes first, such as the renewal
-   * of the node's lease.
+   * Puts a claim back that only waited too long for a lock, behind work that waits for its turn. It must not be tried again
+   * within its turn, because the node's ticks, which renew its lease, wait for the turn to end.
    */
   #failed(claim: Claim, error: unknown): void {
     const { id } = claim.holding.subject

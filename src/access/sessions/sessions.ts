@@ -2,8 +2,8 @@ import { ForwardClock, type Clock } from '../../clock.ts'
 import { Problem } from '../../errors.ts'
 import { createId, type OrganizationId, type SessionId, type UserId } from '../../ids.ts'
 import {
-  limitLocks,
   identities,
+  limitLocks,
   sessions,
   users,
   type Confirmation,

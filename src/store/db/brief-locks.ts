@@ -13,7 +13,7 @@ const maxLockWaitMs = 600
  * nodes keep locking. Everything that follows in the transaction is limited too. SQLite has no such limits; there, only a
  * process that is paused could keep its lock.
  */
-export async function limitLocks(tx: Tx): Promise<void> {
+export async function limitLocks(tx: Pick<Tx, 'query' | 'engine'>): Promise<void> {
   if (tx.engine === 'postgres') await sql`select ${lockLimits()}`.execute(tx.query)
 }
 

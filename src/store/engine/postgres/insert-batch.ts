@@ -1,5 +1,4 @@
 import { sql } from 'kysely'
-import { limitLocks } from '../../db/brief-locks.ts'
 import type { Tx } from '../../db/db.ts'
 import { insertRows } from '../../tables/calls/calls.ts'
 import type { CallRows } from '../../tables/calls/call-rows.ts'
@@ -35,8 +34,6 @@ export function createBatchInsert(lane: EngineLane): EngineHandle['insertCalls']
       return
     }
     await lane.transact(async (tx) => {
-      // All nodes count calls in the same rows.
-      await limitLocks(tx)
       if (!(await wasCommitted(tx, rows, counts))) await addCounts(tx, counts)
     })
   }

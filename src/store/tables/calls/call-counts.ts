@@ -1,6 +1,7 @@
 import { CompiledQuery, sql, type RawBuilder, type SqlBool } from 'kysely'
 import type { OrganizationId } from '../../../ids.ts'
 import { dayMs } from '../../../units.ts'
+import { limitLocks } from '../../db/brief-locks.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import type { CallFilter, CallOutcome } from './record/call-filter.ts'
 import { addAllText, type CountRows } from './count-rows.ts'
@@ -30,6 +31,8 @@ export interface CallDayTable extends Counted {
 
 /** Adds the counts to the rows in the database; rows that are missing are inserted. */
 export async function add(tx: Pick<Tx, 'query' | 'engine'>, counts: readonly CountRows[]) {
+  // All nodes count calls in the same rows.
+  await limitLocks(tx)
   for (const { table, json } of counts) {
     await tx.query.executeQuery(CompiledQuery.raw(addAllText(tx.engine, table), [json]))
   }
