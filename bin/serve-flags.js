@@ -11,6 +11,9 @@ export const serveFlags = [
   // One thread instead of four marks objects and compiles beside the calls: four threads left the calls only a fifth of a
   // shared core for tens of milliseconds.
   '--v8-pool-size=1',
+  // The young generation is also collected while V8 marks objects for a full collection. Otherwise it would grow without a
+  // limit meanwhile, by tens of megabytes when V8's thread gets little of a busy core, and most of that would stay.
+  '--no-separate-gc-phases',
   // When a node becomes idle, V8 collects garbage but keeps the shapes of which there is no object at that moment.
   // Otherwise it would discard all code compiled for these shapes, which is the code of calls, and the next calls would
   // wait for milliseconds until it is compiled again.
