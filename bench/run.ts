@@ -18,9 +18,13 @@ const names = [
   'commands',
 ]
 
-// Some benchmarks run a node's code in their own process; with a node's flags, it costs there what it costs in a node.
+// Some benchmarks run a node's code in their own process; with a node's flags and settings of the heap, it costs there
+// what it costs in a node.
 const flagsFile: string = join(import.meta.dirname, '../bin/serve-flags.js')
-const { serveFlags } = (await import(flagsFile)) as { serveFlags: readonly string[] }
+const { serveFlags, heapSettings } = (await import(flagsFile)) as {
+  serveFlags: readonly string[]
+  heapSettings: Readonly<Record<string, string>>
+}
 
 const [wanted, ...words] = process.argv.slice(2)
 const chosen = names.filter((name) => (wanted === undefined || name === wanted) && exists(name))
@@ -32,6 +36,7 @@ for (const name of chosen) {
   const flags = ['--expose-gc', ...serveFlags]
   const { status } = spawnSync(process.execPath, [...flags, fileOf(name), ...words], {
     stdio: 'inherit',
+    env: { ...heapSettings, ...process.env },
   })
   if (status !== 0) process.exit(1)
 }

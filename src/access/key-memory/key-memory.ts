@@ -24,7 +24,7 @@ interface KeyMemoryLimits {
 }
 
 /**
- * Remembers keys in about 40 bytes each: 118 bits of the digest, the key's id and the number of a shape. A shape has
+ * Remembers keys in about 40 bytes each: 115 bits of the digest, the key's id and the number of a shape. A shape has
  * everything that many keys have in common.
  *
  * Principals are made from records on demand. Those of keys that are used again soon are kept, because a call's limits are

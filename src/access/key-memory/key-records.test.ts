@@ -24,7 +24,7 @@ describe('the records of keys', () => {
       if (records.add(content) < 0) break
       contents.push(content)
     }
-    assert.ok(contents.length > 30_000, `${contents.length} records`)
+    assert.ok(contents.length > 240_000, `${contents.length} records`)
     assert.equal(records.count, contents.length)
     checkAll(records, contents)
     const removed = contents.filter((_, at) => at % 10 !== 0)
@@ -132,7 +132,7 @@ class World {
   #digest(): number[] {
     const hash = hashesAtEdges[this.#below(hashesAtEdges.length)] ?? 0
     const near = this.#random() < 0.7 ? hash : hash + this.#below(40) - 20
-    const last = (this.#below(3) << 22) | (this.#below(3) << 10)
+    const last = (this.#below(3) << 25) | (this.#below(3) << 13)
     return [near, this.#below(2), this.#below(2), last]
   }
 

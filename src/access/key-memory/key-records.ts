@@ -1,10 +1,12 @@
 // A record's number says in which segment it is (the upper bits), and at which of the segment's places.
-const segmentBits = 10
+const segmentBits = 7
 const segments = 2 ** segmentBits
-const placeBits = 15
+const placeBits = 18
 const belowSegment = 2 ** placeBits - 1
-// Many small segments instead of one large table: each grows separately, so growth moves few records at once. Digests
-// are random, so even with `maxRecords` records no segment comes near this many places.
+// Several segments instead of one large table: each grows separately, so growth moves few records at once. With more of
+// them, a look-up would often wait for the object of a segment too, and with millions of keys a segment would be too small
+// for the large pages of memory that `bin/serve-flags.js` asks for. Digests are random, so even with `maxRecords` records
+// no segment comes near this many places.
 const mostPlaces = 2 ** placeBits
 // Fuller segments need longer searches, and emptier ones more memory.
 const maxLoad = 0.94
@@ -26,7 +28,7 @@ const idAt = 4
 const shapeBits = 20
 const shapeMask = 2 ** shapeBits - 1
 
-const regionBits = 14
+const regionBits = 17
 const regionShift = 32 - regionBits
 const belowRegion = 2 ** regionBits - 1
 const signBit = 0x8000_0000
@@ -49,7 +51,7 @@ export interface RecordContent {
 /**
  * The records of remembered keys, found by their digests: open-addressing tables with linear probing, in which records
  * are ordered by their digests. So finding a key usually reads a few adjacent lines of the processor's cache. A record
- * takes 32 bytes, which contain 108 bits of the secret's digest; ten more bits select the segment. A record's number may
+ * takes 32 bytes, which contain 108 bits of the secret's digest; seven more bits select the segment. A record's number may
  * change whenever records are added or removed.
  */
 export class KeyRecords {
@@ -65,7 +67,7 @@ export class KeyRecords {
     return this.#count
   }
 
-  /** Returns the number of the record with this digest (four words), compared by 118 bits; -1 if there is none. */
+  /** Returns the number of the record with this digest (four words), compared by 115 bits; -1 if there is none. */
   find(digest: Int32Array): number {
     const segment = segmentOf(digest)
     const words = this.#segments[segment]
@@ -283,7 +285,7 @@ export class KeyRecords {
   }
 }
 
-/** Returns the segment of a digest, from ten bits that its record does not store. */
+/** Returns the segment of a digest, from seven bits that its record does not store. */
 function segmentOf(digest: Int32Array): number {
   return (digest[3] ?? 0) >>> (32 - segmentBits)
 }
@@ -303,7 +305,7 @@ function homeOf(hash: number, homes: number): number {
 }
 
 /**
- * A region consists of the records of a segment whose hashes minus one begin with the same 14 bits: with millions of
+ * A region consists of the records of a segment whose hashes minus one begin with the same 17 bits: with millions of
  * keys, usually one record or a few.
  */
 function regionOf(segment: number, hash: number): number {

@@ -14,8 +14,8 @@ const idLength = prefix.length + 26
 /**
  * Reads the first 128 bits of a SHA-256 digest into four words; returns false unless it is 32 characters of one byte each.
  *
- * Of these, 118 identify a key: with ten million keys remembered, a caller who may try a million keys a second needs
- * 10^15 years to find one by chance. We mint the keys, so nobody can choose two that collide.
+ * Of these, 115 identify a key: with ten million keys remembered, a caller who may try a million keys a second needs
+ * 10^14 years to find one by chance. We mint the keys, so nobody can choose two that collide.
  */
 export function readDigest(bytes: DigestBytes, words: Int32Array): boolean {
   if (bytes.length !== digestLength) return false
