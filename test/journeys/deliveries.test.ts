@@ -81,9 +81,8 @@ for (const engine of engines) {
       const sent = await webhooks.deliveries.list(organizationId, { limit: 50 })
       const times = sent.map(({ lastAttemptAt }) => lastAttemptAt!)
       const tookMs = Math.max(...times) - Math.min(...times)
-      // The first 20 may be sent at once, and the other 20 take a second. The first delivery may be sent some milliseconds
-      // after the rate admitted it, which hides a part of that second; one delivery too many would hide 50 ms.
-      assert.ok(tookMs >= 975, `${tookMs} ms`)
+      // The first 20 may be sent at once, and the other 20 take a second. Rounding to milliseconds may hide 2 ms of it.
+      assert.ok(tookMs >= 998, `${tookMs} ms`)
     })
 
     test('no event and no secret of one organization reaches another', async () => {
