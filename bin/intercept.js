@@ -55,8 +55,8 @@ function relaunch() {
 }
 
 /**
- * If one of our V8 flags is missing, replaces this process with one that has them all and `heapSettings`. A process with a
- * channel to its parent is left alone, because it would lose the channel.
+ * If one of our V8 flags is missing, replaces this process with one that has them all and `heapSettings`. A process with
+ * a channel to its parent is left alone, because it would lose the channel.
  */
 function startAgain() {
   if (process.channel || !process.execve) return

@@ -51,8 +51,8 @@ export interface RecordContent {
 /**
  * The records of remembered keys, found by their digests: open-addressing tables with linear probing, in which records
  * are ordered by their digests. So finding a key usually reads a few adjacent lines of the processor's cache. A record
- * takes 32 bytes, which contain 108 bits of the secret's digest; seven more bits select the segment. A record's number may
- * change whenever records are added or removed.
+ * takes 32 bytes, which contain 108 bits of the secret's digest; seven more bits select the segment. A record's number
+ * may change whenever records are added or removed.
  */
 export class KeyRecords {
   readonly #segments: (Int32Array | undefined)[] = Array.from({ length: segments })
